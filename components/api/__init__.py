@@ -1,0 +1,1 @@
+"""Resources of the contract: types, validation, defaults, reading."""
