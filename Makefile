@@ -1,0 +1,59 @@
+# Everything is installed into .venv from requirements.lock; `make` targets need Python 3.11+ and make alone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+STACK ?= local
+
+.DEFAULT_GOAL := help
+.PHONY: help env up down preview destroy check test test-fast test-long format bench lock schema-golden core-schemas clean
+
+help: ## List the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+env: $(INSTALLED) ## Make the Python environment
+
+$(INSTALLED): requirements.lock pyproject.toml workbench/pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, found " + sys.version.split()[0] + ": make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e ./workbench --config-settings editable_mode=compat
+	@touch $@
+
+up: env ## Start the simulated cluster and deploy the local stack to it
+	@$(BIN)/python -m workbench up --stack $(STACK) --start-cluster
+
+preview: env ## Show what `make up` would change
+	@$(BIN)/python -m workbench preview --stack $(STACK)
+
+destroy: env ## Remove everything the stack created; the cluster keeps running
+	@$(BIN)/python -m workbench destroy --stack $(STACK) --yes
+
+down: env ## Stop the simulated cluster
+	@$(BIN)/python -m workbench cluster stop
+
+check: env ## Lint, formatting and strict types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: env ## Run all tests
+	$(BIN)/python -m pytest
+
+test-fast: env ## Run the tests that need no control plane
+	$(BIN)/python -m pytest --ignore=tests/cluster --ignore=tests/acceptance -n auto
+
+format: env ## Apply formatting and the safe lint fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: env ## Measure render, preview and up against their floors; writes docs/benchmarks.md
+	$(BIN)/python -m tests.bench
+
+lock: env ## Rewrite requirements.lock from pyproject.toml (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra dev pyproject.toml -o requirements.lock
+
+clean: ## Remove the environment and all state (stops the cluster first)
+	@test ! -x $(BIN)/python || $(BIN)/python -m workbench cluster stop || true
+	rm -rf $(VENV) .workbench
