@@ -1,12 +1,37 @@
-"""What every API type has in common: camelCase on the wire, frozen, no unknown fields."""
+"""What every API type has in common: camelCase on the wire, frozen, nothing unknown, rules with their CEL."""
 
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
+
+Json = Any
+"""A JSON value, or an object of a type that rules know and this module does not."""
+
+Broken = tuple[tuple[str | int, ...], str]
+"""Where, relative to the object, and what was found there (or nothing)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that spans fields: checked here, and by the API server from its CEL expression.
+
+    Attributes:
+        message: What must hold, and what to do.
+        broken: Yields every place where the rule does not hold.
+        cel: The same rule for the CustomResourceDefinition.
+    """
+
+    message: str
+    broken: Callable[[Any], Iterable[Broken]]
+    cel: str
 
 
 class ApiModel(BaseModel):
@@ -21,15 +46,47 @@ class ApiModel(BaseModel):
         validate_by_name=False,
     )
 
-    def wire(self) -> dict[str, Any]:
+    rules: ClassVar[tuple[Rule, ...]] = ()
+
+    @model_validator(mode="after")
+    def _obey_rules(self) -> Self:
+        if self.rules:
+            found = [(place, rule.message + what) for rule in self.rules for place, what in rule.broken(self)]
+            if found:
+                raise several(found)
+        return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Add the rules to the JSON schema, as the API server reads them."""
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        if any(rule.cel for rule in cls.rules):
+            schema["x-kubernetes-validations"] = [
+                {"rule": r.cel, "message": r.message} for r in cls.rules if r.cel
+            ]
+        return schema
+
+    # The pydantic plugin reports the alias generator at the last method; every alias is fixed in effect.
+    def wire(self) -> dict[str, Any]:  # type: ignore[pydantic-alias]
         """Return what the writer set, in wire names (no defaults added)."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
-def _whole_float_to_int(value: object) -> object:
-    """The API server takes 3.0 for 3 (JSON has one number type) and stores 3."""
+def several(found: Iterable[Broken]) -> PydanticCustomError:
+    """Return one pydantic error that carries many, each with a path below the value that was checked."""
+    items = list(found)
+    text = "; ".join(reason for _, reason in items).replace("{", "{{").replace("}", "}}")
+    return PydanticCustomError("several", text, {"items": items})
+
+
+def whole_float_to_int(value: object) -> object:
+    """Take 3.0 for 3: the API server does, as JSON has one number type."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Int32 = Annotated[int, BeforeValidator(_whole_float_to_int), Field(ge=-INT32_MAX - 1, le=INT32_MAX)]
-Int64 = Annotated[int, BeforeValidator(_whole_float_to_int), Field(ge=-INT64_MAX - 1, le=INT64_MAX)]
+Int32 = Annotated[int, Field(ge=-INT32_MAX - 1, le=INT32_MAX), BeforeValidator(whole_float_to_int)]
+Int64 = Annotated[int, Field(ge=-INT64_MAX - 1, le=INT64_MAX), BeforeValidator(whole_float_to_int)]
+ScaleReplicas = Annotated[int, Field(ge=0, le=INT32_MAX, json_schema_extra={"x-exact-integer": True})]
+"""Replicas behind a scale subresource: the API server reads them itself, and takes neither 3.0 nor -1."""

@@ -1,40 +1,52 @@
 """LeaderWorkerSet ``leaderworkerset.x-k8s.io/v1`` (specs: LeaderWorkerSet v0.10.0)."""
 
-from typing import Literal
+from typing import Annotated, ClassVar, Literal
 
-from .base import ApiModel, Int32
-from .meta import JsonObject, Resource
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-IntOrString = int | str
+from . import rules
+from .base import ApiModel, Int32, Int64, Rule, ScaleReplicas, whole_float_to_int
+from .embedded import ClaimRetention, Conditions, PodTemplate, VolumeClaims
+from .meta import Resource
+
+IntOrString = Annotated[
+    int | str,
+    BeforeValidator(whole_float_to_int),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}),
+]
 
 
 class SubGroupPolicy(ApiModel):
     """How a group is cut into subgroups."""
 
-    sub_group_policy_type: Literal["LeaderWorker", "LeaderExcluded"] | None = None
-    sub_group_size: Int32 | None = None
+    sub_group_policy_type: Literal["LeaderWorker", "LeaderExcluded"] = "LeaderWorker"
+    sub_group_size: Annotated[Int32, Field(ge=1)]
 
 
 class LeaderWorkerTemplate(ApiModel):
     """The pods of one group: a leader and ``size - 1`` workers."""
 
-    leader_template: JsonObject | None = None
-    worker_template: JsonObject
-    size: Int32 = 1
-    restart_policy: Literal[
-        "Default", "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"
-    ] = "RecreateGroupOnPodRestart"
+    leader_template: PodTemplate | None = None
+    worker_template: PodTemplate
+    size: Annotated[Int32, Field(ge=1)] = 1
+    restart_policy: Literal["Default", "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"] = (
+        "RecreateGroupOnPodRestart"
+    )
     sub_group_policy: SubGroupPolicy | None = None
-    volume_claim_templates: list[JsonObject] | None = None
-    persistent_volume_claim_retention_policy: JsonObject | None = None
+    volume_claim_templates: VolumeClaims | None = None
+    persistent_volume_claim_retention_policy: ClaimRetention | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.SUBGROUPS, rules.LEADER_EXCLUDED)
 
 
 class RollingUpdateConfiguration(ApiModel):
     """How many groups may be missing or extra during a rollout."""
 
-    partition: Int32 | None = None
+    partition: Annotated[Int32, Field(ge=0)] | None = None
     max_unavailable: IntOrString = 1
     max_surge: IntOrString = 0
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.MAX_UNAVAILABLE, rules.MAX_SURGE)
 
 
 class RolloutStrategy(ApiModel):
@@ -53,11 +65,24 @@ class NetworkConfig(ApiModel):
 class LeaderWorkerSetSpec(ApiModel):
     """``replicas`` groups of pods."""
 
-    replicas: Int32 = 1
+    replicas: Annotated[ScaleReplicas, Field(le=1_000_000)] = 1
     leader_worker_template: LeaderWorkerTemplate
     rollout_strategy: RolloutStrategy | None = None
     startup_policy: Literal["LeaderCreated", "LeaderReady"] = "LeaderCreated"
     network_config: NetworkConfig | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.ROLLOUT_MOVES, rules.PODS_FIT)
+
+
+class LeaderWorkerSetStatus(ApiModel):
+    """Observed state."""
+
+    conditions: Conditions | None = None
+    ready_replicas: Int32 | None = None
+    updated_replicas: Int32 | None = None
+    replicas: Int32 | None = None
+    hpa_pod_selector: str | None = None
+    observed_generation: Int64 | None = None
 
 
 class LeaderWorkerSet(Resource):
@@ -66,3 +91,6 @@ class LeaderWorkerSet(Resource):
     api_version: Literal["leaderworkerset.x-k8s.io/v1"]
     kind: Literal["LeaderWorkerSet"]
     spec: LeaderWorkerSetSpec
+    status: LeaderWorkerSetStatus | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.LWS_NAME,)

@@ -1,15 +1,19 @@
-"""llmaz: OpenModel (``llmaz.io/v1alpha1``), Playground, Service and BackendRuntime (``inference.llmaz.io/v1alpha1``)."""
+"""llmaz: OpenModel (``llmaz.io``); Playground, Service and BackendRuntime (``inference.llmaz.io``)."""
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import ClassVar, Literal
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
-from .base import ApiModel, Int32
+from . import rules
+from .base import ApiModel, Broken, Int32, Rule, ScaleReplicas
+from .embedded import Conditions, EnvVars, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior
 from .leaderworkerset import LeaderWorkerTemplate, RolloutStrategy
-from .meta import JsonObject, Resource
+from .meta import Resource
 
-Quantity = str | int | float
 ResourceList = dict[str, Quantity]
+_BY_NAME: JsonDict = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
 
 
 class ModelHub(ApiModel):
@@ -22,12 +26,16 @@ class ModelHub(ApiModel):
     allow_patterns: list[str] | None = None
     ignore_patterns: list[str] | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = (rules.HUB_FILENAME, rules.HUB_PATTERNS)
+
 
 class ModelSource(ApiModel):
     """Where the weights come from; ``modelHub`` wins when both are set."""
 
     model_hub: ModelHub | None = None
     uri: str | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.SOURCE, rules.URI)
 
 
 class Flavor(ApiModel):
@@ -42,7 +50,12 @@ class Flavor(ApiModel):
 class InferenceConfig(ApiModel):
     """Flavors in order of preference."""
 
-    flavors: list[Flavor] | None = Field(default=None, max_length=8)
+    flavors: list[Flavor] | None = Field(default=None, max_length=8, json_schema_extra=_BY_NAME)
+
+    def _same_names(self) -> Iterator[Broken]:
+        return rules.unique_names(self.flavors, "flavors")
+
+    rules: ClassVar[tuple[Rule, ...]] = (Rule("", _same_names, ""),)
 
 
 class ModelSpec(ApiModel):
@@ -52,11 +65,13 @@ class ModelSpec(ApiModel):
     source: ModelSource
     inference_config: InferenceConfig | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = (rules.FAMILY_NAME,)
+
 
 class ModelStatus(ApiModel):
     """Observed state."""
 
-    conditions: list[JsonObject] | None = None
+    conditions: Conditions | None = None
 
 
 class OpenModel(Resource):
@@ -66,6 +81,8 @@ class OpenModel(Resource):
     kind: Literal["OpenModel"]
     spec: ModelSpec
     status: ModelStatus | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.MODEL_NAME,)
 
 
 class ModelRef(ApiModel):
@@ -88,6 +105,8 @@ class ModelClaims(ApiModel):
     models: list[ModelRef] = Field(min_length=1)
     inference_flavors: list[str] | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = (rules.ONE_MAIN, rules.DRAFT)
+
 
 class ResourceRequirements(ApiModel):
     """Limits and requests of the model container."""
@@ -95,12 +114,14 @@ class ResourceRequirements(ApiModel):
     limits: ResourceList | None = None
     requests: ResourceList | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = (rules.LIMITS,)
+
 
 class HPATrigger(ApiModel):
     """What a HorizontalPodAutoscaler scales on."""
 
-    metrics: list[JsonObject] | None = None
-    behavior: JsonObject | None = None
+    metrics: Metrics | None = None
+    behavior: ScaleBehavior | None = None
 
 
 class ScaleTrigger(ApiModel):
@@ -116,13 +137,15 @@ class ElasticConfig(ApiModel):
     max_replicas: Int32 | None = None
     scale_trigger: ScaleTrigger | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = (rules.MIN_BELOW_MAX,)
+
 
 class BackendRuntimeConfig(ApiModel):
     """Which engine serves, and how it differs from the recommendation."""
 
     backend_name: str = "vllm"
     version: str | None = None
-    envs: list[JsonObject] | None = None
+    envs: EnvVars | None = None
     config_name: str | None = None
     args: list[str] | None = None
     resources: ResourceRequirements | None = None
@@ -132,17 +155,19 @@ class BackendRuntimeConfig(ApiModel):
 class PlaygroundSpec(ApiModel):
     """A claimed model, an engine and replica bounds."""
 
-    replicas: Int32 = 1
+    replicas: ScaleReplicas = 1
     model_claim: ModelClaim | None = None
     model_claims: ModelClaims | None = None
     backend_runtime_config: BackendRuntimeConfig | None = None
     elastic_config: ElasticConfig | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = (rules.ONE_CLAIM,)
+
 
 class WorkloadStatus(ApiModel):
     """Observed state of a Playground or Service."""
 
-    conditions: list[JsonObject] | None = None
+    conditions: Conditions | None = None
     replicas: Int32
     selector: str | None = None
 
@@ -163,14 +188,24 @@ class Playground(Resource):
     spec: PlaygroundSpec
     status: PlaygroundStatus | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = (rules.WORKLOAD_NAME,)
+
+
+# With field names that are not only Python's: pydantic writes this default into the schema by alias.
+_ROLLOUT = RolloutStrategy.model_validate(
+    {"type": "RollingUpdate", "rollingUpdateConfiguration": {"maxUnavailable": 1, "maxSurge": 0}}
+)
+
 
 class ServiceSpec(ApiModel):
     """Claimed models and the pods that serve them: the long form."""
 
     model_claims: ModelClaims
-    replicas: Int32 = 1
+    replicas: ScaleReplicas = 1
     workload_template: LeaderWorkerTemplate
-    rollout_strategy: RolloutStrategy | None = None
+    rollout_strategy: RolloutStrategy = Field(default=_ROLLOUT)
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.RUNNER, rules.ROLLOUT_MOVES)
 
 
 class Service(Resource):
@@ -180,6 +215,8 @@ class Service(Resource):
     kind: Literal["Service"]
     spec: ServiceSpec
     status: ServiceStatus | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.WORKLOAD_NAME,)
 
 
 class RecommendedConfig(ApiModel):
@@ -198,18 +235,23 @@ class BackendRuntimeSpec(ApiModel):
     command: list[str] | None = None
     image: str
     version: str
-    envs: list[JsonObject] | None = None
-    lifecycle: JsonObject | None = None
-    liveness_probe: JsonObject | None = None
-    readiness_probe: JsonObject | None = None
-    startup_probe: JsonObject | None = None
-    recommended_configs: list[RecommendedConfig] | None = None
+    envs: EnvVars | None = None
+    lifecycle: Lifecycle | None = None
+    liveness_probe: Probe | None = None
+    readiness_probe: Probe | None = None
+    startup_probe: Probe | None = None
+    recommended_configs: list[RecommendedConfig] | None = Field(default=None, json_schema_extra=_BY_NAME)
+
+    def _same_names(self) -> Iterator[Broken]:
+        return rules.unique_names(self.recommended_configs, "recommendedConfigs")
+
+    rules: ClassVar[tuple[Rule, ...]] = (Rule("", _same_names, ""),)
 
 
 class BackendRuntimeStatus(ApiModel):
     """Observed state."""
 
-    conditions: list[JsonObject] | None = None
+    conditions: Conditions | None = None
 
 
 class BackendRuntime(Resource):

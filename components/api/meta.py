@@ -1,19 +1,52 @@
 """The parts of ``meta/v1`` that every resource carries."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from .base import ApiModel
+from pydantic import Field
 
-JsonObject = dict[str, Any]
+from .base import ApiModel, Int64, Rule
+from .embedded import Conditions as Conditions
+from .embedded import JsonObject as JsonObject
+from .names import annotations_broken, dns_label, finalizers_broken, labels_broken, owners_broken
+
+
+class OwnerReference(ApiModel):
+    """An object that this one goes with."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
 
 
 class ObjectMeta(ApiModel):
-    """Metadata that a writer may set; what the server fills in is not for manifests."""
+    """Metadata that a writer may set; what only the server fills in is accepted and has no effect."""
 
     name: str
+    generate_name: str | None = None
     namespace: str | None = None
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
+    finalizers: list[str] | None = None
+    owner_references: list[OwnerReference] | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    generation: Int64 | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: Int64 | None = None
+    self_link: str | None = None
+    managed_fields: list[dict[str, Any]] | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("must be a DNS-1123 label (lower-case letters, digits and '-')", dns_label("namespace"), ""),
+        Rule("", labels_broken, ""),
+        Rule("", annotations_broken, ""),
+        Rule("", finalizers_broken, ""),
+        Rule("", owners_broken, ""),
+    )
 
 
 class Resource(ApiModel):

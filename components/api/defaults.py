@@ -1,0 +1,20 @@
+"""Resources with every default of the contract, as the API server would store them."""
+
+import copy
+from typing import Any
+
+from .kinds import kind_of
+from .meta import Resource
+from .structural import fill, graph
+
+
+def with_defaults(resource: Resource) -> dict[str, Any]:
+    """Return the resource in wire form with the defaults of its schema filled in.
+
+    Defaults apply inside objects that are present; status is left to the controller.
+    """
+    stored = copy.deepcopy(resource.wire())
+    stored.pop("status", None)
+    schema = graph(kind_of(resource))
+    fill(stored, schema, schema.root)
+    return stored

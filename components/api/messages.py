@@ -1,0 +1,88 @@
+"""What pydantic found, in the style of the project: what it must be, what was found, what to do."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from .embedded import UNKNOWN, show
+from .kinds import Kind
+from .problems import did_you_mean
+from .structural import graph
+
+Found = tuple[tuple[str | int, ...], str]
+
+_TYPES = {
+    "string_type": "a string",
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "bool_type": "true or false",
+    "float_type": "a number",
+    "list_type": "a list",
+    "dict_type": "a map",
+    "model_type": "a map",
+    "model_attributes_type": "a map",
+}
+_BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
+
+
+def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
+    """Yield every problem of one object: its path and the reason."""
+    seen = set()
+    for item in error.errors(include_url=False):
+        for path, reason in _one(dict(item)):
+            if (path, reason) not in seen:
+                seen.add((path, reason))
+                yield path, reason + (_hint(path, kind) if reason == UNKNOWN else "")
+
+
+def _hint(path: tuple[str | int, ...], kind: Kind) -> str:
+    known = graph(kind).fields_at(path[:-1])
+    return did_you_mean(str(path[-1]), known) or (f"; known are {', '.join(sorted(known))}" if known else "")
+
+
+def _one(item: dict[str, Any]) -> Iterator[Found]:
+    loc: tuple[str | int, ...] = item["loc"]
+    context = item.get("ctx", {})
+    if item["type"] == "several":
+        for path, reason in context["items"]:
+            yield (*loc, *path), reason
+    elif item["type"] == "extra_forbidden":
+        yield loc, UNKNOWN
+    elif item["type"] == "union_error" or loc[-1:] in (("int",), ("str",)):
+        yield loc[:-1], f"must be an integer or a string, found {show(item['input'])}"
+    else:
+        yield loc, _reason(item, context)
+
+
+def _reason(item: dict[str, Any], context: dict[str, Any]) -> str:
+    found = f", found {show(item['input'])}"
+    kind = item["type"]
+    if kind == "missing":
+        return "is required; set it"
+    if kind in _TYPES:
+        hint = ""
+        if kind == "string_type" and isinstance(item["input"], bool | int | float):
+            hint = "; put it in quotes"
+        elif kind == "int_type" and isinstance(item["input"], str):
+            hint = "; write it without quotes" if item["input"].strip().isdecimal() else ""
+        return f"must be {_TYPES[kind]}{found}{hint}"
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        return f"must be {words} {context[key]}{found}"
+    if kind == "literal_error":
+        hint = did_you_mean(item["input"], _options(context)) if isinstance(item["input"], str) else ""
+        return f"must be {context['expected']}{found}{hint}"
+    if kind in ("too_short", "too_long"):
+        limit = context.get("min_length", context.get("max_length"))
+        words = "at least" if kind == "too_short" else "at most"
+        return f"must hold {words} {limit} items, found {context['actual_length']}"
+    if kind in ("string_too_short", "string_too_long"):
+        limit = context.get("min_length", context.get("max_length"))
+        words = "at least" if kind == "string_too_short" else "at most"
+        return f"must have {words} {limit} characters{found}"
+    return f"{str(item['msg']).removeprefix('Value error, ')}{found}"
+
+
+def _options(context: dict[str, Any]) -> list[str]:
+    return [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]

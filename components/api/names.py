@@ -1,0 +1,103 @@
+"""Names, labels and annotations as Kubernetes checks them (``k8s.io/apimachinery/pkg/util/validation``)."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .base import Broken, Json
+
+LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
+_DNS1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z", re.ASCII)
+_QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z", re.ASCII)
+ANNOTATIONS_MAX_BYTES = 256 * 1024
+
+
+def is_dns1123_label(text: str) -> bool:
+    """Lower-case letters, digits and ``-``; at most 63 characters."""
+    return len(text) <= 63 and LABEL.match(text) is not None
+
+
+def is_dns1035_label(text: str) -> bool:
+    """A DNS-1123 label that starts with a letter."""
+    return len(text) <= 63 and _DNS1035.match(text) is not None
+
+
+def is_dns1123_subdomain(text: str) -> bool:
+    """DNS-1123 labels joined by dots; at most 253 characters."""
+    return len(text) <= 253 and _SUBDOMAIN.match(text) is not None
+
+
+def is_label_value(text: str) -> bool:
+    """Empty, or letters, digits, ``-_.`` between letters or digits; at most 63 characters."""
+    return len(text) <= 63 and (not text or _QUALIFIED.match(text) is not None)
+
+
+def is_qualified_name(text: str) -> bool:
+    """A label key: ``name`` or ``prefix.example.com/name``."""
+    prefix, slash, name = text.rpartition("/")
+    if slash and (not prefix or not is_dns1123_subdomain(prefix)):
+        return False
+    return 0 < len(name) <= 63 and _QUALIFIED.match(name) is not None
+
+
+def dns_label(field: str) -> Callable[[Any], Iterator[Broken]]:
+    """Return the check that a field, where set, is a DNS-1123 label."""
+
+    def broken(owner: Json) -> Iterator[Broken]:
+        value = getattr(owner, field)
+        if value is not None and not is_dns1123_label(value):
+            yield (field,), f", found {value!r}"
+
+    return broken
+
+
+def labels_broken(meta: Json) -> Iterator[Broken]:
+    """Keys are qualified names, values label values."""
+    for key, value in meta.labels.items():
+        if not is_qualified_name(key):
+            yield ("labels", key), _KEY
+        if not is_label_value(value):
+            yield (
+                ("labels", key),
+                f"must be a label value (at most 63 letters, digits, '-', '_', '.'), found {value!r}; "
+                "put free text into an annotation",
+            )
+
+
+def annotations_broken(meta: Json) -> Iterator[Broken]:
+    """Keys are qualified names whatever their case; all together at most 256 KiB."""
+    size = 0
+    for key, value in meta.annotations.items():
+        size += len(key.encode()) + len(value.encode())
+        if not is_qualified_name(key.lower()):
+            yield ("annotations", key), _KEY
+    if size > ANNOTATIONS_MAX_BYTES:
+        yield ("annotations",), f"must be at most {ANNOTATIONS_MAX_BYTES} bytes together, found {size}"
+
+
+def finalizers_broken(meta: Json) -> Iterator[Broken]:
+    """Finalizers are qualified names."""
+    for index, name in enumerate(meta.finalizers or ()):
+        if not is_qualified_name(name):
+            yield (
+                ("finalizers", index),
+                f"must be a qualified name such as example.com/cleanup, found {name!r}",
+            )
+
+
+def owners_broken(meta: Json) -> Iterator[Broken]:
+    """Owner references name their object completely; one of them at most is the controller."""
+    controllers = 0
+    for index, owner in enumerate(meta.owner_references or ()):
+        controllers += owner.controller is True
+        for field, value in (("apiVersion", owner.api_version), ("kind", owner.kind), ("name", owner.name)):
+            if not value:
+                yield ("ownerReferences", index, field), "must not be empty"
+        if not owner.uid:
+            yield ("ownerReferences", index, "uid"), "must not be empty"
+    if controllers > 1:
+        yield ("ownerReferences",), f"must hold at most one controller, found {controllers}"
+
+
+_KEY = "must be a name (letters, digits, '-', '_', '.', at most 63) with an optional DNS prefix and '/'"

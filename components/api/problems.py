@@ -1,0 +1,88 @@
+"""What is wrong with a manifest, and where: the one way every check of the project reports."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One defect of one object."""
+
+    file: str
+    line: int
+    kind: str
+    name: str
+    path: str
+    reason: str
+    severity: str = "error"
+
+    def __str__(self) -> str:
+        subject = f"{self.kind}/{self.name}: " if self.kind else ""
+        field = f"{self.path}: " if self.path else ""
+        return f"{self.file}:{self.line}: {subject}{field}{self.reason}"
+
+    def as_dict(self) -> dict[str, str | int]:
+        """Return the problem as plain JSON."""
+        return asdict(self)
+
+    @property
+    def place(self) -> tuple[str, int, str, str]:
+        """Sort key: by file, then line, then field."""
+        return (self.file, self.line, self.path, self.reason)
+
+
+class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not for being an error
+    """Manifests that must not be used; the text has one line per problem."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return the problems that forbid the use of a manifest."""
+    return tuple(p for p in problems if p.severity == "error")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint that ends a message about an unknown word, or nothing."""
+    lowered = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
+
+
+def field_path(parts: Iterable[str | int]) -> str:
+    """Write a path as Kubernetes does: ``spec.envs[0].name``, ``limits[nvidia.com/gpu]``."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int) or not _plain(part):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def path_parts(path: str) -> list[str | int]:
+    """Read a path written by :func:`field_path`."""
+    parts: list[str | int] = []
+    for piece in path.replace("]", "").split("["):
+        if not parts and piece == path.split("[")[0]:
+            parts += [p for p in piece.split(".") if p]
+            continue
+        head, tail = _bracketed(piece)
+        parts.append(int(head) if head.isdecimal() else head)
+        parts += tail
+    return parts
+
+
+def _bracketed(piece: str) -> tuple[str, list[str]]:
+    """Split ``0.name`` into index and fields; a key such as ``nvidia.com/gpu`` stays whole."""
+    head, dot, tail = piece.partition(".")
+    if head.isdecimal() and dot:
+        return head, tail.split(".")
+    return piece, []
+
+
+def _plain(part: str) -> bool:
+    return part.replace("_", "a").isalnum()
