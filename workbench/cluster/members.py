@@ -1,0 +1,144 @@
+"""How each member of the control plane is started. All of them listen on loopback alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .pki import LOOPBACK, SERVICE_IP, Pki
+
+SERVICE_RANGE = SERVICE_IP.rpartition(".")[0] + ".0/16"
+POD_RANGE = "10.244.0.0/16"
+KWOK_SELECTOR = "kwok.x-k8s.io/node=fake"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where everything of one cluster lies, and the ports it listens on."""
+
+    folder: Path
+    pki: Pki
+    ports: Mapping[str, int]
+
+    @property
+    def server(self) -> str:
+        """Address of the API server."""
+        return f"https://{LOOPBACK}:{self.ports['kube-apiserver']}"
+
+    def kubeconfig(self, identity: str) -> Path:
+        """Kubeconfig of one member."""
+        return self.folder / f"{identity}.kubeconfig"
+
+
+PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+
+
+def _etcd(at: Layout, _: Path) -> list[str]:
+    client, peer = (f"https://{LOOPBACK}:{at.ports[name]}" for name in ("etcd", "etcd-peer"))
+    tls = {"cert-file": at.pki.certificate("server"), "key-file": at.pki.key("server")}
+    return [
+        *_flags({"name": "workbench", "data-dir": at.folder / "etcd"}),
+        *_flags({"listen-client-urls": client, "advertise-client-urls": client}),
+        *_flags({"listen-peer-urls": peer, "initial-advertise-peer-urls": peer}),
+        *_flags({"initial-cluster": f"workbench={peer}"}),
+        *_flags({**tls, "trusted-ca-file": at.pki.authority, "client-cert-auth": "true"}),
+        *_flags({f"peer-{name}": value for name, value in tls.items()}),
+        *_flags({"peer-trusted-ca-file": at.pki.authority, "peer-client-cert-auth": "true"}),
+        # A try-out may lose its last second at a power cut; without this, every write waits for the disk.
+        *_flags({"unsafe-no-fsync": "true", "log-level": "warn"}),
+    ]
+
+
+def _apiserver(at: Layout, _: Path) -> list[str]:
+    return _flags(
+        {
+            "etcd-servers": f"https://{LOOPBACK}:{at.ports['etcd']}",
+            "etcd-cafile": at.pki.authority,
+            "etcd-certfile": at.pki.certificate("etcd-client"),
+            "etcd-keyfile": at.pki.key("etcd-client"),
+            "bind-address": LOOPBACK,
+            "advertise-address": LOOPBACK,
+            "endpoint-reconciler-type": "none",
+            "secure-port": at.ports["kube-apiserver"],
+            "tls-cert-file": at.pki.certificate("server"),
+            "tls-private-key-file": at.pki.key("server"),
+            "client-ca-file": at.pki.authority,
+            "anonymous-auth": "false",
+            "authorization-mode": "Node,RBAC",
+            "service-cluster-ip-range": SERVICE_RANGE,
+            "service-account-issuer": "https://kubernetes.default.svc",
+            "service-account-key-file": at.pki.service_account_key,
+            "service-account-signing-key-file": at.pki.service_account_key,
+            "profiling": "false",
+        }
+    )
+
+
+def _controller_manager(at: Layout, _: Path) -> list[str]:
+    return _flags(
+        {
+            **_client(at, "controller-manager"),
+            "secure-port": at.ports["kube-controller-manager"],
+            "service-account-private-key-file": at.pki.service_account_key,
+            "root-ca-file": at.pki.authority,
+            "use-service-account-credentials": "true",
+            "leader-elect": "false",
+            "kube-api-qps": 500,
+            "kube-api-burst": 1000,
+            # Many models at once are the normal case here; the defaults sync five at a time.
+            "concurrent-deployment-syncs": 20,
+            "concurrent-replicaset-syncs": 20,
+            "concurrent-service-endpoint-syncs": 20,
+        }
+    )
+
+
+def _scheduler(at: Layout, _: Path) -> list[str]:
+    return _flags(
+        {
+            **_client(at, "scheduler"),
+            "secure-port": at.ports["kube-scheduler"],
+            "leader-elect": "false",
+            "kube-api-qps": 500,
+            "kube-api-burst": 1000,
+        }
+    )
+
+
+def _kwok(at: Layout, stages: Path) -> list[str]:
+    return _flags(
+        {
+            "kubeconfig": at.kubeconfig("kwok"),
+            "manage-nodes-with-annotation-selector": KWOK_SELECTOR,
+            "node-ip": LOOPBACK,
+            "cidr": POD_RANGE,
+            "node-lease-duration-seconds": 40,
+            "config": stages,
+        }
+    )
+
+
+def _client(at: Layout, identity: str) -> dict[str, object]:
+    config = at.kubeconfig(identity)
+    return {
+        "kubeconfig": config,
+        "authentication-kubeconfig": config,
+        "authorization-kubeconfig": config,
+        "bind-address": LOOPBACK,
+        "tls-cert-file": at.pki.certificate("server"),
+        "tls-private-key-file": at.pki.key("server"),
+        "profiling": "false",
+    }
+
+
+def _flags(values: Mapping[str, object]) -> list[str]:
+    return [f"--{name}={value}" for name, value in values.items()]
+
+
+MEMBERS: Mapping[str, Callable[[Layout, Path], list[str]]] = {
+    "etcd": _etcd,
+    "kube-apiserver": _apiserver,
+    "kube-controller-manager": _controller_manager,
+    "kube-scheduler": _scheduler,
+    "kwok": _kwok,
+}
+"""Command lines from the layout and kwok's stages, in the order in which they start; they stop in reverse."""
