@@ -16,7 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from .base import Json, several, whole_float_to_int
-from .quantity import PATTERN, is_quantity
+from .quantity import MAX_LENGTH, PATTERN, is_quantity
 
 JsonObject = dict[str, Any]
 Schema = dict[str, Any]
@@ -191,6 +191,7 @@ Quantity = Annotated[
         {
             "anyOf": [{"type": "integer"}, {"type": "string"}],
             "pattern": PATTERN,
+            "maxLength": MAX_LENGTH,
             "x-kubernetes-int-or-string": True,
         }
     ),

@@ -12,6 +12,10 @@ from .embedded import Conditions, EnvVars, Lifecycle, Metrics, Probe, Quantity, 
 from .leaderworkerset import LeaderWorkerTemplate, RolloutStrategy
 from .meta import Resource
 
+MAX_RESOURCES = 32
+MAX_CONFIGS = 64
+"""Far above any use. The API server allows a rule over limits only where it can bound its cost."""
+
 ResourceList = dict[str, Quantity]
 _BY_NAME: JsonDict = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
 
@@ -111,8 +115,8 @@ class ModelClaims(ApiModel):
 class ResourceRequirements(ApiModel):
     """Limits and requests of the model container."""
 
-    limits: ResourceList | None = None
-    requests: ResourceList | None = None
+    limits: ResourceList | None = Field(default=None, max_length=MAX_RESOURCES)
+    requests: ResourceList | None = Field(default=None, max_length=MAX_RESOURCES)
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.LIMITS,)
 
@@ -240,7 +244,9 @@ class BackendRuntimeSpec(ApiModel):
     liveness_probe: Probe | None = None
     readiness_probe: Probe | None = None
     startup_probe: Probe | None = None
-    recommended_configs: list[RecommendedConfig] | None = Field(default=None, json_schema_extra=_BY_NAME)
+    recommended_configs: list[RecommendedConfig] | None = Field(
+        default=None, max_length=MAX_CONFIGS, json_schema_extra=_BY_NAME
+    )
 
     def _same_names(self) -> Iterator[Broken]:
         return rules.unique_names(self.recommended_configs, "recommendedConfigs")

@@ -6,6 +6,9 @@ from decimal import ROUND_UP, Context, Decimal
 PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,9})?$"
 """The grammar as RE2: sign, digits, then a binary, a decimal or an exponent suffix."""
 
+MAX_LENGTH = 64
+"""In our own fields; the API server allows the rule on limits and requests only where it can bound its cost."""
+
 _GRAMMAR = re.compile(PATTERN.removesuffix("$") + r"\Z", re.ASCII)
 _SUFFIX = {
     "": Decimal(1),
@@ -42,7 +45,8 @@ def parse_quantity(value: str | int | float | Decimal) -> Decimal:
 def is_quantity(value: object) -> bool:
     """Tell whether Kubernetes accepts the value as a quantity."""
     return not isinstance(value, bool) and (
-        isinstance(value, int) or (isinstance(value, str) and _GRAMMAR.match(value) is not None)
+        isinstance(value, int)
+        or (isinstance(value, str) and len(value) <= MAX_LENGTH and _GRAMMAR.match(value) is not None)
     )
 
 

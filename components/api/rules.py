@@ -100,9 +100,9 @@ URI = Rule(
     "uri must be oss://<bucket>.<endpoint>/<path>, host:///<path>, ollama://<model>, s3://<bucket>/<path> "
     "or gcs://<bucket>/<path>",
     _bad_uri,
-    "!has(self.uri) || (self.uri.split('://').size() == 2 && self.uri.matches("
-    "'^(?s:[oO][sS][sS]://[^./]+[.][^/]+/.+|[hH][oO][sS][tT]:///.*|[oO][lL][lL][aA][mM][aA]://.+"
-    "|([sS]3|[gG][cC][sS])://[^/]+/.+)$'))",
+    "!has(self.uri) || (self.uri.indexOf('://') == self.uri.lastIndexOf('://') && self.uri.matches("
+    "'(?s)^([oO][sS]{2}://[^./]+[.][^/]+/.|[hH][oO][sS][tT]:///|[oO][lL]{2}[aA][mM][aA]://."
+    "|([sS]3|[gG][cC][sS])://[^/]+/.)'))",
 )
 
 

@@ -83,8 +83,15 @@ def _plain(schema: Json) -> Json:
         elif key in _BOUNDS:
             out[_BOUNDS[key]] = value
         elif key != "title":
-            out[key] = _plain(value) if key != "default" else value
+            out[key] = _plain(value) if key != "default" else _set(value)
     return out
+
+
+def _set(default: Json) -> Json:
+    """Return a default without the fields that it leaves open."""
+    if isinstance(default, dict):
+        return {key: _set(value) for key, value in default.items() if value is not None}
+    return default
 
 
 def clean(value: Json, graph: Graph, schema: Schema) -> Json:
