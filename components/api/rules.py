@@ -101,8 +101,8 @@ URI = Rule(
     "or gcs://<bucket>/<path>",
     _bad_uri,
     "!has(self.uri) || (self.uri.indexOf('://') == self.uri.lastIndexOf('://') && self.uri.matches("
-    "'(?s)^([oO][sS]{2}://[^./]+[.][^/]+/.|[hH][oO][sS][tT]:///|[oO][lL]{2}[aA][mM][aA]://."
-    "|([sS]3|[gG][cC][sS])://[^/]+/.)'))",
+    "'(?s)^(([oO][sS]{2}://[^./]+[.]|([sS]3|[gG][cC][sS])://)[^/]+/.|[hH][oO][sS][tT]:///"
+    "|[oO][lL]{2}[aA][mM][aA]://.)'))",
 )
 
 
