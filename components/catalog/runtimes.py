@@ -1,0 +1,97 @@
+"""The BackendRuntimes that llmaz ships, and what is known of the engines behind them."""
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+
+from ..api.llmaz import BackendRuntime
+from ..api.load import parse
+
+EDITIONS = ("upstream", "current")
+"""``upstream``: the tags of llmaz's chart. ``current``: newer tags of the same engines, none of them floating."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An inference engine.
+
+    Attributes:
+        tensor_flag: Flag for tensor parallelism; None where the engine has none.
+        pipeline_flag: Flag for pipeline parallelism; None where the engine has none.
+        aliases: Other spellings of both flags.
+        multi_node: How a group of pods is joined: ``ray``, ``sglang`` or None.
+        speculative_config_from: First version with one JSON option for speculative decoding.
+        current: Image and tag of the ``current`` edition.
+    """
+
+    name: str
+    images: tuple[str, ...]
+    current: tuple[str, str]
+    tensor_flag: str | None = None
+    pipeline_flag: str | None = None
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    multi_node: str | None = None
+    speculative_config_from: tuple[int, ...] | None = None
+
+
+def shipped_names() -> tuple[str, ...]:
+    """Return the names of the shipped BackendRuntimes."""
+    return tuple(sorted(path.name.removesuffix(".yaml") for path in _folder().iterdir()))
+
+
+@functools.cache
+def shipped(name: str, edition: str = "upstream") -> BackendRuntime | None:
+    """Return a shipped BackendRuntime in an edition; None for a name that is not shipped."""
+    if name not in shipped_names():
+        return None
+    loaded = parse(_folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+    runtime = loaded.resources[0].resource
+    assert isinstance(runtime, BackendRuntime), loaded.problems  # noqa: S101  our own data, checked by a test
+    if edition == "upstream":
+        return runtime
+    image, version = engines()[name].current
+    spec = runtime.spec.model_copy(update={"image": image, "version": version})
+    return runtime.model_copy(update={"spec": spec})
+
+
+def engine_of(image: str) -> Engine | None:
+    """Return the engine that an image holds, by its repository; None for an unknown one."""
+    return next((e for e in engines().values() if any(image.endswith(known) for known in e.images)), None)
+
+
+@functools.cache
+def engines() -> Mapping[str, Engine]:
+    """Return every known engine by name."""
+    text = files(__package__).joinpath("engines.yaml").read_text(encoding="utf-8")
+    return MappingProxyType({name: _engine(name, facts) for name, facts in yaml.safe_load(text).items()})
+
+
+def version_of(tag: str) -> tuple[int, ...] | None:
+    """Return the numbers of an image tag such as ``v0.8.3`` or ``0.8.3-cu121``; None for a tag without."""
+    match = re.match(r"v?(\d+(?:\.\d+)+)", tag)
+    return tuple(int(part) for part in match[1].split(".")) if match else None
+
+
+def _folder() -> Any:  # noqa: ANN401  a Traversable, which the standard library moved between versions
+    return files(__package__).joinpath("runtimes")
+
+
+def _engine(name: str, facts: dict[str, Any]) -> Engine:
+    parallel = facts.get("parallel", {})
+    since = facts.get("speculativeConfigFrom")
+    return Engine(
+        name=name,
+        images=tuple(facts["images"]),
+        current=(facts["current"]["image"], str(facts["current"]["version"])),
+        tensor_flag=parallel.get("tensor"),
+        pipeline_flag=parallel.get("pipeline"),
+        aliases={key: tuple(flags) for key, flags in facts.get("aliases", {}).items()},
+        multi_node=facts.get("multiNode"),
+        speculative_config_from=tuple(since) if since else None,
+    )

@@ -1,0 +1,1 @@
+"""Pure functions: resources in; Kubernetes objects, endpoints, node demand and needs out."""
