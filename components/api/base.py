@@ -81,12 +81,27 @@ def several(found: Iterable[Broken]) -> PydanticCustomError:
     return PydanticCustomError("several", text, {"items": items})
 
 
+LARGEST_WHOLE_FLOAT = 2.0**53 - 1
+
+
 def whole_float_to_int(value: object) -> object:
-    """Take 3.0 for 3: the API server does, as JSON has one number type."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """Take 3.0 for 3: the API server does, as JSON has one number type, up to where floats are exact."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_WHOLE_FLOAT:
+        return int(value)
+    return value
 
 
-Int32 = Annotated[int, Field(ge=-INT32_MAX - 1, le=INT32_MAX), BeforeValidator(whole_float_to_int)]
-Int64 = Annotated[int, Field(ge=-INT64_MAX - 1, le=INT64_MAX), BeforeValidator(whole_float_to_int)]
-ScaleReplicas = Annotated[int, Field(ge=0, le=INT32_MAX, json_schema_extra={"x-exact-integer": True})]
+Int32 = Annotated[
+    int,
+    Field(ge=-INT32_MAX - 1, le=INT32_MAX, json_schema_extra={"format": "int32"}),
+    BeforeValidator(whole_float_to_int),
+]
+Int64 = Annotated[
+    int,
+    Field(ge=-INT64_MAX - 1, le=INT64_MAX, json_schema_extra={"format": "int64"}),
+    BeforeValidator(whole_float_to_int),
+]
+ScaleReplicas = Annotated[
+    int, Field(ge=0, le=INT32_MAX, json_schema_extra={"format": "int32", "x-exact-integer": True})
+]
 """Replicas behind a scale subresource: the API server reads them itself, and takes neither 3.0 nor -1."""

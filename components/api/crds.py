@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .base import INT32_MAX, INT64_MAX
 from .embedded import Schema
 from .jsonschema import one_kind
 from .kinds import Kind
@@ -9,6 +10,11 @@ from .structural import Graph, graph
 
 _OURS = {"additionalProperties", "x-exact-integer", "$ref", "properties", "items"}
 _BUILT_IN = {"apiVersion", "kind"}
+
+_RANGES = {
+    "int32": (("minimum", -INT32_MAX - 1), ("maximum", INT32_MAX)),
+    "int64": (("minimum", -INT64_MAX - 1), ("maximum", INT64_MAX)),
+}
 
 _COLUMNS: dict[str, list[dict[str, str]]] = {
     "OpenModel": [
@@ -92,6 +98,12 @@ def inlined(schema: Schema, shape: Graph) -> Schema:
     """Return a structural schema: references followed, unknown fields left out rather than forbidden."""
     schema = shape.resolve(schema)
     out: Schema = {key: value for key, value in schema.items() if key not in _OURS}
+    for bound, value in _RANGES.get(schema.get("format", ""), ()):
+        # The format says so already, and the server cannot hold these bounds of 64-bit integers itself.
+        if out.get(bound) == value:
+            del out[bound]
+    if out.get("x-kubernetes-int-or-string"):
+        out["anyOf"] = [{"type": "integer"}, {"type": "string"}]
     if "properties" in schema:
         out["properties"] = {name: inlined(inner, shape) for name, inner in schema["properties"].items()}
     if isinstance(schema.get("additionalProperties"), dict):

@@ -5,8 +5,10 @@ The schemas are ``data/core-1.36.json`` (extracted from the ``kubernetes-validat
 or only environment variables, and pay for nothing else.
 """
 
+import datetime
 import functools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +17,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator,
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from .base import Json, several, whole_float_to_int
+from .base import INT64_MAX, Json, several, whole_float_to_int
 from .quantity import MAX_LENGTH, PATTERN, is_quantity
 
 JsonObject = dict[str, Any]
@@ -24,6 +26,9 @@ Path_ = tuple[str | int, ...]
 
 DATA = Path(__file__).parent / "data" / "core-1.36.json"
 CORE = "io.k8s.api.core.v1."
+INT_OR_STRING = [{"type": "integer", "minimum": -INT64_MAX - 1, "maximum": INT64_MAX}, {"type": "string"}]
+INEXACT = "(inexact float)"
+"""Key under which a float stands that is too large for an integer; no schema takes the map around it."""
 UNKNOWN = "unknown field"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
@@ -94,6 +99,22 @@ class _ListMapKeys:
             seen.add(key)
 
 
+_TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})\Z", re.ASCII)
+
+
+def _is_date_time(text: str) -> bool:
+    """Tell whether the API server takes a text for a time (kube-openapi ``strfmt.IsDateTime``)."""
+    day, separator, time = text.lower().partition("t")
+    match = _TIME.match(time.partition("t")[0])
+    if not separator or match is None or re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", day, re.ASCII) is None:
+        return False
+    try:
+        datetime.date.fromisoformat(day)
+    except ValueError:
+        return False
+    return match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
+
+
 class Embedded:
     """Marks a field as a core type: pydantic hands its value to the compiled schema."""
 
@@ -108,6 +129,8 @@ class Embedded:
         return jsonschema_rs.validator_for(
             {"$schema": "https://json-schema.org/draft/2020-12/schema", **self.schema, "$defs": needed},
             keywords={"x-kubernetes-list-map-keys": _ListMapKeys},
+            formats={"date-time": _is_date_time},
+            validate_formats=True,
         )
 
     def validate(self, value: Json) -> Json:
@@ -148,6 +171,8 @@ def _explain(error: Json) -> Iterator[tuple[Path_, str]]:
         case "additionalProperties":
             for name in error.kind.unexpected:
                 yield (*path, name), UNKNOWN
+        case "type" if error.kind.types == ["integer"] and isinstance(error.instance, float):
+            yield path, f"must be an integer, found {show(error.instance)}"
         case "type":
             yield path, f"must be {_types(error.kind.types)}, found {show(error.instance)}"
         case "anyOf":
@@ -172,6 +197,8 @@ def _types(types: Json) -> str:
 
 def show(value: object) -> str:
     """Write a value for a message: JSON, cut where it is long."""
+    if isinstance(value, dict) and INEXACT in value:
+        value = value[INEXACT]
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -189,7 +216,7 @@ Quantity = Annotated[
     PlainValidator(_quantity),
     WithJsonSchema(
         {
-            "anyOf": [{"type": "integer"}, {"type": "string"}],
+            "anyOf": INT_OR_STRING,
             "pattern": PATTERN,
             "maxLength": MAX_LENGTH,
             "x-kubernetes-int-or-string": True,

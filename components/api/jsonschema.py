@@ -8,6 +8,8 @@ from .kinds import KINDS, Kind, kinds_named
 from .problems import did_you_mean
 from .structural import graph
 
+OURS = {"x-exact-integer", "x-null-is-empty"}
+"""Keywords that only our own clean-up of values reads."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -20,7 +22,7 @@ def schema(kind: str) -> Schema:
     found = one_kind(kind)
     shape = graph(found)
     whole = {"$schema": DIALECT, "title": found.title, **shape.root, "$defs": shape.defs}
-    cleaned: Schema = without(copy.deepcopy(whole), {"x-exact-integer"})
+    cleaned: Schema = without(copy.deepcopy(whole), OURS)
     return cleaned
 
 

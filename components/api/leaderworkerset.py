@@ -5,14 +5,14 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from . import rules
-from .base import ApiModel, Int32, Int64, Rule, ScaleReplicas, whole_float_to_int
-from .embedded import ClaimRetention, Conditions, PodTemplate, VolumeClaims
+from .base import INT64_MAX, ApiModel, Int32, Int64, Rule, ScaleReplicas, whole_float_to_int
+from .embedded import INT_OR_STRING, ClaimRetention, Conditions, PodTemplate, VolumeClaims
 from .meta import Resource
 
 IntOrString = Annotated[
-    int | str,
+    Annotated[int, Field(ge=-INT64_MAX - 1, le=INT64_MAX)] | str,
     BeforeValidator(whole_float_to_int),
-    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}),
+    WithJsonSchema({"anyOf": INT_OR_STRING, "x-kubernetes-int-or-string": True}),
 ]
 
 

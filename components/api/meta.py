@@ -3,11 +3,15 @@
 from typing import Any, ClassVar
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from .base import ApiModel, Int64, Rule
 from .embedded import Conditions as Conditions
 from .embedded import JsonObject as JsonObject
 from .names import annotations_broken, dns_label, finalizers_broken, labels_broken, owners_broken
+
+_GO_MAP: JsonDict = {"x-null-is-empty": True}
+"""The server decodes metadata into Go types, where a null entry of a map of strings is empty text."""
 
 
 class OwnerReference(ApiModel):
@@ -27,8 +31,8 @@ class ObjectMeta(ApiModel):
     name: str
     generate_name: str | None = None
     namespace: str | None = None
-    labels: dict[str, str] = Field(default_factory=dict)
-    annotations: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = Field(default_factory=dict, json_schema_extra=_GO_MAP)
+    annotations: dict[str, str] = Field(default_factory=dict, json_schema_extra=_GO_MAP)
     finalizers: list[str] | None = None
     owner_references: list[OwnerReference] | None = None
     uid: str | None = None

@@ -7,7 +7,7 @@ PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0
 """The grammar as RE2: sign, digits, then a binary, a decimal or an exponent suffix."""
 
 MAX_LENGTH = 64
-"""In our own fields; the API server allows the rule on limits and requests only where it can bound its cost."""
+"""In our own fields: the API server allows a rule over limits only where it can bound its cost."""
 
 _GRAMMAR = re.compile(PATTERN.removesuffix("$") + r"\Z", re.ASCII)
 _SUFFIX = {
@@ -44,10 +44,9 @@ def parse_quantity(value: str | int | float | Decimal) -> Decimal:
 
 def is_quantity(value: object) -> bool:
     """Tell whether Kubernetes accepts the value as a quantity."""
-    return not isinstance(value, bool) and (
-        isinstance(value, int)
-        or (isinstance(value, str) and len(value) <= MAX_LENGTH and _GRAMMAR.match(value) is not None)
-    )
+    if isinstance(value, str):
+        return len(value) <= MAX_LENGTH and _GRAMMAR.match(value) is not None
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
 
 
 def format_quantity(number: Decimal) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Json
-from .embedded import Schema, definitions, reachable
+from .base import Json, whole_float_to_int
+from .embedded import INEXACT, Schema, definitions, reachable
 from .kinds import Kind
 
 _PREFIX = "#/$defs/"
@@ -80,10 +80,11 @@ def _plain(schema: Json) -> Json:
             out["enum"] = [value]
         elif key == "x-core-ref":
             out["$ref"] = value
-        elif key in _BOUNDS:
-            out[_BOUNDS[key]] = value
-        elif key != "title":
+        elif key != "title" and key not in _BOUNDS:
             out[key] = _plain(value) if key != "default" else _set(value)
+    for name, bound in _BOUNDS.items():
+        if name in schema:
+            out[bound] = schema[name]
     return out
 
 
@@ -106,8 +107,12 @@ def clean(value: Json, graph: Graph, schema: Schema) -> Json:
     if isinstance(value, list):
         items = schema.get("items")
         return value if items is None else [clean(item, graph, items) for item in value]
-    if isinstance(value, float) and value.is_integer() and _takes_whole_floats(schema):
-        return int(value)
+    if isinstance(value, float) and _takes_whole_floats(schema):
+        whole = whole_float_to_int(value)
+        if isinstance(whole, float) and whole.is_integer():
+            # JSON schema would still see an integer in 1e18, the server does not: hand on what nothing takes.
+            return {INEXACT: whole}
+        return whole
     return value
 
 
@@ -118,6 +123,8 @@ def _entries(value: dict[str, Any], graph: Graph, schema: Schema) -> Iterator[tu
             yield key, inner
         elif inner is not None:
             yield key, clean(inner, graph, known)
+        elif schema.get("x-null-is-empty"):
+            yield key, ""
 
 
 def _takes_whole_floats(schema: Schema) -> bool:

@@ -94,7 +94,8 @@ def structural(schema: dict[str, Any]) -> dict[str, Any]:
 def definition(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     """Return one named definition."""
     if name in (QUANTITY, INT_OR_STRING):
-        union = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
+        integer = {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1}
+        union = {"anyOf": [integer, {"type": "string"}], "x-kubernetes-int-or-string": True}
         return union | ({"pattern": PATTERN} if name == QUANTITY else {})
     out = structural(schema)
     for owner, field in LEFT_OUT:
