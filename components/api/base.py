@@ -51,7 +51,11 @@ class ApiModel(BaseModel):
     @model_validator(mode="after")
     def _obey_rules(self) -> Self:
         if self.rules:
-            found = [(place, rule.message + what) for rule in self.rules for place, what in rule.broken(self)]
+            found = [
+                (place, _below(place, rule.message) + what)
+                for rule in self.rules
+                for place, what in rule.broken(self)
+            ]
             if found:
                 raise several(found)
         return self
@@ -72,6 +76,12 @@ class ApiModel(BaseModel):
     def wire(self) -> dict[str, Any]:  # type: ignore[pydantic-alias]
         """Return what the writer set, in wire names (no defaults added)."""
         return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+def _below(place: tuple[str | int, ...], message: str) -> str:
+    """Drop the field that a message begins with where the problem's path ends with it already."""
+    first, _, rest = message.partition(" ")
+    return rest if place and first.rpartition(".")[2] == place[-1] else message
 
 
 def several(found: Iterable[Broken]) -> PydanticCustomError:

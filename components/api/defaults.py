@@ -7,6 +7,9 @@ from .kinds import kind_of
 from .meta import Resource
 from .structural import fill, graph
 
+WRITTEN = {"name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
+"""What a writer decides; the server fills in the rest of the metadata, whatever was written."""
+
 
 def with_defaults(resource: Resource) -> dict[str, Any]:
     """Return the resource in wire form with the defaults of its schema filled in.
@@ -16,8 +19,9 @@ def with_defaults(resource: Resource) -> dict[str, Any]:
     """
     stored = copy.deepcopy(resource.wire())
     stored.pop("status", None)
-    metadata = stored["metadata"]
-    stored["metadata"] = {key: value for key, value in metadata.items() if value not in ({}, [], "", None)}
-    schema = graph(kind_of(resource))
+    kind = kind_of(resource)
+    kept = WRITTEN if kind.namespaced else WRITTEN - {"namespace"}
+    stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in kept and value}
+    schema = graph(kind)
     fill(stored, schema, schema.root)
     return stored

@@ -115,6 +115,21 @@ def _is_date_time(text: str) -> bool:
     return match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
 
 
+class _ListType:
+    """Refuses equal items in a list that is a set."""
+
+    def __init__(self, _parent: Schema, kind: str, _path: list[str | int]) -> None:
+        self.kind = kind
+
+    def validate(self, items: Json) -> None:
+        """Raise the problem, if there is one."""
+        if self.kind != "set" or not isinstance(items, list):
+            return
+        twice = [item for index, item in enumerate(items) if item in items[:index]]
+        if twice:
+            raise ValueError(f"must not hold an item twice, found {show(twice[0])} again; remove one")
+
+
 class Embedded:
     """Marks a field as a core type: pydantic hands its value to the compiled schema."""
 
@@ -128,7 +143,7 @@ class Embedded:
         needed = {name: definitions()[name] for name in sorted(reachable(self.schema))}
         return jsonschema_rs.validator_for(
             {"$schema": "https://json-schema.org/draft/2020-12/schema", **self.schema, "$defs": needed},
-            keywords={"x-kubernetes-list-map-keys": _ListMapKeys},
+            keywords={"x-kubernetes-list-map-keys": _ListMapKeys, "x-kubernetes-list-type": _ListType},
             formats={"date-time": _is_date_time},
             validate_formats=True,
         )

@@ -267,3 +267,5 @@ class BackendRuntime(Resource):
     kind: Literal["BackendRuntime"]
     spec: BackendRuntimeSpec
     status: BackendRuntimeStatus | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.RUNTIME_NAME,)

@@ -8,7 +8,15 @@ from pydantic.config import JsonDict
 from .base import ApiModel, Int64, Rule
 from .embedded import Conditions as Conditions
 from .embedded import JsonObject as JsonObject
-from .names import annotations_broken, dns_label, finalizers_broken, labels_broken, owners_broken
+from .names import (
+    annotations_broken,
+    dns_label,
+    finalizers_broken,
+    generate_name_broken,
+    labels_broken,
+    owners_broken,
+    times_broken,
+)
 
 _GO_MAP: JsonDict = {"x-null-is-empty": True}
 """The server decodes metadata into Go types, where a null entry of a map of strings is empty text."""
@@ -50,6 +58,8 @@ class ObjectMeta(ApiModel):
         Rule("", annotations_broken, ""),
         Rule("", finalizers_broken, ""),
         Rule("", owners_broken, ""),
+        Rule("", generate_name_broken, ""),
+        Rule("", times_broken, ""),
     )
 
 

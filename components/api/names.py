@@ -1,5 +1,6 @@
 """Names, labels and annotations as Kubernetes checks them (``k8s.io/apimachinery/pkg/util/validation``)."""
 
+import datetime
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
 _DNS1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z", re.ASCII)
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z", re.ASCII)
+_RFC3339 = re.compile(r"[0-9-]{10}T[0-9:]{8}([.,][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})\Z", re.ASCII)
 ANNOTATIONS_MAX_BYTES = 256 * 1024
 
 
@@ -52,6 +54,30 @@ def dns_label(field: str) -> Callable[[Any], Iterator[Broken]]:
     return broken
 
 
+def generate_name_broken(meta: Json) -> Iterator[Broken]:
+    """What is prefixed to a random suffix makes a name together with it."""
+    prefix = meta.generate_name
+    if prefix and not is_dns1123_subdomain(prefix.removesuffix("-") if len(prefix) > 1 else prefix):
+        yield ("generateName",), f"must begin a DNS-1123 subdomain, found {prefix!r}"
+
+
+def times_broken(meta: Json) -> Iterator[Broken]:
+    """Times are RFC 3339, whoever writes them."""
+    for wire, text in (
+        ("creationTimestamp", meta.creation_timestamp),
+        ("deletionTimestamp", meta.deletion_timestamp),
+    ):
+        if text is not None and not _is_time(text):
+            yield (wire,), f"must be a time such as 2026-01-31T12:00:00Z, found {text!r}"
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return _RFC3339.match(text) is not None and bool(datetime.datetime.fromisoformat(text))
+    except ValueError:
+        return False
+
+
 def labels_broken(meta: Json) -> Iterator[Broken]:
     """Keys are qualified names, values label values."""
     for key, value in meta.labels.items():
@@ -84,6 +110,8 @@ def finalizers_broken(meta: Json) -> Iterator[Broken]:
                 ("finalizers", index),
                 f"must be a qualified name such as example.com/cleanup, found {name!r}",
             )
+    if {"orphan", "foregroundDeletion"} <= set(meta.finalizers or ()):
+        yield ("finalizers",), "must not hold both orphan and foregroundDeletion; keep one"
 
 
 def owners_broken(meta: Json) -> Iterator[Broken]:
@@ -91,11 +119,17 @@ def owners_broken(meta: Json) -> Iterator[Broken]:
     controllers = 0
     for index, owner in enumerate(meta.owner_references or ()):
         controllers += owner.controller is True
-        for field, value in (("apiVersion", owner.api_version), ("kind", owner.kind), ("name", owner.name)):
+        fields = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
+        for field, value in fields.items():
             if not value:
                 yield ("ownerReferences", index, field), "must not be empty"
-        if not owner.uid:
-            yield ("ownerReferences", index, "uid"), "must not be empty"
+        if owner.api_version.count("/") > 1 or owner.api_version.endswith("/"):
+            yield (
+                ("ownerReferences", index, "apiVersion"),
+                f"must be group/version, found {owner.api_version!r}",
+            )
+        if (owner.api_version, owner.kind) == ("v1", "Event"):
+            yield ("ownerReferences", index), "must not be an Event: events own nothing"
     if controllers > 1:
         yield ("ownerReferences",), f"must hold at most one controller, found {controllers}"
 

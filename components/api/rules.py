@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .base import INT32_MAX, Broken, Json, Rule
-from .names import is_dns1035_label, is_dns1123_label, is_label_value
+from .names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain, is_label_value
 from .quantity import is_quantity, parse_quantity
 
 _SCHEMES = ("oss", "ollama", "host", "s3", "gcs")
@@ -38,6 +38,11 @@ WORKLOAD_NAME = _name_rule(
     "it names a LeaderWorkerSet and, with '-lb', a Service",
     lambda name: is_dns1035_label(name) and len(name) <= 60,
     "self.metadata.name.size() <= 60 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+)
+RUNTIME_NAME = _name_rule(
+    "must be a DNS-1123 subdomain: at most 253 lower-case letters, digits, '-' and '.'",
+    is_dns1123_subdomain,
+    "",  # what the API server asks of every custom resource
 )
 LWS_NAME = _name_rule(
     "must be a DNS-1035 label: at most 63 lower-case letters, digits and '-', a letter first",

@@ -318,7 +318,8 @@ def sent(document: Document) -> Document:
     CEL on the server takes no float for an integer ("expected int, got float64"); kubectl and every Go client
     write 3. Everywhere else the raw float is sent.
     """
-    return _sent(document, False)
+    written: Document = _sent(document, False)
+    return written
 
 
 def _sent(value: Any, read: bool) -> Any:
