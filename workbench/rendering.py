@@ -1,7 +1,59 @@
-"""Commands (placeholder until the module's first version)."""
+"""``workbench render``: what would be created, as YAML."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's commands."""
+    """Add the ``render`` command."""
+    app.command()(render)
+
+
+def render(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Manifests, or folders of manifests.")
+    ],
+    realization: Annotated[str, typer.Option(help="native or operator.")] = "native",
+    workload: Annotated[str, typer.Option(help="auto, lws or deployment.")] = "auto",
+    namespace: Annotated[str, typer.Option(help="Namespace of resources that name none.")] = "default",
+    runtimes: Annotated[
+        str, typer.Option(help="Edition of the shipped runtimes: upstream or current.")
+    ] = "upstream",
+    cache_claim: Annotated[
+        str | None, typer.Option(help="PersistentVolumeClaim that keeps loaded weights.")
+    ] = None,
+    cache_host_path: Annotated[
+        str | None, typer.Option(help="Node folder that keeps loaded weights.")
+    ] = None,
+) -> None:
+    """Print the Kubernetes objects of the manifests; problems go to stderr and nothing is printed then."""
+    from components.api.load import load
+    from components.api.problems import errors
+    from components.planning.fit import fit
+    from components.render.fleet import render_fleet
+    from components.render.options import ModelCache, Options
+    from components.render.yamltext import dump_all
+
+    try:
+        cached = cache_claim or cache_host_path
+        options = Options(
+            realization=realization,
+            workload=workload,
+            namespace=namespace,
+            runtimes=runtimes,
+            cache=ModelCache(cache_claim, cache_host_path) if cached else None,
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    manifests = load(paths)
+    fleet = render_fleet(manifests.resources, options)
+    problems = [*manifests.problems, *fleet.problems, *fit(fleet)]
+    for problem in problems:
+        prefix = "" if problem.severity == "error" else "warning: "
+        print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201
+    if errors(problems):
+        raise typer.Exit(1)
+    sys.stdout.write(dump_all(obj for item in fleet.rendered for obj in item.objects))

@@ -1,0 +1,1 @@
+"""Pure functions: does it fit, and what is wrong, before anything is created."""
