@@ -1,0 +1,295 @@
+"""Running a Pulumi program without the Pulumi CLI.
+
+The only module of the project that touches what Pulumi keeps private (mocks, stack, settings and the
+protocol of the resource monitor); ``tests/engine/test_program.py`` holds its contract.
+"""
+
+import asyncio
+import logging
+import runpy
+import sys
+import warnings
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pulumi
+from pulumi.runtime import mocks, rpc, settings
+from pulumi.runtime.config import set_all_config
+from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.stack import Stack, run_pulumi_func
+
+from .resources import Alias, Registration, provider_urn
+from .values import UNKNOWN, Secret
+
+Program = Callable[[], Awaitable[None] | None]
+_SIGNATURE = rpc._special_sig_key  # noqa: SLF001
+_SECRET = rpc._special_secret_sig  # noqa: SLF001
+_RESOURCE = rpc._special_resource_sig  # noqa: SLF001
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a program is run with."""
+
+    project: str
+    stack: str
+    preview: bool = False
+    config: Mapping[str, str] = None  # type: ignore[assignment]
+    secret_keys: tuple[str, ...] = ()
+    organization: str = "organization"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the program is told about a resource it registered."""
+
+    urn: str
+    id: str = ""
+    unknown: bool = False
+    """Whether outputs beyond the inputs exist but are not known here."""
+
+
+class Registrar(Protocol):
+    """Who decides about registrations."""
+
+    def register(self, registration: Registration) -> Answer:
+        """Take a resource in."""
+
+    def read(self, registration: Registration, id_: str) -> Answer:
+        """Take in a resource that exists elsewhere."""
+
+    def invoke(self, token: str) -> None:
+        """Refuse a call to a provider's function."""
+
+
+class Monitor(mocks.MockMonitor):
+    """Hands plain registrations to a registrar and answers with the inputs as outputs."""
+
+    def __init__(self, registrar: Registrar) -> None:
+        super().__init__(_NoMocks())
+        self._registrar = registrar
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: ANN401, N802 - Pulumi's name and type
+        """Answer a registration."""
+        answer = self._registrar.register(registration_of(request))
+        response = resource_pb2.RegisterResourceResponse(urn=answer.urn, id=answer.id)
+        if request.custom:
+            response.object.CopyFrom(request.object)
+            response.unknown = answer.unknown
+        return response
+
+    def ReadResource(self, request: Any) -> Any:  # noqa: ANN401, N802
+        """Answer a read."""
+        registration = Registration(
+            type=request.type,
+            name=request.name,
+            parent=request.parent,
+            inputs=plain(request.properties),
+            provider=provider_urn(request.provider),
+            dependencies=tuple(sorted(request.dependencies)),
+        )
+        answer = self._registrar.read(registration, request.id)
+        return resource_pb2.ReadResourceResponse(urn=answer.urn, properties=request.properties)
+
+    def Invoke(self, request: Any) -> Any:  # noqa: ANN401, N802
+        """Refuse, or answer for a resource of this program."""
+        if request.tok == "pulumi:pulumi:getResource":
+            return super().Invoke(request)  # type: ignore[no-untyped-call]
+        self._registrar.invoke(request.tok)
+        raise AssertionError(request.tok)
+
+    def Call(self, request: Any) -> Any:  # noqa: ANN401, N802
+        """Refuse a method of a resource."""
+        self._registrar.invoke(request.tok)
+        raise AssertionError(request.tok)
+
+
+class _NoMocks(mocks.Mocks):
+    """The monitor answers by itself; nothing reaches these."""
+
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
+        raise AssertionError(args.token)
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        raise AssertionError(args.typ)
+
+
+def registration_of(request: Any) -> Registration:  # noqa: ANN401 - a protobuf message
+    """Turn a request into plain data."""
+    timeouts = request.customTimeouts
+    return Registration(
+        type=request.type,
+        name=request.name,
+        parent=request.parent,
+        custom=request.custom,
+        remote=request.remote,
+        inputs=plain(request.object),
+        provider=provider_urn(request.provider),
+        dependencies=tuple(sorted(request.dependencies)),
+        protect=request.protect if request.HasField("protect") else None,
+        retain_on_delete=request.retainOnDelete if request.HasField("retainOnDelete") else None,
+        ignore_changes=tuple(request.ignoreChanges),
+        replace_on_changes=tuple(request.replaceOnChanges),
+        secret_outputs=tuple(request.additionalSecretOutputs),
+        aliases=tuple(_alias(alias) for alias in request.aliases),
+        deleted_with=request.deletedWith,
+        import_id=request.importId,
+        timeouts={
+            verb: getattr(timeouts, verb)
+            for verb in ("create", "update", "delete")
+            if getattr(timeouts, verb)
+        },
+    )
+
+
+def _alias(alias: Any) -> Alias:  # noqa: ANN401 - a protobuf message
+    if alias.WhichOneof("alias") == "urn":
+        return Alias(urn=alias.urn)
+    spec = alias.spec
+    return Alias(
+        name=spec.name,
+        type=spec.type,
+        stack=spec.stack,
+        project=spec.project,
+        parent=spec.parentUrn,
+        no_parent=spec.noParent,
+    )
+
+
+def plain(struct: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf message
+    """Turn a protobuf struct into JSON values: whole numbers as ints, nulls dropped, secrets marked."""
+    return {name: _value(value) for name, value in struct.fields.items() if not value.HasField("null_value")}
+
+
+def _value(value: Any) -> Any:  # noqa: ANN401
+    kind = value.WhichOneof("kind")
+    if kind == "string_value":
+        return UNKNOWN if value.string_value == rpc.UNKNOWN else value.string_value
+    if kind == "number_value":
+        number = value.number_value
+        return int(number) if number.is_integer() else number
+    if kind == "bool_value":
+        return value.bool_value
+    if kind == "list_value":
+        return [_value(inner) for inner in value.list_value.values]
+    if kind == "struct_value":
+        fields = value.struct_value.fields
+        if _SIGNATURE in fields:
+            return _special(fields)
+        return plain(value.struct_value)
+    return None
+
+
+def _special(fields: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    signature = fields[_SIGNATURE].string_value
+    if signature == _SECRET:
+        return Secret(_value(fields["value"]))
+    if signature == _RESOURCE:
+        return fields["id"].string_value if "id" in fields else fields["urn"].string_value
+    raise pulumi.RunError("assets and archives cannot be used as inputs here; pass their text instead")
+
+
+class _Immediate(ThreadPoolExecutor):
+    """Runs a call where it is submitted: answers take microseconds, and the order stays the program's."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def run_program(
+    program: Program, monitor: mocks.MockMonitor, run: Run, executor: Executor | None = None
+) -> dict[str, Any]:
+    """Run a program to its end in an event loop of its own and return what it exports.
+
+    Exports are plain values; unknown ones are ``UNKNOWN``, secret ones ``Secret``.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        loop.set_default_executor(executor if isinstance(executor, ThreadPoolExecutor) else _Immediate())
+        return loop.run_until_complete(_deploy(program, monitor, run))
+    finally:
+        loop.run_until_complete(_cancel_rest())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+        asyncio.set_event_loop(None)
+
+
+async def _cancel_rest() -> None:
+    """End what a failed program left waiting, so that closing the loop is silent."""
+    rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in rest:
+        task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
+
+
+async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dict[str, Any]:
+    settings.ROOT.set(None)
+    settings.SETTINGS.outputs.clear()  # what a failed program before this one left belongs to a closed loop
+    set_all_config(dict(run.config or {}), list(run.secret_keys))
+    mocks.set_mocks(
+        mocks=monitor.mocks,
+        project=run.project,
+        stack=run.stack,
+        preview=run.preview,
+        logger=logging.getLogger("pulumi"),
+        monitor=monitor,
+        organization=run.organization,
+    )
+    root = settings.get_root_resource()
+    if not isinstance(root, Stack):
+        raise TypeError(root)
+
+    async def body() -> None:
+        made = program()
+        if made is not None:
+            await made
+        entry = root._take_async_program()  # noqa: SLF001 - what pulumi.run() left
+        if entry is not None:
+            root._add_program_outputs(await entry())  # noqa: SLF001
+
+    await run_pulumi_func(body)
+    return {name: await _resolve(value) for name, value in root.outputs.items()}
+
+
+async def _resolve(value: Any) -> Any:  # noqa: ANN401 - whatever was exported
+    output = pulumi.Output.from_input(value)
+    resolved = await output.future(with_unknowns=True)
+    known = await output.is_known() and not rpc.contains_unknowns(resolved)
+    if not known:
+        return UNKNOWN
+    return Secret(_numbers(resolved)) if await output.is_secret() else _numbers(resolved)
+
+
+def _numbers(value: Any) -> Any:  # noqa: ANN401
+    """Undo what the protocol does to whole numbers."""
+    if isinstance(value, dict):
+        return {key: _numbers(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_numbers(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def program_at(folder: Path, main: str = "") -> Program:
+    """Return the program of a project folder, run as the Pulumi CLI runs it."""
+    path = (folder / (main or ".")).resolve()
+    script = path / "__main__.py" if path.is_dir() else path
+
+    def program() -> None:
+        before = list(sys.path)
+        sys.path.insert(0, str(script.parent))
+        try:
+            with warnings.catch_warnings():
+                runpy.run_path(str(script), run_name="__main__")
+        finally:
+            sys.path[:] = before
+
+    return program

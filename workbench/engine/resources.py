@@ -1,0 +1,126 @@
+"""A registered resource as plain data, its URN and its aliases."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+STACK_TYPE = "pulumi:pulumi:Stack"
+PROVIDERS = "pulumi:providers:"
+KUBERNETES = "kubernetes"
+KUBERNETES_PROVIDER = PROVIDERS + KUBERNETES
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A former identity: a whole URN, or what differed from today's."""
+
+    urn: str = ""
+    name: str = ""
+    type: str = ""
+    stack: str = ""
+    project: str = ""
+    parent: str = ""
+    no_parent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What the program asked for."""
+
+    type: str
+    name: str
+    parent: str = ""
+    custom: bool = True
+    remote: bool = False
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    provider: str = ""
+    """URN of the provider resource; empty when none was given."""
+    dependencies: tuple[str, ...] = ()
+    protect: bool | None = None
+    retain_on_delete: bool | None = None
+    ignore_changes: tuple[str, ...] = ()
+    replace_on_changes: tuple[str, ...] = ()
+    secret_outputs: tuple[str, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    deleted_with: str = ""
+    import_id: str = ""
+    timeouts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def package(self) -> str:
+        """The package of the type token."""
+        return self.type.split(":", 1)[0]
+
+    @property
+    def is_provider(self) -> bool:
+        """Whether this is a provider itself."""
+        return self.type.startswith(PROVIDERS)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether this is an object of a Kubernetes cluster."""
+        return self.custom and self.package == KUBERNETES
+
+
+def make_urn(stack: str, project: str, parent: str, type_: str, name: str) -> str:
+    """Return the URN as the real engine makes it: all parents' types, without the stack's."""
+    parent_type = urn_type(parent) if parent else ""
+    qualified = type_ if parent_type in ("", STACK_TYPE) else f"{parent_type}${type_}"
+    return f"urn:pulumi:{stack}::{project}::{qualified}::{name}"
+
+
+def urn_type(urn: str) -> str:
+    """Return the qualified type inside a URN."""
+    return urn.split("::", 3)[2]
+
+
+def urn_name(urn: str) -> str:
+    """Return the name inside a URN (it may contain ``::``)."""
+    return urn.split("::", 3)[3]
+
+
+def provider_urn(reference: str) -> str:
+    """Return the URN of a provider reference, which is ``urn::id``."""
+    return reference.rsplit("::", 1)[0] if reference else ""
+
+
+def former_urns(
+    registration: Registration, stack: str, project: str, parent_aliases: Iterable[str], parent_name: str
+) -> tuple[str, ...]:
+    """Return every URN the resource may have in the state from before a rename or a move.
+
+    Aliases of the parent count for its children; a child that carries its parent's name at the front is
+    looked up under the parent's old name, as the real engine does.
+    """
+    parents = tuple(parent_aliases)
+    found: dict[str, None] = {}
+    for alias in registration.aliases:
+        for urn in _resolve(alias, registration, stack, project):
+            found[urn] = None
+        if not (alias.urn or alias.parent or alias.no_parent):
+            for parent in parents:
+                name = alias.name or _inherited(registration.name, parent_name, urn_name(parent))
+                made = make_urn(stack, project, parent, alias.type or registration.type, name)
+                found[made] = None
+    for parent in parents:
+        name = _inherited(registration.name, parent_name, urn_name(parent))
+        found[make_urn(stack, project, parent, registration.type, name)] = None
+    return tuple(found)
+
+
+def _resolve(alias: Alias, registration: Registration, stack: str, project: str) -> Iterable[str]:
+    if alias.urn:
+        yield alias.urn
+        return
+    parent = "" if alias.no_parent else alias.parent or registration.parent
+    yield make_urn(
+        alias.stack or stack,
+        alias.project or project,
+        parent,
+        alias.type or registration.type,
+        alias.name or registration.name,
+    )
+
+
+def _inherited(name: str, parent: str, old_parent: str) -> str:
+    return old_parent + name[len(parent) :] if name.startswith(parent) else name

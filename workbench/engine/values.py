@@ -1,0 +1,92 @@
+"""Plain values of resources: what a secret and an unknown are, and how they are kept out of sight."""
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from typing import Any
+
+SEALED = "$sealed"
+SECRET_TEXT = "[secret]"  # noqa: S105 - what is shown instead of one
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Secret:
+    """A value that is neither shown nor stored in clear."""
+
+    value: Any
+
+    def __repr__(self) -> str:
+        return SECRET_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that only a deployed resource would know."""
+
+    def __repr__(self) -> str:
+        return "[unknown]"
+
+
+UNKNOWN = Unknown()
+
+
+def has_unknown(value: object) -> bool:
+    """Whether an unknown is anywhere inside."""
+    if isinstance(value, dict):
+        return any(has_unknown(inner) for inner in value.values())
+    if isinstance(value, list):
+        return any(has_unknown(inner) for inner in value)
+    return isinstance(value, Unknown) or (isinstance(value, Secret) and has_unknown(value.value))
+
+
+def has_secret(value: object) -> bool:
+    """Whether a secret is anywhere inside."""
+    if isinstance(value, dict):
+        return any(has_secret(inner) for inner in value.values())
+    if isinstance(value, list):
+        return any(has_secret(inner) for inner in value)
+    return isinstance(value, Secret)
+
+
+def reveal(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value with its secrets in clear: for the API server only."""
+    if isinstance(value, dict):
+        return {key: reveal(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [reveal(inner) for inner in value]
+    return reveal(value.value) if isinstance(value, Secret) else value
+
+
+def seal(value: Any, key: bytes) -> Any:  # noqa: ANN401
+    """Return the value with each secret replaced by a keyed digest, by which a change is still seen."""
+    if isinstance(value, dict):
+        return {name: seal(inner, key) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [seal(inner, key) for inner in value]
+    if isinstance(value, Secret):
+        text = json.dumps(masked(reveal(value.value)), sort_keys=True).encode()
+        return {SEALED: hmac.new(key, text, hashlib.sha256).hexdigest()}
+    return "[unknown]" if isinstance(value, Unknown) else value
+
+
+def masked(value: Any) -> Any:  # noqa: ANN401
+    """Return the value as it may be shown: secrets and unknowns as words."""
+    if isinstance(value, dict):
+        if SEALED in value:
+            return SECRET_TEXT
+        return {key: masked(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [masked(inner) for inner in value]
+    return repr(value) if isinstance(value, Secret | Unknown) else value
+
+
+def secret_texts(value: object, *, inside: bool = False) -> set[str]:
+    """Return every string inside secrets, to keep them out of messages that quote what was sent."""
+    if isinstance(value, Secret):
+        return secret_texts(value.value, inside=True)
+    if isinstance(value, dict):
+        return set().union(*(secret_texts(inner, inside=inside) for inner in value.values()))
+    if isinstance(value, list):
+        return set().union(*(secret_texts(inner, inside=inside) for inner in value))
+    return {str(value)} if inside and isinstance(value, str) and value else set()
