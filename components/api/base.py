@@ -101,11 +101,17 @@ def whole_float_to_int(value: object) -> object:
     return value
 
 
-Int32 = Annotated[
-    int,
-    Field(ge=-INT32_MAX - 1, le=INT32_MAX, json_schema_extra={"format": "int32"}),
-    BeforeValidator(whole_float_to_int),
-]
+def _int32(minimum: int) -> tuple[object, ...]:
+    return (
+        Field(ge=minimum, le=INT32_MAX, json_schema_extra={"format": "int32"}),
+        BeforeValidator(whole_float_to_int),
+    )
+
+
+# A bound is part of the type: pydantic drops one that a field adds beside its default.
+Int32 = Annotated[int, *_int32(-INT32_MAX - 1)]
+NaturalInt32 = Annotated[int, *_int32(0)]
+PositiveInt32 = Annotated[int, *_int32(1)]
 Int64 = Annotated[
     int,
     Field(ge=-INT64_MAX - 1, le=INT64_MAX, json_schema_extra={"format": "int64"}),

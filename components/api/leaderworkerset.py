@@ -5,7 +5,17 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from . import rules
-from .base import INT64_MAX, ApiModel, Int32, Int64, Rule, ScaleReplicas, whole_float_to_int
+from .base import (
+    INT64_MAX,
+    ApiModel,
+    Int32,
+    Int64,
+    NaturalInt32,
+    PositiveInt32,
+    Rule,
+    ScaleReplicas,
+    whole_float_to_int,
+)
 from .embedded import INT_OR_STRING, ClaimRetention, Conditions, PodTemplate, VolumeClaims
 from .meta import Resource
 
@@ -20,7 +30,7 @@ class SubGroupPolicy(ApiModel):
     """How a group is cut into subgroups."""
 
     sub_group_policy_type: Literal["LeaderWorker", "LeaderExcluded"] = "LeaderWorker"
-    sub_group_size: Annotated[Int32, Field(ge=1)]
+    sub_group_size: PositiveInt32
 
 
 class LeaderWorkerTemplate(ApiModel):
@@ -28,7 +38,7 @@ class LeaderWorkerTemplate(ApiModel):
 
     leader_template: PodTemplate | None = None
     worker_template: PodTemplate
-    size: Annotated[Int32, Field(ge=1)] = 1
+    size: PositiveInt32 = 1
     restart_policy: Literal["Default", "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"] = (
         "RecreateGroupOnPodRestart"
     )
@@ -42,7 +52,7 @@ class LeaderWorkerTemplate(ApiModel):
 class RollingUpdateConfiguration(ApiModel):
     """How many groups may be missing or extra during a rollout."""
 
-    partition: Annotated[Int32, Field(ge=0)] | None = None
+    partition: NaturalInt32 | None = None
     max_unavailable: IntOrString = 1
     max_surge: IntOrString = 0
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from pydantic.config import JsonDict
 
 from . import rules
-from .base import ApiModel, Broken, Int32, Rule, ScaleReplicas
+from .base import ApiModel, Broken, Int32, PositiveInt32, Rule, ScaleReplicas
 from .embedded import Conditions, EnvVars, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior
 from .leaderworkerset import LeaderWorkerTemplate, RolloutStrategy
 from .meta import Resource
@@ -137,7 +137,7 @@ class ScaleTrigger(ApiModel):
 class ElasticConfig(ApiModel):
     """Replica bounds and what moves between them."""
 
-    min_replicas: Int32 = Field(default=1, ge=1)
+    min_replicas: PositiveInt32 = 1
     max_replicas: Int32 | None = None
     scale_trigger: ScaleTrigger | None = None
 
