@@ -25,11 +25,9 @@ def _of(item: Rendered) -> Iterator[Problem]:
     path = _flavor_path(item)
     for demand in item.pods:
         for choice in demand.choices:
-            reason = _misfit(item, demand, choice)
+            reason = _misfit(demand, choice)
             if reason:
-                yield item.source.problem(
-                    path, f"flavor {choice.flavor!r} of OpenModel {item.model!r}: {reason}"
-                )
+                yield item.source.problem(path, f"flavor {choice.flavor!r} of OpenModel {item.model!r}: {reason}")
 
 
 def _flavor_path(item: Rendered) -> str:
@@ -42,7 +40,7 @@ def _flavor_path(item: Rendered) -> str:
     return f"{base}.modelName" if single else f"{base}.models"
 
 
-def _misfit(item: Rendered, demand: PodDemand, choice: NodeChoice) -> str | None:
+def _misfit(demand: PodDemand, choice: NodeChoice) -> str | None:
     if choice.instance_type is None:
         return None
     node = instance(choice.instance_type)
@@ -64,11 +62,7 @@ def _misfit(item: Rendered, demand: PodDemand, choice: NodeChoice) -> str | None
 
 def _too_many(key: str, wanted: Decimal, node: Instance) -> str:
     if key != node.accelerator_resource:
-        has = (
-            f"{node.accelerators} {node.accelerator_resource}"
-            if node.accelerator_resource
-            else "no accelerators"
-        )
+        has = f"{node.accelerators} {node.accelerator_resource}" if node.accelerator_resource else "no accelerators"
         return f"a pod asks for {wanted} {key}, and {node.name} has {has}; choose another INSTANCE-TYPE"
     return (
         f"a pod asks for {wanted} {key}, and {node.name} has {node.accelerators}; choose an INSTANCE-TYPE with more, "

@@ -27,9 +27,7 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS) -> F
     problems = _duplicates(ordered, options)
     library = Library(
         models={r.resource.metadata.name: r.resource for r in ordered if isinstance(r.resource, OpenModel)},
-        runtimes={
-            r.resource.metadata.name: r.resource for r in ordered if isinstance(r.resource, BackendRuntime)
-        },
+        runtimes={r.resource.metadata.name: r.resource for r in ordered if isinstance(r.resource, BackendRuntime)},
     )
     rendered = []
     for source in ordered:
@@ -53,9 +51,7 @@ def _render(source: Loaded, library: Library, options: Options, findings: Findin
         if options.realization == "native":
             return None
         return render_as_written(source, options, namespaced=False, needs=frozenset({LLMAZ}))
-    return render_as_written(
-        source, options, namespaced=kind.namespaced, needs=frozenset({LEADER_WORKER_SET})
-    )
+    return render_as_written(source, options, namespaced=kind.namespaced, needs=frozenset({LEADER_WORKER_SET}))
 
 
 def _identity(source: Loaded) -> tuple[str, str, str]:
@@ -76,7 +72,5 @@ def _duplicates(ordered: list[Loaded], options: Options) -> list[Problem]:
         first = seen.setdefault(key, source)
         if first is not source:
             where = f"{first.resource.kind}/{first.resource.metadata.name} in {first.file}:{first.line}"
-            problems.append(
-                source.problem("metadata.name", f"is taken by {where}; rename or remove one of the two")
-            )
+            problems.append(source.problem("metadata.name", f"is taken by {where}; rename or remove one of the two"))
     return problems

@@ -103,9 +103,7 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
     return _rendered(source, workload, options, findings)
 
 
-def render_as_written(
-    source: Loaded, options: Options, *, namespaced: bool, needs: frozenset[str]
-) -> Rendered:
+def render_as_written(source: Loaded, options: Options, *, namespaced: bool, needs: frozenset[str]) -> Rendered:
     """Render a resource as itself: for an operator, or because it is a Kubernetes object already."""
     resource = source.resource
     written = resource.wire()
@@ -193,7 +191,7 @@ def _template(
             f"a replica spans {cut.size} pods, and backend {backend.runtime.metadata.name!r} cannot join pods; use "
             "vllm or sglang, an instance with more accelerators, or write a Service with a leader template",
         )
-    leader, worker = group_templates(container, cut, backend.engine)
+    leader, worker = group_templates(container, backend.engine)
     return {
         "size": cut.size,
         "leaderTemplate": {"spec": _pod_spec(leader, backend, options)},

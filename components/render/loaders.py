@@ -35,9 +35,7 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
     """Add what loads or mounts the claimed models to a pod spec, which is changed in place."""
     runner = next((c for c in spec["containers"] if c["name"] == RUNNER), None)
     if runner is None:
-        findings.error(
-            "spec.workloadTemplate", f"a pod template has no container named {RUNNER!r}; name one so"
-        )
+        findings.error("spec.workloadTemplate", f"a pod template has no container named {RUNNER!r}; name one so")
         return
     if claim.skip_loader:
         _give_credentials(runner, claim, findings)
@@ -45,9 +43,7 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
     loaded = [(i, model) for i, model in enumerate(claim.models) if _has_loader(source_of(model))]
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
-        spec.setdefault("initContainers", []).append(
-            _loader(index, model, base_env, claim, options, findings)
-        )
+        spec.setdefault("initContainers", []).append(_loader(index, model, base_env, claim, options, findings))
     _mount_hosts(spec, runner, claim, shared=bool(loaded))
     if loaded:
         _add_volume(spec, {"name": VOLUME, **_weights_volume(options.cache)})
@@ -174,9 +170,7 @@ def _loader_env(source: Source) -> list[Object]:
 
 def _merged(base: list[Object], added: list[Object], *, always: bool = True) -> list[Object]:
     """Append variables; a reference to a Secret gives way to a value that the user set, anything else replaces it."""
-    credentials = (
-        {env["name"] for env in added if "valueFrom" in env} if always else {e["name"] for e in added}
-    )
+    credentials = {env["name"] for env in added if "valueFrom" in env} if always else {e["name"] for e in added}
     ours = {env["name"] for env in added} - credentials
     kept = [env for env in base if env["name"] not in ours]
     there = {env["name"] for env in kept}

@@ -142,7 +142,5 @@ def _flavors(model: OpenModel, names: list[str], path: str, findings: Findings) 
     for index, name in enumerate(names):
         if name not in there:
             what = f"flavor of OpenModel {model.metadata.name!r}"
-            findings.error(
-                f"{path}[{index}]", unknown(what, name, there, "add it to the model or leave it out")
-            )
+            findings.error(f"{path}[{index}]", unknown(what, name, there, "add it to the model or leave it out"))
     return tuple(there[name] for name in names if name in there) if names else tuple(there.values())

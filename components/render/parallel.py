@@ -74,9 +74,7 @@ def _positive(flavor: Flavor, key: str, path: str, findings: Findings) -> int | 
     if text is None:
         return None
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        findings.error(
-            path, f"flavor {flavor.name!r}: param {key} must be a whole number from 1, found {text!r}"
-        )
+        findings.error(path, f"flavor {flavor.name!r}: param {key} must be a whole number from 1, found {text!r}")
         return None
     return int(text)
 
@@ -131,9 +129,7 @@ def _without(args: list[str], flags: tuple[str, ...]) -> list[str]:
     return kept
 
 
-def check_use(
-    cut: Parallelism, flavor: Flavor | None, engine: Engine | None, path: str, findings: Findings
-) -> None:
+def check_use(cut: Parallelism, flavor: Flavor | None, engine: Engine | None, path: str, findings: Findings) -> None:
     """Warn where an engine would leave accelerators idle that it was given."""
     count = accelerators(flavor)[1] if flavor else 0
     if count > 1 and not cut.tensor and not cut.pipeline and engine and engine.tensor_flag:
@@ -144,11 +140,9 @@ def check_use(
         )
 
 
-def group_templates(container: Object, cut: Parallelism, engine: Engine) -> tuple[Object, Object]:
+def group_templates(container: Object, engine: Engine) -> tuple[Object, Object]:
     """Return the leader's and the worker's container of a group that serves as one."""
-    worker = {
-        k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")
-    }
+    worker = {k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")}
     if engine.multi_node == "sglang":
         joined = [
             *container.get("args", []),
@@ -183,9 +177,7 @@ def _ray_leader(serve: str) -> str:
 
 
 def _ray_worker() -> str:
-    return (
-        f"until ray start --address=$LWS_LEADER_ADDRESS:{_RAY_PORT} --block; do sleep {_JOIN_SECONDS}; done\n"
-    )
+    return f"until ray start --address=$LWS_LEADER_ADDRESS:{_RAY_PORT} --block; do sleep {_JOIN_SECONDS}; done\n"
 
 
 def limits_of(flavor: Flavor | None, cut: Parallelism) -> dict[str, str | int | float]:

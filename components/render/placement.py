@@ -1,5 +1,7 @@
-"""Where pods may run and what nodes must look like: one family of functions, so that labels, taints,
-tolerations and affinity cannot disagree (design decision 7, llmaz spec 2.7)."""
+"""Where pods may run and what nodes must look like.
+
+One family of functions, so that labels, taints, tolerations and affinity cannot disagree (llmaz spec 2.7).
+"""
 
 import math
 from collections.abc import Iterable
@@ -34,9 +36,7 @@ def param(flavor: Flavor, key: str) -> str | None:
 def node_choices(flavors: Iterable[Flavor]) -> tuple[NodeChoice, ...]:
     """Return what nodes the flavors stand for, in order of preference."""
     return tuple(
-        NodeChoice(
-            flavor.name, param(flavor, _INSTANCE_TYPE), dict(sorted((flavor.node_selector or {}).items()))
-        )
+        NodeChoice(flavor.name, param(flavor, _INSTANCE_TYPE), dict(sorted((flavor.node_selector or {}).items())))
         for flavor in flavors
     )
 
@@ -105,9 +105,7 @@ def allocatable(node: Instance) -> dict[str, Decimal]:
     memory = node.memory_gib * 1024 * _MIB - (255 + 11 * _MAX_PODS + 100) * _MIB
     offered = {"cpu": Decimal(node.vcpu) - reserved, "memory": memory, "pods": Decimal(_MAX_PODS)}
     return (
-        {**offered, node.accelerator_resource: Decimal(node.accelerators)}
-        if node.accelerator_resource
-        else offered
+        {**offered, node.accelerator_resource: Decimal(node.accelerators)} if node.accelerator_resource else offered
     )
 
 

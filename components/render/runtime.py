@@ -1,5 +1,7 @@
-"""The container of a Playground: a BackendRuntime, one of its configurations and what the user changed
-(llmaz spec 2.3 to 2.5)."""
+"""The container of a Playground: a BackendRuntime, one of its configurations and what the user changed.
+
+llmaz spec 2.3 to 2.5.
+"""
 
 import json
 import re
@@ -31,9 +33,7 @@ _SPECULATIVE = "speculative-decoding"
 class Backend:
     """The engine that a Playground asks for, in the configuration that it gets."""
 
-    def __init__(
-        self, runtime: BackendRuntime, config: RecommendedConfig, wanted: BackendRuntimeConfig
-    ) -> None:
+    def __init__(self, runtime: BackendRuntime, config: RecommendedConfig, wanted: BackendRuntimeConfig) -> None:
         self.runtime = runtime
         self.config = config
         self.wanted = wanted
@@ -158,9 +158,8 @@ def add_shared_memory(spec: Object, size: str | int | float) -> None:
     """Give the model runner a ``/dev/shm`` of its own in memory."""
     volume = {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
     spec.setdefault("volumes", []).append(volume)
-    spec["containers"][0].setdefault("volumeMounts", []).append(
-        {"name": SHARED_MEMORY, "mountPath": "/dev/shm"}
-    )  # noqa: S108
+    mount = {"name": SHARED_MEMORY, "mountPath": "/dev/shm"}  # noqa: S108  the name that libraries look for
+    spec["containers"][0].setdefault("volumeMounts", []).append(mount)
 
 
 def _merged_env(base: list[Object], user: list[Object]) -> list[Object]:
@@ -183,9 +182,7 @@ def _merged_resources(
         return merged
     limits, requests = merged.get("limits", {}), merged.get("requests", {})
     for key in ("cpu", "memory"):
-        if key in requests and (
-            key not in limits or parse_quantity(requests[key]) > parse_quantity(limits[key])
-        ):
+        if key in requests and (key not in limits or parse_quantity(requests[key]) > parse_quantity(limits[key])):
             merged.setdefault("limits", limits)[key] = requests[key]
     return merged
 

@@ -189,9 +189,7 @@ def _workload_kind(workload: Workload, options: Options, findings: Findings) -> 
     """Choose by design decision 5: a Deployment where a replica is one pod, unless it asks for more."""
     group = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if workload.template.get(key)]
     partition = (workload.rollout.get("rollingUpdateConfiguration") or {}).get("partition")
-    reasons = (
-        [f"{workload.size} pods per replica"] * (workload.size > 1) + group + ["partition"] * bool(partition)
-    )
+    reasons = [f"{workload.size} pods per replica"] * (workload.size > 1) + group + ["partition"] * bool(partition)
     if options.workload == "lws" or (options.workload == "auto" and reasons):
         return "LeaderWorkerSet"
     if reasons:
