@@ -1,6 +1,7 @@
 """Whatever is written must read back as it was, by YAML 1.1 readers too."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 import yaml
@@ -37,12 +38,12 @@ JSON = st.recursive(
 @pytest.mark.parametrize(
     "shape", [lambda s: {"k": s}, lambda s: {"k": [s, {"x": s}, [s]]}, lambda s: {s: {"k": s}}]
 )
-def test_text_stays_text(text, shape):
+def test_text_stays_text(text: str, shape: Callable[[str], dict[str, object]]) -> None:
     assert list(yaml.load_all(dump_all([shape(text)]), yaml.CSafeLoader)) == [shape(text)]
 
 
 @given(st.lists(st.dictionaries(TEXT, JSON, max_size=4), max_size=3))
-def test_what_is_written_reads_back(objects):
+def test_what_is_written_reads_back(objects: list[dict[str, object]]) -> None:
     assert list(yaml.load_all(dump_all(objects), yaml.CSafeLoader)) == objects
 
 
@@ -65,26 +66,26 @@ def test_what_is_written_reads_back(objects):
         ((), "[]"),
     ],
 )
-def test_scalars_are_plain_where_no_reader_can_mistake_them(value, text):
+def test_scalars_are_plain_where_no_reader_can_mistake_them(value: object, text: str) -> None:
     assert dump_all([{"k": value}]) == f"k: {text}\n"
 
 
-def test_numbers_that_json_does_not_have():
+def test_numbers_that_json_does_not_have() -> None:
     assert dump_all([{"a": [math.inf, -math.inf, math.nan]}]) == "a:\n- .inf\n- -.inf\n- .nan\n"
 
 
-def test_documents_keep_their_order_and_keys_theirs():
+def test_documents_keep_their_order_and_keys_theirs() -> None:
     assert dump_all([{"b": 1, "a": {"d": [{"x": 1, "z": 2}], "c": [[1], []]}}, {"z": "t"}]) == (
         "b: 1\na:\n  d:\n  - x: 1\n    z: 2\n  c:\n  - - 1\n  - []\n---\nz: t\n"
     )
 
 
-def test_a_script_is_a_literal_block():
+def test_a_script_is_a_literal_block() -> None:
     assert dump_all([{"args": ["set -e\nif a; then\n  b\nfi\n"]}]) == (
         "args:\n- |\n  set -e\n  if a; then\n    b\n  fi\n"
     )
 
 
-def test_a_value_that_is_not_json_is_refused():
+def test_a_value_that_is_not_json_is_refused() -> None:
     with pytest.raises(TypeError, match="not a JSON value"):
         dump_all([{"k": object()}])
