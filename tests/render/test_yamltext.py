@@ -35,9 +35,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize("text", [*SURPRISING, *BLOCKS])
-@pytest.mark.parametrize(
-    "shape", [lambda s: {"k": s}, lambda s: {"k": [s, {"x": s}, [s]]}, lambda s: {s: {"k": s}}]
-)
+@pytest.mark.parametrize("shape", [lambda s: {"k": s}, lambda s: {"k": [s, {"x": s}, [s]]}, lambda s: {s: {"k": s}}])
 def test_text_stays_text(text: str, shape: Callable[[str], dict[str, object]]) -> None:
     assert list(yaml.load_all(dump_all([shape(text)]), yaml.CSafeLoader)) == [shape(text)]
 
