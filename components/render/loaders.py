@@ -164,7 +164,7 @@ def _loader_env(source: Source) -> list[Object]:
         bucket, _, rest = source.address.partition(".")
         endpoint, _, path = rest.partition("/")
         pairs = [("MODEL_SOURCE_TYPE", "objstore"), ("PROVIDER", "OSS")]
-        pairs += [("ENDPOINT", endpoint), ("BUCKET", bucket), ("MODEL_PATH", path)]
+        pairs += [("ENDPOINT", endpoint), ("BUCKET", bucket), ("MODEL_PATH", path.rstrip("/"))]
     return [{"name": name, "value": value} for name, value in pairs] + _credentials(source)
 
 

@@ -28,7 +28,7 @@ class Source:
         """Whether the address is one file. One rule for loader and engine: GGUF is a file, the rest folders."""
         if self.hub:
             return bool(self.hub.filename)
-        return ".gguf" in self.address
+        return ".gguf" in self.last_segment
 
     @property
     def object_store(self) -> bool:
