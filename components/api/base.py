@@ -61,15 +61,11 @@ class ApiModel(BaseModel):
         return self
 
     @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Add the rules to the JSON schema, as the API server reads them."""
         schema = handler.resolve_ref_schema(handler(core_schema))
         if any(rule.cel for rule in cls.rules):
-            schema["x-kubernetes-validations"] = [
-                {"rule": r.cel, "message": r.message} for r in cls.rules if r.cel
-            ]
+            schema["x-kubernetes-validations"] = [{"rule": r.cel, "message": r.message} for r in cls.rules if r.cel]
         return schema
 
     # The pydantic plugin reports the alias generator at the last method; every alias is fixed in effect.

@@ -162,9 +162,7 @@ class Embedded:
         """Replace what pydantic would make of the annotation."""
         return core_schema.no_info_plain_validator_function(self.validate)
 
-    def __get_pydantic_json_schema__(
-        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Return the schema with its references to core definitions."""
         return _hidden(self.schema)
 
@@ -242,16 +240,12 @@ EnvVars = Annotated[list[JsonObject], Embedded(list_map(CORE + "EnvVar", "name")
 Lifecycle = Annotated[JsonObject, Embedded(ref(CORE + "Lifecycle"))]
 Probe = Annotated[JsonObject, Embedded(ref(CORE + "Probe"))]
 PodTemplate = Annotated[JsonObject, Embedded(ref(CORE + "PodTemplateSpec"))]
-VolumeClaims = Annotated[
-    list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "PersistentVolumeClaim")})
-]
+VolumeClaims = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "PersistentVolumeClaim")})]
 ClaimRetention = Annotated[
     JsonObject, Embedded(ref("io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy"))
 ]
 Metrics = Annotated[
     list[JsonObject], Embedded({"type": "array", "items": ref("io.k8s.api.autoscaling.v2.MetricSpec")})
 ]
-ScaleBehavior = Annotated[
-    JsonObject, Embedded(ref("io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior"))
-]
+ScaleBehavior = Annotated[JsonObject, Embedded(ref("io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior"))]
 Conditions = Annotated[list[JsonObject], Embedded(list_map(META + "Condition", "type"))]

@@ -122,9 +122,7 @@ def _files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Pat
         if path.is_dir():
             found = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
             if not found:
-                problems.append(
-                    _file_problem(path, "no *.yaml or *.yml file in this folder", severity="warning")
-                )
+                problems.append(_file_problem(path, "no *.yaml or *.yml file in this folder", severity="warning"))
         elif path.exists():
             found = [path]
         else:
@@ -180,21 +178,15 @@ def _document(document: Document, source: Source, resources: list[Loaded], probl
     _object(value, document, place, resources, problems)
 
 
-def _object(
-    value: Json, document: Document, place: Place, resources: list[Loaded], problems: list[Problem]
-) -> None:
+def _object(value: Json, document: Document, place: Place, resources: list[Loaded], problems: list[Problem]) -> None:
     file = place.source.file
     line = document.line if not place.prefix else place.line("")
     if not isinstance(value, dict):
-        problems.append(
-            Problem(file, line, "", "", "", "must be a map with apiVersion, kind, metadata and spec")
-        )
+        problems.append(Problem(file, line, "", "", "", "must be a map with apiVersion, kind, metadata and spec"))
         return
     api_version, kind_name = value.get("apiVersion"), value.get("kind")
     kind = (
-        KINDS.get((api_version, kind_name))
-        if isinstance(api_version, str) and isinstance(kind_name, str)
-        else None
+        KINDS.get((api_version, kind_name)) if isinstance(api_version, str) and isinstance(kind_name, str) else None
     )
     if kind is None:
         path, reason = _unknown_kind(api_version, kind_name)

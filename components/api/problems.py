@@ -1,6 +1,7 @@
 """What is wrong with a manifest, and where: the one way every check of the project reports."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
@@ -45,6 +46,9 @@ def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(p for p in problems if p.severity == "error")
 
 
+_STEP = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint that ends a message about an unknown word, or nothing."""
     lowered = {k.lower(): k for k in known}
@@ -66,22 +70,12 @@ def field_path(parts: Iterable[str | int]) -> str:
 def path_parts(path: str) -> list[str | int]:
     """Read a path written by :func:`field_path`."""
     parts: list[str | int] = []
-    for piece in path.replace("]", "").split("["):
-        if not parts and piece == path.split("[")[0]:
-            parts += [p for p in piece.split(".") if p]
-            continue
-        head, tail = _bracketed(piece)
-        parts.append(int(head) if head.isdecimal() else head)
-        parts += tail
+    for bracketed, plain in _STEP.findall(path):
+        if plain:
+            parts.append(plain)
+        else:
+            parts.append(int(bracketed) if bracketed.isdecimal() else bracketed)
     return parts
-
-
-def _bracketed(piece: str) -> tuple[str, list[str]]:
-    """Split ``0.name`` into index and fields; a key such as ``nvidia.com/gpu`` stays whole."""
-    head, dot, tail = piece.partition(".")
-    if head.isdecimal() and dot:
-        return head, tail.split(".")
-    return piece, []
 
 
 def _plain(part: str) -> bool:

@@ -13,8 +13,7 @@ _GRAMMAR = re.compile(PATTERN.removesuffix("$") + r"\Z", re.ASCII)
 _SUFFIX = {
     "": Decimal(1),
     **{
-        unit: Decimal(10) ** power
-        for unit, power in zip("numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True)
+        unit: Decimal(10) ** power for unit, power in zip("numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True)
     },
     **{f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", start=1)},
 }

@@ -61,8 +61,7 @@ def _family_broken(spec: Json) -> Iterator[Broken]:
 FAMILY_NAME = Rule(
     "familyName must be a label value (at most 63 letters, digits, '-', '_', '.'): it becomes a pod label",
     _family_broken,
-    "self.familyName.size() <= 63 && "
-    "self.familyName.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",
+    "self.familyName.size() <= 63 && self.familyName.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",
 )
 
 

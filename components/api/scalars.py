@@ -10,9 +10,7 @@ BOOLS = {
     for word in (lower, lower.capitalize(), lower.upper())
 }
 NULLS = {"", "~", "null", "Null", "NULL"}
-_NOT_FINITE = {
-    sign + dot + word for sign in ("", "+", "-") for dot in (".",) for word in ("inf", "Inf", "INF")
-}
+_NOT_FINITE = {sign + dot + word for sign in ("", "+", "-") for dot in (".",) for word in ("inf", "Inf", "INF")}
 _NOT_FINITE |= {".nan", ".NaN", ".NAN"}
 
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z", re.ASCII)

@@ -23,9 +23,10 @@ MAX_DEPTH = 100
 MAX_NODES_PER_DOCUMENT = 1_000_000
 """Bounds what aliases can blow up to (a "billion laughs" document)."""
 
+_TOO_DEEP = f"nested too deeply; at most {MAX_DEPTH} levels are read"
 _PLAIN = "plain"
 _TEXT = "text"
-_MERGE = "tag:yaml.org,2002:merge"
+_COLLECTIONS = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq", "!"}
 
 
 class YamlError(Exception):
@@ -62,12 +63,21 @@ def _resolve(_self: object, kind: type[Node], _value: object, implicit: object) 
     return "tag:yaml.org,2002:map" if kind is MappingNode else "tag:yaml.org,2002:seq"
 
 
-def _nothing(*_args: object) -> None:
-    return None
-
-
 def _composer(text: str) -> _Composer:
-    hooks = {"resolve": _resolve, "descend_resolver": _nothing, "ascend_resolver": _nothing}
+    """Return a composer that stops at the deepest nesting: libyaml itself recurses until the stack ends."""
+    depth = 0
+
+    def descend(_self: object, parent: Node | None, _index: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MAX_DEPTH + 1 and parent is not None:
+            raise YamlError(parent.start_mark.line + 1, _TOO_DEEP)
+
+    def ascend(_self: object) -> None:
+        nonlocal depth
+        depth -= 1
+
+    hooks = {"resolve": _resolve, "descend_resolver": descend, "ascend_resolver": ascend}
     return cast("_Composer", type("Composer", (_BASE,), hooks)(text))
 
 
@@ -86,8 +96,6 @@ def nodes(text: str) -> Iterator[Node]:
         raise YamlError(mark.line + 1 if mark else 1, f"not YAML: {error.problem or error}") from None
     except yaml.YAMLError as error:
         raise YamlError(1, f"not YAML: {error}") from None
-    except RecursionError:
-        raise YamlError(1, f"nested too deeply; at most {MAX_DEPTH} levels are read") from None
 
 
 def documents(text: str) -> Iterator[Document]:
@@ -117,10 +125,10 @@ class _Reader:
                 return node.value
             return self._scalar(node)
         self._spend(node, depth)
+        if node.tag not in _COLLECTIONS:
+            raise YamlError(node.start_mark.line + 1, f"tag {node.tag!r} is not allowed; remove it")
         if kind is MappingNode:
             return self._mapping(node, depth + 1)
-        if node.tag not in ("tag:yaml.org,2002:seq", "!"):
-            raise YamlError(node.start_mark.line + 1, f"tag {node.tag!r} is not allowed; remove it")
         read = self.read
         return [read(item, depth + 1) for item in node.value]
 
@@ -132,9 +140,7 @@ class _Reader:
                 f"its aliases expand to more than {MAX_NODES_PER_DOCUMENT} values; write less",
             )
         if depth > MAX_DEPTH:
-            raise YamlError(
-                node.start_mark.line + 1, f"nested too deeply; at most {MAX_DEPTH} levels are read"
-            )
+            raise YamlError(node.start_mark.line + 1, _TOO_DEEP)
 
     def _scalar(self, node: Node) -> Scalar:
         try:
@@ -181,9 +187,7 @@ class _Reader:
     def _merged(self, node: Node, depth: int) -> list[dict[str, Any]]:
         sources = node.value if isinstance(node, SequenceNode) else [node]
         if not all(isinstance(source, MappingNode) for source in sources):
-            raise YamlError(
-                node.start_mark.line + 1, "<< merges a map or a list of maps, found something else"
-            )
+            raise YamlError(node.start_mark.line + 1, "<< merges a map or a list of maps, found something else")
         return [self.read(source, depth) for source in sources]
 
 

@@ -68,9 +68,7 @@ DOCUMENTS: tuple[Document, ...] = (
         "metadata": {"name": "qwen2-7b", "labels": {"team": "a"}, "annotations": {"note": "free text"}},
         "spec": {
             "familyName": "qwen2",
-            "source": {
-                "modelHub": {"modelID": "Qwen/Qwen2-7B", "revision": "main", "ignorePatterns": ["*.pth"]}
-            },
+            "source": {"modelHub": {"modelID": "Qwen/Qwen2-7B", "revision": "main", "ignorePatterns": ["*.pth"]}},
             "inferenceConfig": {
                 "flavors": [
                     {
@@ -121,9 +119,7 @@ DOCUMENTS: tuple[Document, ...] = (
         "apiVersion": "inference.llmaz.io/v1alpha1",
         "kind": "Playground",
         "metadata": {"name": "speculative", "namespace": "default"},
-        "spec": {
-            "modelClaims": {"models": [{"name": "big", "role": "main"}, {"name": "small", "role": "draft"}]}
-        },
+        "spec": {"modelClaims": {"models": [{"name": "big", "role": "main"}, {"name": "small", "role": "draft"}]}},
     },
     {
         "apiVersion": "inference.llmaz.io/v1alpha1",
@@ -134,7 +130,7 @@ DOCUMENTS: tuple[Document, ...] = (
             "modelClaims": {"models": [{"name": "big"}], "inferenceFlavors": ["a", "b"]},
             "workloadTemplate": {
                 "size": 2,
-                "leaderTemplate": _POD,
+                "leaderTemplate": copy.deepcopy(_POD),
                 "workerTemplate": _POD,
                 "restartPolicy": "None",
             },
@@ -327,8 +323,4 @@ def _sent(value: Any, read: bool) -> Any:
         return {key: _sent(inner, read or key in _READ_BY_RULES) for key, inner in value.items()}
     if isinstance(value, list):
         return [_sent(item, read) for item in value]
-    return (
-        int(value)
-        if read and isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-        else value
-    )
+    return int(value) if read and isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value

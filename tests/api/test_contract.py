@@ -107,9 +107,7 @@ def test_schema_and_crd_reach_every_field(kind: str) -> None:
         assert left.get("default") == right.get("default")
         assert left.get("required", []) == right.get("required", [])
         assert set(left.get("properties", ())) == set(right.get("properties", ()))
-        steps = [
-            walk(left["properties"][name], right["properties"][name]) for name in left.get("properties", ())
-        ]
+        steps = [walk(left["properties"][name], right["properties"][name]) for name in left.get("properties", ())]
         if "items" in left:
             steps.append(walk(left["items"], right["items"]))
         return 1 + sum(steps)

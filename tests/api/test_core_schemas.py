@@ -14,9 +14,7 @@ def test_what_the_package_requires_is_required() -> None:
         if name not in (core_schemas.QUANTITY, core_schemas.INT_OR_STRING):
             assert found.get("required", []) == package[name].get("required", []), name
             left_out = {field for owner, field in core_schemas.LEFT_OUT if owner == name}
-            assert set(found.get("properties", ())) | left_out == set(package[name].get("properties", ())), (
-                name
-            )
+            assert set(found.get("properties", ())) | left_out == set(package[name].get("properties", ())), name
 
 
 def test_keys_of_list_maps_are_required_or_defaulted() -> None:

@@ -1,0 +1,134 @@
+"""Our validators against our CustomResourceDefinitions on a real API server, over generated documents.
+
+Both must accept and refuse the same, and store the same. ``INFERENCE_PLATFORM_EXAMPLES`` makes it try more.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from components.api.crds import crd
+from components.api.defaults import WRITTEN, with_defaults
+from components.api.kinds import KINDS
+from components.api.load import check
+from tests.api.documents import DOCUMENTS, Document, broken, kind_of, sent
+from workbench.cluster.cluster import Running
+from workbench.kube import Kube, KubeError
+
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "1500"))
+STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test"}
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Running) -> Iterator[Kube]:
+    with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
+        for kind in KINDS.values():
+            kube.apply(crd(kind.title), manager="test")
+        for kind in KINDS.values():
+            _established(kube, kind.crd_name)
+        yield kube
+
+
+def _established(kube: Kube, name: str) -> None:
+    for _ in range(100):
+        found = kube.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", name)
+        conditions = {c["type"]: c for c in found.get("status", {}).get("conditions", [])}
+        if conditions.get("Established", {}).get("status") == "True":
+            assert conditions.get("NonStructuralSchema", {}).get("status") != "True"
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{name} was not established")
+
+
+def answer(kube: Kube, document: Document) -> dict[str, Any] | str:
+    """Return the object as stored, or why it is refused."""
+    kind = kind_of(document)
+    namespace = "namespaces/default/" if kind.namespaced else ""
+    path = f"/apis/{kind.api_version}/{namespace}{kind.plural}"
+    for _ in range(50):
+        try:
+            return kube.request("POST", path, params=STRICT, body=sent(document))
+        except KubeError as error:
+            if error.status not in (404, 429, 503):
+                return error.message
+            time.sleep(0.1)  # a new kind is served a moment after it is established
+    return pytest.fail(f"{path} is not served")
+
+
+def compare(kube: Kube, document: Document) -> None:
+    kind = kind_of(document)
+    resource, found = check(document, kind)
+    stored = answer(kube, document)
+    if isinstance(stored, str):
+        assert found, f"only the server refuses: {stored}"
+        return
+    assert resource is not None, f"only we refuse: {found}"
+    stored.pop("status", None)
+    stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in WRITTEN}
+    expected = with_defaults(resource)
+    if kind.namespaced:
+        expected["metadata"].setdefault("namespace", "default")
+    assert stored == expected
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: f"{d['kind']}-{d['metadata']['name']}")
+def test_good_documents(server: Kube, document: Document) -> None:
+    assert check(document, kind_of(document))[1] == []
+    compare(server, document)
+
+
+@settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)
+@given(document=st.sampled_from(DOCUMENTS), seed=st.integers(0, 2**40), times=st.integers(1, 3))
+def test_generated_documents(server: Kube, document: Document, seed: int, times: int) -> None:
+    changed = broken(document, Random(seed), times)
+    if (
+        changed["metadata"].get("namespace", "default") not in ("default", None)
+        or "generateName" in changed["metadata"]
+    ):
+        return
+    compare(server, changed)
+
+
+# A misspelt rule in both the type and its CEL would agree; these expectations come from the contract.
+@pytest.mark.parametrize(
+    ("index", "path", "value"),
+    [
+        (3, ("spec", "elasticConfig", "minReplicas"), 0),
+        (3, ("spec", "elasticConfig", "minReplicas"), 3),
+        (3, ("spec", "replicas"), 3.0),
+        (3, ("spec", "replicas"), -1),
+        (3, ("spec", "modelClaim"), None),
+        (3, ("spec", "unknown"), 1),
+        (3, ("status",), {"unknown": 1}),
+        (3, ("spec", "backendRuntimeConfig", "resources", "limits", "cpu"), "1"),
+        (4, ("spec", "modelClaims", "models", 1, "role"), "main"),
+        (4, ("spec", "modelClaims", "models", 0, "role"), "draft"),
+        (1, ("spec", "source", "uri"), "gs://b/p"),
+        (1, ("metadata", "name"), "with.dot"),
+        (2, ("spec", "source", "modelHub", "name"), "ModelScope"),
+        (5, ("spec", "workloadTemplate", "workerTemplate", "spec", "containers", 0, "name"), "other"),
+        (7, ("spec", "leaderWorkerTemplate", "size"), 0),
+        (7, ("spec", "leaderWorkerTemplate", "subGroupPolicy", "subGroupSize"), 3 * 2),
+        (7, ("spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable"), "33%"),
+    ],
+)
+def test_what_the_contract_refuses(server: Kube, index: int, path: tuple[Any, ...], value: Any) -> None:
+    document = broken(DOCUMENTS[index], Random(0), 0)
+    owner: Any = document
+    for part in path[:-1]:
+        owner = owner[part]
+    owner[path[-1]] = value
+    assert isinstance(answer(server, document), str)
+    compare(server, document)
