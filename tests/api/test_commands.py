@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - tables of values
 """``validate``, ``defaults``, ``crds`` and ``schema`` on the command line."""
 
 import json

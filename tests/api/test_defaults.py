@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - tables of values
 """Defaults as the API server stores them."""
 
 from typing import Any

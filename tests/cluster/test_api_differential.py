@@ -21,7 +21,7 @@ from tests.api.documents import DOCUMENTS, Document, broken, kind_of, sent
 from workbench.cluster.cluster import Running
 from workbench.kube import Kube, KubeError
 
-EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "1500"))
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "5000"))
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test"}
 
 
