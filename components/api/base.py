@@ -1,6 +1,6 @@
 """What every API type has in common: camelCase on the wire, frozen, nothing unknown, rules with their CEL."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -33,6 +33,11 @@ class Rule:
     broken: Callable[[Any], Iterable[Broken]]
     cel: str
 
+    def problems(self, checked: Json) -> Iterator[Broken]:
+        """Yield every place where the rule does not hold, with the whole reason."""
+        for place, what in self.broken(checked):
+            yield place, _below(place, self.message) + what
+
 
 class ApiModel(BaseModel):
     """A type of the contract. Wire names are camelCase, Python names snake_case."""
@@ -51,11 +56,7 @@ class ApiModel(BaseModel):
     @model_validator(mode="after")
     def _obey_rules(self) -> Self:
         if self.rules:
-            found = [
-                (place, _below(place, rule.message) + what)
-                for rule in self.rules
-                for place, what in rule.broken(self)
-            ]
+            found = [problem for rule in self.rules for problem in rule.problems(self)]
             if found:
                 raise several(found)
         return self

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from pydantic import ValidationError
@@ -171,7 +172,11 @@ def _document(document: Document, source: Source, resources: list[Loaded], probl
         return
     if isinstance(value, dict) and value.get("kind") == "List" and value.get("apiVersion") == "v1":
         items = value.get("items")
-        for index, item in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(items, list):
+            reason = "must be a list of objects; write them as items or as documents of their own"
+            problems.append(Problem(source.file, place.line("items"), "List", "", "items", reason))
+            return
+        for index, item in enumerate(items):
             inner = Place(source, document.index, ("items", index))
             _object(item, document, inner, resources, problems)
         return
@@ -231,8 +236,19 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
     except ValidationError as error:
         from .messages import explain
 
-        return None, [*found, *explain(error, kind)]
+        reasons = list(explain(error, kind))
+        return None, [*found, *_name_problems(value, kind, reasons), *reasons]
     return (None if found else resource), found
+
+
+def _name_problems(value: dict[str, Any], kind: Kind, known: list[Found]) -> list[Found]:
+    """Check the name although the object is broken elsewhere; pydantic leaves the outermost rules out then."""
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(name, str) or any(path == ("metadata", "name") for path, _ in known):
+        return []
+    named = SimpleNamespace(metadata=SimpleNamespace(name=name))
+    return [found for rule in kind.model.rules for found in rule.problems(named)]
 
 
 def _unknown_kind(api_version: object, kind: object) -> tuple[str, str]:

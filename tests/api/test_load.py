@@ -170,6 +170,7 @@ def test_lists_are_opened() -> None:
         ("apiVersion: apps/v1\nkind: Deployment", "kind", "unknown kind 'apps/v1/Deployment'"),
         ("- a", "", "must be a map"),
         ("just text", "", "must be a map"),
+        ("apiVersion: v1\nkind: List\nitems: {}", "items", "must be a list of objects"),
         ("apiVersion: 1\nkind: []", "apiVersion", "is required"),
     ],
 )

@@ -237,6 +237,7 @@ def test_all_problems_at_once() -> None:
     found = problems(
         MODEL,
         {
+            "metadata/name": "With.Dot",
             "metadata/labels/a": "x y",
             "spec/familyName": 1,
             f"{HUB}/revison": "x",
@@ -244,6 +245,7 @@ def test_all_problems_at_once() -> None:
         },
     )
     assert [path for path, _ in found] == [
+        "metadata/name",
         "metadata/labels/a",
         "spec/familyName",
         f"{HUB}/revison",
