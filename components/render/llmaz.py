@@ -22,13 +22,12 @@ from .options import Options
 from .parallel import Parallelism, check_use, group_templates, parallel_args, parallelism
 from .placement import check_choices
 from .runtime import (
-    PORT,
     Backend,
     add_shared_memory,
+    check_args,
     choose_backend,
     recommended_args,
     runner_container,
-    serving_port,
     shared_memory,
 )
 from .types import LLMAZ, Object, Rendered
@@ -182,7 +181,8 @@ def _template(
     user = list(backend.wanted.args or ())
     recommended = recommended_args(backend, placeholders(claim), findings)
     args = parallel_args(cut, recommended, user, backend.engine, path, findings) + user
-    container = runner_container(backend, args, serving_port(args) or PORT)
+    check_args(backend, args, findings)
+    container = runner_container(backend, args)
     if cut.size == 1:
         return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}
     if not backend.engine or not backend.engine.multi_node:

@@ -6,6 +6,7 @@ llmaz spec 2.3 to 2.5.
 import json
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from ..api.llmaz import (
     BackendRuntime,
@@ -25,7 +26,10 @@ PORT = 8080
 SHARED_MEMORY = "dshm"
 _CONFIG_PATH = "spec.backendRuntimeConfig"
 _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
-_PORT_FLAG = re.compile(r"(?:^|\s)--port[=\s]+(\d{1,5})(?=\s|$)")
+_PORT_FLAG = re.compile(r"(?:^|\s)--port[=\s]+(\d+)(?=\s|$)")
+_RAY_START = re.compile(r"\bray start\b[^\n;&|]*")
+"""Its ``--port`` is that of the Ray cluster."""
+_MAX_PORT = 65535
 _DEFAULT = "default"
 _SPECULATIVE = "speculative-decoding"
 
@@ -119,13 +123,31 @@ def _with_speculative_config(args: list[str]) -> list[str]:
 
 def serving_port(words: list[str]) -> int | None:
     """Return the port that a command line asks the engine to listen on: its last ``--port``."""
-    ports = _PORT_FLAG.findall(" ".join(words))
+    ports = _PORT_FLAG.findall(_RAY_START.sub("", " ".join(words)))
     return int(ports[-1]) if ports else None
 
 
-def runner_container(backend: Backend, args: list[str], port: int) -> Object:
-    """Return the ``model-runner`` container; the order of its fields is that of llmaz spec 2.5."""
+def check_args(backend: Backend, args: list[str], findings: Findings) -> None:
+    """Report arguments of the user that cannot work or never reach the engine."""
+    port = serving_port(args)
+    if port is not None and not 1 <= port <= _MAX_PORT:
+        findings.error(f"{_CONFIG_PATH}.args", f"--port must be from 1 to {_MAX_PORT}, found {port}")
+    if backend.wanted.args and (backend.runtime.spec.command or [])[-1:] == ["-c"]:
+        findings.warn(
+            f"{_CONFIG_PATH}.args",
+            f"have no effect: BackendRuntime {backend.runtime.metadata.name!r} runs a shell script, which takes them "
+            "for its own parameters; use envs, or a BackendRuntime with a script that reads them",
+        )
+
+
+def runner_container(backend: Backend, args: list[str]) -> Object:
+    """Return the ``model-runner`` container; the order of its fields is that of llmaz spec 2.5.
+
+    Probes and hooks that ask the recommended port follow the port that the user's arguments choose.
+    """
     spec, wanted = backend.runtime.spec, backend.wanted
+    usual = serving_port(backend.config.args or []) or PORT
+    port = serving_port(args) or PORT
     container: Object = {"name": RUNNER, "image": f"{spec.image}:{backend.version}"}
     if spec.command:
         container["command"] = list(spec.command)
@@ -145,7 +167,7 @@ def runner_container(backend: Backend, args: list[str], port: int) -> Object:
         ("startupProbe", spec.startup_probe),
     ):
         if value:
-            container[name] = value if port == PORT else _on_port(value, port)
+            container[name] = value if port == usual else _on_port(value, usual, port)
     return container
 
 
@@ -191,8 +213,15 @@ def _of(resources: ResourceRequirements | None, part: str) -> dict[str, str | in
     return dict(getattr(resources, part, None) or {})
 
 
-def _on_port(value: Object, port: int) -> Object:
-    """Return a probe or hook that asks another port than the shipped one."""
-    text = json.dumps(value).replace(f"localhost:{PORT}/", f"localhost:{port}/")
-    moved: Object = json.loads(text.replace(f'"port": {PORT}', f'"port": {port}'))
-    return moved
+def _on_port(value: Any, usual: int, port: int) -> Any:  # noqa: ANN401  any part of a probe or hook
+    """Return a probe or hook that asks ``port`` where it asked ``usual``."""
+    if isinstance(value, dict):
+        return {
+            key: port if key == "port" and inner == usual else _on_port(inner, usual, port)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_on_port(inner, usual, port) for inner in value]
+    if isinstance(value, str):
+        return re.sub(rf"(localhost|127\.0\.0\.1):{usual}\b", rf"\g<1>:{port}", value)
+    return value

@@ -251,12 +251,14 @@ def _deployment(workload: Workload) -> tuple[Object, dict[str, str]]:
 
 
 def _port(spec: Object) -> int:
-    """Find where the engine listens: its last ``--port``, else the port it declares, else 8080."""
+    """Find where the engine listens: the port named ``http``, its last ``--port``, what it declares, else 8080."""
     runner = next((c for c in spec["containers"] if c["name"] == RUNNER), spec["containers"][0])
     flag = serving_port([*(runner.get("command") or []), *(runner.get("args") or [])])
     declared: list[Any] = runner.get("ports") or []
-    named = next((p for p in declared if p.get("name") == "http"), declared[0] if declared else {})
-    return flag or named.get("containerPort") or PORT
+    named = next((p for p in declared if p.get("name") == "http"), None)
+    if named:
+        return int(named["containerPort"])
+    return flag or (int(declared[0]["containerPort"]) if declared else PORT)
 
 
 def _balancer(workload: Workload, selector: dict[str, str], port: int) -> Object:
