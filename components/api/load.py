@@ -199,7 +199,11 @@ def _object(value: Json, document: Document, place: Place, resources: list[Loade
         return
     resource, found = check(value, kind, odd=document.odd)
     if resource is not None:
-        resources.append(Loaded(resource, file, line, place))
+        loaded = Loaded(resource, file, line, place)
+        resources.append(loaded)
+        if resource.metadata.namespace and not kind.namespaced:
+            reason = f"has no effect: {kind.kind} is cluster-scoped; remove it"
+            problems.append(loaded.problem("metadata.namespace", reason, "warning"))
     identity = _identity(value)
     for parts, reason in found:
         path = field_path(parts)

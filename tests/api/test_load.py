@@ -254,6 +254,12 @@ def test_problems_together() -> None:
     assert problem.as_dict()["severity"] == "error"
 
 
+def test_a_namespace_without_effect_is_a_warning() -> None:
+    found = parse(GOOD.replace("{name: m}", "{name: m, namespace: team}"))
+    assert len(found.resources) == 1
+    assert [(p.path, p.line, p.severity) for p in found.problems] == [("metadata.namespace", 3, "warning")]
+
+
 def test_suggestions() -> None:
     assert did_you_mean("Revison", ["revision", "name"]) == "; did you mean 'revision'?"
     assert did_you_mean("zzz", ["revision"]) == ""
