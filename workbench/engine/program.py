@@ -138,9 +138,7 @@ def registration_of(request: Any) -> Registration:  # noqa: ANN401 - a protobuf 
         deleted_with=request.deletedWith,
         import_id=request.importId,
         timeouts={
-            verb: getattr(timeouts, verb)
-            for verb in ("create", "update", "delete")
-            if getattr(timeouts, verb)
+            verb: getattr(timeouts, verb) for verb in ("create", "update", "delete") if getattr(timeouts, verb)
         },
     )
 

@@ -1,0 +1,183 @@
+"""What the user sees: the tree of resources, field-level differences, failures and the summary."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+from .diff import Change
+from .execute import Failure
+from .plan import CHANGING, Op, Plan, Step
+from .resources import STACK_TYPE, urn_name, urn_type
+from .values import masked
+
+_MARKS = {
+    Op.CREATE: ("+", "32"),
+    Op.UPDATE: ("~", "33"),
+    Op.REPLACE: ("+-", "35"),
+    Op.DELETE: ("-", "31"),
+    Op.FORGET: ("-", "31"),
+    Op.SAME: (" ", "2"),
+    Op.PENDING: ("?", "36"),
+}
+_DONE = {
+    Op.CREATE: "created",
+    Op.UPDATE: "updated",
+    Op.REPLACE: "replaced",
+    Op.DELETE: "deleted",
+    Op.FORGET: "left standing",
+}
+_WIDTH = 100
+"""A longer value is cut; the fields around it matter more."""
+
+
+class Display:
+    """Writes to a stream, in colour when it is a terminal."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self.colour = self._stream.isatty()
+
+    def line(self, text: str = "") -> None:
+        """Write one line."""
+        self._stream.write(text + "\n")
+
+    def _paint(self, text: str, code: str) -> str:
+        return f"\033[{code}m{text}\033[0m" if self.colour and text.strip() else text
+
+    def tree(self, plan: Plan, root: str, *, everything: bool = False) -> None:
+        """Write the resources that change, below the parents that lead to them, and what changes in them."""
+        shown = _shown(plan, everything=everything)
+        if shown:
+            rows = list(_walk(shown, root))
+            name_at = max(len(label) for label, _ in rows) + 2
+            info_at = max(len(urn_name(step.urn)) if step else 0 for _, step in rows) + 2
+            self.line(f"     {'Type':<{name_at}}{'Name':<{info_at}}{'Plan':<9}Info")
+            for label, step in rows:
+                self._row(label, step, name_at, info_at)
+        for note in plan.notes:
+            self.line(self._paint(f"note: {note}", "33"))
+
+    def _row(self, label: str, step: Step | None, name_at: int, info_at: int) -> None:
+        if step is None:
+            self.line(f"     {label}")
+            return
+        mark, code = _MARKS[step.op]
+        op = "" if step.op is Op.SAME else step.op.value
+        info = step.note or _summary_of(step.changes)
+        text = f" {mark:<3} {label:<{name_at}}{urn_name(step.urn):<{info_at}}{op:<9}{info}".rstrip()
+        self.line(self._paint(text, code))
+
+    def differences(self, plan: Plan) -> None:
+        """Write the fields that differ, resource by resource."""
+        for step in plan.having(Op.UPDATE, Op.REPLACE):
+            if not step.changes:
+                continue
+            mark, code = _MARKS[step.op]
+            self.line(self._paint(f"  {mark} {_short_type(step.urn)} {urn_name(step.urn)}", code))
+            for change in step.changes:
+                self.line(f"      {self._change(change)}")
+
+    def _change(self, change: Change) -> str:
+        replaces = "   <- forces a replacement" if change.replaces else ""
+        code = {"+": "32", "-": "31", "~": "33"}[change.op]
+        text = {
+            "+": f"+ {change.path}: {_show(change.new)}",
+            "-": f"- {change.path}: {_show(change.old)}",
+            "~": f"~ {change.path}: {_show(change.old)} => {_show(change.new)}",
+        }[change.op]
+        return self._paint(text, code) + self._paint(replaces, "35")
+
+    def failures(self, failures: Sequence[Failure]) -> None:
+        """Write what failed, and then what was skipped because of it."""
+        if not failures:
+            return
+        self.line(self._paint("Failures:", "31;1"))
+        for failure in sorted(failures, key=lambda f: (f.skipped, f.urn)):
+            self.line(f"  {failure.urn}")
+            for text in failure.message.splitlines():
+                self.line(f"      {text}")
+            for path, message in failure.causes:
+                self.line(f"      {path}: {message}" if path else f"      {message}")
+
+    def planned(self, plan: Plan) -> None:
+        """Write how many would change."""
+        counts = {op: len(plan.having(op)) for op in Op}
+        self._counts(
+            [f"{_MARKS[op][0]} {counts[op]} to {op.value}" for op in CHANGING if counts[op]],
+            same=counts[Op.SAME],
+            pending=counts[Op.PENDING],
+        )
+
+    def applied(self, plan: Plan, done: Iterable[Step], failures: Sequence[Failure], seconds: float) -> None:
+        """Write how many changed."""
+        counts: dict[Op, int] = {}
+        for step in done:
+            counts[step.op] = counts.get(step.op, 0) + 1
+        lines = [f"{_MARKS[op][0]} {counts[op]} {_DONE[op]}" for op in CHANGING if counts.get(op)]
+        failed = sum(not failure.skipped for failure in failures)
+        if failed:
+            lines.append(f"! {failed} failed, {len(failures) - failed} skipped")
+        self._counts(lines, same=len(plan.having(Op.SAME)), pending=len(plan.having(Op.PENDING)))
+        self.line(f"Duration: {seconds:.1f} s")
+
+    def _counts(self, lines: list[str], *, same: int, pending: int) -> None:
+        self.line("Resources:")
+        for text in lines or ["0 changes"]:
+            self.line(f"    {text}")
+        if same:
+            self.line(f"    {same} unchanged")
+        if pending:
+            self.line(f"    {pending} planned only (not deployed by the local engine)")
+
+    def outputs(self, outputs: Mapping[str, Any]) -> None:
+        """Write stack outputs."""
+        if not outputs:
+            return
+        self.line("Outputs:")
+        for name in sorted(outputs):
+            self.line(f"    {name}: {json.dumps(masked(outputs[name]), sort_keys=True)}")
+
+
+def _shown(plan: Plan, *, everything: bool) -> dict[str, Step]:
+    chosen = {urn for urn, step in plan.steps.items() if everything or step.op is not Op.SAME}
+    for urn in list(chosen):
+        parent = plan.steps[urn].parent
+        while parent in plan.steps and parent not in chosen:
+            chosen.add(parent)
+            parent = plan.steps[parent].parent
+    return {urn: step for urn, step in plan.steps.items() if urn in chosen}
+
+
+def _walk(steps: Mapping[str, Step], root: str) -> Iterable[tuple[str, Step | None]]:
+    """Return the lines of the tree: label and step, the stack first."""
+    children: dict[str, list[str]] = {}
+    for urn, step in steps.items():
+        children.setdefault(step.parent if step.parent in steps else root, []).append(urn)
+    yield f"{STACK_TYPE}  {urn_name(root)}", None
+    stack = [(urn, "", last) for urn, last in _reversed(children.get(root, ()))]
+    while stack:
+        urn, indent, last = stack.pop()
+        yield f"{indent}{'└─' if last else '├─'} {_short_type(urn)}", steps[urn]
+        deeper = indent + ("   " if last else "│  ")
+        stack += [(child, deeper, end) for child, end in _reversed(children.get(urn, ()))]
+
+
+def _reversed(urns: Sequence[str]) -> list[tuple[str, bool]]:
+    return [(urn, index == len(urns) - 1) for index, urn in enumerate(urns)][::-1]
+
+
+def _short_type(urn: str) -> str:
+    return urn_type(urn).rsplit("$", 1)[-1]
+
+
+def _summary_of(changes: Sequence[Change]) -> str:
+    if not changes:
+        return ""
+    tops = dict.fromkeys(f"{change.op}{change.path.split('.')[0].split('[')[0]}" for change in changes)
+    return f"[diff: {','.join(tops)}]"
+
+
+def _show(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    text = json.dumps(masked(value), ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"

@@ -1,0 +1,176 @@
+"""Collecting what a program registers, and refusing what an engine must refuse."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+
+from .program import Answer
+from .resources import (
+    KUBERNETES,
+    KUBERNETES_PROVIDER,
+    STACK_TYPE,
+    Registration,
+    former_urns,
+    make_urn,
+    urn_name,
+)
+from .values import Secret, has_unknown, reveal
+
+_SECRET_FIELDS = ("data", "stringData")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One resource of the program."""
+
+    urn: str
+    registration: Registration
+    inputs: Mapping[str, Any]
+    """Inputs, with a Secret's data sealed as secrets whether or not the program marked them."""
+    former: tuple[str, ...]
+    protect: bool
+    retain: bool
+    pending: str = ""
+    """Why it cannot be deployed here; empty when it can."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """Everything a program registered, in order: what a node depends on comes before it."""
+
+    stack: str
+    project: str
+    nodes: dict[str, Node] = field(default_factory=dict)
+    exports: dict[str, Any] = field(default_factory=dict)
+    disabled: frozenset[str] = frozenset()
+    """Packages whose default providers are disabled (config pulumi:disable-default-providers)."""
+
+    @property
+    def root(self) -> str:
+        """The URN of the stack."""
+        return make_urn(self.stack, self.project, "", STACK_TYPE, f"{self.project}-{self.stack}")
+
+    # What the program is answered
+
+    def register(self, registration: Registration) -> Answer:
+        """Take a resource in.
+
+        Raises:
+            pulumi.RunError: duplicate, remote component, default provider, or an object without a name.
+        """
+        if registration.type == STACK_TYPE:
+            return Answer(self.root)
+        node = self._node(registration)
+        if node.urn in self.nodes:
+            raise pulumi.RunError(
+                f"duplicate resource URN {node.urn}: give one of the two {registration.type} another name"
+            )
+        self._refuse(registration)
+        self.nodes[node.urn] = node
+        if not registration.custom:
+            return Answer(node.urn)
+        if registration.is_provider:
+            return Answer(node.urn, id=registration.name)
+        if registration.is_object:
+            return Answer(node.urn, id="" if node.pending else object_id(node.inputs), unknown=True)
+        return Answer(node.urn, unknown=True)
+
+    def read(self, registration: Registration, id_: str) -> Answer:
+        """Refuse to read what exists elsewhere."""
+        raise pulumi.RunError(
+            f"{registration.type} {registration.name!r} reads an existing resource ({id_}); the local engine "
+            "knows only what it deployed. Deploy this stack with the Pulumi CLI (--engine pulumi)."
+        )
+
+    def invoke(self, token: str) -> None:
+        """Refuse a function of a provider."""
+        raise pulumi.RunError(
+            f"the program calls the provider function {token}; the local engine runs no provider. "
+            "Deploy this stack with the Pulumi CLI (--engine pulumi)."
+        )
+
+    # Inside
+
+    def _node(self, registration: Registration) -> Node:
+        parent = self.nodes.get(registration.parent)
+        urn = make_urn(self.stack, self.project, registration.parent, registration.type, registration.name)
+        former = former_urns(
+            registration,
+            self.stack,
+            self.project,
+            parent.former if parent else (),
+            urn_name(parent.urn) if parent else "",
+        )
+        protect, retain = registration.protect, registration.retain_on_delete
+        return Node(
+            urn=urn,
+            registration=registration,
+            inputs=_sealed_secret(registration),
+            former=tuple(old for old in former if old != urn),
+            protect=bool(parent and parent.protect) if protect is None else protect,
+            retain=bool(parent and parent.retain) if retain is None else retain,
+            pending=self._pending(registration),
+        )
+
+    def _pending(self, registration: Registration) -> str:
+        """Say why a resource cannot be deployed here: it is not Kubernetes', or needs what is not."""
+        if not registration.custom:
+            return ""
+        if registration.type != KUBERNETES_PROVIDER and registration.package != KUBERNETES:
+            return "planned only: the local engine has no provider for it"
+        for urn in (registration.provider, *registration.dependencies):
+            node = self.nodes.get(urn)
+            if node and node.pending:
+                return f"waits for {urn_name(urn)} ({node.registration.type})"
+        return "waits for values that are not known yet" if has_unknown(registration.inputs) else ""
+
+    def _refuse(self, registration: Registration) -> None:
+        what = f"{registration.type} {registration.name!r}"
+        if registration.remote:
+            raise pulumi.RunError(
+                f"{what} is a remote component: its children are made by a provider plugin, which the local "
+                "engine does not run. Use plain resources instead, or the Pulumi CLI (--engine pulumi)."
+            )
+        if registration.import_id:
+            raise pulumi.RunError(f"{what} asks to import {registration.import_id!r}; only the Pulumi CLI imports.")
+        if not registration.custom or registration.is_provider:
+            return
+        if not registration.provider and self._default_refused(registration.package):
+            raise pulumi.RunError(
+                f"{what} has no explicit provider, and default providers are disabled: pass "
+                f"opts=ResourceOptions(provider=...) to it or to a parent."
+            )
+        if registration.is_object:
+            _check_object(what, registration.inputs)
+
+    def _default_refused(self, package: str) -> bool:
+        return package == KUBERNETES or package in self.disabled or "*" in self.disabled
+
+
+def _check_object(what: str, inputs: Mapping[str, Any]) -> None:
+    meta = reveal(inputs.get("metadata"))
+    for path, value in (
+        ("apiVersion", inputs.get("apiVersion")),
+        ("kind", inputs.get("kind")),
+        ("metadata.name", meta.get("name") if isinstance(meta, dict) else None),
+    ):
+        if not value:
+            raise pulumi.RunError(f"{what} has no {path}; the local engine does not make names up, so write it down.")
+
+
+def _sealed_secret(registration: Registration) -> Mapping[str, Any]:
+    """Mark the content of a Kubernetes Secret, as its provider does, also where the program forgot to."""
+    inputs = registration.inputs
+    if not registration.is_object or inputs.get("kind") != "Secret":
+        return inputs
+    sealed = {key: Secret(reveal(inputs[key])) for key in _SECRET_FIELDS if key in inputs}
+    return {**inputs, **sealed}
+
+
+def object_id(inputs: Mapping[str, Any]) -> str:
+    """Return the id the Kubernetes provider gives an object: ``namespace/name``, or ``name``."""
+    meta = reveal(inputs["metadata"])
+    name, namespace = meta["name"], meta.get("namespace")
+    return f"{namespace}/{name}" if namespace else f"{name}"

@@ -1,0 +1,226 @@
+"""``up``, ``preview``, ``destroy`` and ``outputs`` of the local engine."""
+
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pulumi
+
+from ..errors import WorkbenchError
+from .display import Display
+from .execute import Executor, Failure, Result
+from .graph import Graph
+from .plan import CHANGING, Op, Plan, Planner, Step
+from .program import Monitor, Program, Run, program_at, run_program
+from .project import Project
+from .ready import await_ready
+from .remove import Remover
+from .resources import STACK_TYPE, make_urn
+from .state import State
+from .targets import Targets
+from .values import SECRET_TEXT, Secret, Unknown, masked, seal
+
+_OUTPUTS = "outputs"
+READY_SECONDS = 600.0
+
+
+@dataclass(slots=True)
+class Options:
+    """How a command runs."""
+
+    offline: bool = False
+    """Plan from the state alone, without asking a cluster."""
+    wait: bool = True
+    seconds: float = READY_SECONDS
+    workers: int = 8
+    kubeconfig: str = ""
+    confirm: Callable[[str], bool] = lambda _: True
+    status: Callable[[str], None] = lambda _: None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a command leaves to its caller."""
+
+    outputs: dict[str, Any] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    changed: int = 0
+    targets: Targets | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything worked."""
+        return not self.failures
+
+
+class LocalEngine:
+    """Runs one stack of a project."""
+
+    def __init__(
+        self,
+        project: Project,
+        state_folder: Path,
+        display: Display | None = None,
+        options: Options | None = None,
+        program: Program | None = None,
+    ) -> None:
+        self._project = project
+        self._folder = state_folder
+        self._display = display or Display()
+        self._options = options or Options()
+        self._program = program or program_at(project.folder, project.main)
+        self._targets = Targets(project.folder, self._options.kubeconfig)
+
+    def preview(self) -> Outcome:
+        """Show what ``up`` would do."""
+        graph = self.record(preview=True)
+        with State(self._folder, self._project.stack) as state:
+            plan = self._plan(graph, state, strict=False)
+            self._display.tree(plan, graph.root)
+            self._display.differences(plan)
+            self._display.outputs(_shown(graph.exports))
+            self._display.planned(plan)
+            _refuse_protected(plan)
+        return Outcome(graph.exports, changed=len(plan.having(*CHANGING)), targets=self._targets)
+
+    def up(self) -> Outcome:
+        """Make the stack what the program says."""
+        started = time.monotonic()
+        graph = self.record(preview=False)
+        with State(self._folder, self._project.stack) as state:
+            plan = self._plan(graph, state, strict=True)
+            _refuse_protected(plan)
+            self._display.tree(plan, graph.root)
+            self._display.differences(plan)
+            changing = len(plan.having(*CHANGING))
+            if changing and not self._options.confirm(f"Make these {changing} changes?"):
+                raise WorkbenchError("nothing was changed")
+            result = self._carry_out(plan, state)
+            if not result.failures:
+                state.set_fact(_OUTPUTS, seal(graph.exports, state.key))
+            self._display.failures(result.failures)
+            self._display.outputs(_shown(graph.exports) if not result.failures else {})
+            self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
+        return Outcome(graph.exports, result.failures, len(result.done), self._targets)
+
+    def destroy(self) -> Outcome:
+        """Delete everything the stack created."""
+        started = time.monotonic()
+        with State(self._folder, self._project.stack) as state:
+            plan = self._plan(None, state, strict=True)
+            _refuse_protected(plan)
+            self._display.tree(plan, self._root)
+            changing = len(plan.having(*CHANGING))
+            if changing and not self._options.confirm(f"Delete these {changing} resources?"):
+                raise WorkbenchError("nothing was deleted")
+            state.forget(plan.forgotten)
+            result = self._remover(state, len(plan.having(Op.DELETE))).delete(plan)
+            if not result.failures:
+                state.set_fact(_OUTPUTS, {})
+            self._display.failures(result.failures)
+            self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
+        return Outcome({}, result.failures, len(result.done), self._targets)
+
+    def outputs(self) -> dict[str, Any]:
+        """Return the outputs of the last ``up``, secrets masked."""
+        with State(self._folder, self._project.stack) as state:
+            found: dict[str, Any] = masked(state.fact(_OUTPUTS) or {})
+            return found
+
+    def record(self, *, preview: bool) -> Graph:
+        """Run the program and return what it registered.
+
+        Raises:
+            WorkbenchError: the program failed; with its own words, or the frames of its own files.
+        """
+        project = self._project
+        graph = Graph(project.stack, project.name, disabled=project.disabled_providers)
+        run = Run(project.name, project.stack, preview, project.config, project.secret_keys)
+        try:
+            graph.exports = run_program(self._program, Monitor(graph), run)
+        except pulumi.RunError as error:
+            raise WorkbenchError(str(error)) from None
+        except (KeyboardInterrupt, SystemExit, WorkbenchError):
+            raise
+        except BaseException as error:
+            raise WorkbenchError(program_trace(error, project.folder)) from error
+        return graph
+
+    @property
+    def _root(self) -> str:
+        name = f"{self._project.name}-{self._project.stack}"
+        return make_urn(self._project.stack, self._project.name, "", STACK_TYPE, name)
+
+    def _plan(self, graph: Graph | None, state: State, *, strict: bool) -> Plan:
+        planner = Planner(graph, state.rows(), self._targets, state.key, offline=self._options.offline, strict=strict)
+        return planner.plan()
+
+    def _carry_out(self, plan: Plan, state: State) -> Result:
+        count = len([step for step in plan.having(Op.CREATE, Op.UPDATE, Op.REPLACE) if step.is_object])
+        executor = Executor(state, self._targets, self._counter("applied", count))
+        executor.workers = self._options.workers
+        result = executor.apply(plan)
+        if not result.failures:
+            removed = self._remover(state, len(plan.having(Op.DELETE))).delete(plan)
+            result.done += removed.done
+            result.failures += removed.failures
+        if self._options.wait and not result.failures:
+            applied = [step for step in result.done if step.op is not Op.DELETE]
+            result.failures += await_ready(applied, self._targets, self._options.seconds, self._options.status)
+        return result
+
+    def _remover(self, state: State, count: int) -> Remover:
+        return Remover(state, self._targets, self._counter("deleted", count), self._options.workers)
+
+    def _counter(self, word: str, count: int) -> Callable[[Step], None]:
+        done = 0
+
+        def progress(_: Step) -> None:
+            nonlocal done
+            done += 1
+            self._options.status(f"{word} {done} of {count}")
+
+        return progress
+
+
+def _refuse_protected(plan: Plan) -> None:
+    """Stop before anything happens when something protected would go."""
+    held = [
+        step.urn
+        for step in plan.having(Op.DELETE, Op.REPLACE, Op.FORGET)
+        if (step.row and step.row.protect) or (step.node and step.node.protect)
+    ]
+    if held:
+        lines = "\n".join(f"  {urn}" for urn in held)
+        raise WorkbenchError(
+            f"these resources are protected and would be deleted or replaced:\n{lines}\n"
+            "Set protect=False on them and run `up`, then try again."
+        )
+
+
+def _shown(exports: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: SECRET_TEXT if isinstance(value, Secret) else repr(value) if isinstance(value, Unknown) else value
+        for name, value in exports.items()
+    }
+
+
+def program_trace(error: BaseException, folder: Path) -> str:
+    """Return the traceback reduced to the program's own frames."""
+    here = Path(__file__).parents[1]
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if _within(frame.filename, folder) and not _within(frame.filename, here)
+    ]
+    lines = ["the program failed:", *(line.rstrip() for line in traceback.format_list(frames))]
+    return "\n".join([*lines, "".join(traceback.format_exception_only(error)).rstrip()])
+
+
+def _within(filename: str, folder: Path) -> bool:
+    path = Path(filename)
+    inside = path.is_absolute() and path.is_relative_to(folder.resolve())
+    return inside and not {"site-packages", "dist-packages"} & set(path.parts)

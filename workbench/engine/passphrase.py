@@ -1,0 +1,47 @@
+"""Decrypting ``secure:`` values of a stack file as Pulumi's passphrase provider encrypts them."""
+
+import base64
+import hashlib
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from ..errors import WorkbenchError
+
+_ROUNDS = 1_000_000
+_KEY_BYTES = 32
+
+
+def decrypt(text: str, salt: str, where: str) -> str:
+    """Return the clear text of ``v1:<nonce>:<ciphertext>``.
+
+    Raises:
+        WorkbenchError: no passphrase is set, or it is not the right one.
+    """
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    passphrase = _passphrase()
+    if passphrase is None or not salt.startswith("v1:"):
+        raise WorkbenchError(
+            f"{where} is encrypted: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE "
+            "(the local engine reads values of the passphrase provider only)"
+        )
+    try:
+        nonce, sealed = text.removeprefix("v1:").split(":")
+        key = _key(passphrase, base64.b64decode(salt.split(":")[1]))
+        return AESGCM(key).decrypt(base64.b64decode(nonce), base64.b64decode(sealed), None).decode()
+    except (ValueError, IndexError, InvalidTag):
+        raise WorkbenchError(f"{where} cannot be decrypted with the passphrase that is set") from None
+
+
+def _passphrase() -> str | None:
+    if (given := os.environ.get("PULUMI_CONFIG_PASSPHRASE")) is not None:
+        return given
+    file = os.environ.get("PULUMI_CONFIG_PASSPHRASE_FILE")
+    return Path(file).read_text().strip() if file else None
+
+
+@lru_cache
+def _key(passphrase: str, salt: bytes) -> bytes:
+    return hashlib.pbkdf2_hmac("sha256", passphrase.encode(), salt, _ROUNDS, _KEY_BYTES)

@@ -1,0 +1,158 @@
+"""The project and its configuration, read as the Pulumi CLI reads them."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import WorkbenchError
+
+_STACK_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_DISABLED = "pulumi:disable-default-providers"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder with a Pulumi.yaml, and the configuration of one stack of it."""
+
+    folder: Path
+    name: str
+    stack: str
+    main: str = ""
+    config: Mapping[str, str] = field(default_factory=dict)
+    """Fully qualified keys; values as the program receives them: text, structures as JSON."""
+    secret_keys: tuple[str, ...] = ()
+
+    @property
+    def disabled_providers(self) -> frozenset[str]:
+        """Packages whose default provider is disabled."""
+        found = json.loads(self.config.get(_DISABLED, "[]"))
+        return frozenset(found if isinstance(found, list) else [found])
+
+
+def load_project(folder: Path, stack: str, overrides: Mapping[str, str] | None = None) -> Project:
+    """Read Pulumi.yaml and Pulumi.<stack>.yaml.
+
+    Raises:
+        WorkbenchError: a file is absent or wrong, or a value has another type than Pulumi.yaml declares.
+    """
+    if not _STACK_NAME.fullmatch(stack):
+        raise WorkbenchError(f"{stack!r} is not a stack name: letters, digits, '-', '_' and '.' are allowed", 2)
+    manifest = folder / "Pulumi.yaml"
+    described = _read(manifest, f"there is no {manifest}; run this in the project's folder or give --cwd")
+    name = described.get("name")
+    if not isinstance(name, str):
+        raise WorkbenchError(f"{manifest}: name: a project needs a name")
+    settings = folder / str(described.get("stackConfigDir") or "") / f"Pulumi.{stack}.yaml"
+    stacks = sorted(path.name[7:-5] for path in settings.parent.glob("Pulumi.*.yaml"))
+    known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
+    stored = _read(settings, f"there is no {settings.name} for stack {stack!r}; {known}")
+    reader = _Config(name, manifest, settings)
+    reader.declare(described.get("config") or {})
+    reader.read(stored.get("config") or {}, stored.get("encryptionsalt"))
+    reader.values.update({_full(name, key): value for key, value in (overrides or {}).items()})
+    reader.check()
+    return Project(
+        folder,
+        name,
+        stack,
+        str(described.get("main") or ""),
+        {key: _text(value) for key, value in reader.values.items()},
+        tuple(sorted(reader.secret)),
+    )
+
+
+class _Config:
+    """Values by full key, their declared types, and what is wrong with them."""
+
+    def __init__(self, project: str, manifest: Path, settings: Path) -> None:
+        self._project = project
+        self._manifest = manifest
+        self._settings = settings
+        self._types: dict[str, Mapping[str, Any]] = {}
+        self.values: dict[str, Any] = {}
+        self.secret: set[str] = set()
+
+    def declare(self, declared: Mapping[str, Any]) -> None:
+        """Take in types and defaults from Pulumi.yaml; a bare value is a value."""
+        for key, entry in declared.items():
+            full = _full(self._project, key)
+            if not isinstance(entry, dict):
+                self.values[full] = entry
+                continue
+            self._types[full] = entry
+            value = entry.get("value", entry.get("default"))
+            if value is not None:
+                self.values[full] = value
+            if entry.get("secret"):
+                self.secret.add(full)
+
+    def read(self, stored: Mapping[str, Any], salt: object) -> None:
+        """Take in the stack's values."""
+        for key, value in stored.items():
+            full = _full(self._project, key)
+            if isinstance(value, dict) and set(value) == {"secure"}:
+                from .passphrase import decrypt
+
+                value = decrypt(str(value["secure"]), str(salt or ""), f"{self._settings.name}: {key}")
+                self.secret.add(full)
+            self.values[full] = value
+
+    def check(self) -> None:
+        """Compare values with their declared types."""
+        wrong = []
+        for key, entry in self._types.items():
+            kind, value = entry.get("type", "string"), self.values.get(key)
+            if value is None:
+                wrong.append(f"{self._settings.name}: config.{key}: missing, and Pulumi.yaml has no default")
+            elif not _fits(value, str(kind)):
+                wrong.append(
+                    f"{self._settings.name}: config.{key}: found {json.dumps(value)}, "
+                    f"but Pulumi.yaml declares it as {kind}"
+                )
+        if wrong:
+            raise WorkbenchError("\n".join(wrong))
+
+
+def _fits(value: object, kind: str) -> bool:
+    if isinstance(value, str) and kind != "string":
+        try:
+            value = json.loads(value)  # the CLI writes every value it sets as text
+        except ValueError:
+            return False
+    if kind == "string":
+        return isinstance(value, str | int | float) and not isinstance(value, bool)
+    if kind == "integer" and isinstance(value, bool):
+        return False
+    return isinstance(value, _TYPES.get(kind, (object,)))
+
+
+def _read(path: Path, absent: str) -> dict[str, Any]:
+    if not path.is_file():
+        raise WorkbenchError(absent)
+    try:
+        content = yaml.safe_load(path.read_text()) or {}
+    except yaml.YAMLError as error:
+        raise WorkbenchError(f"{path}: {error}") from None
+    if not isinstance(content, dict):
+        raise WorkbenchError(f"{path}: found {type(content).__name__}, a mapping is expected")
+    return content
+
+
+def _full(project: str, key: str) -> str:
+    return key if ":" in key else f"{project}:{key}"
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,176 @@
+"""Waiting until what was applied works: one list per kind and round, however many objects there are."""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..kube import KubeError
+from .execute import Failure
+from .plan import Step
+from .targets import Target, Targets, identity
+from .values import reveal
+
+_SKIP = "pulumi.com/skipAwait"
+_SECONDS = "pulumi.com/timeoutSeconds"
+_PAUSE = 0.25
+
+Json = Mapping[str, Any]
+
+
+def _deployment(live: Json) -> str:
+    wanted = live["spec"].get("replicas", 1)
+    status = live.get("status", {})
+    if status.get("observedGeneration", 0) < live["metadata"]["generation"]:
+        return "not observed by its controller yet"
+    updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
+    if status.get("replicas", 0) > updated:
+        return f"{status['replicas'] - updated} old pods are still there"
+    return "" if updated >= wanted and available >= wanted else f"{available} of {wanted} pods available"
+
+
+def _stateful_set(live: Json) -> str:
+    wanted, status = live["spec"].get("replicas", 1), live.get("status", {})
+    if status.get("observedGeneration", 0) < live["metadata"]["generation"]:
+        return "not observed by its controller yet"
+    ready = status.get("readyReplicas", 0)
+    return "" if ready >= wanted else f"{ready} of {wanted} pods ready"
+
+
+def _daemon_set(live: Json) -> str:
+    status = live.get("status", {})
+    if status.get("observedGeneration", 0) < live["metadata"]["generation"]:
+        return "not observed by its controller yet"
+    wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
+    return "" if ready >= wanted else f"{ready} of {wanted} pods ready"
+
+
+def _job(live: Json) -> str:
+    conditions = {c["type"]: c for c in live.get("status", {}).get("conditions") or ()}
+    if conditions.get("Complete", {}).get("status") == "True":
+        return ""
+    failed = conditions.get("Failed", {})
+    return f"failed: {failed.get('message')}" if failed.get("status") == "True" else "not complete"
+
+
+def _by_condition(name: str) -> Callable[[Json], str]:
+    def check(live: Json) -> str:
+        for condition in live.get("status", {}).get("conditions") or ():
+            if condition["type"] == name and condition["status"] == "True":
+                return ""
+        return f"not {name}"
+
+    return check
+
+
+_CHECKS: dict[str, Callable[[Json], str]] = {
+    "Deployment": _deployment,
+    "StatefulSet": _stateful_set,
+    "DaemonSet": _daemon_set,
+    "Job": _job,
+    "Pod": _by_condition("Ready"),
+    "Node": _by_condition("Ready"),
+}
+"""What ``ready`` means, by kind. Kinds of operators are not waited for: nobody may be there to serve them."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    step: Step
+    target: Target
+    check: Callable[[Json], str]
+    deadline: float
+    seconds: float
+    state: str = "not seen yet"
+
+
+def await_ready(
+    steps: Iterable[Step],
+    targets: Targets,
+    seconds: float,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list[Failure]:
+    """Wait for the objects of these steps; return those that did not become ready in time."""
+    waiting = {step.urn: found for step in steps if (found := _waiting(step, targets, seconds))}
+    failures: list[Failure] = []
+    while waiting:
+        _look(waiting)
+        now = time.monotonic()
+        for urn, item in list(waiting.items()):
+            if not item.state:
+                del waiting[urn]
+            elif item.state.startswith("failed") or now > item.deadline:
+                del waiting[urn]
+                failures.append(Failure(urn, _message(item)))
+        if waiting:
+            first = next(iter(waiting.values()))
+            progress(f"waiting for {len(waiting)} objects: {_name(first)}: {first.state}")
+            time.sleep(_PAUSE)
+    return failures
+
+
+def _waiting(step: Step, targets: Targets, seconds: float) -> _Waiting | None:
+    check = _CHECKS.get(str(step.inputs.get("kind")))
+    target = targets.by_cluster(step.cluster)
+    if not check or not target or step.node is None:
+        return None
+    annotations = reveal(step.inputs["metadata"]).get("annotations") or {}
+    if str(annotations.get(_SKIP, "")).lower() == "true":
+        return None
+    timeouts = step.node.registration.timeouts
+    given = timeouts.get(step.op.value) or timeouts.get("create")
+    limit = duration(given) if given else float(annotations.get(_SECONDS) or seconds)
+    return _Waiting(step, target, check, time.monotonic() + limit, limit)
+
+
+def duration(text: str) -> float:
+    """Read a duration as Pulumi's timeouts write it: ``45m``, ``1h30m``, ``90s``."""
+    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+    return sum(float(number) * units[unit] for number, unit in re.findall(r"([\d.]+)(ms|h|m|s)", text))
+
+
+def _look(waiting: Mapping[str, _Waiting]) -> None:
+    """Ask each cluster once per kind, and note the state of what is waited for."""
+    kinds: dict[tuple[str, str, str], list[_Waiting]] = {}
+    for item in waiting.values():
+        api_version, kind, _, _ = identity(item.step.inputs)
+        kinds.setdefault((item.target.uid, api_version, kind), []).append(item)
+    for (_, api_version, kind), items in kinds.items():
+        try:
+            living = items[0].target.kube.list(api_version, kind)
+        except KubeError as error:
+            if error.status < 500 and not error.unreachable:
+                raise
+            continue
+        by_name = {(o["metadata"].get("namespace", ""), o["metadata"]["name"]): o for o in living}
+        for item in items:
+            _, _, namespace, name = identity(item.step.inputs)
+            live = by_name.get((namespace, name)) or by_name.get(("default", name))
+            item.state = item.check(live) if live else "it is gone"
+
+
+def _name(item: _Waiting) -> str:
+    _, kind, namespace, name = identity(item.step.inputs)
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+
+
+def _message(item: _Waiting) -> str:
+    text = f"{_name(item)} is not ready after {item.seconds:.0f} s: {item.state}"
+    return "\n".join([text, *_pod_reasons(item)])
+
+
+def _pod_reasons(item: _Waiting) -> list[str]:
+    """Say why pods do not run: the scheduler's and the kubelet's own words."""
+    selector = item.step.inputs.get("spec", {}).get("selector") or {}
+    labels = selector.get("matchLabels") if isinstance(selector, dict) else None
+    if not labels:
+        return []
+    _, _, namespace, _ = identity(item.step.inputs)
+    text = ",".join(f"{key}={value}" for key, value in labels.items())
+    reasons: dict[str, None] = {}
+    for pod in item.target.kube.list("v1", "Pod", namespace or "default", labels=text):
+        for condition in pod.get("status", {}).get("conditions") or ():
+            if condition["status"] == "False" and condition.get("message"):
+                reasons[f"  pod {pod['metadata']['name']}: {condition['message']}"] = None
+    return list(reasons)[:3]

@@ -1,0 +1,145 @@
+"""Deleting: what needs something goes first, level by level, and each level is waited for."""
+
+import http
+import time
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from ..errors import WorkbenchError
+from ..kube import KubeError
+from .execute import MANAGER, Failure, Progress, Result, await_gone, delete_object
+from .plan import Op, Plan, Step
+from .state import DELETING, State
+from .targets import Target, Targets, identity, living
+
+_LATE = ("CustomResourceDefinition", "Namespace", "Node")
+"""Others live in or on them: they go last, so that nothing is taken away below something that runs."""
+_SECONDS = 180.0
+
+
+@dataclass(slots=True)
+class Remover:
+    """Deletes what a plan deletes."""
+
+    state: State
+    targets: Targets
+    progress: Progress = lambda _: None
+    workers: int = 8
+    result: Result = field(default_factory=Result)
+
+    def delete(self, plan: Plan) -> Result:
+        """Delete all levels; a level that fails keeps the levels it stands on."""
+        forgotten = plan.having(Op.FORGET)
+        self.state.forget(step.urn for step in forgotten)
+        self.result.done += forgotten
+        steps = {step.urn: step for step in plan.having(Op.DELETE)}
+        for level in levels(steps):
+            if self.result.failures:
+                self._skip(level)
+            else:
+                self._level(level, steps.keys())
+        return self.result
+
+    def _skip(self, steps: Iterable[Step]) -> None:
+        message = "kept: something that may need it could not be deleted"
+        self.result.failures += [Failure(step.urn, message, skipped=True) for step in steps]
+
+    def _level(self, steps: list[Step], all_steps: Collection[str]) -> None:
+        virtual = [step for step in steps if not step.is_object]
+        objects = [step for step in steps if step.is_object]
+        self.state.write([replace(step.row, intent=DELETING) for step in objects if step.row])
+        with ThreadPoolExecutor(self.workers) as pool:
+            asked = pool.map(lambda step: self._ask(step, all_steps), objects)
+            lingering = [step for step, lingers in zip(objects, asked, strict=True) if lingers]
+        failed = {failure.urn for failure in self.result.failures}
+        stuck = self._await(lingering)
+        gone = [step for step in objects if step.urn not in failed and step.urn not in stuck]
+        self.state.forget(step.urn for step in (*gone, *virtual))
+        self.result.done += [*gone, *virtual]
+        for step in gone:
+            self.progress(step)
+
+    def _ask(self, step: Step, urns: Collection[str]) -> bool:
+        """Ask for one deletion; return whether it has to be waited for."""
+        row = step.row
+        if row is None or row.inputs is None or row.deleted_with in urns:
+            return False
+        try:
+            target = self.targets.by_cluster(row.cluster) or self.targets.connect(row.provider)
+            if row.uid:
+                return delete_object(target.kube, row.inputs, row.uid)
+            if _ours(target, row.inputs) and delete_object(target.kube, row.inputs, None):
+                await_gone(target.kube, row.inputs, _SECONDS)
+        except KubeError as error:
+            self.result.failures.append(Failure(step.urn, f"{error.reason}: {error.message}", error.causes))
+        except WorkbenchError as error:
+            self.result.failures.append(Failure(step.urn, str(error)))
+        return False
+
+    def _await(self, steps: list[Step]) -> set[str]:
+        """Wait until objects with finalizers are gone; return the URNs of those that stay."""
+        waiting = {step.urn: step for step in steps}
+        deadline = time.monotonic() + _SECONDS
+        while waiting and time.monotonic() < deadline:
+            for target, kinds in _kinds(self.targets, waiting.values()):
+                alive = living(target, sorted(kinds))
+                for urn, step in list(waiting.items()):
+                    row = step.row
+                    if row and row.inputs and row.cluster == target.uid:
+                        left = alive.get(identity(row.inputs)[:2], {})
+                        if row.uid not in left:
+                            del waiting[urn]
+            if waiting:
+                time.sleep(0.2)
+        message = f"still there after {_SECONDS:.0f} s: a finalizer holds it, or no controller manager runs"
+        self.result.failures += [Failure(urn, message) for urn in waiting]
+        return set(waiting)
+
+
+def _ours(target: Target, inputs: Mapping[str, object]) -> bool:
+    """Whether an interrupted step has made the object; one that was there before is not touched."""
+    api_version, kind, namespace, name = identity(inputs)
+    try:
+        live = target.kube.get(api_version, kind, name, namespace or None)
+    except KubeError as error:
+        if error.status == http.HTTPStatus.NOT_FOUND:
+            return False
+        raise
+    return any(entry.get("manager") == MANAGER for entry in live["metadata"].get("managedFields") or ())
+
+
+def _kinds(targets: Targets, steps: Iterable[Step]) -> list[tuple[Target, set[tuple[str, str]]]]:
+    kinds: dict[str, set[tuple[str, str]]] = {}
+    for step in steps:
+        if step.row and step.row.inputs:
+            kinds.setdefault(step.row.cluster, set()).add(identity(step.row.inputs)[:2])
+    found = [(targets.by_cluster(uid), wanted) for uid, wanted in kinds.items()]
+    return [(target, wanted) for target, wanted in found if target]
+
+
+def levels(steps: Mapping[str, Step]) -> list[list[Step]]:
+    """Group steps: a level may go once all before it are gone. ``steps`` come dependents first."""
+    depth = dict.fromkeys(steps, 0)
+    _deepen(steps, depth)
+    bottom = max((depth[urn] for urn, step in steps.items() if not _late(step)), default=-1)
+    for urn, step in steps.items():
+        if _late(step):
+            depth[urn] = max(depth[urn], bottom + 1)
+    _deepen(steps, depth)
+    grouped: dict[int, list[Step]] = {}
+    for urn, step in steps.items():
+        grouped.setdefault(depth[urn], []).append(step)
+    return [grouped[level] for level in sorted(grouped)]
+
+
+def _deepen(steps: Mapping[str, Step], depth: dict[str, int]) -> None:
+    """Put whatever a step needs below it; needed things come later in ``steps``."""
+    for urn, step in steps.items():
+        for need in (*step.dependencies, step.parent):
+            if need in depth and need != urn:
+                depth[need] = max(depth[need], depth[urn] + 1)
+
+
+def _late(step: Step) -> bool:
+    return bool(step.row and step.row.inputs and step.row.inputs.get("kind") in _LATE)

@@ -1,0 +1,117 @@
+"""Doing things in parallel as far as their dependencies allow."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Schedule:
+    """Runs ``work`` on every item, each after all it needs; what needs a failed item is skipped.
+
+    ``work`` returns whether it succeeded. Items that ``trivial`` accepts are done without a thread.
+    """
+
+    needs: Mapping[str, Collection[str]]
+    work: Callable[[str], bool]
+    trivial: Callable[[str], bool]
+    skip: Callable[[str, str], None]
+    workers: int = 8
+    _waiting: dict[str, int] = field(default_factory=dict)
+    _dependents: dict[str, list[str]] = field(default_factory=dict)
+    _ready: deque[str] = field(default_factory=deque)
+    _left: int = 0
+    _stopped: bool = False
+    _error: BaseException | None = None
+    _change: threading.Condition = field(default_factory=threading.Condition)
+
+    def run(self) -> None:
+        """Run everything. On an interrupt, what has begun is finished and the rest is left."""
+        for item, needed in self.needs.items():
+            present = {need for need in needed if need in self.needs and need != item}
+            self._waiting[item] = len(present)
+            for need in present:
+                self._dependents.setdefault(need, []).append(item)
+        self._left = len(self.needs)
+        with self._change:
+            for item in [item for item, count in self._waiting.items() if not count]:
+                self._release(item)
+        threads = [threading.Thread(target=self._loop, daemon=True) for _ in range(self._useful())]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            self._stop()
+            for thread in threads:
+                thread.join()
+            raise
+        if self._error:
+            raise self._error
+
+    def _useful(self) -> int:
+        return min(self.workers, max(self._left, 0))
+
+    def _stop(self) -> None:
+        with self._change:
+            self._stopped = True
+            self._change.notify_all()
+
+    def _release(self, first: str) -> None:
+        """Queue an item whose needs are met; a trivial one is done on the spot, and so on."""
+        items = [first]
+        while items:
+            item = items.pop()
+            if not self.trivial(item):
+                self._ready.append(item)
+                continue
+            self._left -= 1
+            items += self._freed(item)
+
+    def _freed(self, done: str) -> list[str]:
+        freed = []
+        for item in self._dependents.get(done, ()):
+            if item in self._waiting:
+                self._waiting[item] -= 1
+                if not self._waiting[item]:
+                    freed.append(item)
+        return freed
+
+    def _loop(self) -> None:
+        while True:
+            with self._change:
+                while not self._ready and self._left and not self._stopped:
+                    self._change.wait()
+                if self._stopped or not self._left:
+                    self._change.notify_all()
+                    return
+                item = self._ready.popleft()
+            try:
+                succeeded = self.work(item)
+            except BaseException as error:  # handed to the thread that called run()
+                self._error = self._error or error
+                self._stop()
+                return
+            with self._change:
+                self._finish(item, succeeded=succeeded)
+
+    def _finish(self, item: str, *, succeeded: bool) -> None:
+        self._left -= 1
+        if succeeded:
+            for freed in self._freed(item):
+                self._release(freed)
+        else:
+            self._skip_dependents(item)
+        self._change.notify_all()
+
+    def _skip_dependents(self, failed: str) -> None:
+        items = list(self._dependents.get(failed, ()))
+        while items:
+            item = items.pop()
+            if self._waiting.pop(item, None) is None:
+                continue
+            self._left -= 1
+            self.skip(item, failed)
+            items += self._dependents.get(item, ())

@@ -1,0 +1,123 @@
+"""The clusters behind the providers of a program or of a state."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import WorkbenchError
+from ..kube import Kube, KubeError, NoSuchKindError
+from .values import Secret, reveal
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A cluster that answers."""
+
+    kube: Kube
+    uid: str
+    namespace: str = ""
+    """The provider's namespace, for namespaced objects that name none."""
+
+
+@dataclass(slots=True)
+class Targets:
+    """Providers by URN, connected when first needed."""
+
+    folder: Path
+    """Relative kubeconfig paths start here."""
+    kubeconfig: str = ""
+    """Given by hand: used instead of what providers in the state say."""
+    _inputs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _made: dict[str, Target] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def add(self, urn: str, inputs: Mapping[str, Any]) -> None:
+        """Take in a provider; the program's come before the state's."""
+        self._inputs.setdefault(urn, inputs)
+
+    def connect(self, urn: str) -> Target:
+        """Return the cluster of a provider.
+
+        Raises:
+            WorkbenchError: it has no kubeconfig, or the cluster does not answer.
+        """
+        if urn not in self._made:
+            self._made[urn] = self._open(urn)
+        return self._made[urn]
+
+    def reach(self, urn: str) -> Target | None:
+        """Return the cluster of a provider, or None (see ``problems``)."""
+        if urn in self.problems:
+            return None
+        try:
+            return self.connect(urn)
+        except WorkbenchError as error:
+            self.problems[urn] = str(error)
+            return None
+
+    def _open(self, urn: str) -> Target:
+        inputs = self._inputs.get(urn)
+        name = urn.rsplit("::", 1)[-1]
+        if inputs is None:
+            raise WorkbenchError(f"provider {name!r} is neither in the program nor in the state")
+        kube = Kube.from_kubeconfig(self._source(name, inputs), _text(inputs.get("context")) or None)
+        try:
+            uid = kube.uid()
+        except KubeError as error:
+            raise WorkbenchError(
+                f"provider {name!r}: {error.message}\n"
+                "Start the simulated cluster with `workbench cluster start`, or give --kubeconfig."
+            ) from None
+        return Target(kube, uid, _text(inputs.get("namespace")))
+
+    def _source(self, name: str, inputs: Mapping[str, Any]) -> str | Path:
+        given = inputs.get("kubeconfig")
+        source = reveal(given) if isinstance(given, Secret) else given
+        if self.kubeconfig and not isinstance(source, str):
+            return Path(self.kubeconfig)
+        if isinstance(source, dict):
+            raise WorkbenchError(f"the kubeconfig of provider {name!r} is not kept; give it with --kubeconfig")
+        if not source:
+            raise WorkbenchError(
+                f"provider {name!r} has no kubeconfig; the local engine takes none from the surroundings. "
+                "Set it in the program or give --kubeconfig."
+            )
+        text = str(source)
+        is_path = "\n" not in text.strip() and not text.lstrip().startswith("{")
+        return self.folder / Path(text).expanduser() if is_path else text
+
+    def by_cluster(self, uid: str) -> Target | None:
+        """Return a connected cluster by its uid."""
+        return next((target for target in self._made.values() if target.uid == uid), None)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for target in self._made.values():
+            target.kube.close()
+
+
+def _text(value: object) -> str:
+    plain = reveal(value)
+    return plain if isinstance(plain, str) else json.dumps(plain) if plain else ""
+
+
+def identity(obj: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return apiVersion, kind, namespace and name of an object."""
+    meta = reveal(obj["metadata"])
+    return obj["apiVersion"], obj["kind"], meta.get("namespace") or "", meta["name"]
+
+
+def living(target: Target, kinds: Iterable[tuple[str, str]]) -> dict[tuple[str, str], dict[str, bool]]:
+    """Return, by kind, the uids of all objects there are and whether each is being deleted."""
+    found = {}
+    for api_version, kind in kinds:
+        try:
+            items = target.kube.list(api_version, kind, metadata_only=True)
+        except NoSuchKindError:
+            items = []
+        found[api_version, kind] = {
+            item["metadata"]["uid"]: "deletionTimestamp" in item["metadata"] for item in items
+        }
+    return found
