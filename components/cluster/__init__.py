@@ -1,0 +1,1 @@
+"""ComponentResources that make nodes."""

@@ -1,0 +1,72 @@
+"""Nodes that exist on paper only, for clusters in which kwok plays the kubelet.
+
+SimulatedNodes
+└── core/v1 Node   <name>-<group>-<index>, as many as the models need
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+import pulumi
+
+from ..api.quantity import format_quantity
+from ..catalog.instances import instance
+from ..render.placement import allocatable
+from ..render.types import NodeGroupDemand
+from ..serving.objects import KubernetesObject, kubernetes_object, token
+
+_KWOK = {"kwok.x-k8s.io/node": "fake"}
+
+
+class SimulatedNodesArgs(TypedDict):
+    """Arguments of SimulatedNodes."""
+
+    groups: Sequence[NodeGroupDemand]
+    """What the models need: ``components.render.placement.node_groups``."""
+
+
+class SimulatedNodes(pulumi.ComponentResource):
+    """Registers Node objects for the same demand that makes node groups in a cloud.
+
+    Capacity comes from the instance types' facts, labels and taints from the function that places the pods.
+    Does not make machines: the nodes become ready only where kwok manages nodes annotated as fake.
+    """
+
+    nodes: pulumi.Output[int]
+    """How many nodes there are."""
+
+    def __init__(self, name: str, args: SimulatedNodesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Register the nodes of every group."""
+        super().__init__(token("SimulatedNodes"), name, {}, opts)
+        registered = [self._node(group, index) for group in args["groups"] for index in range(group.nodes)]
+        self.objects: list[KubernetesObject] = registered
+        self.nodes = pulumi.Output.from_input(len(registered))
+        self.register_outputs({"nodes": self.nodes})
+
+    def _node(self, group: NodeGroupDemand, index: int) -> KubernetesObject:
+        return kubernetes_object(
+            node_object(group, index), f"{group.name}-{index}", pulumi.ResourceOptions(parent=self)
+        )
+
+
+def node_object(group: NodeGroupDemand, index: int) -> dict[str, Any]:
+    """Return one node of a group as a Kubernetes object.
+
+    Raises:
+        ValueError: the group's instance type is not in the catalog.
+    """
+    facts = instance(group.instance_type)
+    if facts is None:
+        raise ValueError(f"unknown instance type {group.instance_type!r}; add it to components/catalog")
+    offered = {key: format_quantity(amount) for key, amount in allocatable(facts).items()}
+    name = f"{group.name}-{index}"
+    labels = {"kubernetes.io/arch": facts.arch, "kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
+    node: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "annotations": dict(_KWOK), "labels": {**labels, **group.labels}},
+        "status": {"capacity": offered, "allocatable": offered},
+    }
+    if group.taints:
+        node["spec"] = {"taints": [dict(taint) for taint in group.taints]}
+    return node

@@ -1,0 +1,1 @@
+"""ComponentResources that install what serving needs in a cluster."""

@@ -1,0 +1,1 @@
+"""An environment: typed settings and the composition of components."""

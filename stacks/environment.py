@@ -1,0 +1,179 @@
+"""One environment: manifests in, components registered, endpoints out."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes
+
+from components.api.load import load
+from components.api.problems import Problem, errors
+from components.cluster.simulated_nodes import SimulatedNodes
+from components.planning.fit import fit
+from components.prerequisites.custom_resources import CustomResources
+from components.render.fleet import render_fleet
+from components.render.placement import node_groups
+from components.render.types import Fleet, NodeGroupDemand, Rendered
+from components.serving.objects import KubernetesObject, kubernetes_object
+from components.serving.playground import Playground
+from components.serving.service import Service
+from components.serving.workload_component import WorkloadComponent
+
+from .settings import Settings
+
+_COMPONENTS: Mapping[str, type[WorkloadComponent]] = {"Playground": Playground, "Service": Service}
+_OPERATED = ("OpenModel", "BackendRuntime", "Playground", "Service")
+
+
+def deploy(settings: Settings) -> None:
+    """Register everything that the settings describe and export endpoints, models and nodes.
+
+    Raises:
+        pulumi.RunError: a manifest is wrong or does not fit; every problem is listed and nothing is registered.
+    """
+    fleet = plan(settings)
+    groups = node_groups(fleet)
+    provider = _provider(settings)
+    options = pulumi.ResourceOptions(provider=provider)
+    namespaces = _namespaces(fleet, options)
+    definitions = _definitions(settings, fleet, options)
+    if settings.simulated_nodes:
+        SimulatedNodes("nodes", {"groups": groups}, pulumi.ResourceOptions(providers=[provider]))
+    names = _export_names(fleet)
+    for item in fleet.rendered:
+        before = [o for o in (namespaces.get(item.namespace), *_used(definitions, item)) if o]
+        _serve(item, names[id(item)], provider, before)
+    _export(fleet, groups, names)
+
+
+def plan(settings: Settings) -> Fleet:
+    """Read and render the manifests and check that they fit.
+
+    Raises:
+        pulumi.RunError: there are errors; one line each.
+    """
+    manifests = load(Path(path) for path in settings.models)
+    fleet = render_fleet(manifests.resources, settings.options())
+    problems = (*manifests.problems, *fleet.problems, *fit(fleet))
+    for problem in problems:
+        if problem.severity != "error":
+            pulumi.log.warn(str(problem))
+    _refuse(errors(problems))
+    return fleet
+
+
+def _refuse(problems: Iterable[Problem]) -> None:
+    lines = [str(problem) for problem in problems]
+    if lines:
+        count = f"{len(lines)} problem{'s' * (len(lines) > 1)} in the manifests; nothing is created"
+        raise pulumi.RunError("\n".join([count, *lines]))
+
+
+def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
+    file = Path(settings.kubeconfig)
+    if not file.is_file():
+        raise pulumi.RunError(
+            f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); `make up` starts a simulated "
+            "cluster and writes it there, or name the kubeconfig of a cluster that you have"
+        )
+    return pulumi_kubernetes.Provider(
+        "cluster",
+        kubeconfig=settings.kubeconfig,
+        context=settings.context or None,
+        cluster_identifier=settings.cluster_name,
+        enable_server_side_apply=True,
+    )
+
+
+def _namespaces(fleet: Fleet, options: pulumi.ResourceOptions) -> dict[str, KubernetesObject]:
+    """Register the namespaces of the models; ``default`` and the system's exist already."""
+    wanted = sorted({item.namespace for item in fleet.rendered if item.namespace})
+    return {
+        name: kubernetes_object(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, name, _copy(options)
+        )
+        for name in wanted
+        if name != "default" and not name.startswith("kube-")
+    }
+
+
+def _definitions(settings: Settings, fleet: Fleet, options: pulumi.ResourceOptions) -> dict[str, KubernetesObject]:
+    """Register the definitions of the kinds in use, where charts do not bring them."""
+    if not settings.custom_resources:
+        return {}
+    used = {value["kind"] for item in fleet.rendered for value in item.objects}
+    kinds = [kind for kind in (*_OPERATED, "LeaderWorkerSet") if kind in used and _is_ours(kind, settings)]
+    if not kinds:
+        return {}
+    made = CustomResources("kinds", {"kinds": kinds}, _copy(options))
+    return dict(zip(kinds, made.definitions, strict=True))
+
+
+def _is_ours(kind: str, settings: Settings) -> bool:
+    """A native stack's Service is the core one, not llmaz's."""
+    return kind == "LeaderWorkerSet" or settings.realization == "operator"
+
+
+def _used(definitions: Mapping[str, KubernetesObject], item: Rendered) -> list[KubernetesObject | None]:
+    return [definitions.get(value["kind"]) for value in item.objects]
+
+
+def _serve(item: Rendered, name: str, provider: pulumi_kubernetes.Provider, before: list[KubernetesObject]) -> None:
+    component = _COMPONENTS.get(item.kind)
+    if component:
+        component.from_rendered(name, item, pulumi.ResourceOptions(providers=[provider], depends_on=before))
+        return
+    for value in item.objects:
+        own = f"{item.kind}-{name}".lower()
+        kubernetes_object(value, own, pulumi.ResourceOptions(provider=provider, depends_on=before))
+
+
+def _export_names(fleet: Fleet) -> dict[int, str]:
+    """Name each resource for outputs and URNs: with its namespace where two namespaces hold the name."""
+    counts: dict[str, int] = {}
+    for item in fleet.rendered:
+        counts[item.name] = counts.get(item.name, 0) + (item.kind in _COMPONENTS)
+    return {
+        id(item): f"{item.namespace}/{item.name}" if counts[item.name] > 1 else item.name for item in fleet.rendered
+    }
+
+
+def _export(fleet: Fleet, groups: Iterable[NodeGroupDemand], names: Mapping[int, str]) -> None:
+    served = [item for item in fleet.rendered if item.endpoint]
+    pulumi.export("endpoints", {names[id(item)]: _endpoint(item) for item in served})
+    pulumi.export("models", {names[id(item)]: _model(item) for item in served})
+    pulumi.export("nodes", {group.name: _group(group) for group in groups})
+
+
+def _endpoint(item: Rendered) -> dict[str, Any]:
+    endpoint = item.endpoint
+    assert endpoint is not None  # noqa: S101  the caller chose those that have one
+    return {"url": endpoint.url, "api": endpoint.api, "model": endpoint.model, "port": endpoint.port}
+
+
+def _model(item: Rendered) -> dict[str, Any]:
+    return {
+        "kind": item.kind,
+        "namespace": item.namespace,
+        "workload": item.workload_name,
+        "workloadKind": item.workload_kind,
+        "replicas": item.replicas,
+        "model": item.model,
+    }
+
+
+def _group(group: NodeGroupDemand) -> dict[str, Any]:
+    from components.catalog.instances import instance
+
+    facts = instance(group.instance_type)
+    return {
+        "instanceType": group.instance_type,
+        "nodes": group.nodes,
+        "accelerators": facts.accelerators if facts else 0,
+    }
+
+
+def _copy(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+    """Options are changed by the resource that takes them; each gets its own."""
+    return pulumi.ResourceOptions(provider=options.provider)
