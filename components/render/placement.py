@@ -3,8 +3,10 @@
 One family of functions, so that labels, taints, tolerations and affinity cannot disagree (llmaz spec 2.7).
 """
 
+import hashlib
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -18,6 +20,11 @@ TAINT_VALUE = "true"
 _WEIGHTS = (39, 24, 15, 9, 6, 3, 2, 1)
 """Fibonacci numbers 34, 21, 13, 8, 5, 3, 2, 1 of 87, as parts of 100 (llmaz spec 2.7)."""
 _MAX_PODS = 110
+_MAX_NODES = 450
+"""Nodes of one EKS node group (aws-gpu spec 7)."""
+_NAME_LENGTH = 48
+"""Of the 63 characters that EKS allows, so that a cluster's name can go before it."""
+_NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 _MIB = Decimal(2**20)
 _RESERVED_CPU = (
     (1, Decimal("0.06")),
@@ -153,35 +160,94 @@ def _accelerators(flavor: Flavor) -> dict[str, Decimal]:
 
 @dataclass(slots=True)
 class _Group:
+    """Nodes of one type, capacity kind and zone whose labels agree."""
+
+    choice: NodeChoice
     labels: dict[str, str]
-    demands: list[PodDemand] = field(default_factory=list)
+    preferred: list[PodDemand] = field(default_factory=list)
+    possible: list[PodDemand] = field(default_factory=list)
+
+    def takes(self, labels: Mapping[str, str]) -> bool:
+        """Whether a node can carry these labels beside those it has."""
+        return all(self.labels.get(key, value) == value for key, value in labels.items())
 
 
 def node_groups(fleet: Fleet) -> tuple[NodeGroupDemand, ...]:
-    """Return one node group per distinct kind of node, each large enough for its models at rest.
+    """Return one node group per distinct instance type, capacity kind and zone, large enough at rest.
 
-    A model counts against its preferred flavor; groups of the other flavors exist with no nodes, for fallback.
+    Labels of flavors that agree are put on one group; where they disagree there is a group for each. A model
+    counts against its preferred flavor; groups of its other flavors exist for fallback, empty at rest.
     """
-    groups: dict[tuple[tuple[str, str], ...], _Group] = {}
-    for demand in (pod for item in fleet.rendered for pod in item.pods):
-        for position, choice in enumerate(demand.choices):
-            if choice.instance_type and instance(choice.instance_type):
-                group = groups.setdefault(tuple(sorted(choice.labels.items())), _Group(choice.labels))
-                if position == 0:
-                    group.demands.append(demand)
-    return tuple(_group_demand(group) for _, group in sorted(groups.items()))
+    wanted = [
+        (choice, position == 0, demand)
+        for demand in (pod for item in fleet.rendered for pod in item.pods)
+        for position, choice in enumerate(demand.choices)
+        if choice.instance_type and instance(choice.instance_type)
+    ]
+    kinds: dict[tuple[str, str, str], list[_Group]] = {}
+    for choice, preferred, demand in sorted(wanted, key=lambda w: sorted(w[0].labels.items())):
+        kind = kinds.setdefault((choice.instance_type or "", choice.capacity, choice.zone or ""), [])
+        group = next((g for g in kind if g.takes(choice.labels)), None)
+        if group is None:
+            group = _Group(choice, {})
+            kind.append(group)
+        group.labels.update(choice.labels)
+        group.possible.append(demand)
+        if preferred:
+            group.preferred.append(demand)
+    return tuple(
+        _group_demand(group, name)
+        for _, groups in sorted(kinds.items())
+        for group, name in zip(groups, _names(groups), strict=True)
+    )
 
 
-def _group_demand(group: _Group) -> NodeGroupDemand:
+def _group_demand(group: _Group, name: str) -> NodeGroupDemand:
     instance_type = group.labels[INSTANCE_TYPE_LABEL]
-    extra = [f"{value}" for key, value in sorted(group.labels.items()) if key != INSTANCE_TYPE_LABEL]
+    nodes = _nodes_for(instance_type, group.preferred)
     return NodeGroupDemand(
-        name="-".join([instance_type.replace(".", "-"), *extra]).lower(),
+        name=name,
         instance_type=instance_type,
-        nodes=_nodes_for(instance_type, group.demands),
+        nodes=nodes,
         labels=dict(sorted(group.labels.items())),
         taints=taints(instance_type),
+        capacity=group.choice.capacity,
+        zone=group.choice.zone,
+        max_nodes=max(nodes, min(_MAX_NODES, _nodes_at_most(instance_type, group.possible))),
     )
+
+
+def _names(groups: list[_Group]) -> list[str]:
+    """Name groups of one kind: by type, capacity and zone, then by the labels in which they differ.
+
+    Labels on which all agree stay out of the name: a new one must not replace the nodes.
+    """
+    keys = sorted({key for group in groups for key in group.labels})
+    differ = [key for key in keys if len({g.labels[key] for g in groups if key in g.labels}) > 1]
+    names: list[str] = []
+    for group in groups:
+        choice = group.choice
+        parts = [choice.instance_type or "", *([choice.capacity] if choice.capacity != "on-demand" else [])]
+        parts += [choice.zone] if choice.zone else []
+        parts += [group.labels[key] for key in differ if key in group.labels]
+        name = _NOT_IN_NAME.sub("-", "-".join(parts).lower()).strip("-")
+        if len(name) > _NAME_LENGTH or name in names:
+            digest = hashlib.sha256(repr(sorted(group.labels.items())).encode()).hexdigest()[:6]
+            name = f"{name[: _NAME_LENGTH - 7]}-{digest}"
+        names.append(name)
+    return names
+
+
+def _nodes_at_most(instance_type: str, demands: list[PodDemand]) -> int:
+    """Bound the nodes for the largest number of pods, as if no two models shared a node."""
+    node = instance(instance_type)
+    offered = allocatable(node) if node else {}
+    total = 0
+    for demand in demands:
+        wanted = {**demand.requests, "pods": Decimal(1)}
+        room = min((int(offered.get(k, Decimal(0)) // v) for k, v in wanted.items() if v > 0), default=1)
+        total += math.ceil((demand.pods if demand.max_pods is None else demand.max_pods) / max(room, 1))
+    return total
 
 
 def _nodes_for(instance_type: str, demands: list[PodDemand]) -> int:

@@ -44,8 +44,21 @@ class NodeChoice:
         typed = {INSTANCE_TYPE_LABEL: self.instance_type} if self.instance_type else {}
         return {**self.node_selector, **typed}
 
+    @property
+    def capacity(self) -> str:
+        """How the node is bought, where its labels say so: ``on-demand``, ``spot``, ``capacity-block``, ..."""
+        said = next((self.node_selector[key] for key in CAPACITY_LABELS if key in self.node_selector), "on-demand")
+        return said.lower().replace("_", "-")
+
+    @property
+    def zone(self) -> str | None:
+        """The availability zone that the node must be in, if any."""
+        return self.node_selector.get(ZONE_LABEL)
+
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
+ZONE_LABEL = "topology.kubernetes.io/zone"
+CAPACITY_LABELS = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +67,23 @@ class PodDemand:
 
     Attributes:
         requests: Requests of one pod, per resource, in base units.
-        path: Field of the resource that the accelerators come from, for messages.
+        max_pods: Pods when an autoscaler has added all it may; None without autoscaler.
     """
 
     pods: int
     requests: Mapping[str, Decimal]
     choices: tuple[NodeChoice, ...]
-    path: str = "spec"
+    max_pods: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NodeGroupDemand:
-    """Nodes of one kind that the models need: a node group in the cloud, simulated nodes at home."""
+    """Nodes of one kind that the models need: a node group in the cloud, simulated nodes at home.
+
+    Attributes:
+        nodes: Enough for every model that prefers them, at rest.
+        max_nodes: Enough when autoscalers have added all they may and fallbacks land here.
+    """
 
     name: str
     instance_type: str
@@ -74,6 +92,7 @@ class NodeGroupDemand:
     taints: tuple[Mapping[str, str], ...]
     capacity: str = "on-demand"
     zone: str | None = None
+    max_nodes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,14 +119,18 @@ def endpoint_of(name: str, namespace: str, claim: Claim) -> Endpoint:
 def demand_of(workload: Workload) -> tuple[PodDemand, ...]:
     """Return the pods at rest and what each of them asks for."""
     choices = node_choices(workload.claim.flavors)
-    leader = workload.template.get("leaderTemplate")
-    worker_spec = workload.template["workerTemplate"]["spec"]
+    most = None
+    if workload.scaling:
+        most = UNLIMITED if workload.scaling.maximum is None else workload.scaling.maximum
+
+    def demand(template: Object, pods: int) -> PodDemand:
+        requests = requests_of(template["spec"])
+        return PodDemand(workload.replicas * pods, requests, choices, most if most is None else most * pods)
+
+    leader, worker = workload.template.get("leaderTemplate"), workload.template["workerTemplate"]
     if leader is None:
-        return (PodDemand(workload.replicas * workload.size, requests_of(worker_spec), choices),)
-    pods = [PodDemand(workload.replicas, requests_of(leader["spec"]), choices)]
-    if workload.size > 1:
-        pods.append(PodDemand(workload.replicas * (workload.size - 1), requests_of(worker_spec), choices))
-    return tuple(pods)
+        return (demand(worker, workload.size),)
+    return (demand(leader, 1), *((demand(worker, workload.size - 1),) if workload.size > 1 else ()))
 
 
 def _finish_template(template: Object, workload: Workload, options: Options, findings: Findings) -> None:
@@ -231,7 +235,8 @@ def _leader_worker_set(workload: Workload) -> tuple[Object, dict[str, str]]:
 def _deployment(workload: Workload) -> tuple[Object, dict[str, str]]:
     selector = {"app.kubernetes.io/name": "llmaz-service", "app.kubernetes.io/instance": workload.name}
     template = workload.front
-    template["metadata"]["labels"] = {**selector, **template["metadata"]["labels"]}
+    # The selector's own labels win: a pod that its Deployment does not select is refused.
+    template["metadata"]["labels"] = {**selector, **template["metadata"]["labels"], **selector}
     moved = workload.rollout.get("rollingUpdateConfiguration") or {}
     spec = {
         **_replicas(workload),
