@@ -49,6 +49,8 @@ def start(command: Sequence[str], log: Path) -> Process:
             start_new_session=True,
             cwd=log.parent,
         )
+    # The process outlives this object and is reaped by its pid; Popen must neither wait for it nor warn.
+    child.returncode = 0
     started = start_time(child.pid)
     return Process(child.pid, started or "")
 
