@@ -34,9 +34,7 @@ class KubeError(Exception):
         causes: ``(field path, message)`` of every field that is wrong.
     """
 
-    def __init__(
-        self, status: int, reason: str, message: str, causes: Sequence[tuple[str, str]] = ()
-    ) -> None:
+    def __init__(self, status: int, reason: str, message: str, causes: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason
@@ -73,9 +71,7 @@ class Resource:
 class Kube:
     """One API server. All methods may be called from several threads."""
 
-    def __init__(
-        self, server: str, context: ssl.SSLContext | None, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, server: str, context: ssl.SSLContext | None, headers: Mapping[str, str] | None = None) -> None:
         self.server = server.rstrip("/")
         self._context = context
         self._headers = {"Accept": "application/json", **(headers or {})}
@@ -172,9 +168,7 @@ class Kube:
         parts = urlsplit(self.server)
         host = parts.hostname or ""
         if parts.scheme == "https":
-            return http.client.HTTPSConnection(
-                host, parts.port, timeout=timeout, context=self._context
-            ), False
+            return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=self._context), False
         return http.client.HTTPConnection(host, parts.port, timeout=timeout), False
 
     def _give(self, connection: http.client.HTTPConnection) -> None:
@@ -270,11 +264,7 @@ class Kube:
         return list(
             self._pages(
                 self.path(api_version, kind, None, namespace),
-                {
-                    key: value
-                    for key, value in (("labelSelector", labels), ("fieldSelector", fields))
-                    if value
-                },
+                {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value},
                 METADATA_ONLY if metadata_only else None,
             )
         )
@@ -283,7 +273,7 @@ class Kube:
         params["limit"] = str(_PAGE)
         while True:
             answer = self.request("GET", path, params=params, accept=accept)
-            yield from answer.get("items", [])
+            yield from answer.get("items") or ()
             more = answer.get("metadata", {}).get("continue")
             if not more:
                 return

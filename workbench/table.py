@@ -1,0 +1,102 @@
+"""The table at the end of ``up``: models, pods, nodes and endpoints, with what the cluster says of them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from .errors import WorkbenchError
+from .kube import Kube, KubeError
+
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_KINDS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
+
+
+def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = None) -> None:
+    """Print models with ready pods and endpoints, and node groups with ready nodes."""
+    models, endpoints, nodes = (_mapping(outputs, key) for key in ("models", "endpoints", "nodes"))
+    if not models and not nodes:
+        return
+    out = console or Console(highlight=False)
+    live = _Live.read(kubeconfig, models)
+    if models:
+        out.print(_models(models, endpoints, live))
+    if nodes:
+        out.print(_nodes(nodes, live))
+    if live.seen:
+        out.print(f"export KUBECONFIG={Path(kubeconfig).resolve()}", soft_wrap=True)
+
+
+def _mapping(outputs: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = outputs.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+class _Live:
+    """Ready pods by workload and ready nodes by instance type."""
+
+    def __init__(self) -> None:
+        self.pods: dict[tuple[str, str, str], str] = {}
+        self.nodes: dict[str, int] = {}
+        self.seen = False
+
+    @classmethod
+    def read(cls, kubeconfig: str, models: Mapping[str, Any]) -> "_Live":
+        live = cls()
+        try:
+            with Kube.from_kubeconfig(Path(kubeconfig)) as kube:
+                for kind in sorted({str(model.get("workloadKind")) for model in models.values()}):
+                    live._count(kube, kind)
+                for node in kube.list("v1", "Node"):
+                    live._node(node)
+        except (KubeError, WorkbenchError):
+            return live
+        live.seen = True
+        return live
+
+    def _count(self, kube: Kube, kind: str) -> None:
+        if kind not in _KINDS:
+            return
+        for workload in kube.list(_KINDS[kind], kind):
+            meta, status = workload["metadata"], workload.get("status", {})
+            wanted = workload["spec"].get("replicas", 1)
+            ready = f"{status.get('readyReplicas', 0)}/{wanted}"
+            # LeaderWorkerSet has no controller in the simulated cluster: the API server accepted it.
+            text = ready if kind == "Deployment" or status else f"accepted ({wanted})"
+            self.pods[kind, meta["namespace"], meta["name"]] = text
+
+    def _node(self, node: Mapping[str, Any]) -> None:
+        conditions = node.get("status", {}).get("conditions") or ()
+        if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
+            instance = node["metadata"].get("labels", {}).get(_INSTANCE_TYPE, "")
+            self.nodes[instance] = self.nodes.get(instance, 0) + 1
+
+
+def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live) -> Table:
+    table = Table("name", "model", "workload", "ready", "endpoint", "api", box=None, title="Models")
+    table.title_justify = "left"
+    for name, model in sorted(models.items()):
+        kind, workload = str(model.get("workloadKind")), str(model.get("workload"))
+        endpoint = endpoints.get(name) or {}
+        ready = live.pods.get((kind, str(model.get("namespace")), workload), "-")
+        table.add_row(
+            name,
+            str(model.get("model")),
+            f"{kind}/{workload}",
+            ready,
+            str(endpoint.get("url", "-")),
+            str(endpoint.get("api", "-")),
+        )
+    return table
+
+
+def _nodes(nodes: Mapping[str, Any], live: _Live) -> Table:
+    table = Table("group", "instance type", "nodes", "ready", "accelerators", box=None, title="Nodes")
+    table.title_justify = "left"
+    for name, group in sorted(nodes.items()):
+        instance = str(group.get("instanceType"))
+        ready = str(live.nodes.get(instance, 0)) if live.seen else "-"
+        table.add_row(name, instance, str(group.get("nodes")), ready, str(group.get("accelerators", 0)))
+    return table
