@@ -60,7 +60,7 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
     backend = choose_backend(spec, library.runtimes, options.runtimes, findings)
     cut = parallelism(claim.flavor, path, findings)
-    check_use(cut, claim.flavor, backend.engine, path, findings)
+    check_use(cut, claim.flavor, backend.engine, list(backend.wanted.args or ()), path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
     if scaling and "replicas" in spec.model_fields_set:
         findings.warn("spec.replicas", "has no effect: the autoscaler owns the replicas; remove it")

@@ -13,6 +13,8 @@ from .types import Object
 
 _RAY_PORT = 6379
 _SGLANG_PORT = 20000
+_OTHER_SPLITS = ("--data-parallel-size", "-dp", "--dp-size", "--dp", "--sharded")
+"""Flags of vLLM, SGLang and TGI that use several accelerators in another way."""
 _JOIN_TRIES = 60
 _JOIN_SECONDS = 5
 
@@ -129,13 +131,18 @@ def _without(args: list[str], flags: tuple[str, ...]) -> list[str]:
     return kept
 
 
-def check_use(cut: Parallelism, flavor: Flavor | None, engine: Engine | None, path: str, findings: Findings) -> None:
+def check_use(
+    cut: Parallelism, flavor: Flavor | None, engine: Engine | None, user: list[str], path: str, findings: Findings
+) -> None:
     """Warn where an engine would leave accelerators idle that it was given."""
     count = accelerators(flavor)[1] if flavor else 0
-    if count > 1 and not cut.tensor and not cut.pipeline and engine and engine.tensor_flag:
+    if flavor is None or count < 2 or cut.tensor or cut.pipeline or not engine or not engine.tensor_flag:
+        return
+    spellings = (engine.tensor_flag, *engine.aliases.get("tensor", ()), *engine.aliases.get("pipeline", ()))
+    if _value_of(user, (*spellings, engine.pipeline_flag or "", *_OTHER_SPLITS)) is None:
         findings.warn(
             path,
-            f"flavor {flavor.name if flavor else ''!r} gives {count} accelerators, and {engine.name} uses one "
+            f"flavor {flavor.name!r} gives {count} accelerators, and {engine.name} uses one "
             f"without {engine.tensor_flag}; add params: {{TP: '{count}'}}",
         )
 
