@@ -168,7 +168,8 @@ def _explain(detail: ErrorDetails, file: str) -> str:
         return f"{file}: {PROJECT}:{path}: unknown key{hint}"
     if detail["type"] == "missing":
         return _line(file, path, "is required")
-    return _line(file, path, f"{detail['msg'].lower()}, found {detail['input']!r}")
+    reason = detail["msg"].removeprefix("Value error, ")
+    return _line(file, path, f"{reason[0].lower()}{reason[1:]}, found {detail['input']!r}")
 
 
 def _fields_below(key: str) -> list[str]:

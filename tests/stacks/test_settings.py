@@ -1,0 +1,94 @@
+"""Settings: every mistake is reported with its full path and the YAML to write."""
+
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+
+from stacks.settings import Settings, declared_defaults, parse
+
+ROOT = Path(__file__).parents[2]
+FILE = "Pulumi.test.yaml"
+GOOD: dict[str, Any] = {**declared_defaults(ROOT / "Pulumi.yaml"), "kubeconfig": "kubeconfig"}
+
+
+def problems(**changes: Any) -> str:
+    with pytest.raises(pulumi.RunError) as caught:
+        parse({**GOOD, **changes}, FILE)
+    return str(caught.value)
+
+
+def test_defaults_and_a_kubeconfig_are_enough() -> None:
+    settings = parse(GOOD, FILE)
+    assert (settings.models, settings.namespace, settings.realization) == (["stacks/models"], "models", "native")
+    assert settings.options().cache is None
+
+
+def test_every_key_is_declared_with_type_and_description() -> None:
+    declared = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())["config"]
+    keys = {f"inference-platform:{field.alias or name}" for name, field in Settings.model_fields.items()}
+    assert set(declared) == keys
+    assert all(facts["type"] and facts["description"] for facts in declared.values())
+
+
+def test_values_as_the_command_line_stores_them() -> None:
+    settings = parse(
+        {**GOOD, "models": '["a.yaml", "b"]', "simulatedNodes": "true", "modelCache": '{"claim": "weights"}'}, FILE
+    )
+    assert settings.models == ["a.yaml", "b"]
+    assert settings.simulated_nodes is True
+    cache = settings.options().cache
+    assert cache is not None
+    assert cache.claim == "weights"
+
+
+def test_pod_settings_reach_the_rendering() -> None:
+    pods = {"serviceAccountName": "inference", "imagePullSecrets": ["registry"], "nodeSelector": {"pool": "gpu"}}
+    overrides = parse({**GOOD, "pods": pods}, FILE).options().overrides
+    assert overrides.service_account_name == "inference"
+    assert overrides.image_pull_secrets == ("registry",)
+    assert overrides.node_selector == {"pool": "gpu"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("models", "[]", "at least 1"),
+        ("models", "stacks/models", "must be YAML list"),
+        ("models", "[1]", "models.0"),
+        ("namespace", "Models", "namespace"),
+        ("realization", "helm", "'native' or 'operator'"),
+        ("workload", "statefulset", "'auto', 'lws' or 'deployment'"),
+        ("runtimes", "newest", "'upstream' or 'current'"),
+        ("kubeconfig", "", "at least 1"),
+        ("clusterName", "", "clusterName"),
+        ("simulatedNodes", "yes please", "simulatedNodes"),
+        ("customResources", "1", "customResources"),
+        ("modelCache", '{"claim": "a", "hostPath": "/b"}', "claim or hostPath, not both"),
+        ("modelCache", '{"pvc": "a"}', "unknown key"),
+        ("pods", '{"serviceAccount": "a"}', "did you mean 'serviceAccountName'"),
+        ("pods", "oops", "must be YAML keys"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_path(key: str, value: str, expected: str) -> None:
+    text = problems(**{key: value})
+    assert f"{FILE}: inference-platform:{key}" in text
+    assert expected in text
+
+
+def test_an_unknown_key_comes_with_the_nearest_known_one() -> None:
+    assert "inference-platform:modelz: unknown key; did you mean 'models'?" in problems(modelz="x")
+
+
+def test_a_missing_key_comes_with_the_yaml_to_write() -> None:
+    with pytest.raises(pulumi.RunError) as caught:
+        parse({key: value for key, value in GOOD.items() if key != "kubeconfig"}, FILE)
+    assert "inference-platform:kubeconfig: is required" in str(caught.value)
+    assert "inference-platform:kubeconfig: .workbench/kubeconfig" in str(caught.value)
+
+
+def test_all_mistakes_are_reported_together() -> None:
+    text = problems(workload="x", realization="y", typo="z")
+    assert len([line for line in text.splitlines() if line.startswith(FILE)]) == 3
