@@ -6,9 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cluster.binaries import find
+from workbench.cluster.binaries import Found, find
 from workbench.cluster.cluster import Cluster, Running
 from workbench.errors import WorkbenchError
+from workbench.kube import Kube
+
+
+@pytest.fixture(scope="session")
+def programs() -> Found:
+    """The programs of a control plane; only where none can be had are cluster tests skipped."""
+    try:
+        return find(lambda _: None)
+    except WorkbenchError as error:
+        if os.environ.get("INFERENCE_PLATFORM_REQUIRE_CLUSTER"):
+            raise
+        pytest.skip(f"no control plane can be had here: {error}")
 
 
 @pytest.fixture(scope="session")
@@ -17,15 +29,17 @@ def cluster_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def cluster(cluster_folder: Path) -> Iterator[Running]:
-    """A control plane of the test session's own, stopped at its end."""
+def cluster(cluster_folder: Path, programs: Found) -> Iterator[Running]:
+    """A control plane of the test session's own, stopped at its end. One that does not start is a failure."""
     made = Cluster(cluster_folder)
     try:
-        try:
-            yield made.start(find)
-        except WorkbenchError as error:
-            if os.environ.get("INFERENCE_PLATFORM_REQUIRE_CLUSTER"):
-                raise
-            pytest.skip(f"no control plane can be had here: {error}")
+        yield made.start(lambda _: programs)
     finally:
         made.stop()
+
+
+@pytest.fixture(scope="session")
+def kube(cluster: Running) -> Iterator[Kube]:
+    """A client of that control plane, with every right."""
+    with Kube.from_kubeconfig(cluster.kubeconfig) as client:
+        yield client

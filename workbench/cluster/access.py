@@ -1,15 +1,15 @@
-"""What the cluster needs before it is of use: kwok's rights and the default service account."""
+"""What the cluster needs before it is of use: members that answer, kwok's rights, storage, a service account."""
 
-import json
 import ssl
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Callable
 from typing import Any
 
+from ..kube import Kube, KubeError
 from .members import Layout
-from .pki import ADMIN
+from .pki import ADMIN, LOOPBACK
 
+_MANAGER = "workbench"
 _WATCH = ["get", "list", "watch"]
 _KWOK_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["nodes"], "verbs": _WATCH},
@@ -17,45 +17,85 @@ _KWOK_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["pods"], "verbs": [*_WATCH, "delete", "patch", "update"]},
     {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch", "update"]},
     {
+        "apiGroups": [""],
+        "resources": ["persistentvolumes"],
+        "verbs": [*_WATCH, "create", "delete", "patch", "update"],
+    },
+    {"apiGroups": [""], "resources": ["persistentvolumeclaims"], "verbs": [*_WATCH, "patch"]},
+    {
+        "apiGroups": [""],
+        "resources": ["persistentvolumes/status", "persistentvolumeclaims/status"],
+        "verbs": ["patch", "update"],
+    },
+    {
         "apiGroups": ["coordination.k8s.io"],
         "resources": ["leases"],
         "verbs": [*_WATCH, "create", "patch", "update"],
     },
 ]
-"""What playing nodes and their pods takes, and no more."""
-_RBAC = "/apis/rbac.authorization.k8s.io/v1"
-_CONFLICT = 409
-_TRANSIENT = (403, 404, 500, 503)
-_ATTEMPTS = 100
+"""What playing nodes, their pods and their volumes takes, and no more."""
+_RBAC = "rbac.authorization.k8s.io"
+_STORAGE_CLASS = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {
+        "name": "kwok-volume",
+        "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+    },
+    "provisioner": "kwok.x-k8s.io/volume",
+    "reclaimPolicy": "Delete",
+    "volumeBindingMode": "Immediate",
+}
+"""The class that kwok's volume stages serve (kwok, kustomize/stage/volume/fast/storage-class.yaml)."""
 
 
-def grant(layout: Layout) -> None:
-    """Give kwok its role; what exists is left alone."""
+def grant(kube: Kube) -> None:
+    """Give kwok its role and the cluster a default storage class."""
     name = "workbench:kwok"
-    role = {"metadata": {"name": name}, "rules": _KWOK_RULES}
+    role = {"kind": "ClusterRole", "rules": _KWOK_RULES}
     binding = {
-        "metadata": {"name": name},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": name}],
+        "kind": "ClusterRoleBinding",
+        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": name},
+        "subjects": [{"apiGroup": _RBAC, "kind": "Group", "name": name}],
     }
-    _create(layout, f"{_RBAC}/clusterroles", role)
-    _create(layout, f"{_RBAC}/clusterrolebindings", binding)
+    for part in (role, binding):
+        kube.apply({"apiVersion": f"{_RBAC}/v1", "metadata": {"name": name}, **part}, manager=_MANAGER)
+    kube.apply(_STORAGE_CLASS, manager=_MANAGER)
 
 
-def _create(layout: Layout, path: str, body: dict[str, Any]) -> None:
+def admin(layout: Layout) -> Kube:
+    """Return a client with every right."""
+    return Kube.from_kubeconfig(layout.kubeconfig(ADMIN.file))
+
+
+def serves(layout: Layout, member: str, path: str) -> bool:
+    """Say whether a member answers under ``path`` that it is well."""
     context = ssl.create_default_context(cafile=str(layout.pki.authority))
     context.load_cert_chain(layout.pki.certificate(ADMIN.file), layout.pki.key(ADMIN.file))
-    request = urllib.request.Request(  # noqa: S310
-        layout.server + path, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST"
-    )
-    for attempt in range(_ATTEMPTS):
-        try:
-            urllib.request.urlopen(request, context=context, timeout=10).close()  # noqa: S310
-        except urllib.error.HTTPError as error:
-            if error.code == _CONFLICT:
-                return
-            if error.code not in _TRANSIENT or attempt == _ATTEMPTS - 1:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+    with Kube(f"https://{LOOPBACK}:{layout.ports[member]}", context) as kube:
+        return answers(kube, path)
+
+
+def answers(kube: Kube, path: str) -> bool:
+    """Say whether a GET succeeds."""
+    try:
+        kube.request("GET", path, timeout=5)
+    except KubeError:
+        return False
+    return True
+
+
+def has_default_service_account(kube: Kube) -> bool:
+    """Say whether pods can be created in the default namespace: admission asks for its service account."""
+    return answers(kube, "/api/v1/namespaces/default/serviceaccounts/default")
+
+
+def await_true(condition: Callable[[], bool], seconds: float, check: Callable[[], Any]) -> bool:
+    """Ask again until it is true or time is up; ``check`` may raise in between."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        check()
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False

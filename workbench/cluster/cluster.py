@@ -3,24 +3,28 @@
 import fcntl
 import json
 import socket
-import ssl
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ..errors import WorkbenchError
-from .access import grant
+from ..kube import Kube
+from .access import admin, answers, await_true, grant, has_default_service_account, serves
 from .binaries import Found
+from .binaries import find as find_programs
 from .members import MEMBERS, PORTS, Layout
 from .pki import ADMIN, IDENTITIES, LOOPBACK, Pki, kubeconfig, write_private
-from .process import Process, save, saved, start
+from .process import Process, running_with, save, saved, start, start_time
 
 _READY_SECONDS = 60.0
+_KWOK_SECONDS = 10.0
 _LOG_LINES = 15
+_NEXT_STEP = (
+    "Run `workbench cluster start` again. If that does not help, `workbench cluster stop` and remove the state "
+    "directory: the next start makes a new, empty cluster."
+)
 
 Progress = Callable[[str], None]
 Finder = Callable[[Progress], Found]
@@ -60,25 +64,23 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve() / "cluster"
         self.kubeconfig = folder.resolve() / "kubeconfig"
+        self._log_start: dict[str, int] = {}
 
-    def start(self, find: Finder, progress: Progress = lambda _: None) -> Running:
-        """Start what does not run and return when the API server serves and the default namespace is ready.
+    def start(self, find: Finder = find_programs, progress: Progress = lambda _: None) -> Running:
+        """Start what does not run and return when pods can be created and will run.
 
         Raises:
             WorkbenchError: a member ended or did not become ready; the message holds the end of its log.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
-            layout = self._layout(progress)
             missing = [name for name in MEMBERS if self._process(name) is None]
             found = find(progress) if missing else None
-            for name in MEMBERS:
-                if found and name in missing:
-                    progress(f"starting {name}")
-                    self._start(name, found, layout)
-                if name == "kube-apiserver":
-                    self._await_ready(layout, progress)
-                    grant(layout)
+            layout = self._layout(progress)
+            with admin(layout) as kube:
+                if found:
+                    self._start_missing(missing, found, layout, kube, progress)
+                self._await_useful(missing, layout, kube, progress)
             self._check_members()
             write_private(self.kubeconfig, layout.kubeconfig(ADMIN.file).read_bytes())
             return Running(self.kubeconfig, layout.server, tuple(missing))
@@ -86,7 +88,7 @@ class Cluster:
     def stop(self) -> tuple[str, ...]:
         """Stop the members that run, in reverse order, and return their names. Data and certificates stay."""
         if not self.folder.exists():
-            return ()
+            return tuple(self._stop_orphans(MEMBERS))
         with self._locked():
             stopped = []
             for name in reversed(list(MEMBERS)):
@@ -94,6 +96,7 @@ class Cluster:
                 if process:
                     process.stop()
                     stopped.append(name)
+                stopped += self._stop_orphans([name])
                 self._pid_file(name).unlink(missing_ok=True)
             return tuple(stopped)
 
@@ -101,8 +104,7 @@ class Cluster:
         """Say which members run."""
         processes = {name: self._process(name) for name in MEMBERS}
         return tuple(
-            Member(name, process.pid if process else None, self._log(name))
-            for name, process in processes.items()
+            Member(name, process.pid if process else None, self._log(name)) for name, process in processes.items()
         )
 
     def _layout(self, progress: Progress) -> Layout:
@@ -137,43 +139,69 @@ class Cluster:
             return False
         return any(_listening(port) for port in ports.values())
 
-    def _start(self, name: str, found: Found, layout: Layout) -> None:
-        command = [str(found.programs[name]), *MEMBERS[name](layout, found.stages)]
-        save(start(command, self._log(name)), self._pid_file(name))
+    def _start_missing(
+        self, missing: Sequence[str], found: Found, layout: Layout, kube: Kube, progress: Progress
+    ) -> None:
+        # A command that was killed between starting a member and noting its pid leaves one that nobody knows,
+        # with its port and its lock on the data.
+        self._stop_orphans(missing)
+        for name in MEMBERS:
+            if name in missing:
+                progress(f"starting {name}")
+                self._log_start[name] = self._log(name).stat().st_size if self._log(name).exists() else 0
+                command = [str(found.programs[name]), *MEMBERS[name](layout, found.stages)]
+                save(start(command, self._log(name)), self._pid_file(name))
+            if name == "kube-apiserver":
+                self._await(name, lambda: answers(kube, "/readyz"), progress)
+                grant(kube)
 
-    def _await_ready(self, layout: Layout, progress: Progress) -> None:
-        progress("waiting for the API server")
-        context = ssl.create_default_context(cafile=str(layout.pki.authority))
-        context.load_cert_chain(layout.pki.certificate(ADMIN.file), layout.pki.key(ADMIN.file))
-        deadline = time.monotonic() + _READY_SECONDS
-        while time.monotonic() < deadline:
-            self._check_members("etcd", "kube-apiserver")
-            try:
-                with urllib.request.urlopen(f"{layout.server}/readyz", context=context, timeout=5) as answer:  # noqa: S310
-                    if answer.status == 200:
-                        return
-            except (urllib.error.URLError, OSError):
-                pass
-            time.sleep(0.1)
-        raise WorkbenchError(
-            f"the API server was not ready after {_READY_SECONDS:.0f} s\n{self._tail('kube-apiserver')}"
-        )
+    def _await_useful(self, missing: Sequence[str], layout: Layout, kube: Kube, progress: Progress) -> None:
+        self._await("kube-apiserver", lambda: answers(kube, "/readyz"), progress)
+        for name in ("kube-controller-manager", "kube-scheduler"):
+            self._await(name, partial(serves, layout, name, "/healthz"), progress)
+        self._await("kube-controller-manager", lambda: has_default_service_account(kube), progress)
+        if "kwok" in missing:
+            # kwok listens nowhere; it says in its log when it has reached the API server.
+            await_true(self._kwok_watches, _KWOK_SECONDS, lambda: self._check_members("kwok"))
+
+    def _kwok_watches(self) -> bool:
+        with self._log("kwok").open("rb") as log:
+            log.seek(self._log_start["kwok"])
+            return b"Watch nodes" in log.read()
+
+    def _await(self, name: str, condition: Callable[[], bool], progress: Progress) -> None:
+        if condition():
+            return
+        progress(f"waiting for {name}")
+        needed = ("etcd", "kube-apiserver") if name == "kube-apiserver" else (name,)
+        if not await_true(condition, _READY_SECONDS, lambda: self._check_members(*needed)):
+            raise WorkbenchError(
+                f"{name} was not ready after {_READY_SECONDS:.0f} s; the end of {self._log(name)}:\n"
+                f"{self._tail(name)}\n{_NEXT_STEP}"
+            )
+
+    def _stop_orphans(self, names: Iterable[str]) -> list[str]:
+        """End members of this very folder that no pid file knows; their arguments name the folder."""
+        wanted = list(names)
+        known = {process.pid for name in MEMBERS if (process := self._process(name))}
+        orphans = [
+            (name, pid) for name, pid in running_with(f"={self.folder}/") if name in wanted and pid not in known
+        ]
+        for _, pid in orphans:
+            Process(pid, start_time(pid) or "").stop()
+        return [name for name, _ in orphans]
 
     def _check_members(self, *names: str) -> None:
         for name in names or MEMBERS:
             if self._process(name) is None:
                 raise WorkbenchError(
                     f"{name} ended right after its start; the end of {self._log(name)}:\n{self._tail(name)}\n"
-                    "Run `workbench cluster start` again; if it stays, remove the state directory."
+                    f"{_NEXT_STEP}"
                 )
 
     def _tail(self, name: str) -> str:
         log = self._log(name)
-        return (
-            "\n".join(log.read_text(errors="replace").splitlines()[-_LOG_LINES:])
-            if log.exists()
-            else "(no log)"
-        )
+        return "\n".join(log.read_text(errors="replace").splitlines()[-_LOG_LINES:]) if log.exists() else "(no log)"
 
     def _process(self, name: str) -> Process | None:
         process = saved(self._pid_file(name))

@@ -1,14 +1,22 @@
 """``workbench cluster start | stop | status``."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 STATE_DIR = Path(".workbench")
 StateDir = Annotated[
-    Path, typer.Option(help="Folder for the cluster's files; the kubeconfig is written there.")
+    Path, typer.Option(help="Folder for the cluster's files; the kubeconfig is written there.", file_okay=False)
 ]
+
+_PIPE_WIDTH = 1000
+"""Room for any path: what reads a pipe cannot join folded lines."""
 
 app = typer.Typer(
     name="cluster",
@@ -24,47 +32,82 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def start(state_dir: StateDir = STATE_DIR) -> None:
-    """Start the cluster, or what of it does not run. The first start builds the programs."""
-    from rich.console import Console
-
-    from . import binaries
+    """Start the cluster, or what of it does not run. The first start builds the programs, in some minutes."""
     from .cluster import Cluster
 
-    console = Console(stderr=True, highlight=False)
-    with console.status("starting the simulated cluster") as status:
-        running = Cluster(state_dir).start(binaries.find, lambda step: status.update(step))
+    console = _console()
+    with shown_progress(console) as progress:
+        running = Cluster(state_dir).start(progress=progress)
     what = f"started {', '.join(running.started)}" if running.started else "already running"
-    console.print(f"simulated cluster: {what}; {running.server}")
-    console.print(f"export KUBECONFIG={running.kubeconfig}", soft_wrap=True)
+    console.print(f"simulated cluster: {what}; {running.server}", soft_wrap=True)
+    console.print(_export(running.kubeconfig), soft_wrap=True)
 
 
 @app.command()
 def stop(state_dir: StateDir = STATE_DIR) -> None:
     """Stop the cluster; its data stay for the next start."""
-    from rich.console import Console
-
     from .cluster import Cluster
 
     stopped = Cluster(state_dir).stop()
-    Console(stderr=True, highlight=False).print(
-        f"stopped {', '.join(stopped)}" if stopped else "nothing was running"
-    )
+    _console().print(f"stopped {', '.join(stopped)}" if stopped else "nothing was running")
 
 
 @app.command()
 def status(state_dir: StateDir = STATE_DIR) -> None:
     """Show which members run. Exits with 1 when one does not."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from .cluster import Cluster
 
-    members = Cluster(state_dir).status()
-    table = Table("member", "state", "pid", "log", box=None)
+    cluster = Cluster(state_dir)
+    members = cluster.status()
+    table = Table("member", "state", "pid", Column("log", overflow="fold"), box=None)
     for member in members:
-        table.add_row(
-            member.name, "running" if member.running else "stopped", str(member.pid or "-"), str(member.log)
-        )
-    Console(highlight=False).print(table)
+        state = "running" if member.running else "stopped"
+        table.add_row(member.name, state, str(member.pid or "-"), str(member.log))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    console.print(table)
     if not all(member.running for member in members):
         raise typer.Exit(1)
+    console.print(_export(cluster.kubeconfig), soft_wrap=True)
+
+
+@contextmanager
+def shown_progress(console: "Console") -> Iterator[Callable[[str], None]]:
+    """Show steps as they come: one changing line with the time on a terminal, plain lines elsewhere.
+
+    What is told of one program while it builds (``title: package``) appears on a terminal only; a log gets
+    the title.
+    """
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    printed: set[str] = set()
+
+    def in_log(step: str) -> None:
+        title = step.partition(": ")[0] if step.startswith("building") else step
+        if title not in printed:
+            printed.add(title)
+            console.print(title, soft_wrap=True)
+
+    if not console.is_terminal:
+        yield in_log
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as display:
+        task = display.add_task("starting the simulated cluster", total=None)
+        yield lambda step: display.update(task, description=step)
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def _export(kubeconfig: Path) -> str:
+    import shlex
+
+    return f"export KUBECONFIG={shlex.quote(str(kubeconfig))}"

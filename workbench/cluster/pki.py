@@ -78,6 +78,7 @@ class Pki:
             _builder(subject, subject, authority_key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(usage, critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(authority_key.public_key()), critical=False)
             .sign(authority_key, hashes.SHA256())
         )
         write_private(self.authority, authority.public_bytes(serialization.Encoding.PEM))
@@ -98,9 +99,13 @@ class Pki:
     ) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
         usages = [ExtendedKeyUsageOID.CLIENT_AUTH] + ([ExtendedKeyUsageOID.SERVER_AUTH] if serves else [])
-        builder = _builder(
-            _name(identity.user, identity.groups), authority.subject, key.public_key()
-        ).add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+        # Python 3.13 verifies strictly: it refuses a certificate that does not identify its authority's key.
+        issued_by = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+        builder = (
+            _builder(_name(identity.user, identity.groups), authority.subject, key.public_key())
+            .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+            .add_extension(issued_by, critical=False)
+        )
         if serves:
             addresses = [x509.IPAddress(ipaddress.ip_address(ip)) for ip in (LOOPBACK, SERVICE_IP)]
             names: list[x509.GeneralName] = [x509.DNSName(name) for name in _SERVER_NAMES]
@@ -166,9 +171,7 @@ def _name(user: str, groups: tuple[str, ...]) -> x509.Name:
     return x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)])
 
 
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
-) -> x509.CertificateBuilder:
+def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()

