@@ -24,7 +24,8 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS) -> F
     resources in another order give the same objects.
     """
     ordered = sorted(resources, key=_identity)
-    problems = _duplicates(ordered, options)
+    again = _duplicates(ordered, options)
+    problems = list(again.values())
     library = Library(
         models={r.resource.metadata.name: r.resource for r in ordered if isinstance(r.resource, OpenModel)},
         runtimes={r.resource.metadata.name: r.resource for r in ordered if isinstance(r.resource, BackendRuntime)},
@@ -37,9 +38,10 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS) -> F
         except Unrenderable:
             item = None
         problems += findings.problems
-        if item and not findings.failed:
+        if item and not findings.failed and id(source) not in again:
             rendered.append(item)
-    return Fleet(tuple(rendered), tuple(sorted(problems, key=lambda p: p.place)))
+    clashes, unique = _clashes(rendered)
+    return Fleet(unique, tuple(sorted([*problems, *clashes], key=lambda p: p.place)))
 
 
 def _render(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered | None:
@@ -60,10 +62,10 @@ def _identity(source: Loaded) -> tuple[str, str, str]:
     return order + resource.kind, resource.metadata.namespace or "", resource.metadata.name
 
 
-def _duplicates(ordered: list[Loaded], options: Options) -> list[Problem]:
-    """Report objects declared twice, and workloads of different kinds that would get one name."""
+def _duplicates(ordered: list[Loaded], options: Options) -> dict[int, Problem]:
+    """Report objects declared twice, and workloads of different kinds with one name, by identity."""
     seen: dict[tuple[str, str, str], Loaded] = {}
-    problems = []
+    problems = {}
     for source in ordered:
         resource = source.resource
         serves = isinstance(resource, Playground | Service) or resource.kind == "LeaderWorkerSet"
@@ -72,5 +74,26 @@ def _duplicates(ordered: list[Loaded], options: Options) -> list[Problem]:
         first = seen.setdefault(key, source)
         if first is not source:
             where = f"{first.resource.kind}/{first.resource.metadata.name} in {first.file}:{first.line}"
-            problems.append(source.problem("metadata.name", f"is taken by {where}; rename or remove one of the two"))
+            reason = f"is taken by {where}; rename or remove one of the two"
+            problems[id(source)] = source.problem("metadata.name", reason)
     return problems
+
+
+def _clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
+    """Report objects that two resources would both make, and return what is left."""
+    makers: dict[tuple[str, str, str], Rendered] = {}
+    problems, unique = [], []
+    for item in rendered:
+        made = [(body["kind"], item.namespace, body["metadata"]["name"]) for body in item.objects]
+        # The LeaderWorkerSet controller makes a headless Service of the set's name.
+        made += [("Service", *rest) for kind, *rest in made if kind == "LeaderWorkerSet"]
+        taken = next((key for key in made if key in makers), None)
+        if taken is None:
+            makers.update(dict.fromkeys(made, item))
+            unique.append(item)
+            continue
+        other = makers[taken].source
+        where = f"{other.resource.kind}/{other.resource.metadata.name} in {other.file}:{other.line}"
+        reason = f"{taken[0]} {taken[2]!r} is made for {where} too; rename one of the two"
+        problems.append(item.source.problem("metadata.name", reason))
+    return problems, tuple(unique)

@@ -20,7 +20,7 @@ from .findings import Findings
 from .models import Claim, placeholders, resolve
 from .options import Options
 from .parallel import Parallelism, check_use, group_templates, parallel_args, parallelism
-from .placement import check_choices
+from .placement import check_choices, node_choices
 from .runtime import (
     Backend,
     add_shared_memory,
@@ -30,7 +30,7 @@ from .runtime import (
     runner_container,
     shared_memory,
 )
-from .types import LLMAZ, Object, Rendered
+from .types import LEADER_WORKER_SET, LLMAZ, Object, Rendered
 from .workload import Scaling, Workload, demand_of, endpoint_of, realize
 
 SKIP_LOADER = "llmaz.io/skip-model-loader"
@@ -74,7 +74,7 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
         cut=cut,
         scaling=scaling,
     )
-    return _rendered(source, workload, options, findings)
+    return _rendered(source, workload, path, options, findings)
 
 
 def render_service(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
@@ -99,7 +99,7 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
         rollout=spec.rollout_strategy.wire(),
         cut=cut,
     )
-    return _rendered(source, workload, options, findings)
+    return _rendered(source, workload, path, options, findings)
 
 
 def render_as_written(source: Loaded, options: Options, *, namespaced: bool, needs: frozenset[str]) -> Rendered:
@@ -113,7 +113,7 @@ def render_as_written(source: Loaded, options: Options, *, namespaced: bool, nee
     return Rendered(source, resource.kind, resource.metadata.name, namespace, (written,), needs=needs)
 
 
-def _rendered(source: Loaded, workload: Workload, options: Options, findings: Findings) -> Rendered:
+def _rendered(source: Loaded, workload: Workload, path: str, options: Options, findings: Findings) -> Rendered:
     """Realize a workload. For the operator the typed resource is created; nodes and endpoint stay the same."""
     model = workload.claim.main.metadata.name
     realized = realize(workload, options, findings)
@@ -122,8 +122,9 @@ def _rendered(source: Loaded, workload: Workload, options: Options, findings: Fi
             source, source.resource.kind, workload.name, workload.namespace, realized.objects, model,
             realized.endpoint, realized.kind, workload.name, workload.replicas, realized.pods, realized.needs,
         )  # fmt: skip
-    _refuse_for_operator(options, findings)
-    written = render_as_written(source, options, namespaced=True, needs=frozenset({LLMAZ}))
+    _check_for_operator(workload, path, options, findings)
+    needs = realized.needs - {LEADER_WORKER_SET} | {LLMAZ}
+    written = render_as_written(source, options, namespaced=True, needs=needs)
     return Rendered(
         source, source.resource.kind, workload.name, workload.namespace, written.objects, model,
         endpoint_of(workload.name, workload.namespace, workload.claim), "LeaderWorkerSet", workload.name,
@@ -131,14 +132,27 @@ def _rendered(source: Loaded, workload: Workload, options: Options, findings: Fi
     )  # fmt: skip
 
 
-def _refuse_for_operator(options: Options, findings: Findings) -> None:
-    """The operator cannot be told these; dropping them silently would be worse (design decision 2)."""
+def _check_for_operator(workload: Workload, path: str, options: Options, findings: Findings) -> None:
+    """Refuse what the operator cannot be told or ignores: to drop it silently is worse (design decision 2)."""
     plain = Options()
-    for name in ("overrides", "cache", "workload"):
+    for name in ("overrides", "cache", "workload", "runtimes", "grace_seconds"):
         if getattr(options, name) != getattr(plain, name):
             findings.error(
                 "", f"the option {name!r} is for realization 'native'; the llmaz operator knows nothing of it"
             )
+    cut = workload.cut
+    if (cut.tensor or 1) > 1 or (cut.pipeline or 1) > 1:
+        findings.error(
+            path,
+            "the llmaz operator ignores the flavor's params TP and PP; use realization 'native', or a Service with "
+            "the flags and the size written out",
+        )
+    if any(choice.labels for choice in node_choices(workload.claim.flavors)):
+        findings.warn(
+            path,
+            "the llmaz operator writes neither affinity nor tolerations for flavors; their order and INSTANCE-TYPE "
+            "hold only with its own scheduler and untainted nodes, or with realization 'native'",
+        )
 
 
 def _claim(

@@ -31,11 +31,12 @@ client.download_dir(os.environ["MODEL_PATH"], {target!r})
 """The image takes any last segment with a dot for a file; this asks its library for the folder that it is."""
 
 
-def mount_models(spec: Object, claim: Claim, options: Options, findings: Findings) -> None:
-    """Add what loads or mounts the claimed models to a pod spec, which is changed in place."""
+def mount_models(spec: Object, claim: Claim, path: str, options: Options, findings: Findings) -> None:
+    """Add what loads or mounts the claimed models to a pod spec (field ``path``), which is changed in place."""
     runner = next((c for c in spec["containers"] if c["name"] == RUNNER), None)
     if runner is None:
-        findings.error("spec.workloadTemplate", f"a pod template has no container named {RUNNER!r}; name one so")
+        names = [container["name"] for container in spec["containers"]]
+        findings.error(f"{path}.containers", f"must have a container named {RUNNER!r}, found {names}; rename one")
         return
     if claim.skip_loader:
         _give_credentials(runner, claim, findings)

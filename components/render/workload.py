@@ -75,10 +75,10 @@ class Workload:
         return template
 
     @property
-    def templates(self) -> list[Object]:
+    def templates(self) -> dict[str, Object]:
         """Every pod template, leader first."""
-        leader = self.template.get("leaderTemplate")
-        return [*([leader] if leader else []), self.template["workerTemplate"]]
+        parts = ("leaderTemplate", "workerTemplate")
+        return {part: self.template[part] for part in parts if self.template.get(part)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class Realized:
 
 def realize(workload: Workload, options: Options, findings: Findings) -> Realized:
     """Return the objects of a workload, its endpoint, and what its pods need."""
-    for template in workload.templates:
-        _finish_template(template, workload, options, findings)
+    for part, template in workload.templates.items():
+        _finish_template(template, workload, f"spec.workloadTemplate.{part}.spec", options, findings)
     _label(workload.front, workload.claim)
     kind = _workload_kind(workload, options, findings)
     port = _port(workload.front["spec"])
@@ -133,12 +133,12 @@ def demand_of(workload: Workload) -> tuple[PodDemand, ...]:
     return (demand(leader, 1), *((demand(worker, workload.size - 1),) if workload.size > 1 else ()))
 
 
-def _finish_template(template: Object, workload: Workload, options: Options, findings: Findings) -> None:
+def _finish_template(template: Object, workload: Workload, path: str, options: Options, findings: Findings) -> None:
     spec = template["spec"]
     if not spec.get("schedulerName"):
         spec["schedulerName"] = options.scheduler_name
     _limit(spec, workload)
-    mount_models(spec, workload.claim, options, findings)
+    mount_models(spec, workload.claim, path, options, findings)
     place(spec, node_choices(workload.claim.flavors))
     _override(template, options.overrides)
 
