@@ -38,11 +38,11 @@ def deploy(settings: Settings) -> None:
     options = pulumi.ResourceOptions(provider=provider)
     namespaces = _namespaces(fleet, options)
     definitions = _definitions(settings, fleet, options)
-    if settings.simulated_nodes:
-        SimulatedNodes("nodes", {"groups": groups}, pulumi.ResourceOptions(providers=[provider]))
+    nodes = _nodes(groups, provider) if settings.simulated_nodes else {}
     names = _export_names(fleet)
     for item in fleet.rendered:
         before = [o for o in (namespaces.get(item.namespace), *_used(definitions, item)) if o]
+        before += [node for key in _node_kinds(item) for node in nodes.get(key, ())]
         _serve(item, names[id(item)], provider, before)
     _export(fleet, groups, names)
 
@@ -113,6 +113,24 @@ def _definitions(settings: Settings, fleet: Fleet, options: pulumi.ResourceOptio
 def _is_ours(kind: str, settings: Settings) -> bool:
     """A native stack's Service is the core one, not llmaz's."""
     return kind == "LeaderWorkerSet" or settings.realization == "operator"
+
+
+_NodeKind = frozenset[tuple[str, str]]
+"""The labels by which pods choose nodes."""
+
+
+def _nodes(
+    groups: Iterable[NodeGroupDemand], provider: pulumi_kubernetes.Provider
+) -> dict[_NodeKind, list[KubernetesObject]]:
+    """Register simulated nodes. Pods must go before them: nobody else would end a pod of a node that is gone."""
+    listed = list(groups)
+    made = SimulatedNodes("nodes", {"groups": listed}, pulumi.ResourceOptions(providers=[provider]))
+    return {frozenset(group.labels.items()): made.of_group[group.name] for group in listed}
+
+
+def _node_kinds(item: Rendered) -> list[_NodeKind]:
+    kinds = (frozenset(choice.labels.items()) for pods in item.pods for choice in pods.choices)
+    return list(dict.fromkeys(kinds))
 
 
 def _used(definitions: Mapping[str, KubernetesObject], item: Rendered) -> list[KubernetesObject | None]:

@@ -4,6 +4,7 @@ SimulatedNodes
 └── core/v1 Node   <name>-<group>-<index>, as many as the models need
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
@@ -15,6 +16,7 @@ from ..render.placement import allocatable
 from ..render.types import NodeGroupDemand
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 
+_STEP = 8
 _KWOK = {"kwok.x-k8s.io/node": "fake"}
 
 
@@ -38,15 +40,26 @@ class SimulatedNodes(pulumi.ComponentResource):
     def __init__(self, name: str, args: SimulatedNodesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Register the nodes of every group."""
         super().__init__(token("SimulatedNodes"), name, {}, opts)
-        registered = [self._node(group, index) for group in args["groups"] for index in range(group.nodes)]
-        self.objects: list[KubernetesObject] = registered
-        self.nodes = pulumi.Output.from_input(len(registered))
+        self.of_group: dict[str, list[KubernetesObject]] = {
+            group.name: [self._node(group, index) for index in range(simulated(group))] for group in args["groups"]
+        }
+        self.nodes = pulumi.Output.from_input(sum(map(len, self.of_group.values())))
         self.register_outputs({"nodes": self.nodes})
 
     def _node(self, group: NodeGroupDemand, index: int) -> KubernetesObject:
         return kubernetes_object(
             node_object(group, index), f"{group.name}-{index}", pulumi.ResourceOptions(parent=self)
         )
+
+
+def simulated(group: NodeGroupDemand) -> int:
+    """Return how many nodes to play: all that the group may grow to, within reason, in steps of eight.
+
+    No autoscaler runs here, so the nodes that it would add are there from the start; a change of replicas then
+    changes the workload alone.
+    """
+    wanted = max(group.nodes, min(group.max_nodes, group.nodes + _STEP), 1)
+    return math.ceil(wanted / _STEP) * _STEP
 
 
 def node_object(group: NodeGroupDemand, index: int) -> dict[str, Any]:

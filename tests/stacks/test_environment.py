@@ -57,12 +57,13 @@ def test_the_graph_of_one_model(project: Path, preview: bool) -> None:
     provider = "pulumi:providers:kubernetes::cluster"
     nodes, playground = "inference-platform:index:SimulatedNodes::nodes", "inference-platform:index:Playground::opt"
     namespace = "kubernetes:core/v1:Namespace::models"
+    simulated = [f"kubernetes:core/v1:Node::g5-2xlarge-{index}" for index in range(8)]
     assert [(e.key, e.parent, e.provider, e.dependencies) for e in graph] == [
-        (playground, "", "", (namespace,)),
+        (playground, "", "", (namespace, *simulated)),
         (nodes, "", "", ()),
         ("kubernetes:apps/v1:Deployment::opt", playground, provider, ()),
         (namespace, "", provider, ()),
-        ("kubernetes:core/v1:Node::g5-2xlarge-0", nodes, provider, ()),
+        *((node, nodes, provider, ()) for node in simulated),
         ("kubernetes:core/v1:Service::opt-lb", playground, provider, ()),
         (provider, "", "", ()),
     ]
