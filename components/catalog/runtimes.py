@@ -25,7 +25,9 @@ class Engine:
         tensor_flag: Flag for tensor parallelism; None where the engine has none.
         pipeline_flag: Flag for pipeline parallelism; None where the engine has none.
         aliases: Other spellings of both flags.
+        pipeline_from: First version with that flag; None where every one has it.
         multi_node: How a group of pods is joined: ``ray``, ``sglang`` or None.
+        own_multi_node_from: First version of vLLM that joins pods without Ray.
         speculative_config_from: First version with one JSON option for speculative decoding.
         current: Image and tag of the ``current`` edition.
     """
@@ -37,6 +39,8 @@ class Engine:
     pipeline_flag: str | None = None
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     multi_node: str | None = None
+    pipeline_from: tuple[int, ...] | None = None
+    own_multi_node_from: tuple[int, ...] | None = None
     speculative_config_from: tuple[int, ...] | None = None
 
 
@@ -78,13 +82,17 @@ def version_of(tag: str) -> tuple[int, ...] | None:
     return tuple(int(part) for part in match[1].split(".")) if match else None
 
 
+def reaches(tag: str, since: tuple[int, ...] | None) -> bool:
+    """Tell whether a tag has what came with a version; a tag without numbers, such as ``nightly``, is new."""
+    return since is not None and (version_of(tag) or since) >= since
+
+
 def _folder() -> Any:  # noqa: ANN401  a Traversable, which the standard library moved between versions
     return files(__package__).joinpath("runtimes")
 
 
 def _engine(name: str, facts: dict[str, Any]) -> Engine:
     parallel = facts.get("parallel", {})
-    since = facts.get("speculativeConfigFrom")
     return Engine(
         name=name,
         images=tuple(facts["images"]),
@@ -93,5 +101,11 @@ def _engine(name: str, facts: dict[str, Any]) -> Engine:
         pipeline_flag=parallel.get("pipeline"),
         aliases={key: tuple(flags) for key, flags in facts.get("aliases", {}).items()},
         multi_node=facts.get("multiNode"),
-        speculative_config_from=tuple(since) if since else None,
+        pipeline_from=_since(facts, "pipelineFrom"),
+        own_multi_node_from=_since(facts, "ownMultiNodeFrom"),
+        speculative_config_from=_since(facts, "speculativeConfigFrom"),
     )
+
+
+def _since(facts: dict[str, Any], key: str) -> tuple[int, ...] | None:
+    return tuple(facts[key]) if key in facts else None

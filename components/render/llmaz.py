@@ -17,9 +17,10 @@ from ..api.llmaz import (
 )
 from ..api.load import Loaded
 from .findings import Findings
+from .groups import group_templates
 from .models import Claim, placeholders, resolve
 from .options import Options
-from .parallel import Parallelism, check_use, group_templates, parallel_args, parallelism
+from .parallel import Parallelism, check_use, parallel_args, parallelism
 from .placement import check_choices, node_choices
 from .runtime import (
     Backend,
@@ -194,7 +195,7 @@ def _template(
     """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, and 2.9 for groups)."""
     user = list(backend.wanted.args or ())
     recommended = recommended_args(backend, placeholders(claim), findings)
-    args = parallel_args(cut, recommended, user, backend.engine, path, findings) + user
+    args = parallel_args(cut, recommended, user, backend, path, findings) + user
     check_args(backend, args, findings)
     container = runner_container(backend, args)
     if cut.size == 1:
@@ -205,7 +206,7 @@ def _template(
             f"a replica spans {cut.size} pods, and backend {backend.runtime.metadata.name!r} cannot join pods; use "
             "vllm or sglang, an instance with more accelerators, or write a Service with a leader template",
         )
-    leader, worker = group_templates(container, backend.engine)
+    leader, worker = group_templates(container, backend)
     return {
         "size": cut.size,
         "leaderTemplate": {"spec": _pod_spec(leader, backend, options)},

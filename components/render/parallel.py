@@ -1,22 +1,17 @@
 """Tensor and pipeline parallelism from a flavor's params (design decision 6, llmaz spec 2.9)."""
 
-import shlex
 from dataclasses import dataclass
 
 from ..api.llmaz import Flavor
 from ..api.quantity import parse_quantity
 from ..catalog.instances import instance
-from ..catalog.runtimes import Engine
+from ..catalog.runtimes import Engine, reaches
 from .findings import Findings
 from .placement import param
-from .types import Object
+from .runtime import Backend
 
-_RAY_PORT = 6379
-_SGLANG_PORT = 20000
 _OTHER_SPLITS = ("--data-parallel-size", "-dp", "--dp-size", "--dp", "--sharded")
 """Flags of vLLM, SGLang and TGI that use several accelerators in another way."""
-_JOIN_TRIES = 60
-_JOIN_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +80,20 @@ def parallel_args(
     cut: Parallelism,
     recommended: list[str],
     user: list[str],
-    engine: Engine | None,
+    backend: Backend,
     path: str,
     findings: Findings,
 ) -> list[str]:
     """Return the recommended arguments with the engine's flags for ``cut``; what the user wrote must agree."""
-    args = recommended
+    args, engine = recommended, backend.engine
+    since = engine.pipeline_from if engine else None
+    if since and (cut.pipeline or 1) > 1 and not reaches(backend.version, since):
+        first = ".".join(map(str, since))
+        findings.error(
+            path,
+            f"pipeline parallelism needs {backend.runtime.metadata.name} {first} or later, found "
+            f"{backend.version}; set backendRuntimeConfig.version, or runtimes 'current'",
+        )
     for word, value, flag in (
         ("tensor", cut.tensor, engine.tensor_flag if engine else None),
         ("pipeline", cut.pipeline, engine.pipeline_flag if engine else None),
@@ -113,11 +116,17 @@ def parallel_args(
 
 
 def _value_of(args: list[str], flags: tuple[str, ...]) -> str | None:
+    known = {_dashed(flag) for flag in flags}
     for position, arg in enumerate(args):
         name, equals, value = arg.partition("=")
-        if name in flags:
+        if _dashed(name) in known:
             return value if equals else (args[position + 1] if position + 1 < len(args) else "")
     return None
+
+
+def _dashed(flag: str) -> str:
+    """Some engines take ``--a_b`` for ``--a-b``."""
+    return flag.replace("_", "-")
 
 
 def _without(args: list[str], flags: tuple[str, ...]) -> list[str]:
@@ -145,46 +154,6 @@ def check_use(
             f"flavor {flavor.name!r} gives {count} accelerators, and {engine.name} uses one "
             f"without {engine.tensor_flag}; add params: {{TP: '{count}'}}",
         )
-
-
-def group_templates(container: Object, engine: Engine) -> tuple[Object, Object]:
-    """Return the leader's and the worker's container of a group that serves as one."""
-    worker = {k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")}
-    if engine.multi_node == "sglang":
-        joined = [
-            *container.get("args", []),
-            *("--dist-init-addr", f"$(LWS_LEADER_ADDRESS):{_SGLANG_PORT}"),
-            *("--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)"),
-        ]
-        return {**container, "args": joined}, {**worker, "args": joined}
-    serve = shlex.join([*container.get("command", []), *container.get("args", [])])
-    leader = {
-        **container,
-        "command": ["sh", "-c"],
-        "args": [_ray_leader(f"{serve} --distributed-executor-backend ray")],
-    }
-    return leader, {**worker, "command": ["sh", "-c"], "args": [_ray_worker()]}
-
-
-def _ray_leader(serve: str) -> str:
-    alive = "import ray; ray.init(address='auto'); print(sum(node['Alive'] for node in ray.nodes()))"
-    return (
-        f"ray start --head --port={_RAY_PORT} --disable-usage-stats --include-dashboard=false\n"
-        "tries=0\n"
-        f'until [ "$(python3 -c "{alive}" 2>/dev/null | tail -n 1)" = "$LWS_GROUP_SIZE" ]; do\n'
-        "  tries=$((tries + 1))\n"
-        f'  if [ "$tries" -ge {_JOIN_TRIES} ]; then\n'
-        '    echo "not all $LWS_GROUP_SIZE pods of the group joined" >&2\n'
-        "    exit 1\n"
-        "  fi\n"
-        f"  sleep {_JOIN_SECONDS}\n"
-        "done\n"
-        f"exec {serve}\n"
-    )
-
-
-def _ray_worker() -> str:
-    return f"until ray start --address=$LWS_LEADER_ADDRESS:{_RAY_PORT} --block; do sleep {_JOIN_SECONDS}; done\n"
 
 
 def limits_of(flavor: Flavor | None, cut: Parallelism) -> dict[str, str | int | float]:

@@ -16,7 +16,7 @@ from ..api.llmaz import (
     ResourceRequirements,
 )
 from ..api.quantity import parse_quantity
-from ..catalog.runtimes import Engine, engine_of, shipped, shipped_names, version_of
+from ..catalog.runtimes import Engine, engine_of, reaches, shipped, shipped_names
 from .findings import Findings, unknown
 from .loaders import RUNNER
 from .types import Object
@@ -84,9 +84,7 @@ def _inferred_config(spec: PlaygroundSpec) -> str:
 def recommended_args(backend: Backend, values: Mapping[str, str], findings: Findings) -> list[str]:
     """Return the recommended arguments with their placeholders filled in, right for the engine's version."""
     args = [_filled(arg, values, backend, findings) for arg in backend.config.args or ()]
-    since = backend.engine.speculative_config_from if backend.engine else None
-    version = version_of(backend.version)
-    if since and version and version >= since:
+    if backend.engine and reaches(backend.version, backend.engine.speculative_config_from):
         return _with_speculative_config(args)
     return args
 

@@ -75,7 +75,7 @@ def test_a_flag_in_the_recommended_arguments_gives_way() -> None:
 def test_what_the_user_wrote_is_not_written_again(args: list[str]) -> None:
     got = container(model(4, TP="4"), playground(**uses("vllm", args=args)))["args"]
     assert got[-len(args) :] == args
-    assert sum(word.startswith(("--tensor-parallel-size", "-tp")) for word in got) == 1
+    assert sum(word.startswith(("--tensor", "-tp")) for word in got) == 1
 
 
 def test_what_the_user_wrote_must_agree() -> None:
@@ -172,7 +172,7 @@ class TestGroup:
 
     def test_sglang_is_joined_by_its_own_flags(self) -> None:
         """SGLang's multi-node flags; both pods run the same command (LWS spec 1.11)."""
-        template = group(self.PIPELINE, playground(**uses("sglang")))["leaderWorkerTemplate"]
+        template = group(self.PIPELINE, playground(**uses("sglang", version="v0.5.4")))["leaderWorkerTemplate"]
         leader, worker = first(template["leaderTemplate"]), first(template["workerTemplate"])
         assert leader["args"] == worker["args"]
         assert leader["command"] == worker["command"] == ["python3", "-m", "sglang.launch_server"]
@@ -180,6 +180,35 @@ class TestGroup:
         assert value(leader["args"], "--nnodes") == "$(LWS_GROUP_SIZE)"
         assert value(leader["args"], "--node-rank") == "$(LWS_WORKER_INDEX)"
         assert value(leader["args"], "--pp-size") == "2"
+
+    @pytest.mark.parametrize("fields", [{"version": "v0.19.0"}, {"version": "nightly"}, {}])
+    def test_new_vllm_joins_without_ray(self, fields: dict[str, str]) -> None:
+        """The image has no Ray since v0.19 (kubernetes-sigs/lws#835, vllm-project/vllm#39400)."""
+        runtimes = "upstream" if fields else "current"
+        spec = group(self.PIPELINE, playground(**uses("vllm", **fields)), runtimes=runtimes)
+        template = spec["leaderWorkerTemplate"]
+        leader, worker = first(template["leaderTemplate"]), first(template["workerTemplate"])
+        assert leader["command"] == worker["command"] == ["vllm", "serve"]
+        assert leader["args"][0] == "/workspace/models/models--Qwen--Qwen2-0.5B"
+        assert "--model" not in leader["args"]
+        assert worker["args"] == [*leader["args"], "--headless"]
+        for flag, expected in (
+            ("--nnodes", "$(LWS_GROUP_SIZE)"),
+            ("--node-rank", "$(LWS_WORKER_INDEX)"),
+            ("--master-addr", "$(LWS_LEADER_ADDRESS)"),
+            ("--pipeline-parallel-size", "2"),
+            ("--port", "8080"),
+        ):
+            assert value(leader["args"], flag) == expected
+
+    def test_vllm_before_still_needs_ray(self) -> None:
+        spec = group(self.PIPELINE, playground(**uses("vllm", version="v0.18.1")))
+        assert "ray start" in first(spec["leaderWorkerTemplate"]["leaderTemplate"])["args"][0]
+
+    def test_sglang_without_pipelines_says_from_when_on(self) -> None:
+        problem = the_error(self.PIPELINE, playground(**uses("sglang")))
+        assert "0.4.7" in problem.reason
+        assert "v0.4.5-cu121" in problem.reason
 
     @pytest.mark.parametrize("backend", ["vllm", "sglang"])
     def test_tensor_parallelism_over_nodes_spreads_the_accelerators(self, backend: str) -> None:

@@ -225,7 +225,9 @@ class TestSpeculativeDecoding:
         assert args[args.index("--num_speculative_tokens") + 1] == "5"
         assert "--speculative-config" not in args
 
-    @pytest.mark.parametrize("fields", [{"version": "v0.8.2"}, {"version": "v0.10.1.1"}, {"runtimes": "current"}])
+    @pytest.mark.parametrize(
+        "fields", [{"version": "v0.8.2"}, {"version": "v0.10.1.1"}, {"version": "nightly"}, {"runtimes": "current"}]
+    )
     def test_new_versions_get_the_json_option(self, fields: Any) -> None:
         args = self.args(**fields)
         assert json.loads(args[args.index("--speculative-config") + 1]) == {
