@@ -1,0 +1,327 @@
+"""Starting, repairing and stopping a cluster of this module's own; every process here is really killed."""
+
+import json
+import os
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from workbench.cluster import cluster as module
+from workbench.cluster import commands
+from workbench.cluster.binaries import Found
+from workbench.cluster.cluster import Cluster
+from workbench.cluster.members import MEMBERS
+from workbench.cluster.process import Process, running_with, save, start, start_time
+from workbench.errors import WorkbenchError
+from workbench.kube import Kube
+
+WARM_START_SECONDS = 30
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("lifecycle")
+
+
+@pytest.fixture(scope="module")
+def own(folder: Path, programs: Found) -> Iterator[Cluster]:
+    made = Cluster(folder)
+    try:
+        before = time.monotonic()
+        running = made.start(lambda _: programs)
+        assert time.monotonic() - before < WARM_START_SECONDS
+        assert running.started == tuple(MEMBERS)
+        yield made
+    finally:
+        made.stop()
+
+
+def pids(cluster: Cluster) -> dict[str, int | None]:
+    return {member.name: member.pid for member in cluster.status()}
+
+
+def ended(pid: int) -> bool:
+    deadline = time.monotonic() + 10
+    while start_time(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return start_time(pid) is None
+
+
+def config_map(name: str) -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "default"},
+        "data": {"kept": "yes"},
+    }
+
+
+def test_a_second_start_changes_nothing(own: Cluster, programs: Found) -> None:
+    def unwanted(_: object) -> Found:
+        return pytest.fail("no program is looked for where all members run")
+
+    own.start(lambda _: programs)
+    before = pids(own)
+    assert own.start(unwanted).started == ()
+    assert pids(own) == before
+    assert None not in before.values()
+
+
+@pytest.mark.parametrize("name", list(MEMBERS))
+def test_only_a_crashed_member_is_started_again(own: Cluster, programs: Found, name: str) -> None:
+    running = own.start(lambda _: programs)
+    with Kube.from_kubeconfig(running.kubeconfig) as kube:
+        kube.apply(config_map(f"before-{name}"), manager="test")
+    before = pids(own)
+    pid = before[name]
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    assert ended(pid)
+    assert [member.name for member in own.status() if not member.running] == [name]
+    again = own.start(lambda _: programs)
+    assert again.started == (name,)
+    assert again.server == running.server
+    assert {key: value for key, value in pids(own).items() if key != name} == {
+        key: value for key, value in before.items() if key != name
+    }
+    with Kube.from_kubeconfig(again.kubeconfig) as kube:
+        assert kube.get("v1", "ConfigMap", f"before-{name}", "default")["data"] == {"kept": "yes"}
+
+
+def test_every_listener_is_on_loopback(own: Cluster, programs: Found) -> None:
+    own.start(lambda _: programs)
+    ours = {f"pid={pid}," for pid in pids(own).values()}
+    shown = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout.splitlines()
+    addresses = [line.split()[3] for line in shown if any(pid in line for pid in ours)]
+    ports = json.loads((own.folder / "ports.json").read_text())
+    assert sorted(addresses) == sorted(f"127.0.0.1:{port}" for port in ports.values())
+
+
+def test_nobody_else_can_read_the_state(own: Cluster) -> None:
+    assert stat.S_IMODE(own.folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(own.kubeconfig.stat().st_mode) == 0o600
+    secrets = [*own.folder.glob("pki/*"), *own.folder.glob("*.kubeconfig"), *own.folder.glob("*.pid")]
+    assert len(secrets) > 15
+    for path in secrets:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+def test_members_do_not_belong_to_the_terminal(own: Cluster, programs: Found) -> None:
+    own.start(lambda _: programs)
+    for pid in pids(own).values():
+        assert pid
+        assert os.getsid(pid) == pid
+
+
+def test_certificates_pass_strict_verification(own: Cluster, programs: Found) -> None:
+    """Python 3.13 verifies strictly by default."""
+    server = own.start(lambda _: programs).server
+    context = ssl.create_default_context(cafile=str(own.folder / "pki/ca.crt"))
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    port = int(server.rpartition(":")[2])
+    with (
+        socket.create_connection(("127.0.0.1", port)) as raw,
+        context.wrap_socket(raw, server_hostname="127.0.0.1") as connection,
+    ):
+        assert connection.version() in ("TLSv1.2", "TLSv1.3")
+
+
+def test_etcd_asks_for_a_certificate(own: Cluster, programs: Found) -> None:
+    own.start(lambda _: programs)
+    port = json.loads((own.folder / "ports.json").read_text())["etcd"]
+    context = ssl.create_default_context(cafile=str(own.folder / "pki/ca.crt"))
+    with socket.create_connection(("127.0.0.1", port)) as raw, pytest.raises((ssl.SSLError, ConnectionError)):
+        talk(context, raw)
+
+
+def talk(context: ssl.SSLContext, raw: socket.socket) -> None:
+    """TLS 1.3 refuses a client without a certificate only after the handshake."""
+    with context.wrap_socket(raw, server_hostname="127.0.0.1") as connection:
+        connection.sendall(b"GET /version HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.recv(1)
+
+
+def test_starts_at_once_start_once(own: Cluster, programs: Found) -> None:
+    own.stop()
+    started: list[tuple[str, ...]] = []
+    threads = [
+        threading.Thread(target=lambda: started.append(Cluster(own.folder.parent).start(lambda _: programs).started))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(started) == [(), (), tuple(MEMBERS)]
+    assert len(running_with(f"={own.folder}/")) == len(MEMBERS)
+
+
+def test_stop_leaves_no_process_and_keeps_the_data(own: Cluster, programs: Found) -> None:
+    with Kube.from_kubeconfig(own.start(lambda _: programs).kubeconfig) as kube:
+        kube.apply(config_map("across-a-stop"), manager="test")
+    assert own.stop() == tuple(reversed(list(MEMBERS)))
+    assert running_with(f"={own.folder}/") == []
+    assert own.stop() == ()
+    with Kube.from_kubeconfig(own.start(lambda _: programs).kubeconfig) as kube:
+        assert kube.get("v1", "ConfigMap", "across-a-stop", "default")["data"] == {"kept": "yes"}
+
+
+def test_members_that_no_pid_file_knows_are_replaced(own: Cluster, programs: Found) -> None:
+    """A start killed between a member's start and its pid file leaves such a one."""
+    own.start(lambda _: programs)
+    before = pids(own)["etcd"]
+    assert before
+    (own.folder / "etcd.pid").unlink()
+    assert own.start(lambda _: programs).started == ("etcd",)
+    assert ended(before)
+    (own.folder / "kwok.pid").unlink()
+    assert set(own.stop()) == set(MEMBERS)
+    assert running_with(f"={own.folder}/") == []
+
+
+def test_after_a_reboot(own: Cluster, programs: Found) -> None:
+    """Pids were given to others, a port was taken: neither is touched, the data are there."""
+    with Kube.from_kubeconfig(own.start(lambda _: programs).kubeconfig) as kube:
+        kube.apply(config_map("across-a-reboot"), manager="test")
+    own.stop()
+    ports = json.loads((own.folder / "ports.json").read_text())
+    stranger = start([sys.executable, "-c", "import time; time.sleep(300)"], own.folder / "logs/stranger.log")
+    try:
+        for name in MEMBERS:
+            save(Process(stranger.pid, "1234@another-boot"), own.folder / f"{name}.pid")
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind(("127.0.0.1", ports["etcd"]))
+            taken.listen()
+            running = own.start(lambda _: programs)
+        assert running.started == tuple(MEMBERS)
+        assert stranger.alive()
+        assert json.loads((own.folder / "ports.json").read_text()) != ports
+        with Kube.from_kubeconfig(running.kubeconfig) as kube:
+            assert kube.get("v1", "ConfigMap", "across-a-reboot", "default")["data"] == {"kept": "yes"}
+    finally:
+        stranger.stop()
+
+
+def test_members_outlive_the_command_and_stop_from_another(own: Cluster, programs: Found) -> None:
+    own.stop()
+    assets = {str(path.parent) for path in programs.programs.values()}
+    path = os.pathsep.join([*assets, os.environ["PATH"]])
+    command = [sys.executable, "-m", "workbench", "cluster", "start", "--state-dir", str(own.folder.parent)]
+    done = subprocess.run(
+        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, start_new_session=True, check=True
+    )
+    assert f"export KUBECONFIG={own.kubeconfig}" in done.stderr
+    assert done.stdout == ""
+    assert all(member.running for member in own.status())
+    assert len(own.stop()) == len(MEMBERS)
+
+
+def test_a_killed_start_is_taken_up(own: Cluster, programs: Found) -> None:
+    assets = {str(path.parent) for path in programs.programs.values()}
+    path = os.pathsep.join([*assets, os.environ["PATH"]])
+    command = [sys.executable, "-m", "workbench", "cluster", "start", "--state-dir", str(own.folder.parent)]
+    for seconds in (0.4, 0.8, 1.5, 2.2):
+        own.stop()
+        child = subprocess.Popen(
+            command, env={**os.environ, "PATH": path}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(seconds)
+        child.kill()
+        child.wait()
+        running = own.start(lambda _: programs)
+        assert all(member.running for member in own.status())
+        assert len(running_with(f"={own.folder}/")) == len(MEMBERS)
+        with Kube.from_kubeconfig(running.kubeconfig) as kube:
+            assert kube.get("v1", "ServiceAccount", "default", "default")
+
+
+def test_commands(own: Cluster, programs: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, where = CliRunner(), ["--state-dir", str(own.folder.parent)]
+    own.start(lambda _: programs)
+    shown = runner.invoke(commands.app, ["status", *where])
+    assert shown.exit_code == 0
+    for name, pid in pids(own).items():
+        line = next(line for line in shown.stdout.splitlines() if line.split()[:1] == [name])
+        assert line.split()[1:] == ["running", str(pid), str(own.folder / "logs" / f"{name}.log")]
+    again = runner.invoke(commands.app, ["start", *where])
+    assert again.exit_code == 0
+    assert "already running" in again.stderr
+    kwok = pids(own)["kwok"]
+    assert kwok
+    os.kill(kwok, signal.SIGKILL)
+    assert ended(kwok)
+    shown = runner.invoke(commands.app, ["status", *where])
+    assert shown.exit_code == 1
+    assert next(line for line in shown.stdout.splitlines() if "kwok" in line).split()[1:3] == ["stopped", "-"]
+    assert "stopped kube-scheduler" in runner.invoke(commands.app, ["stop", *where]).stderr
+    assert "nothing was running" in runner.invoke(commands.app, ["stop", *where]).stderr
+
+
+def test_a_member_that_ends_is_an_error_with_its_log(tmp_path: Path, programs: Found) -> None:
+    broken = tmp_path / "etcd"
+    broken.write_text("#!/bin/sh\necho 'the disk is full' >&2\nexit 1\n")
+    broken.chmod(0o700)
+    cluster = Cluster(tmp_path / "state")
+    try:
+        with pytest.raises(WorkbenchError) as error:
+            cluster.start(lambda _: Found({**programs.programs, "etcd": broken}, programs.stages))
+    finally:
+        cluster.stop()
+    said = str(error.value)
+    assert said.startswith("etcd ended right after its start")
+    assert "the disk is full" in said
+    assert "workbench cluster start" in said
+    assert running_with(f"={cluster.folder}/") == []
+
+
+def test_a_member_that_never_answers_is_an_error(
+    tmp_path: Path, programs: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_READY_SECONDS", 1.0)
+    idle = tmp_path / "kube-apiserver"
+    idle.write_text("#!/bin/sh\necho waiting\nexec sleep 60\n")
+    idle.chmod(0o700)
+    cluster = Cluster(tmp_path / "state")
+    try:
+        with pytest.raises(WorkbenchError, match=r"(?s)kube-apiserver was not ready after 1 s.*waiting"):
+            cluster.start(lambda _: Found({**programs.programs, "kube-apiserver": idle}, programs.stages))
+        assert "kube-apiserver" in cluster.stop()
+    finally:
+        cluster.stop()
+
+
+def test_stop_without_a_cluster(tmp_path: Path) -> None:
+    assert Cluster(tmp_path).stop() == ()
+    assert [member.running for member in Cluster(tmp_path).status()] == [False] * len(MEMBERS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stopped_process_is_not_found_and_a_stranger_not_signalled(tmp_path: Path) -> None:
+    process = start([sys.executable, "-c", "import time; time.sleep(300)"], tmp_path / "log")
+    Process(process.pid, "someone else").stop()
+    assert process.alive()
+    process.stop()
+    assert not process.alive()
+
+
+def test_a_process_that_ignores_the_request_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.cluster.process._STOP_SECONDS", 0.5)
+    code = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True); time.sleep(300)"
+    )
+    process = start([sys.executable, "-c", code], tmp_path / "log")
+    while not (tmp_path / "log").read_text():
+        time.sleep(0.02)
+    process.stop()
+    assert not process.alive()
