@@ -66,7 +66,7 @@ def shipped(name: str, edition: str = "upstream") -> BackendRuntime | None:
 
 def engine_of(image: str) -> Engine | None:
     """Return the engine that an image holds, by its repository; None for an unknown one."""
-    return next((e for e in engines().values() if any(image.endswith(known) for known in e.images)), None)
+    return next((e for e in engines().values() if any(f"/{image}".endswith(f"/{known}") for known in e.images)), None)
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from ..api.llmaz import (
     ResourceRequirements,
 )
 from ..api.quantity import parse_quantity
-from ..catalog.runtimes import Engine, engine_of, reaches, shipped, shipped_names
+from ..catalog.runtimes import Engine, engine_of, engines, reaches, shipped, shipped_names
 from .findings import Findings, unknown
 from .loaders import RUNNER
 from .types import Object
@@ -42,7 +42,8 @@ class Backend:
         self.config = config
         self.wanted = wanted
         self.version = wanted.version or runtime.spec.version
-        self.engine: Engine | None = engine_of(runtime.spec.image)
+        # A private mirror may rename the image; a runtime named after an engine still says which one it is.
+        self.engine: Engine | None = engine_of(runtime.spec.image) or engines().get(runtime.metadata.name)
 
 
 def choose_backend(

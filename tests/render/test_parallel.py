@@ -15,6 +15,7 @@ from tests.render.support import (
     open_model,
     playground,
     runner,
+    runtime,
     service,
     the_error,
     warnings,
@@ -62,6 +63,16 @@ def test_engines_that_split_by_themselves_need_none(backend: str) -> None:
 def test_the_key_is_taken_in_any_case(key: str) -> None:
     args = container(model(2, **{key: "2"}), playground())["args"]
     assert value(args, "--tensor-parallel-size") == "2"
+
+
+def test_a_runtime_named_after_an_engine_is_one_whatever_its_image() -> None:
+    own = runtime("vllm", image="registry.example.com/private")
+    assert value(container(model(2, TP="2"), own, playground())["args"], "--tensor-parallel-size") == "2"
+
+
+def test_an_engine_that_nobody_knows_has_no_flag() -> None:
+    problem = the_error(model(2, TP="2"), runtime("own"), playground(**uses("own")))
+    assert "no flag" in problem.reason
 
 
 def test_a_flag_in_the_recommended_arguments_gives_way() -> None:
