@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.render.yamltext import dump_all
@@ -40,6 +40,7 @@ def test_text_stays_text(text: str, shape: Callable[[str], dict[str, object]]) -
     assert list(yaml.load_all(dump_all([shape(text)]), yaml.CSafeLoader)) == [shape(text)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(TEXT, JSON, max_size=4), max_size=3))
 def test_what_is_written_reads_back(objects: list[dict[str, object]]) -> None:
     assert list(yaml.load_all(dump_all(objects), yaml.CSafeLoader)) == objects
