@@ -3,11 +3,12 @@
 import enum
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .engine.pulumi_cli import PulumiCli
 
 STATE_DIR = ".workbench"
+_QUIET_SECONDS = 15.0
 
 
 class Engine(enum.StrEnum):
@@ -95,6 +97,9 @@ class _Call:
             raise WorkbenchError(f"--kubeconfig: there is no file {self.kubeconfig}")
         project = load_project(self.cwd, self.stack, {"kubeconfig": given} if given else None)
         options: Options = Options(kubeconfig=given, status=status, **self.options)
+        if options.offline and not (self.cwd / project.kubeconfig).is_file():
+            stand_in = {"kubeconfig": str(_stand_in(self.state_dir))}
+            project = load_project(self.cwd, self.stack, stand_in)
         return LocalEngine(project, self.state_dir / "stacks", options=options)
 
 
@@ -106,7 +111,7 @@ def up(
     yes: Yes = False,
     cwd: Cwd = Path(),
     no_wait: NoWait = False,
-    timeout: Seconds = 600.0,
+    timeout: Seconds = 300.0,
     start_cluster: StartCluster = False,
 ) -> None:
     """Deploy the stack: make the cluster what the program says.
@@ -185,6 +190,14 @@ def outputs(
         sys.stdout.write(f"{name}: {json.dumps(found[name], sort_keys=True)}\n")
 
 
+def _stand_in(folder: Path) -> Path:
+    """Return a kubeconfig that leads nowhere, for programs that insist on one when only a plan is made."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / "offline.kubeconfig"
+    path.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")
+    return path
+
+
 def _exit(code: int) -> None:
     if code:
         raise typer.Exit(code)
@@ -207,10 +220,24 @@ def _status(first: str, *, asking: bool = False) -> Iterator[Callable[[str], Non
 
     console = Console(stderr=True)
     if asking or not console.is_terminal:
-        yield lambda _: None
+        yield _now_and_then(console.file)
         return
     with console.status(first) as status:
         yield lambda text: status.update(text)
+
+
+def _now_and_then(stream: IO[str]) -> Callable[[str], None]:
+    """Return a progress function for logs: a line when nothing was heard for a while."""
+    said = time.monotonic()
+
+    def progress(text: str) -> None:
+        nonlocal said
+        if time.monotonic() - said > _QUIET_SECONDS:
+            said = time.monotonic()
+            stream.write(text + "\n")
+            stream.flush()
+
+    return progress
 
 
 def _started(call: _Call) -> bool:

@@ -13,6 +13,8 @@ from .kube import Kube, KubeError
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _KINDS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
 
+_WIDE = 240
+
 
 def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = None) -> None:
     """Print models with ready pods and endpoints, and node groups with ready nodes."""
@@ -20,6 +22,8 @@ def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = 
     if not models and not nodes:
         return
     out = console or Console(highlight=False)
+    if not out.is_terminal:
+        out.width = _WIDE  # a log has no edge to cut names at
     live = _Live.read(kubeconfig, models)
     if models:
         out.print(_models(models, endpoints, live))

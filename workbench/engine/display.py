@@ -136,7 +136,13 @@ class Display:
             return
         self.line("Outputs:")
         for name in sorted(outputs):
-            self.line(f"    {name}: {json.dumps(masked(outputs[name]), sort_keys=True)}")
+            value = masked(outputs[name])
+            if not isinstance(value, dict):
+                self.line(f"    {name}: {json.dumps(value, sort_keys=True)}")
+                continue
+            self.line(f"    {name}:")
+            for key in sorted(value):
+                self.line(f"        {key}: {json.dumps(value[key], sort_keys=True)}")
 
 
 def _shown(plan: Plan, *, everything: bool) -> dict[str, Step]:

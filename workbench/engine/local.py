@@ -24,7 +24,7 @@ from .targets import Targets
 from .values import SECRET_TEXT, Secret, Unknown, masked, seal
 
 _OUTPUTS = "outputs"
-READY_SECONDS = 600.0
+READY_SECONDS = 300.0
 
 
 @dataclass(slots=True)

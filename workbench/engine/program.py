@@ -5,10 +5,10 @@ protocol of the resource monitor); ``tests/engine/test_program.py`` holds its co
 """
 
 import asyncio
+import contextlib
 import logging
 import runpy
 import sys
-import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.stack import Stack, run_pulumi_func
+
+from components.api.collection import paused_collection
 
 from .resources import Alias, Registration, provider_urn
 from .values import UNKNOWN, Secret
@@ -213,7 +215,8 @@ def run_program(
     try:
         asyncio.set_event_loop(loop)
         loop.set_default_executor(executor if isinstance(executor, ThreadPoolExecutor) else _Immediate())
-        return loop.run_until_complete(_deploy(program, monitor, run))
+        with paused_collection():  # registrations all stay until the end; collecting took half of the time
+            return loop.run_until_complete(_deploy(program, monitor, run))
     finally:
         loop.run_until_complete(_cancel_rest())
         loop.run_until_complete(loop.shutdown_default_executor())
@@ -285,7 +288,7 @@ def program_at(folder: Path, main: str = "") -> Program:
         before = list(sys.path)
         sys.path.insert(0, str(script.parent))
         try:
-            with warnings.catch_warnings():
+            with contextlib.chdir(folder):  # the CLI runs programs in the project's folder
                 runpy.run_path(str(script), run_name="__main__")
         finally:
             sys.path[:] = before

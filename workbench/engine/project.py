@@ -35,6 +35,11 @@ class Project:
     secret_keys: tuple[str, ...] = ()
 
     @property
+    def kubeconfig(self) -> str:
+        """The setting of that name: the convention by which a stack names its cluster."""
+        return self.config.get(f"{self.name}:kubeconfig", "")
+
+    @property
     def disabled_providers(self) -> frozenset[str]:
         """Packages whose default provider is disabled."""
         found = json.loads(self.config.get(_DISABLED, "[]"))
