@@ -136,12 +136,21 @@ def test_certificates_pass_strict_verification(own: Cluster, programs: Found) ->
         assert connection.version() in ("TLSv1.2", "TLSv1.3")
 
 
-def test_etcd_asks_for_a_certificate(own: Cluster, programs: Found) -> None:
+@pytest.mark.parametrize("identity", [None, "kwok", "admin"])
+def test_etcd_is_open_to_the_api_server_alone(own: Cluster, programs: Found, identity: str | None) -> None:
+    """Whoever talks to etcd is past RBAC, so that the cluster's other certificates must not do."""
     own.start(lambda _: programs)
     port = json.loads((own.folder / "ports.json").read_text())["etcd"]
-    context = ssl.create_default_context(cafile=str(own.folder / "pki/ca.crt"))
-    with socket.create_connection(("127.0.0.1", port)) as raw, pytest.raises((ssl.SSLError, ConnectionError)):
+    pki = own.folder / "pki"
+    context = ssl.create_default_context(cafile=str(pki / "etcd-ca.crt"))
+    if identity:
+        context.load_cert_chain(pki / f"{identity}.crt", pki / f"{identity}.key")
+    with (
+        socket.create_connection(("127.0.0.1", port)) as raw,
+        pytest.raises((ssl.SSLError, ConnectionError)) as error,
+    ):
         talk(context, raw)
+    assert "CERTIFICATE_VERIFY_FAILED" not in str(error.value)  # it is etcd that refuses
 
 
 def talk(context: ssl.SSLContext, raw: socket.socket) -> None:
@@ -211,6 +220,17 @@ def test_after_a_reboot(own: Cluster, programs: Found) -> None:
             assert kube.get("v1", "ConfigMap", "across-a-reboot", "default")["data"] == {"kept": "yes"}
     finally:
         stranger.stop()
+
+
+def test_certificates_of_an_older_version_are_replaced(own: Cluster, programs: Found) -> None:
+    own.start(lambda _: programs)
+    (own.folder / "pki/complete").write_text("0")
+    before = (own.folder / "pki/ca.crt").read_bytes()
+    running = own.start(lambda _: programs)
+    assert running.started == tuple(MEMBERS)
+    assert (own.folder / "pki/ca.crt").read_bytes() != before
+    with Kube.from_kubeconfig(running.kubeconfig) as kube:
+        assert kube.get("v1", "ServiceAccount", "default", "default")
 
 
 def test_members_outlive_the_command_and_stop_from_another(own: Cluster, programs: Found) -> None:

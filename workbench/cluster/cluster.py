@@ -64,6 +64,7 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve() / "cluster"
         self.kubeconfig = folder.resolve() / "kubeconfig"
+        self._pki = Pki(self.folder / "pki")
         self._log_start: dict[str, int] = {}
 
     def start(self, find: Finder = find_programs, progress: Progress = lambda _: None) -> Running:
@@ -74,6 +75,8 @@ class Cluster:
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
+            if not self._pki.complete:  # members of an older version would not know the new certificates
+                self._stop_members()
             missing = [name for name in MEMBERS if self._process(name) is None]
             found = find(progress) if missing else None
             layout = self._layout(progress)
@@ -90,15 +93,18 @@ class Cluster:
         if not self.folder.exists():
             return tuple(self._stop_orphans(MEMBERS))
         with self._locked():
-            stopped = []
-            for name in reversed(list(MEMBERS)):
-                process = self._process(name)
-                if process:
-                    process.stop()
-                    stopped.append(name)
-                stopped += self._stop_orphans([name])
-                self._pid_file(name).unlink(missing_ok=True)
-            return tuple(stopped)
+            return self._stop_members()
+
+    def _stop_members(self) -> tuple[str, ...]:
+        stopped = []
+        for name in reversed(list(MEMBERS)):
+            process = self._process(name)
+            if process:
+                process.stop()
+                stopped.append(name)
+            stopped += self._stop_orphans([name])
+            self._pid_file(name).unlink(missing_ok=True)
+        return tuple(stopped)
 
     def status(self) -> tuple[Member, ...]:
         """Say which members run."""
@@ -108,13 +114,12 @@ class Cluster:
         )
 
     def _layout(self, progress: Progress) -> Layout:
-        pki = Pki(self.folder / "pki")
-        if not (pki.folder / "complete").exists():
+        if not self._pki.complete:
             progress("making certificates")
-        pki.ensure()
-        layout = Layout(self.folder, pki, self._ports())
+        self._pki.ensure()
+        layout = Layout(self.folder, self._pki, self._ports())
         for identity in IDENTITIES:
-            write_private(layout.kubeconfig(identity.file), kubeconfig(pki, identity, layout.server).encode())
+            write_private(layout.kubeconfig(identity.file), kubeconfig(self._pki, identity, layout.server).encode())
         return layout
 
     def _ports(self) -> dict[str, int]:

@@ -34,15 +34,15 @@ PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube
 
 def _etcd(at: Layout, _: Path) -> list[str]:
     client, peer = (f"https://{LOOPBACK}:{at.ports[name]}" for name in ("etcd", "etcd-peer"))
-    tls = {"cert-file": at.pki.certificate("server"), "key-file": at.pki.key("server")}
+    tls = {"cert-file": at.pki.certificate("etcd"), "key-file": at.pki.key("etcd")}
     return [
         *_flags({"name": "workbench", "data-dir": at.folder / "etcd"}),
         *_flags({"listen-client-urls": client, "advertise-client-urls": client}),
         *_flags({"listen-peer-urls": peer, "initial-advertise-peer-urls": peer}),
         *_flags({"initial-cluster": f"workbench={peer}"}),
-        *_flags({**tls, "trusted-ca-file": at.pki.authority, "client-cert-auth": "true"}),
+        *_flags({**tls, "trusted-ca-file": at.pki.etcd_authority, "client-cert-auth": "true"}),
         *_flags({f"peer-{name}": value for name, value in tls.items()}),
-        *_flags({"peer-trusted-ca-file": at.pki.authority, "peer-client-cert-auth": "true"}),
+        *_flags({"peer-trusted-ca-file": at.pki.etcd_authority, "peer-client-cert-auth": "true"}),
         # A try-out may lose its last second at a power cut; without this, every write waits for the disk.
         *_flags({"unsafe-no-fsync": "true", "log-level": "warn"}),
     ]
@@ -52,7 +52,7 @@ def _apiserver(at: Layout, _: Path) -> list[str]:
     return _flags(
         {
             "etcd-servers": f"https://{LOOPBACK}:{at.ports['etcd']}",
-            "etcd-cafile": at.pki.authority,
+            "etcd-cafile": at.pki.etcd_authority,
             "etcd-certfile": at.pki.certificate("etcd-client"),
             "etcd-keyfile": at.pki.key("etcd-client"),
             "bind-address": LOOPBACK,

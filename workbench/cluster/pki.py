@@ -1,4 +1,4 @@
-"""Certificates and kubeconfigs of the simulated cluster: one authority, one identity per member."""
+"""Certificates and kubeconfigs of the simulated cluster: its authorities, one identity per member."""
 
 import datetime
 import ipaddress
@@ -15,6 +15,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 LOOPBACK = "127.0.0.1"
 SERVICE_IP = "10.96.0.1"
 """First address of the service range: what pods would reach the API server by."""
+_GENERATION = b"2"
+"""Counted up when the set of certificates changes: a state folder of an older version then gets a new set."""
 _VALID_FOR = datetime.timedelta(days=3650)
 _SERVER_NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 
@@ -34,8 +36,13 @@ IDENTITIES = (
     Identity("controller-manager", "system:kube-controller-manager"),
     Identity("scheduler", "system:kube-scheduler"),
     Identity("kwok", "workbench-kwok", ("workbench:kwok",)),
-    Identity("etcd-client", "kube-apiserver-etcd-client"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Authority:
+    name: x509.Name
+    key: ec.EllipticCurvePrivateKey
 
 
 class Pki:
@@ -45,9 +52,26 @@ class Pki:
         self.folder = folder
 
     @property
+    def complete(self) -> bool:
+        """Whether the whole set is there, made by this version. The marker is the last file written."""
+        return self._marker.exists() and self._marker.read_bytes() == _GENERATION
+
+    @property
+    def _marker(self) -> Path:
+        return self.folder / "complete"
+
+    @property
     def authority(self) -> Path:
-        """Certificate of the authority that signs everything."""
+        """Certificate of the authority that signs who may talk to the API server."""
         return self.folder / "ca.crt"
+
+    @property
+    def etcd_authority(self) -> Path:
+        """Certificate of the authority that signs who may talk to etcd.
+
+        With a common one, every client certificate of the cluster would open the store, past RBAC.
+        """
+        return self.folder / "etcd-ca.crt"
 
     @property
     def service_account_key(self) -> Path:
@@ -63,46 +87,45 @@ class Pki:
         return self.folder / f"{name}.key"
 
     def ensure(self) -> None:
-        """Write what is missing. The last file written marks the set as complete."""
-        complete = self.folder / "complete"
-        if complete.exists():
+        """Make the set, unless it is there."""
+        if self.complete:
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        authority_key = ec.generate_private_key(ec.SECP256R1())
-        subject = _name("workbench-ca", ())
+        cluster, etcd = self._authority(self.authority), self._authority(self.etcd_authority)
+        for identity in IDENTITIES:
+            self._issue(identity, cluster)
+        self._issue(Identity("server", "kube-apiserver"), cluster, serves=True)
+        self._issue(Identity("etcd-client", "kube-apiserver"), etcd)
+        self._issue(Identity("etcd", "etcd"), etcd, serves=True)
+        service_account = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        write_private(self.service_account_key, _pem(service_account))
+        write_private(self._marker, _GENERATION)
+
+    def _authority(self, path: Path) -> "_Authority":
+        """Make an authority. Its key is kept nowhere: nothing is signed after the start."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = _name(f"workbench-{path.stem}", ())
         usage = x509.KeyUsage(
             digital_signature=True, content_commitment=False, key_encipherment=False, data_encipherment=False,
             key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
         )  # fmt: skip
-        authority = (
-            _builder(subject, subject, authority_key.public_key())
+        certificate = (
+            _builder(name, name, key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(usage, critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(authority_key.public_key()), critical=False)
-            .sign(authority_key, hashes.SHA256())
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .sign(key, hashes.SHA256())
         )
-        write_private(self.authority, authority.public_bytes(serialization.Encoding.PEM))
-        for identity in IDENTITIES:
-            self._issue(identity, authority, authority_key)
-        self._issue(Identity("server", "kube-apiserver"), authority, authority_key, serves=True)
-        service_account = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        write_private(self.service_account_key, _pem(service_account))
-        write_private(complete, b"")
+        write_private(path, certificate.public_bytes(serialization.Encoding.PEM))
+        return _Authority(name, key)
 
-    def _issue(
-        self,
-        identity: Identity,
-        authority: x509.Certificate,
-        signer: ec.EllipticCurvePrivateKey,
-        *,
-        serves: bool = False,
-    ) -> None:
+    def _issue(self, identity: Identity, authority: "_Authority", *, serves: bool = False) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
         usages = [ExtendedKeyUsageOID.CLIENT_AUTH] + ([ExtendedKeyUsageOID.SERVER_AUTH] if serves else [])
         # Python 3.13 verifies strictly: it refuses a certificate that does not identify its authority's key.
-        issued_by = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+        issued_by = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
         builder = (
-            _builder(_name(identity.user, identity.groups), authority.subject, key.public_key())
+            _builder(_name(identity.user, identity.groups), authority.name, key.public_key())
             .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
             .add_extension(issued_by, critical=False)
         )
@@ -110,7 +133,7 @@ class Pki:
             addresses = [x509.IPAddress(ipaddress.ip_address(ip)) for ip in (LOOPBACK, SERVICE_IP)]
             names: list[x509.GeneralName] = [x509.DNSName(name) for name in _SERVER_NAMES]
             builder = builder.add_extension(x509.SubjectAlternativeName([*names, *addresses]), critical=False)
-        certificate = builder.sign(signer, hashes.SHA256())
+        certificate = builder.sign(authority.key, hashes.SHA256())
         write_private(self.key(identity.file), _pem(key))
         write_private(self.certificate(identity.file), certificate.public_bytes(serialization.Encoding.PEM))
 
