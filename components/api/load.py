@@ -1,9 +1,7 @@
 """Reads manifests: files or folders of YAML in, checked resources and every problem out."""
 
 import functools
-import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +11,7 @@ from pydantic import ValidationError
 from yaml.nodes import Node
 
 from .base import Json
+from .collection import paused_collection
 from .kinds import KINDS, Kind
 from .meta import Resource
 from .problems import Problem, did_you_mean, field_path, path_parts
@@ -87,7 +86,7 @@ def load(paths: Iterable[Path | str]) -> Manifests:
     """
     resources: list[Loaded] = []
     problems: list[Problem] = []
-    with _no_collection():
+    with paused_collection():
         for file in _files(paths, problems):
             text = _text(file, problems)
             if text is not None:
@@ -99,21 +98,9 @@ def parse(text: str, file: str = "<text>") -> Manifests:
     """Read manifests from text."""
     resources: list[Loaded] = []
     problems: list[Problem] = []
-    with _no_collection():
+    with paused_collection():
         _read(text, file, resources, problems)
     return Manifests(tuple(resources), tuple(problems))
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Pause the cyclic collector: node trees have no cycles, and it would walk them all, again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Path]:

@@ -30,7 +30,7 @@ metadata:
   name: {name}
   namespace: bench
 spec:
-  replicas: {replicas}
+  replicas: 0  # what is measured is the deployment, not the scheduler
   modelClaim:
     modelName: {name}
   backendRuntimeConfig:
@@ -49,7 +49,6 @@ def manifest(index: int) -> str:
     """Return the two documents of one model."""
     return _CUDA.format(
         name=f"model-{index:04d}",
-        replicas=1 + index % 3,
         backend=_BACKENDS[index % len(_BACKENDS)],
         team=index % 7,
     )

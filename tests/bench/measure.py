@@ -34,9 +34,7 @@ def seconds(contestant: Contestant, env: Mapping[str, str]) -> float:
     )
     elapsed = time.perf_counter() - started
     if done.returncode != 0:
-        message = (
-            f"{contestant.name} failed ({done.returncode}):\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-        )
+        message = f"{contestant.name} failed ({done.returncode}):\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         raise RuntimeError(message)
     return elapsed
 

@@ -1,0 +1,170 @@
+"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their floors.
+
+Every figure is the wall time of a whole process, interpreter included. The floors run in the same session on the
+same machine: a flat program that registers the same objects without components, settings or checks, and
+``kubectl apply --server-side`` of the same objects. The table goes to docs/benchmarks.md.
+"""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+
+from components.api.load import load
+from components.render.fleet import render_fleet
+from components.render.options import Options
+from components.render.yamltext import dump_all
+from workbench.cluster.binaries import find
+from workbench.cluster.cluster import Cluster
+
+from .fleets import write_fleet
+from .measure import Contestant, medians
+
+ROOT = Path(__file__).parents[2]
+REPORT = ROOT / "docs" / "benchmarks.md"
+SIZES = {10: 1, 100: 1}
+"""Models of the fleet, and how often each figure is taken."""
+WORKBENCH = [sys.executable, "-m", "workbench"]
+NAMESPACE = "bench"
+
+
+class Site:
+    """The folders of one fleet: our project, the flat project, and the rendered objects."""
+
+    def __init__(self, folder: Path, models: int, kubeconfig: Path) -> None:
+        self.models = models
+        self.kubeconfig = kubeconfig
+        self.manifests = write_fleet(folder / "models", models)
+        fleet = render_fleet(load([self.manifests]).resources, Options(namespace=NAMESPACE))
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+        self.objects = [namespace, *(value for item in fleet.rendered for value in item.objects)]
+        self.rendered = folder / "rendered.yaml"
+        self.rendered.write_text(dump_all(self.objects))
+        self.ours = self._ours(folder / "ours")
+        self.flat = self._flat(folder / "flat", "sdk")
+        self.thin = self._flat(folder / "thin", "thin")
+
+    def _ours(self, folder: Path) -> Path:
+        folder.mkdir()
+        shutil.copy(ROOT / "Pulumi.yaml", folder)
+        shutil.copy(ROOT / "__main__.py", folder)
+        config = {
+            "inference-platform:kubeconfig": str(self.kubeconfig),
+            "inference-platform:models": [str(self.manifests)],
+            "inference-platform:namespace": NAMESPACE,
+        }
+        (folder / "Pulumi.bench.yaml").write_text(yaml.safe_dump({"config": config}))
+        return folder
+
+    def _flat(self, folder: Path, classes: str) -> Path:
+        folder.mkdir()
+        (folder / "Pulumi.yaml").write_text("name: flat\nruntime: python\n")
+        shutil.copy(Path(__file__).with_name("flat_program.py"), folder / "__main__.py")
+        (folder / "objects.json").write_text(json.dumps(self.objects))
+        objects = str(folder / "objects.json")
+        config = {"flat:kubeconfig": str(self.kubeconfig), "flat:objects": objects, "flat:classes": classes}
+        (folder / "Pulumi.bench.yaml").write_text(yaml.safe_dump({"config": config}))
+        return folder
+
+    def stack(self, verb: str, project: Path, *flags: str) -> list[str]:
+        """Return the command line of a stack operation with the local engine."""
+        return [*WORKBENCH, verb, "--stack", "bench", "--engine", "local", "--cwd", str(project), *flags]
+
+    def clear(self) -> None:
+        """Remove whatever the last contestant left, so that each starts from nothing."""
+        kubectl = ["kubectl", "--kubeconfig", str(self.kubeconfig)]
+        gone = [*kubectl, "delete", "namespace", NAMESPACE, "--ignore-not-found", "--wait", "--timeout=600s"]
+        subprocess.run(gone, check=True, capture_output=True)
+        for project in (self.ours, self.flat, self.thin):
+            shutil.rmtree(project / ".workbench", ignore_errors=True)
+
+
+def measure(site: Site, runs: int) -> dict[str, float]:
+    """Return seconds by contestant."""
+    apply = ["kubectl", "--kubeconfig", str(site.kubeconfig), "apply", "--server-side", "-f", str(site.rendered)]
+    plain = [
+        Contestant("render", [*WORKBENCH, "render", str(site.manifests)], ROOT),
+        Contestant("preview", site.stack("preview", site.ours), ROOT, site.clear),
+        Contestant("preview, flat", site.stack("preview", site.flat), ROOT, site.clear),
+        Contestant("preview, thin", site.stack("preview", site.thin), ROOT, site.clear),
+        Contestant("up", site.stack("up", site.ours, "--yes", "--no-wait"), ROOT, site.clear),
+        Contestant("up, flat", site.stack("up", site.flat, "--yes", "--no-wait"), ROOT, site.clear),
+        Contestant("kubectl apply", apply, ROOT, site.clear),
+    ]
+    return medians(plain, runs, {"PYTHONPATH": str(ROOT)})
+
+
+def row(site: Site, runs: int, taken: dict[str, float]) -> str:
+    """Return a row of the table."""
+    cells = [
+        f"{site.models:,}",
+        f"{len(site.objects):,}",
+        str(runs),
+        *(f"{taken[name]:.2f}" for name in ("render", "preview", "preview, flat", "preview, thin")),
+        f"{taken['preview'] / taken['preview, flat']:.2f}",
+        f"{taken['preview'] / taken['preview, thin']:.2f}",
+        *(f"{taken[name]:.2f}" for name in ("up", "up, flat", "kubectl apply")),
+        f"{taken['up'] / taken['kubectl apply']:.2f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def report(rows: Iterable[str]) -> str:
+    """Return the page."""
+    head = (
+        "| models | objects | runs | render | preview | flat | thin | preview / flat | preview / thin | up | up, flat "
+        "| kubectl apply | up / kubectl |"
+    )
+    rule = "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    python = platform.python_version()
+    return "\n".join(
+        [
+            "# Benchmarks",
+            "",
+            f"Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} CPUs, "
+            f"{platform.system()} {platform.machine()}, Python {python}. Median seconds of whole processes, "
+            "interpreter included; read the ratios, which are taken in the same run.",
+            "",
+            head,
+            rule,
+            *rows,
+            "",
+            "- **render**: `python -m workbench render`, validation included, YAML of every object on stdout.",
+            "- **preview**, **up**: the program of this repository under the local engine, against a real control",
+            "  plane that holds none of the objects. `up` does not wait for pods, as kubectl does not.",
+            "- **flat**: the floor for both, a program that registers the same objects one after the other with the",
+            "  classes of pulumi_kubernetes, without components, settings or checks, under the same engine.",
+            "- **thin**: the same flat program with the class that our components register objects with.",
+            "- **kubectl apply**: `kubectl apply --server-side` of the rendered objects.",
+            "",
+        ]
+    )
+
+
+def main() -> None:
+    """Measure and write the report."""
+    with tempfile.TemporaryDirectory() as scratch:
+        cluster = Cluster(Path(scratch) / "state")
+        try:
+            running = cluster.start(find)
+            rows = []
+            for models, runs in SIZES.items():
+                site = Site(Path(scratch) / str(models), models, running.kubeconfig)
+                rows.append(row(site, runs, measure(site, runs)))
+                print(rows[-1], flush=True)  # noqa: T201
+                site.clear()
+        finally:
+            cluster.stop()
+    REPORT.write_text(report(rows))
+
+
+if __name__ == "__main__":
+    main()
