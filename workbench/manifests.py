@@ -75,7 +75,7 @@ def _across(manifests: "Manifests") -> Iterable["Problem"]:
     from components.planning.fit import fit
     from components.render.fleet import render_fleet
 
-    fleet = render_fleet(manifests.resources)
+    fleet = render_fleet(manifests.resources, unread=manifests.problems)
     return [*fleet.problems, *fit(fleet)]
 
 

@@ -13,21 +13,13 @@ def register(app: typer.Typer) -> None:
 
 
 def render(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Manifests, or folders of manifests.")
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Manifests, or folders of manifests.")],
     realization: Annotated[str, typer.Option(help="native or operator.")] = "native",
     workload: Annotated[str, typer.Option(help="auto, lws or deployment.")] = "auto",
     namespace: Annotated[str, typer.Option(help="Namespace of resources that name none.")] = "default",
-    runtimes: Annotated[
-        str, typer.Option(help="Edition of the shipped runtimes: upstream or current.")
-    ] = "upstream",
-    cache_claim: Annotated[
-        str | None, typer.Option(help="PersistentVolumeClaim that keeps loaded weights.")
-    ] = None,
-    cache_host_path: Annotated[
-        str | None, typer.Option(help="Node folder that keeps loaded weights.")
-    ] = None,
+    runtimes: Annotated[str, typer.Option(help="Edition of the shipped runtimes: upstream or current.")] = "upstream",
+    cache_claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps loaded weights.")] = None,
+    cache_host_path: Annotated[str | None, typer.Option(help="Node folder that keeps loaded weights.")] = None,
 ) -> None:
     """Print the Kubernetes objects of the manifests; problems go to stderr and nothing is printed then."""
     from components.api.load import load
@@ -49,8 +41,8 @@ def render(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     manifests = load(paths)
-    fleet = render_fleet(manifests.resources, options)
-    problems = [*manifests.problems, *fleet.problems, *fit(fleet)]
+    fleet = render_fleet(manifests.resources, options, manifests.problems)
+    problems = sorted({*manifests.problems, *fleet.problems, *fit(fleet)}, key=lambda problem: problem.place)
     for problem in problems:
         prefix = "" if problem.severity == "error" else "warning: "
         print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201

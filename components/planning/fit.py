@@ -25,8 +25,7 @@ def _of(item: Rendered) -> Iterator[Problem]:
     path = _flavor_path(item)
     for demand in item.pods:
         for choice in demand.choices:
-            reason = _misfit(demand, choice)
-            if reason:
+            for reason in _misfits(demand, choice):
                 yield item.source.problem(path, f"flavor {choice.flavor!r} of OpenModel {item.model!r}: {reason}")
 
 
@@ -40,24 +39,24 @@ def _flavor_path(item: Rendered) -> str:
     return f"{base}.modelName" if single else f"{base}.models"
 
 
-def _misfit(demand: PodDemand, choice: NodeChoice) -> str | None:
+def _misfits(demand: PodDemand, choice: NodeChoice) -> Iterator[str]:
     if choice.instance_type is None:
-        return None
+        return
     node = instance(choice.instance_type)
     if node is None:
         close = difflib.get_close_matches(choice.instance_type, instances(), n=3)
         hint = f"; did you mean {', '.join(close)}?" if close else ""
-        return f"INSTANCE-TYPE {choice.instance_type!r} is not a known instance type{hint}"
+        yield f"INSTANCE-TYPE {choice.instance_type!r} is not a known instance type{hint}"
+        return
     offered = allocatable(node)
     for key, wanted in sorted(demand.requests.items()):
         if "/" in key and wanted > offered.get(key, 0):
-            return _too_many(key, wanted, node)
-        if key in ("cpu", "memory") and wanted > offered[key]:
-            return (
+            yield _too_many(key, wanted, node)
+        elif key in ("cpu", "memory") and wanted > offered[key]:
+            yield (
                 f"a pod asks for {_amount(key, wanted)}, and {node.name} offers {_amount(key, offered[key])} after "
                 f"what kubelet and system keep; ask for less or take {_larger(demand, node)}"
             )
-    return None
 
 
 def _too_many(key: str, wanted: Decimal, node: Instance) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable
 from ..api.kinds import kind_of
 from ..api.llmaz import BackendRuntime, OpenModel, Playground, Service
 from ..api.load import Loaded
-from ..api.problems import Problem
+from ..api.problems import Problem, errors
 from .findings import Findings, Unrenderable
-from .llmaz import Library, render_as_written, render_playground, render_service
+from .llmaz import render_as_written, render_playground, render_service
+from .models import Library
 from .options import Options
 from .types import LEADER_WORKER_SET, LLMAZ, Fleet, Rendered
 
@@ -16,12 +17,18 @@ _Render = Callable[[Loaded, Library, Options, Findings], Rendered]
 _WORKLOADS: dict[str, _Render] = {"Playground": render_playground, "Service": render_service}
 
 
-def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS) -> Fleet:
+def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unread: Iterable[Problem] = ()) -> Fleet:
     """Render resources that may refer to each other.
 
     Every Playground and Service gives one ``Rendered``; OpenModels and BackendRuntimes are what they refer to,
     and become objects only where an operator wants them. What is wrong is returned, never raised; the same
     resources in another order give the same objects.
+
+    Args:
+        resources: What was read.
+        options: How to render.
+        unread: Problems of reading. A model with a wrong field is reported there; what claims it is not told
+            that there is no such model.
     """
     ordered = sorted(resources, key=_identity)
     again = _duplicates(ordered, options)
@@ -29,6 +36,7 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS) -> F
     library = Library(
         models={r.resource.metadata.name: r.resource for r in ordered if isinstance(r.resource, OpenModel)},
         runtimes={r.resource.metadata.name: r.resource for r in ordered if isinstance(r.resource, BackendRuntime)},
+        unread=frozenset((p.kind, p.name) for p in errors(unread)),
     )
     rendered = []
     for source in ordered:

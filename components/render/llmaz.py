@@ -1,16 +1,12 @@
 """llmaz: Playground -> Service -> workload (llmaz spec 2), natively or through the operator."""
 
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ..api.llmaz import (
-    BackendRuntime,
     ElasticConfig,
     ModelClaim,
     ModelClaims,
     ModelRef,
-    OpenModel,
     Playground,
     RecommendedConfig,
     Service,
@@ -18,7 +14,7 @@ from ..api.llmaz import (
 from ..api.load import Loaded
 from .findings import Findings
 from .groups import group_templates
-from .models import Claim, placeholders, resolve
+from .models import Claim, Library, placeholders, resolve
 from .options import Options
 from .parallel import Parallelism, check_use, parallel_args, parallelism
 from .placement import check_choices, node_choices
@@ -41,14 +37,6 @@ _TRIGGER_REMEDY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
-    """What Playgrounds and Services refer to, by name."""
-
-    models: dict[str, OpenModel]
-    runtimes: Mapping[str, BackendRuntime]
-
-
 def render_playground(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
     """Render a Playground.
 
@@ -59,7 +47,7 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
     assert isinstance(playground, Playground)  # noqa: S101  the caller chose this function by kind
     spec = playground.spec
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
-    backend = choose_backend(spec, library.runtimes, options.runtimes, findings)
+    backend = choose_backend(spec, library, options.runtimes, findings)
     cut = parallelism(claim.flavor, path, findings)
     check_use(cut, claim.flavor, backend.engine, list(backend.wanted.args or ()), path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
@@ -173,7 +161,7 @@ def _claim(
         base, names = "spec.modelClaims", several.inference_flavors if several else None
     skip = (resource.metadata.annotations or {}).get(SKIP_LOADER) == "true"
     flavors_path = f"{base}.inferenceFlavors"
-    claim = resolve(refs, names, flavors_path, library.models, findings, skip_loader=skip)
+    claim = resolve(refs, names, flavors_path, library, findings, skip_loader=skip)
     path = flavors_path if names else claim.paths[0]
     check_choices(claim.flavors, path, findings)
     return claim, path

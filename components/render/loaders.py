@@ -45,7 +45,7 @@ def mount_models(spec: Object, claim: Claim, path: str, options: Options, findin
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
         spec.setdefault("initContainers", []).append(_loader(index, model, base_env, claim, options, findings))
-    _mount_hosts(spec, runner, claim, shared=bool(loaded))
+    _mount_hosts(spec, runner, claim, findings, shared=bool(loaded))
     if loaded:
         _add_volume(spec, {"name": VOLUME, **_weights_volume(options.cache)})
         _add_mount(runner, _weights_mount(claim, options.cache, read_only=True))
@@ -118,12 +118,16 @@ def _cache_key(claim: Claim) -> str:
     return f"{claim.main.metadata.name}-{digest[:8]}"
 
 
-def _mount_hosts(spec: Object, runner: Object, claim: Claim, *, shared: bool) -> None:
+def _mount_hosts(spec: Object, runner: Object, claim: Claim, findings: Findings, *, shared: bool) -> None:
     """Mount the folders of ``host://`` models where they are on the node."""
     paths: dict[str, int] = {}
     for index, model in enumerate(claim.models):
         if source_of(model).scheme == "host":
-            paths.setdefault(source_of(model).address, index)
+            address = source_of(model).address
+            if ":" in address:
+                reason = f"OpenModel {model.metadata.name!r} comes from {source_of(model).uri!r}"
+                findings.error(claim.paths[index], f"{reason}, and Kubernetes mounts no path with ':'; rename it")
+            paths.setdefault(address, index)
     for path, index in paths.items():
         name = VOLUME if index == 0 and not shared else f"{VOLUME}-{index}"
         _add_volume(spec, {"name": name, "hostPath": {"path": path}})

@@ -1,9 +1,10 @@
 """Where a model comes from, what it is called and where the engine finds it (llmaz spec 1.1, 2.1, 2.2)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..api.llmaz import Flavor, ModelHub, ModelRef, OpenModel
-from .findings import Findings, unknown
+from ..api.llmaz import BackendRuntime, Flavor, ModelHub, ModelRef, OpenModel
+from .findings import Findings, Unrenderable, unknown
 
 MODEL_ROOT = "/workspace/models/"
 _OBJECT_STORES = ("oss", "s3", "gcs")
@@ -34,6 +35,19 @@ class Source:
     def object_store(self) -> bool:
         """Whether the weights lie in an object store."""
         return self.scheme in _OBJECT_STORES
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What Playgrounds and Services refer to, by name.
+
+    Attributes:
+        unread: Kind and name of what is there but could not be read: to call it missing would mislead.
+    """
+
+    models: Mapping[str, OpenModel]
+    runtimes: Mapping[str, BackendRuntime]
+    unread: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +122,7 @@ def resolve(
     refs: list[tuple[ModelRef, str]],
     flavor_names: list[str] | None,
     flavors_path: str,
-    known: dict[str, OpenModel],
+    library: Library,
     findings: Findings,
     *,
     skip_loader: bool,
@@ -116,14 +130,15 @@ def resolve(
     """Look up claimed models and flavors: mains go first, the others follow (llmaz spec 2.1).
 
     Raises:
-        Unrenderable: a model does not exist.
+        Unrenderable: a model does not exist, or its manifest could not be read, which is reported there.
     """
+    known = library.models
     missing = [(ref.name, path) for ref, path in refs if ref.name not in known]
     for name, path in missing:
-        reason = unknown("OpenModel", name, known, "add its manifest or correct the name")
-        stop = findings.fail(path, reason)
+        if ("OpenModel", name) not in library.unread:
+            findings.error(path, unknown("OpenModel", name, known, "add its manifest or correct the name"))
     if missing:
-        raise stop
+        raise Unrenderable
     ordered = sorted(refs, key=lambda item: item[0].role != "main")
     models = tuple(known[ref.name] for ref, _ in ordered)
     flavors = _flavors(models[0], flavor_names or [], flavors_path, findings)

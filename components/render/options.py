@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..api.names import is_dns1123_label
 from .types import Object
 
 REALIZATIONS = ("native", "operator")
@@ -72,3 +73,5 @@ class Options:
         ):
             if value not in known:
                 raise ValueError(f"{field_name} must be one of {', '.join(known)}, found {value!r}")
+        if not is_dns1123_label(self.namespace):
+            raise ValueError(f"namespace must be lower-case letters, digits and '-', found {self.namespace!r}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ..api.llmaz import Flavor
+from ..api.names import is_label_value, is_qualified_name
 from ..api.quantity import parse_quantity
 from ..catalog.instances import Instance, instance
 from .findings import Findings
@@ -138,6 +139,7 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
     """Warn where the order of flavors cannot mean what it says (llmaz spec 2.7, 6.5)."""
     if not flavors:
         return
+    _check_labels(flavors, path, findings)
     counts = {flavor.name: _accelerators(flavor) for flavor in flavors}
     if len({tuple(sorted(count.items())) for count in counts.values()}) > 1:
         findings.warn(
@@ -152,6 +154,17 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
             f"flavor {', '.join(unnamed)} names no instance type, so no nodes are made for it and its price is "
             "unknown; add params: {INSTANCE-TYPE: ...}",
         )
+
+
+def _check_labels(flavors: tuple[Flavor, ...], path: str, findings: Findings) -> None:
+    for flavor, choice in zip(flavors, node_choices(flavors), strict=True):
+        for key, value in choice.labels.items():
+            if not (is_qualified_name(key) and is_label_value(value)):
+                findings.error(
+                    path,
+                    f"flavor {flavor.name!r} asks for nodes with the label {key}: {value!r}, which no node can have; "
+                    "keys and values are letters, digits, '-', '_' and '.', at most 63 of them",
+                )
 
 
 def _accelerators(flavor: Flavor) -> dict[str, Decimal]:

@@ -17,8 +17,9 @@ from ..api.llmaz import (
 )
 from ..api.quantity import parse_quantity
 from ..catalog.runtimes import Engine, engine_of, engines, reaches, shipped, shipped_names
-from .findings import Findings, unknown
+from .findings import Findings, Unrenderable, unknown
 from .loaders import RUNNER
+from .models import Library
 from .types import Object
 
 PORT = 8080
@@ -46,21 +47,21 @@ class Backend:
         self.engine: Engine | None = engine_of(runtime.spec.image) or engines().get(runtime.metadata.name)
 
 
-def choose_backend(
-    spec: PlaygroundSpec, runtimes: Mapping[str, BackendRuntime], edition: str, findings: Findings
-) -> Backend:
+def choose_backend(spec: PlaygroundSpec, library: Library, edition: str, findings: Findings) -> Backend:
     """Find the BackendRuntime and the RecommendedConfig; a user's runtime hides a shipped one of its name.
 
     Raises:
-        Unrenderable: one of them does not exist.
+        Unrenderable: one of them does not exist, or its manifest could not be read.
     """
     wanted = spec.backend_runtime_config or BackendRuntimeConfig()
-    runtime = runtimes.get(wanted.backend_name) or shipped(wanted.backend_name, edition)
+    if ("BackendRuntime", wanted.backend_name) in library.unread:
+        raise Unrenderable
+    runtime = library.runtimes.get(wanted.backend_name) or shipped(wanted.backend_name, edition)
     if runtime is None:
         reason = unknown(
             "BackendRuntime",
             wanted.backend_name,
-            {*runtimes, *shipped_names()},
+            {*library.runtimes, *shipped_names()},
             "use one of them or add a BackendRuntime manifest",
         )
         raise findings.fail(f"{_CONFIG_PATH}.backendName", reason)

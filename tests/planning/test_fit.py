@@ -91,6 +91,11 @@ def test_cpu_and_memory_just_below_fit() -> None:
     assert problems(flavor(gpu=1), cpu="7", memory="28Gi") == []
 
 
+def test_everything_that_does_not_fit_is_said_at_once() -> None:
+    found = " ".join(problem.reason for problem in problems(flavor(gpu=2), cpu="9", memory="64Gi"))
+    assert all(words in found for words in ("9.00 cpu", "64.0Gi memory", "2 nvidia.com/gpu"))
+
+
 def test_every_flavor_is_looked_at() -> None:
     found = problems(flavor("a", gpu=1), flavor("b", "g5.large", gpu=1))
     assert ["'b'" in problem.reason for problem in found] == [True]

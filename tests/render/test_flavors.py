@@ -175,6 +175,15 @@ class TestTolerations:
         assert self.tolerations(flavor("a", ONE_GPU, **params)) is None
 
 
+@pytest.mark.parametrize(
+    "bad", [{"selector": {"gpu": "a b"}}, {"selector": {"a/b/c": "x"}}, {"INSTANCE_TYPE": "g5 2xlarge"}]
+)
+def test_labels_that_no_node_can_have_are_refused(bad: Any) -> None:
+    problem = the_error(open_model(flavors=[flavor("f", **bad)]), OWN, playground(**SPEC))
+    assert problem.path == "spec.modelClaim.modelName"
+    assert "'f'" in problem.reason
+
+
 def test_unequal_flavors_are_pointed_out() -> None:
     model = open_model(flavors=[
         flavor("a", {"nvidia.com/gpu": 1}, INSTANCE_TYPE="g5.xlarge"),

@@ -255,6 +255,7 @@ def test_each_model_has_a_loader_in_model_order_with_one_volume() -> None:
         ("gcs://bucket/m", None, ("gcs://bucket/m", "llmaz.io/skip-model-loader")),
         ("host:///data/m", SKIP, ("host:///data/m", "remove the annotation")),
         ("ollama://qwen2:0.5b", SKIP, ("ollama://", "remove the annotation")),
+        ("host:///data/a:b", None, ("host:///data/a:b", "':'")),
     ],
 )
 def test_sources_that_cannot_work_are_refused(source: str, annotations: Any, words: tuple[str, ...]) -> None:
