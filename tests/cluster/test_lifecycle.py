@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from workbench.cluster import cluster as module
 from workbench.cluster import commands
 from workbench.cluster.binaries import Found
-from workbench.cluster.cluster import Cluster
-from workbench.cluster.members import MEMBERS
+from workbench.cluster.cluster import Cluster, free_ports
+from workbench.cluster.members import MEMBERS, PORTS
 from workbench.cluster.process import Process, running_with, save, start, start_time
 from workbench.errors import WorkbenchError
 from workbench.kube import Kube
@@ -222,8 +222,56 @@ def test_after_a_reboot(own: Cluster, programs: Found) -> None:
         stranger.stop()
 
 
+def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: Cluster, programs: Found) -> None:
+    """Only the scheduler is down, but the new ports are for everybody."""
+    own.start(lambda _: programs)
+    ports = json.loads((own.folder / "ports.json").read_text())
+    scheduler = pids(own)["kube-scheduler"]
+    assert scheduler
+    os.kill(scheduler, signal.SIGKILL)
+    assert ended(scheduler)
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", ports["kube-scheduler"]))
+        taken.listen()
+        assert own.start(lambda _: programs).started == tuple(MEMBERS)
+    assert not set(json.loads((own.folder / "ports.json").read_text()).values()) & set(ports.values())
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"etcd": 1}'])
+def test_forgotten_ports_are_picked_anew(tmp_path: Path, content: str) -> None:
+    cluster = Cluster(tmp_path)
+    cluster.folder.mkdir()
+    (cluster.folder / "ports.json").write_text(content)
+    ports = cluster._ports()
+    assert set(ports) == set(PORTS)
+    assert cluster._ports() == ports
+
+
+def test_ports_are_free_and_not_those_of_outgoing_connections() -> None:
+    ports = free_ports(50)
+    assert len(set(ports)) == 50
+    assert all(20000 <= port < 30000 for port in ports)
+
+
+def test_a_taken_port_is_not_picked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(module, "_PORT_RANGE", range(port, port + 1))
+        with pytest.raises(WorkbenchError, match=f"no 1 free ports from {port} to {port}"):
+            free_ports(1)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, programs: Found) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WorkbenchError, match=r"cannot be kept in .*file/cluster.*--state-dir"):
+        Cluster(tmp_path / "file").start(lambda _: programs)
+
+
 def test_certificates_of_an_older_version_are_replaced(own: Cluster, programs: Found) -> None:
     own.start(lambda _: programs)
+    own.stop()
     (own.folder / "pki/complete").write_text("0")
     before = (own.folder / "pki/ca.crt").read_bytes()
     running = own.start(lambda _: programs)

@@ -90,7 +90,7 @@ def has_default_service_account(kube: Kube) -> bool:
     return answers(kube, "/api/v1/namespaces/default/serviceaccounts/default")
 
 
-def await_true(condition: Callable[[], bool], seconds: float, check: Callable[[], Any]) -> bool:
+def await_true(condition: Callable[[], bool], seconds: float, check: Callable[[], Any] = lambda: None) -> bool:
     """Ask again until it is true or time is up; ``check`` may raise in between."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

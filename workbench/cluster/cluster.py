@@ -2,8 +2,9 @@
 
 import fcntl
 import json
+import random
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +19,11 @@ from .members import MEMBERS, PORTS, Layout
 from .pki import ADMIN, IDENTITIES, LOOPBACK, Pki, kubeconfig, write_private
 from .process import Process, running_with, save, saved, start, start_time
 
+_PORT_RANGE = range(20000, 30000)
+"""Above the well-known, below NodePorts (30000) and what Linux uses for outgoing connections (32768)."""
 _READY_SECONDS = 60.0
 _KWOK_SECONDS = 10.0
+_PORT_SECONDS = 3.0
 _LOG_LINES = 15
 _NEXT_STEP = (
     "Run `workbench cluster start` again. If that does not help, `workbench cluster stop` and remove the state "
@@ -73,11 +77,18 @@ class Cluster:
         Raises:
             WorkbenchError: a member ended or did not become ready; the message holds the end of its log.
         """
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make_folder()
         with self._locked():
-            if not self._pki.complete:  # members of an older version would not know the new certificates
+            missing = self._missing()
+            if missing:
+                # A command that was killed between starting a member and noting its pid leaves one that nobody
+                # knows, with its port and its lock on the data.
+                self._stop_orphans(missing)
+            if missing and (not self._pki.complete or self._lost_port(missing)):
+                # The members that run would not know the new certificates or ports.
                 self._stop_members()
-            missing = [name for name in MEMBERS if self._process(name) is None]
+                self._ports_file.unlink(missing_ok=True)
+                missing = self._missing()
             found = find(progress) if missing else None
             layout = self._layout(progress)
             with admin(layout) as kube:
@@ -113,6 +124,17 @@ class Cluster:
             Member(name, process.pid if process else None, self._log(name)) for name, process in processes.items()
         )
 
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise WorkbenchError(
+                f"the cluster's files cannot be kept in {self.folder}: {error.strerror}; give another --state-dir"
+            ) from None
+
+    def _missing(self) -> list[str]:
+        return [name for name in MEMBERS if self._process(name) is None]
+
     def _layout(self, progress: Progress) -> Layout:
         if not self._pki.complete:
             progress("making certificates")
@@ -124,32 +146,33 @@ class Cluster:
 
     def _ports(self) -> dict[str, int]:
         """Free ports, picked once: a restarted member must be found where the others look for it."""
-        path = self.folder / "ports.json"
-        if path.exists():
-            ports: dict[str, int] = json.loads(path.read_text())
-            if set(ports) == set(PORTS) and not self._taken_by_others(ports):
-                return ports
-        sockets = [socket.socket() for _ in PORTS]
-        for listener in sockets:
-            listener.bind((LOOPBACK, 0))
-        ports = {name: listener.getsockname()[1] for name, listener in zip(PORTS, sockets, strict=True)}
-        for listener in sockets:
-            listener.close()
-        write_private(path, json.dumps(ports).encode())
+        ports = self._known_ports()
+        if not ports:
+            ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+            write_private(self._ports_file, json.dumps(ports).encode())
         return ports
 
-    def _taken_by_others(self, ports: Mapping[str, int]) -> bool:
-        """Whether, with no member running, somebody else listens on a port since."""
-        if any(self._process(name) for name in MEMBERS):
-            return False
-        return any(_listening(port) for port in ports.values())
+    def _known_ports(self) -> dict[str, int]:
+        try:
+            ports: dict[str, int] = json.loads(self._ports_file.read_text())
+        except (OSError, ValueError):
+            return {}
+        return ports if set(ports) == set(PORTS) else {}
+
+    def _lost_port(self, missing: Sequence[str]) -> bool:
+        """Whether somebody else listens where a member that does not run would, or the ports are forgotten."""
+        ports = self._known_ports()
+        wanted = [port for name, port in ports.items() if name.removesuffix("-peer") in missing]
+        # A process that was just killed holds its port until its last thread has ended.
+        return not ports or not await_true(lambda: not any(map(_listening, wanted)), _PORT_SECONDS)
+
+    @property
+    def _ports_file(self) -> Path:
+        return self.folder / "ports.json"
 
     def _start_missing(
         self, missing: Sequence[str], found: Found, layout: Layout, kube: Kube, progress: Progress
     ) -> None:
-        # A command that was killed between starting a member and noting its pid leaves one that nobody knows,
-        # with its port and its lock on the data.
-        self._stop_orphans(missing)
         for name in MEMBERS:
             if name in missing:
                 progress(f"starting {name}")
@@ -224,6 +247,24 @@ class Cluster:
         with (self.folder / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def free_ports(count: int) -> list[int]:
+    """Return free ports on loopback, below those that systems give to outgoing connections.
+
+    Whoever keeps connecting to a stopped member's port would in the end be given that very port himself.
+    """
+    ports: list[int] = []
+    for port in random.SystemRandom().sample(_PORT_RANGE, len(_PORT_RANGE)):
+        with socket.socket() as probe:
+            try:
+                probe.bind((LOOPBACK, port))
+            except OSError:
+                continue
+        ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise WorkbenchError(f"there are no {count} free ports from {_PORT_RANGE.start} to {_PORT_RANGE.stop - 1}")
 
 
 def _listening(port: int) -> bool:
