@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cluster.binaries import Found, find
+from workbench.cluster.binaries import Found, NoControlPlaneError, find
 from workbench.cluster.cluster import Cluster, Running
-from workbench.errors import WorkbenchError
 from workbench.kube import Kube
 
 
@@ -17,7 +16,7 @@ def programs() -> Found:
     """The programs of a control plane; only where none can be had are cluster tests skipped."""
     try:
         return find(lambda _: None)
-    except WorkbenchError as error:
+    except NoControlPlaneError as error:
         if os.environ.get("INFERENCE_PLATFORM_REQUIRE_CLUSTER"):
             raise
         pytest.skip(f"no control plane can be had here: {error}")

@@ -229,7 +229,7 @@ def test_a_new_enough_go_is_used(machine: Path, version: str) -> None:
 
 
 def test_nothing_at_all_says_every_way(machine: Path) -> None:
-    with pytest.raises(WorkbenchError) as error:
+    with pytest.raises(binaries.NoControlPlaneError) as error:
         resolve()
     said = str(error.value)
     assert error.value.exit_code == 1

@@ -38,6 +38,10 @@ _VERSION_SECONDS = 20
 Progress = Callable[[str], None]
 
 
+class NoControlPlaneError(WorkbenchError):
+    """There is no way to a control plane on this machine: nothing is broken, it lacks something."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The programs by member name, and kwok's stages."""
@@ -50,7 +54,7 @@ def find(progress: Progress) -> Found:
     """Return the programs: each from KUBEBUILDER_ASSETS or PATH where one of use is there, else a built one.
 
     Raises:
-        WorkbenchError: something is missing and cannot be built; the message lists the ways to get it.
+        NoControlPlaneError: something is missing and cannot be built; the message lists the ways to get it.
     """
     on_machine = usable(installed(MEMBERS), progress)
     missing = [name for name in MEMBERS if name not in on_machine]
@@ -129,7 +133,7 @@ def ensure_built(progress: Progress, names: Iterable[str]) -> Path:
                     _build(go, name, folder, f"building {name} ({position} of {len(wanted)})", progress)
                 _write_stages(go, folder)
             except WorkbenchError as error:
-                raise WorkbenchError(f"{error}\n\n{ways()}") from None
+                raise NoControlPlaneError(f"{error}\n\n{ways()}") from None
     return folder
 
 

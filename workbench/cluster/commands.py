@@ -57,6 +57,7 @@ def status(state_dir: StateDir = STATE_DIR) -> None:
     """Show which members run. Exits with 1 when one does not."""
     from rich.console import Console
     from rich.table import Column, Table
+    from rich.text import Text
 
     from .cluster import Cluster
 
@@ -65,8 +66,8 @@ def status(state_dir: StateDir = STATE_DIR) -> None:
     table = Table("member", "state", "pid", Column("log", overflow="fold"), box=None)
     for member in members:
         state = "running" if member.running else "stopped"
-        table.add_row(member.name, state, str(member.pid or "-"), str(member.log))
-    console = Console(highlight=False)
+        table.add_row(member.name, state, str(member.pid or "-"), Text(str(member.log)))
+    console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     console.print(table)
@@ -90,7 +91,7 @@ def shown_progress(console: "Console") -> Iterator[Callable[[str], None]]:
         title = step.partition(": ")[0] if step.startswith("building") else step
         if title not in printed:
             printed.add(title)
-            console.print(title, soft_wrap=True)
+            console.print(title, soft_wrap=True, markup=False)
 
     if not console.is_terminal:
         yield in_log
@@ -104,7 +105,7 @@ def shown_progress(console: "Console") -> Iterator[Callable[[str], None]]:
 def _console() -> "Console":
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, markup=False)
 
 
 def _export(kubeconfig: Path) -> str:

@@ -1,0 +1,42 @@
+"""What a start shows: one changing line on a terminal, each step once in a log."""
+
+import io
+import re
+
+from rich.console import Console
+
+from workbench.cluster.commands import shown_progress
+
+STEPS = [
+    "etcd 3.6.8: /usr/bin/etcd",
+    "building kwok (1 of 2)",
+    "building kwok (1 of 2): 1 steps, k8s.io/api",
+    "building kwok (1 of 2): 2 steps, k8s.io/client-go",
+    "building etcd (2 of 2): 1 steps, go.etcd.io",
+    "starting [etcd]",
+]
+
+
+def shown(*, terminal: bool) -> str:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=120, highlight=False, color_system=None)
+    with shown_progress(console) as progress:
+        for step in STEPS:
+            progress(step)
+    return out.getvalue()
+
+
+def test_a_log_gets_each_step_once() -> None:
+    assert shown(terminal=False).splitlines() == [
+        "etcd 3.6.8: /usr/bin/etcd",
+        "building kwok (1 of 2)",
+        "building etcd (2 of 2)",
+        "starting [etcd]",
+    ]
+
+
+def test_a_terminal_gets_the_time_and_nothing_stays() -> None:
+    text = shown(terminal=True)
+    assert "starting [etcd]" in text
+    assert re.search(r"\d:\d\d:\d\d", text)
+    assert text.endswith("\x1b[2K")  # the line is erased at the end
