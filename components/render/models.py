@@ -26,9 +26,7 @@ class Source:
 
     @property
     def is_file(self) -> bool:
-        """Whether the address is one file. One rule for loader and engine: GGUF is a file, the rest folders."""
-        if self.hub:
-            return bool(self.hub.filename)
+        """Whether an object store address is one file: GGUF is, the rest are folders, for loader and engine alike."""
         return ".gguf" in self.last_segment
 
     @property

@@ -301,6 +301,26 @@ class TestNodeGroups:
         assert {group.labels["pool"] for group in groups.values()} == {"A_1.x", "b"}
         assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for name in groups)
 
+    @pytest.mark.parametrize("values", [("a_b", "a.b"), ("x" * 63, "x" * 62)])
+    def test_names_differ_and_stay_short(self, values: tuple[str, str]) -> None:
+        models = [
+            open_model(name, flavors=[flavor("f", ONE_GPU, {"pool": value}, INSTANCE_TYPE="g5.xlarge")])
+            for name, value in zip("ab", values, strict=True)
+        ]
+        groups = self.groups(*models, gpu_playground("p", "a", 1), gpu_playground("q", "b", 1))
+        assert {group.labels["pool"] for group in groups.values()} == set(values)
+        assert all(len(name) <= 48 for name in groups)
+
+    def test_what_init_containers_ask_for_counts_where_it_is_more(self) -> None:
+        """The scheduler takes the larger of the containers' sum and each init container."""
+        need = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
+        more = {"requests": {"cpu": "3"}, "limits": {"cpu": "3"}}
+        containers = [runner(resources=need), {"name": "side", "image": "x:1", "resources": need}]
+        spec = {"containers": containers, "initContainers": [{"name": "init", "image": "x:1", "resources": more}]}
+        template = {"workerTemplate": {"spec": spec}}
+        (item,) = fleet_of(open_model(), service(workloadTemplate=template)).rendered
+        assert [demand.requests["cpu"] for demand in item.pods] == [3]
+
     @pytest.mark.parametrize(
         ("selector", "capacity", "zone"),
         [

@@ -3,7 +3,11 @@
 from typing import Any
 
 import pytest
+import yaml
 
+from components.api.load import parse
+from components.render.fleet import render_fleet
+from components.render.options import Options
 from tests.render.support import (
     GPU,
     errors,
@@ -77,6 +81,22 @@ class TestHandWritten:
         assert (spec["replicas"], spec["startupPolicy"]) == (2, "LeaderCreated")
         group = spec["leaderWorkerTemplate"]
         assert (group["size"], group["restartPolicy"], group["subGroupPolicy"]) == (2, "None", policy)
+
+    def test_only_leaders_carry_the_labels_by_which_a_model_is_found(self) -> None:
+        """llmaz spec 2.6, 3: requests and metrics of a model come from its leaders."""
+        named = open_model(flavors=[GPU])
+        claims = {"models": [{"name": "m"}], "inferenceFlavors": ["a10g"]}
+        group = lws(named, service(modelClaims=claims, workloadTemplate=two()))["leaderWorkerTemplate"]
+        assert group["leaderTemplate"]["metadata"] == {
+            "labels": {"llmaz.io/model-name": "m", "llmaz.io/model-family-name": "qwen2"},
+            "annotations": {"llmaz.io/inference-service-flavors": "a10g"},
+        }
+        assert "metadata" not in group["workerTemplate"]
+
+    def test_without_leader_template_the_workers_carry_them(self) -> None:
+        flat = {"size": 2, "workerTemplate": template()}
+        group = lws(MODEL, service(workloadTemplate=flat))["leaderWorkerTemplate"]
+        assert group["workerTemplate"]["metadata"]["labels"]["llmaz.io/model-name"] == "m"
 
     def test_the_deprecated_restart_policy_is_written_as_the_webhook_would(self) -> None:
         assert lws(MODEL, service(workloadTemplate=two(restartPolicy="Default")))["leaderWorkerTemplate"][
@@ -302,7 +322,35 @@ class TestOperator:
         assert errors(fleet_of(playground(), realization="operator"))
 
 
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        ({"realization": "magic"}, "realization must be one of native, operator"),
+        ({"workload": "pod"}, "workload must be one of auto, lws, deployment"),
+        ({"runtimes": "old"}, "runtimes must be one of upstream, current"),
+        ({"namespace": "A b"}, "namespace"),
+    ],
+)
+def test_options_know_their_words(words: dict[str, str], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        Options(**words)  # type: ignore[arg-type]
+
+
 class TestFleet:
+    def test_what_could_not_be_read_is_not_called_missing(self) -> None:
+        """One mistake, one message."""
+        for broken, config in (
+            (open_model(), {}),
+            (runtime("own"), {"backendRuntimeConfig": {"backendName": "own"}}),
+        ):
+            broken["spec"]["typo"] = 1
+            documents = [broken, *([MODEL] if broken["kind"] != "OpenModel" else []), playground(**config)]
+            manifests = parse(yaml.safe_dump_all(documents))
+            assert len(manifests.problems) == 1
+            assert len(render_fleet(manifests.resources).problems) == 1
+            fleet = render_fleet(manifests.resources, unread=manifests.problems)
+            assert (fleet.problems, fleet.rendered) == ((), ())
+
     def test_a_missing_model_is_named_with_the_nearest(self) -> None:
         problem = the_error(open_model("qwen2-7b"), playground(model="qwen2-7"))
         assert problem.path == "spec.modelClaim.modelName"
