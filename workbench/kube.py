@@ -21,6 +21,8 @@ Json = dict[str, Any]
 APPLY = "application/apply-patch+yaml"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PAGE = 500
+_IMMUTABLE = ("immutable", "updates to", "may not change once set")
+"""How Kubernetes' validation of updates words it. Causes alone are read: names may hold such words, too."""
 _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
 
 
@@ -44,9 +46,9 @@ class KubeError(Exception):
     @property
     def immutable(self) -> bool:
         """Whether a field was refused because it cannot change; only a new object can have the value."""
-        said = " ".join([self.message, *(message for _, message in self.causes)])
+        said = [message for _, message in self.causes] or [self.message]
         return self.status == http.HTTPStatus.UNPROCESSABLE_ENTITY and any(
-            words in said for words in ("immutable", "updates to", "may not change once set", "is forbidden")
+            words in message for message in said for words in _IMMUTABLE
         )
 
     @property

@@ -121,9 +121,7 @@ def _execute(plugin: Json) -> Json:
         status = json.loads(done.stdout)["status"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         said = getattr(error, "stderr", None) or error
-        raise WorkbenchError(
-            f"the kubeconfig's credential plugin `{' '.join(command)}` failed: {said}"
-        ) from None
+        raise WorkbenchError(f"the kubeconfig's credential plugin `{' '.join(command)}` failed: {said}") from None
     return {
         "token": status.get("token"),
         "client-certificate-data": _encoded(status.get("clientCertificateData")),

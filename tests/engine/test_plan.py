@@ -29,7 +29,7 @@ def test_nothing_at_all_says_zero_changes(offline: Stack) -> None:
 
 
 def test_other_clouds_are_planned_only_and_what_waits_for_them_is_pending(offline: Stack) -> None:
-    seen = {}
+    seen: dict[str, bool] = {}
 
     def program() -> None:
         aws = pulumi.ProviderResource("aws", "cloud", {"region": "eu-west-1"})

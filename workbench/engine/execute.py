@@ -21,7 +21,9 @@ _CRD = "CustomResourceDefinition"
 _PATIENCE = 30.0
 """Seconds for what the API server makes up for by itself: discovery of a new CRD, a namespace on its way."""
 _TRANSIENT = (409, 429, 500, 502, 503, 504)
-_CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok")
+_CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok", "before-first-apply")
+"""Managers that write to what others made. The last stands for no manager at all: a namespace of which we
+set nothing but the name has none."""
 _FOREGROUND = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob")
 _PROPAGATION = "pulumi.com/deletionPropagationPolicy"
 
@@ -151,7 +153,7 @@ class Executor:
             self._remove_old(step, target)
             self.state.write([replace(row, intent=CREATING, uid="")])
             live, created = self._put(target.kube, obj)
-        if step.op is Op.CREATE and step.row is None and not created and _foreign(live):
+        if step.op is Op.CREATE and step.row is None and not created and foreign(live):
             row = replace(row, adopted=True)
             step.note = "already existed: adopted, and left standing by destroy"
         if obj["kind"] == _CRD:
@@ -291,7 +293,7 @@ def _await_established(kube: Kube, name: str) -> None:
     raise WorkbenchError(f"CRD {name} was not established within {_PATIENCE:.0f} s")
 
 
-def _foreign(live: Mapping[str, Any]) -> bool:
+def foreign(live: Mapping[str, Any]) -> bool:
     """Whether somebody else wrote the object: a person, another tool, another stack."""
     return any(
         entry.get("manager") != MANAGER

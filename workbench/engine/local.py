@@ -48,7 +48,6 @@ class Outcome:
     outputs: dict[str, Any] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     changed: int = 0
-    targets: Targets | None = None
 
     @property
     def ok(self) -> bool:
@@ -77,20 +76,20 @@ class LocalEngine:
     def preview(self) -> Outcome:
         """Show what ``up`` would do."""
         graph = self.record(preview=True)
-        with State(self._folder, self._project.stack) as state:
+        with State(self._folder, self._project.stack) as state, self._targets:
             plan = self._plan(graph, state, strict=False)
             self._display.tree(plan, graph.root)
             self._display.differences(plan)
             self._display.outputs(_shown(graph.exports))
             self._display.planned(plan)
             _refuse_protected(plan)
-        return Outcome(graph.exports, changed=len(plan.having(*CHANGING)), targets=self._targets)
+        return Outcome(graph.exports, changed=len(plan.having(*CHANGING)))
 
     def up(self) -> Outcome:
         """Make the stack what the program says."""
         started = time.monotonic()
         graph = self.record(preview=False)
-        with State(self._folder, self._project.stack) as state:
+        with State(self._folder, self._project.stack) as state, self._targets:
             plan = self._plan(graph, state, strict=True)
             _refuse_protected(plan)
             self._display.tree(plan, graph.root)
@@ -104,12 +103,12 @@ class LocalEngine:
             self._display.failures(result.failures)
             self._display.outputs(_shown(graph.exports) if not result.failures else {})
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
-        return Outcome(graph.exports, result.failures, len(result.done), self._targets)
+        return Outcome(graph.exports, result.failures, len(result.done))
 
     def destroy(self) -> Outcome:
         """Delete everything the stack created."""
         started = time.monotonic()
-        with State(self._folder, self._project.stack) as state:
+        with State(self._folder, self._project.stack) as state, self._targets:
             plan = self._plan(None, state, strict=True)
             _refuse_protected(plan)
             self._display.tree(plan, self._root)
@@ -122,7 +121,7 @@ class LocalEngine:
                 state.set_fact(_OUTPUTS, {})
             self._display.failures(result.failures)
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
-        return Outcome({}, result.failures, len(result.done), self._targets)
+        return Outcome({}, result.failures, len(result.done))
 
     def outputs(self) -> dict[str, Any]:
         """Return the outputs of the last ``up``, secrets masked."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import WorkbenchError
 from ..kube import KubeError
-from .execute import MANAGER, Failure, Progress, Result, await_gone, delete_object
+from .execute import Failure, Progress, Result, await_gone, delete_object, foreign
 from .plan import Op, Plan, Step
 from .state import DELETING, State
 from .targets import Target, Targets, identity, living
@@ -106,7 +106,7 @@ def _ours(target: Target, inputs: Mapping[str, object]) -> bool:
         if error.status == http.HTTPStatus.NOT_FOUND:
             return False
         raise
-    return any(entry.get("manager") == MANAGER for entry in live["metadata"].get("managedFields") or ())
+    return not foreign(live)
 
 
 def _kinds(targets: Targets, steps: Iterable[Step]) -> list[tuple[Target, set[tuple[str, str]]]]:

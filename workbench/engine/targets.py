@@ -66,6 +66,7 @@ class Targets:
         try:
             uid = kube.uid()
         except KubeError as error:
+            kube.close()
             raise WorkbenchError(
                 f"provider {name!r}: {error.message}\n"
                 "Start the simulated cluster with `workbench cluster start`, or give --kubeconfig."
@@ -92,7 +93,10 @@ class Targets:
         """Return a connected cluster by its uid."""
         return next((target for target in self._made.values() if target.uid == uid), None)
 
-    def close(self) -> None:
+    def __enter__(self) -> "Targets":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Close all connections."""
         for target in self._made.values():
             target.kube.close()

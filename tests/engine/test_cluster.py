@@ -1,0 +1,404 @@
+"""The engine against a real API server: what it creates, changes, replaces, deletes and leaves alone."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pulumi
+import pytest
+
+from tests.engine.support import Stack, config_map, kube_object, register
+from workbench.engine.execute import MANAGER
+from workbench.engine.local import Options
+from workbench.errors import WorkbenchError
+from workbench.kube import Kube, KubeError
+
+
+@pytest.fixture
+def kube(live: Stack) -> Iterator[Kube]:
+    with Kube.from_kubeconfig(live.kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture
+def namespace(kube: Kube, live: Stack) -> str:
+    """The name of a namespace that the tests' programs create."""
+    return "eng-" + live.folder.name.replace("_", "-").lower()[-40:].strip("-")
+
+
+def gone(kube: Kube, kind: str, name: str, namespace: str | None = None) -> bool:
+    try:
+        kube.get("v1", kind, name, namespace)
+    except KubeError as error:
+        return error.status == 404
+    return False
+
+
+def maps(live: Stack, namespace: str, **values: str) -> Callable[[], None]:
+    """A namespace and one ConfigMap for each value."""
+
+    def program() -> None:
+        provider = live.provider()
+        space = register(
+            kube_object("v1", "Namespace", namespace), pulumi.ResourceOptions(provider=provider), "space"
+        )
+        for name, value in values.items():
+            opts = pulumi.ResourceOptions(provider=provider, depends_on=[space])
+            config_map(name, opts, namespace, value=value)
+        pulumi.export("names", sorted(values))
+
+    return program
+
+
+def test_create_same_update_delete_destroy(live: Stack, kube: Kube, namespace: str) -> None:
+    first = live.up(maps(live, namespace, a="1", b="1"))
+    uid = kube.get("v1", "ConfigMap", "a", namespace)["metadata"]["uid"]
+    again = live.up(maps(live, namespace, a="1", b="1"))
+    assert "    0 changes" in live.screen.splitlines()
+    changed = live.up(maps(live, namespace, a="2", c="1"))
+    after = kube.get("v1", "ConfigMap", "a", namespace)
+
+    assert (first.ok, first.changed, again.changed, changed.changed) == (True, 4, 0, 3)
+    assert '~ data.value: "1" => "2"' in live.screen
+    assert after["data"] == {"value": "2"}
+    assert after["metadata"]["uid"] == uid
+    assert gone(kube, "ConfigMap", "b", namespace)
+    assert live.run("outputs") == {"names": ["a", "c"]}  # type: ignore[comparison-overlap]
+
+    live.destroy()
+    assert gone(kube, "Namespace", namespace)
+    assert live.rows() == {}
+
+
+def test_preview_touches_nothing(live: Stack, kube: Kube, namespace: str) -> None:
+    outcome = live.preview(maps(live, namespace, a="1"))
+    assert outcome.changed == 3
+    assert gone(kube, "Namespace", namespace)
+    assert live.rows() == {}
+
+
+def test_what_was_deleted_by_hand_comes_back(live: Stack, kube: Kube, namespace: str) -> None:
+    live.up(maps(live, namespace, a="1", b="1"))
+    kube.delete("v1", "ConfigMap", "a", namespace)
+    outcome = live.up(maps(live, namespace, a="1", b="1"))
+    assert outcome.changed == 1
+    assert "deleted outside" in live.screen
+    assert not gone(kube, "ConfigMap", "a", namespace)
+    live.destroy()
+
+
+def deployment(name: str, namespace: str, label: str, **extra: Any) -> dict[str, Any]:
+    template = {
+        "metadata": {"labels": {"app": label}},
+        "spec": {"containers": [{"name": "c", "image": "registry.example/x:1"}]},
+    }
+    spec = {"replicas": 0, "selector": {"matchLabels": {"app": label}}, "template": template, **extra}
+    return kube_object("apps/v1", "Deployment", name, namespace, spec=spec)
+
+
+def test_an_immutable_field_replaces_and_the_preview_says_so(live: Stack, kube: Kube, namespace: str) -> None:
+    def program(label: str) -> Callable[[], None]:
+        def run() -> None:
+            opts = pulumi.ResourceOptions(provider=live.provider())
+            space = register(kube_object("v1", "Namespace", namespace), opts, "space")
+            register(
+                deployment("web", namespace, label),
+                pulumi.ResourceOptions(provider=opts.provider, depends_on=[space]),
+            )
+
+        return run
+
+    live.up(program("one"))
+    before = kube.get("apps/v1", "Deployment", "web", namespace)["metadata"]["uid"]
+    live.preview(program("two"))
+    assert "+- 1 to replace" in live.screen
+    live.up(program("two"))
+    after = kube.get("apps/v1", "Deployment", "web", namespace)
+    assert "+- 1 replaced" in live.screen
+    assert after["metadata"]["uid"] != before
+    assert after["spec"]["selector"]["matchLabels"] == {"app": "two"}
+    assert live.up(program("two")).changed == 0
+    live.destroy()
+
+
+@pytest.mark.parametrize(("message", "replaced"), [("field is immutable", True), ("must grow", False)])
+def test_a_field_that_no_table_knows_is_replaced_when_the_server_calls_it_immutable(
+    live: Stack, kube: Kube, namespace: str, message: str, replaced: bool
+) -> None:
+    group = f"{namespace}.immutable.example.com"
+
+    def program(value: str) -> Callable[[], None]:
+        def run() -> None:
+            provider = live.provider()
+            kinds = register(
+                definition(f"things.{group}", message), pulumi.ResourceOptions(provider=provider), "kinds"
+            )
+            register(
+                kube_object(f"{group}/v1", "Thing", "one", spec={"value": value}),
+                pulumi.ResourceOptions(provider=provider, depends_on=[kinds]),
+            )
+
+        return run
+
+    live.up(program("1"))
+    outcome = live.up(program("2"))
+    assert outcome.ok is replaced
+    assert ("+- 1 replaced" in live.screen) is replaced
+    assert (f": {message}" in live.screen) is not replaced
+    live.destroy()
+    assert live.rows() == {}
+
+
+def definition(name: str, once: str | None = None) -> dict[str, Any]:
+    plural, group = name.split(".", 1)
+    value: dict[str, Any] = {"type": "string"}
+    if once:
+        value["x-kubernetes-validations"] = [{"rule": "self == oldSelf", "message": once}]
+    schema = {
+        "type": "object",
+        "properties": {"spec": {"type": "object", "properties": {"value": value}}},
+    }
+    return kube_object(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        name,
+        spec={
+            "group": group,
+            "scope": "Cluster",
+            "names": {"plural": plural, "singular": "thing", "kind": "Thing"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    )
+
+
+def test_a_definition_is_awaited_before_its_objects_even_without_depends_on(
+    live: Stack, kube: Kube, namespace: str
+) -> None:
+    group = f"{namespace}.example.com"
+
+    def program() -> None:
+        provider = live.provider()
+        for number in range(3):
+            value = kube_object(f"{group}/v1", "Thing", f"t{number}", spec={"value": "x"})
+            register(value, pulumi.ResourceOptions(provider=provider))
+        register(definition(f"things.{group}"), pulumi.ResourceOptions(provider=provider), "kinds")
+
+    assert live.up(program).ok
+    assert len(kube.list(f"{group}/v1", "Thing")) == 3
+    live.destroy()
+    assert live.rows() == {}
+
+
+def test_secrets_are_neither_shown_nor_stored(live: Stack, kube: Kube, namespace: str) -> None:
+    hidden = ["marked-Zq81", "kube-secret-Yp72"]
+
+    def program(suffix: str) -> Callable[[], None]:
+        def run() -> None:
+            opts = pulumi.ResourceOptions(provider=live.provider())
+            space = register(kube_object("v1", "Namespace", namespace), opts, "space")
+            inside = pulumi.ResourceOptions(provider=opts.provider, depends_on=[space])
+            config_map("cm", inside, namespace, token=pulumi.Output.secret(hidden[0] + suffix))
+            value = kube_object("v1", "Secret", "plain", namespace, stringData={"k": hidden[1] + suffix})
+            register(value, pulumi.ResourceOptions(provider=opts.provider, depends_on=[space]))
+            pulumi.export("token", pulumi.Output.secret(hidden[0] + suffix))
+
+        return run
+
+    screens = []
+    for suffix in ("", "", "-new"):
+        outcome = live.up(program(suffix))
+        screens.append(live.screen)
+    stored = b"".join(path.read_bytes() for path in (live.folder / "stacks").iterdir())
+
+    assert outcome.changed == 2
+    assert "0 changes" in screens[1]
+    assert kube.get("v1", "ConfigMap", "cm", namespace)["data"] == {"token": "marked-Zq81-new"}
+    for secret in hidden:
+        assert secret not in "".join(screens)
+        assert secret.encode() not in stored
+    assert live.run("outputs") == {"token": "[secret]"}  # type: ignore[comparison-overlap]
+    for path in (live.folder / "stacks").iterdir():
+        assert path.stat().st_mode & 0o077 == 0, path
+    live.destroy()
+
+
+def test_ignored_fields_keep_what_others_set(live: Stack, kube: Kube, namespace: str) -> None:
+    def program(replicas: int, image: str) -> Callable[[], None]:
+        def run() -> None:
+            opts = pulumi.ResourceOptions(provider=live.provider())
+            space = register(kube_object("v1", "Namespace", namespace), opts, "space")
+            value = deployment("web", namespace, "a", replicas=replicas)
+            value["spec"]["template"]["spec"]["containers"][0]["image"] = image
+            register(
+                value,
+                pulumi.ResourceOptions(provider=opts.provider, depends_on=[space], ignore_changes=["spec.replicas"]),
+            )
+
+        return run
+
+    live.options = Options(wait=False)
+    live.up(program(0, "registry.example/x:1"))
+    path = kube.path("apps/v1", "Deployment", "web", namespace)
+    kube.request("PATCH", path, body={"spec": {"replicas": 2}}, content_type="application/merge-patch+json")
+    assert live.up(program(5, "registry.example/x:1")).changed == 0
+    assert live.up(program(5, "registry.example/x:2")).changed == 1
+    spec = kube.get("apps/v1", "Deployment", "web", namespace)["spec"]
+    assert spec["replicas"] == 2
+    assert spec["template"]["spec"]["containers"][0]["image"] == "registry.example/x:2"
+    live.destroy()
+
+
+def test_protected_objects_stop_everything_before_it_starts(live: Stack, kube: Kube, namespace: str) -> None:
+    def program(protect: bool, present: bool = True) -> Callable[[], None]:
+        def run() -> None:
+            provider = live.provider()
+            options = pulumi.ResourceOptions(provider=provider, protect=protect)
+            space = register(kube_object("v1", "Namespace", namespace), options, "space")
+            if present:
+                config_map("other", pulumi.ResourceOptions(provider=provider, depends_on=[space]), namespace, a="1")
+
+        return run
+
+    live.up(program(protect=True))
+    with pytest.raises(WorkbenchError, match="protected") as refused:
+        live.destroy()
+    assert "::space" in str(refused.value)
+    assert not gone(kube, "ConfigMap", "other", namespace)
+    assert live.up(program(protect=False)).changed == 0
+    live.destroy()
+    assert gone(kube, "Namespace", namespace)
+
+
+def test_retained_and_adopted_objects_stay(live: Stack, kube: Kube) -> None:
+    kube.create(kube_object("v1", "ConfigMap", "theirs", "default", data={"a": "1"}))
+
+    def program() -> None:
+        provider = live.provider()
+        config_map("theirs", pulumi.ResourceOptions(provider=provider), a="2")
+        config_map("kept", pulumi.ResourceOptions(provider=provider, retain_on_delete=True), a="1")
+
+    live.up(program)
+    live.destroy()
+    assert live.rows() == {}
+    for name in ("theirs", "kept"):
+        assert not gone(kube, "ConfigMap", name, "default")
+        kube.delete("v1", "ConfigMap", name, "default")
+
+
+def test_an_alias_moves_a_resource_without_touching_it(live: Stack, kube: Kube) -> None:
+    def before() -> None:
+        config_map("cm", pulumi.ResourceOptions(provider=live.provider()), a="1")
+
+    def after() -> None:
+        provider = live.provider()
+        root = pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)
+        parent = pulumi.ComponentResource("proj:index:New", "new", {})
+        register(
+            kube_object("v1", "ConfigMap", "cm", "default", data={"a": "1"}),
+            pulumi.ResourceOptions(
+                parent=parent,
+                provider=provider,
+                aliases=[root, pulumi.Alias(name="cm", parent=pulumi.ROOT_STACK_RESOURCE)],
+            ),
+            "renamed",
+        )
+
+    live.up(before)
+    uid = kube.get("v1", "ConfigMap", "cm", "default")["metadata"]["uid"]
+    outcome = live.up(after)
+    assert outcome.changed == 1  # the component
+    assert kube.get("v1", "ConfigMap", "cm", "default")["metadata"]["uid"] == uid
+    assert set(live.rows()) == {"here", "new", "renamed"}
+    live.destroy()
+    assert gone(kube, "ConfigMap", "cm", "default")
+
+
+def test_a_failure_names_the_field_and_skips_what_depends_on_it(live: Stack, kube: Kube, namespace: str) -> None:
+    def program() -> None:
+        provider = live.provider()
+        wrong = kube_object("v1", "Service", "wrong", "default", spec={"ports": [{"port": 99999}]})
+        failing = register(wrong, pulumi.ResourceOptions(provider=provider))
+        config_map("after", pulumi.ResourceOptions(provider=provider, depends_on=[failing]), a="1")
+        config_map("apart", pulumi.ResourceOptions(provider=provider), a="1")
+
+    outcome = live.up(program)
+    assert [failure.skipped for failure in outcome.failures] == [False, True]
+    assert "spec.ports[0].port" in live.screen
+    assert gone(kube, "ConfigMap", "after", "default")
+    assert not gone(kube, "ConfigMap", "apart", "default")
+    live.destroy()
+    assert gone(kube, "ConfigMap", "apart", "default")
+
+
+def test_each_object_goes_to_the_cluster_of_its_provider(live: Stack, kube: Kube) -> None:
+    """Two providers of one cluster, told apart by their default namespace."""
+    for name in ("prov-a", "prov-b"):
+        kube.apply(kube_object("v1", "Namespace", name), manager="test")
+
+    def program() -> None:
+        for name in ("prov-a", "prov-b"):
+            provider = live.provider(name, namespace=name)
+            value = kube_object("v1", "ConfigMap", "same", data={"from": name})
+            register(value, pulumi.ResourceOptions(provider=provider), name)
+
+    live.up(program)
+    found = {name: kube.get("v1", "ConfigMap", "same", name)["data"]["from"] for name in ("prov-a", "prov-b")}
+    assert found == {"prov-a": "prov-a", "prov-b": "prov-b"}
+    live.destroy()
+    for name in ("prov-a", "prov-b"):
+        kube.delete("v1", "Namespace", name)
+
+
+def test_a_cluster_that_is_another_one_starts_empty(live: Stack, kube: Kube, namespace: str) -> None:
+    from dataclasses import replace
+
+    from workbench.engine.state import State
+
+    live.up(maps(live, namespace, a="1"))
+    with State(live.folder / "stacks", "dev") as state:
+        state.write(replace(row, cluster="gone") for row in state.rows().values() if row.cluster)
+    live.up(maps(live, namespace, a="1"))
+    assert "is another one than last time" in live.screen
+    assert "2 resources of the old one are forgotten" in live.screen
+    live.destroy()
+    assert gone(kube, "Namespace", namespace), live.screen
+
+
+def test_ready_means_available(live: Stack, kube: Kube, namespace: str) -> None:
+    """No node can take the pod: the wait ends in time and quotes the scheduler."""
+    live.options = Options(seconds=2)
+
+    def program() -> None:
+        opts = pulumi.ResourceOptions(provider=live.provider())
+        space = register(kube_object("v1", "Namespace", namespace), opts, "space")
+        value = deployment("web", namespace, "a", replicas=1)
+        value["spec"]["template"]["spec"]["nodeSelector"] = {"nowhere": "true"}
+        register(value, pulumi.ResourceOptions(provider=opts.provider, depends_on=[space]))
+
+    started = time.monotonic()
+    outcome = live.up(program)
+    assert not outcome.ok
+    assert time.monotonic() - started < 20
+    assert "0 of 1 pods available" in live.screen
+    assert "nodes" in live.screen
+    live.options = Options()
+    live.destroy()
+
+
+def test_objects_carry_the_field_manager(live: Stack, kube: Kube) -> None:
+    def program() -> None:
+        config_map("managed", pulumi.ResourceOptions(provider=live.provider()), a="1")
+
+    live.up(program)
+    fields = kube.get("v1", "ConfigMap", "managed", "default")["metadata"]["managedFields"]
+    assert [(entry["manager"], entry["operation"]) for entry in fields] == [(MANAGER, "Apply")]
+    assert json.dumps(fields)
+    live.destroy()
+
+
+def test_two_processes_do_not_work_on_one_stack(live: Stack) -> None:
+    from workbench.engine.state import State
+
+    with State(live.folder / "stacks", "dev"), pytest.raises(WorkbenchError, match="another process"):
+        live.preview(lambda: None)
