@@ -339,12 +339,11 @@ def test_options_know_their_words(words: dict[str, str], match: str) -> None:
 class TestFleet:
     def test_what_could_not_be_read_is_not_called_missing(self) -> None:
         """One mistake, one message."""
-        for broken, config in (
-            (open_model(), {}),
-            (runtime("own"), {"backendRuntimeConfig": {"backendName": "own"}}),
-        ):
+        config: dict[str, Any] = {"backendRuntimeConfig": {"backendName": "own"}}
+        for broken in (open_model(), runtime("own")):
             broken["spec"]["typo"] = 1
-            documents = [broken, *([MODEL] if broken["kind"] != "OpenModel" else []), playground(**config)]
+            other = runtime("own") if broken["kind"] == "OpenModel" else MODEL
+            documents = [broken, other, playground(**config)]
             manifests = parse(yaml.safe_dump_all(documents))
             assert len(manifests.problems) == 1
             assert len(render_fleet(manifests.resources).problems) == 1
