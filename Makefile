@@ -41,6 +41,9 @@ check: env ## Lint, formatting and strict types
 test: env ## Run all tests
 	$(BIN)/python -m pytest
 
+test-long: env ## Compare many more generated documents with the API server
+	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/test_api_differential.py
+
 test-fast: env ## Run the tests that need no control plane
 	$(BIN)/python -m pytest --ignore=tests/cluster --ignore=tests/acceptance -n auto
 
@@ -53,6 +56,12 @@ bench: env ## Measure render, preview and up against their floors; writes docs/b
 
 lock: env ## Rewrite requirements.lock from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra dev pyproject.toml -o requirements.lock
+
+schema-golden: env ## Rewrite the golden schema of the components
+	$(BIN)/python -m tests.components.test_schema
+
+core-schemas: env ## Rewrite components/api/data from the kubernetes-validate package
+	$(BIN)/python tests/api/core_schemas.py
 
 clean: ## Remove the environment and all state (stops the cluster first)
 	@test ! -x $(BIN)/python || $(BIN)/python -m workbench cluster stop || true

@@ -90,7 +90,5 @@ def test_commands_that_need_no_cluster_load_nothing_heavy(command: str, tmp_path
         "heavy = {'pulumi', 'pulumi_kubernetes', 'httpx', 'cryptography'} & set(sys.modules)\n"
         "sys.exit(f'loaded {sorted(heavy)}' if heavy else 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -120,8 +120,8 @@ def row(site: Site, runs: int, taken: dict[str, float]) -> str:
 def report(rows: Iterable[str]) -> str:
     """Return the page."""
     head = (
-        "| models | objects | runs | render | preview | flat | thin | preview / flat | preview / thin | up | up, flat "
-        "| kubectl apply | up / kubectl |"
+        "| models | objects | runs | render | preview | flat | thin | preview / flat | preview / thin "
+        "| up | up, flat | kubectl apply | up / kubectl |"
     )
     rule = "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     python = platform.python_version()

@@ -70,9 +70,8 @@ def test_the_graph_of_one_model(project: Path, preview: bool) -> None:
 
 
 def test_preview_and_update_register_the_same(project: Path) -> None:
-    settings = {"simulatedNodes": "true", "customResources": "true"}
-    update = run(project, GOOD, **settings)
-    preview = run(project, GOOD, preview=True, **settings)
+    update = run(project, GOOD, simulatedNodes="true", customResources="true")
+    preview = run(project, GOOD, preview=True, simulatedNodes="true", customResources="true")
     assert [(e.key, e.inputs) for e in update.graph] == [(e.key, e.inputs) for e in preview.graph]
     assert update.exports == preview.exports
 

@@ -1,0 +1,88 @@
+"""A registered object is, to the engine and the provider, what the typed class of the SDK registers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+import pytest
+
+from components.serving.objects import kubernetes_object, kubernetes_token, provider_version
+from tests.recorded import Entry, deploy
+
+META = {"name": "x", "namespace": "n", "labels": {"a": "b"}}
+POD = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {"containers": [{"name": "c", "image": "i", "args": ["--port", "8080"]}]},
+}
+CASES: list[tuple[str, str, dict[str, Any], Callable[..., Any]]] = [
+    ("apps/v1", "Deployment", {"selector": {"matchLabels": {"a": "b"}}, "template": POD}, k8s.apps.v1.Deployment),
+    ("v1", "Service", {"ports": [{"port": 8080, "targetPort": 9000}]}, k8s.core.v1.Service),
+    ("v1", "Node", {"taints": [{"key": "k", "effect": "NoSchedule"}]}, k8s.core.v1.Node),
+    (
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}},
+        k8s.autoscaling.v2.HorizontalPodAutoscaler,
+    ),
+]
+
+
+def recorded(program: Callable[[pulumi.ResourceOptions], Any]) -> Entry:
+    def run() -> None:
+        provider = k8s.Provider("p", kubeconfig="k")
+        program(pulumi.ResourceOptions(provider=provider))
+
+    return deploy(run)["x"]
+
+
+@pytest.mark.parametrize(("api_version", "kind", "spec", "typed"), CASES, ids=[case[1] for case in CASES])
+def test_token_and_inputs_are_those_of_the_typed_class(
+    api_version: str, kind: str, spec: dict[str, Any], typed: Callable[..., Any]
+) -> None:
+    value = {"apiVersion": api_version, "kind": kind, "metadata": META, "spec": spec}
+    ours = recorded(lambda opts: kubernetes_object(value, "x", opts))
+    theirs = recorded(lambda opts: typed("x", metadata=META, spec=spec, opts=opts))
+    assert (ours.type, ours.provider) == (theirs.type, theirs.provider)
+    assert ours.inputs == theirs.inputs
+
+
+def test_custom_resources_too() -> None:
+    value = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": META,
+        "spec": {"replicas": 1},
+    }
+    ours = recorded(lambda opts: kubernetes_object(value, "x", opts))
+    theirs = recorded(
+        lambda opts: k8s.apiextensions.CustomResource(
+            "x", value["apiVersion"], value["kind"], metadata=META, spec=value["spec"], opts=opts
+        )
+    )
+    assert (ours.type, ours.inputs) == (theirs.type, theirs.inputs)
+
+
+def test_the_core_group_has_a_name_in_tokens() -> None:
+    assert kubernetes_token("v1", "Service") == "kubernetes:core/v1:Service"
+    assert kubernetes_token("apps/v1", "Deployment") == "kubernetes:apps/v1:Deployment"
+
+
+def test_the_plugin_version_is_the_installed_sdk() -> None:
+    assert provider_version().count(".") == 2
+    value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": META}
+    options = pulumi.ResourceOptions()
+    deploy(lambda: kubernetes_object(value, "x", options) and None)
+    assert options.version == provider_version()
+
+
+def test_data_of_secrets_is_secret_in_outputs() -> None:
+    value = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": META,
+        "stringData": {"token": pulumi.Output.secret("s")},
+    }
+    entry = recorded(lambda opts: kubernetes_object(value, "x", opts))
+    assert set(entry.registration.secret_outputs) == {"data", "stringData"}
+    assert "Secret" in repr(entry.inputs["stringData"])
