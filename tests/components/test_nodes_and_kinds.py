@@ -66,7 +66,10 @@ def test_nodes_are_children_of_their_component(preview: bool) -> None:
 
 @pytest.mark.parametrize("preview", [False, True])
 def test_definitions_are_children_of_their_component(preview: bool) -> None:
-    recorded = deploy(lambda: CustomResources("kinds", {"kinds": ["LeaderWorkerSet"]}) and None, preview=preview)
+    def program() -> None:
+        CustomResources("kinds", {"kinds": ["LeaderWorkerSet"]})
+
+    recorded = deploy(program, preview=preview)
     definition = recorded["kinds-leaderworkersets"]
     assert definition.parent == "inference-platform:index:CustomResources::kinds"
     assert definition.inputs["metadata"]["name"] == "leaderworkersets.leaderworkerset.x-k8s.io"

@@ -9,6 +9,7 @@ import pytest
 
 from components.serving.objects import kubernetes_object, kubernetes_token, provider_version
 from tests.recorded import Entry, deploy
+from workbench.engine.values import Secret
 
 META = {"name": "x", "namespace": "n", "labels": {"a": "b"}}
 POD = {
@@ -72,17 +73,24 @@ def test_the_plugin_version_is_the_installed_sdk() -> None:
     assert provider_version().count(".") == 2
     value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": META}
     options = pulumi.ResourceOptions()
-    deploy(lambda: kubernetes_object(value, "x", options) and None)
+
+    def program() -> None:
+        kubernetes_object(value, "x", options)
+
+    deploy(program)
     assert options.version == provider_version()
 
 
 def test_data_of_secrets_is_secret_in_outputs() -> None:
-    value = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": META,
-        "stringData": {"token": pulumi.Output.secret("s")},
-    }
-    entry = recorded(lambda opts: kubernetes_object(value, "x", opts))
+    def program(options: pulumi.ResourceOptions) -> None:
+        value = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": META,
+            "stringData": {"t": pulumi.Output.secret("s")},
+        }
+        kubernetes_object(value, "x", options)
+
+    entry = recorded(program)
     assert set(entry.registration.secret_outputs) == {"data", "stringData"}
-    assert "Secret" in repr(entry.inputs["stringData"])
+    assert entry.inputs["stringData"] == Secret({"t": "s"})
