@@ -58,7 +58,7 @@ def test_custom_resources_too() -> None:
     ours = recorded(lambda opts: kubernetes_object(value, "x", opts))
     theirs = recorded(
         lambda opts: k8s.apiextensions.CustomResource(
-            "x", value["apiVersion"], value["kind"], metadata=META, spec=value["spec"], opts=opts
+            "x", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", metadata=META, spec={"replicas": 1}, opts=opts
         )
     )
     assert (ours.type, ours.inputs) == (theirs.type, theirs.inputs)
@@ -93,4 +93,4 @@ def test_data_of_secrets_is_secret_in_outputs() -> None:
 
     entry = recorded(program)
     assert set(entry.registration.secret_outputs) == {"data", "stringData"}
-    assert entry.inputs["stringData"] == Secret({"t": "s"})
+    assert entry.inputs["stringData"] == {"t": Secret("s")}

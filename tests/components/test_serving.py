@@ -1,5 +1,6 @@
 """The serving components in a program of anybody's: exact graphs, outputs, and arguments that are refused."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -179,6 +180,10 @@ def test_bad_arguments_are_named_before_anything_is_registered(
     assert caught.value.errors
 
 
+def _declare(args: Mapping[str, Any]) -> None:
+    OpenModel("opt", {**args})  # type: ignore[typeddict-item]
+
+
 def test_bad_models_are_refused_by_their_own_component() -> None:
     for args, expected in (
         ({"family_name": "opt"}, "spec.source"),
@@ -187,4 +192,4 @@ def test_bad_models_are_refused_by_their_own_component() -> None:
         ({"family_name": "opt", "model_id": "a/b", "hub": "huggingface"}, "Huggingface"),
     ):
         with pytest.raises(InvalidArguments, match=expected):
-            deploy(lambda args=args: OpenModel("opt", args) and None)  # type: ignore[misc, arg-type]
+            deploy(functools.partial(_declare, args))
