@@ -57,6 +57,20 @@ def ended(pid: int) -> bool:
     return start_time(pid) is None
 
 
+def take(taken: socket.socket, port: int) -> None:
+    """Listen where a member did; a killed one holds its port until its last thread has ended."""
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            taken.bind(("127.0.0.1", port))
+            break
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    taken.listen()
+
+
 def config_map(name: str) -> dict[str, object]:
     return {
         "apiVersion": "v1",
@@ -209,9 +223,7 @@ def test_after_a_reboot(own: Cluster, programs: Found) -> None:
         for name in MEMBERS:
             save(Process(stranger.pid, "1234@another-boot"), own.folder / f"{name}.pid")
         with socket.socket() as taken:
-            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            taken.bind(("127.0.0.1", ports["etcd"]))
-            taken.listen()
+            take(taken, ports["etcd"])
             running = own.start(lambda _: programs)
         assert running.started == tuple(MEMBERS)
         assert stranger.alive()
@@ -231,9 +243,7 @@ def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: Cluster, programs:
     os.kill(scheduler, signal.SIGKILL)
     assert ended(scheduler)
     with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(("127.0.0.1", ports["kube-scheduler"]))
-        taken.listen()
+        take(taken, ports["kube-scheduler"])
         assert own.start(lambda _: programs).started == tuple(MEMBERS)
     assert not set(json.loads((own.folder / "ports.json").read_text()).values()) & set(ports.values())
 
