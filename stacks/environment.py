@@ -54,7 +54,7 @@ def plan(settings: Settings) -> Fleet:
         pulumi.RunError: there are errors; one line each.
     """
     manifests = load(Path(path) for path in settings.models)
-    fleet = render_fleet(manifests.resources, settings.options())
+    fleet = render_fleet(manifests.resources, settings.options(), unread=manifests.problems)
     problems = (*manifests.problems, *fleet.problems, *fit(fleet))
     for problem in problems:
         if problem.severity != "error":
