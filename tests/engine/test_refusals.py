@@ -1,5 +1,6 @@
 """What an engine must refuse, before anything happens, in words that help."""
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +60,10 @@ def imported(_: Stack, opts: pulumi.ResourceOptions) -> None:
     ],
 )
 def test_refused_with_a_reason_and_nothing_is_stored(
-    offline: Stack, body: Callable[[Stack, pulumi.ResourceOptions], Any], words: list[str]
+    offline: Stack,
+    body: Callable[[Stack, pulumi.ResourceOptions], Any],
+    words: list[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     with pytest.raises(WorkbenchError) as refused:
         offline.preview(with_provider(body)(offline))
@@ -67,6 +71,8 @@ def test_refused_with_a_reason_and_nothing_is_stored(
         assert word in str(refused.value)
     assert "Traceback" not in str(refused.value)
     assert offline.rows() == {}
+    gc.collect()  # futures that nobody awaited speak up when they go
+    assert caplog.text == ""
 
 
 def test_words_of_the_program_come_out_alone(offline: Stack) -> None:

@@ -214,6 +214,8 @@ def run_program(
     loop = asyncio.new_event_loop()
     try:
         asyncio.set_event_loop(loop)
+        # The first failure is raised; what fails because of it would be logged with a traceback each.
+        loop.set_exception_handler(lambda *_: None)
         loop.set_default_executor(executor if isinstance(executor, ThreadPoolExecutor) else _Immediate())
         with paused_collection():  # registrations all stay until the end; collecting took half of the time
             return loop.run_until_complete(_deploy(program, monitor, run))
@@ -248,6 +250,7 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
     root = settings.get_root_resource()
     if not isinstance(root, Stack):
         raise TypeError(root)
+    root._async_program_registration_closed = False  # noqa: SLF001 - set_mocks thinks the program is over
 
     async def body() -> None:
         made = program()

@@ -1,0 +1,138 @@
+"""The commands, as a user runs them, on a small project."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workbench.cluster.cluster import Running
+from workbench.kube import Kube
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import pulumi
+
+config = pulumi.Config()
+provider = pulumi.ProviderResource("kubernetes", "here", {"kubeconfig": config.require("kubeconfig")})
+value = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "from-command", "namespace": "default"},
+    "data": {"size": config.require("size")},
+}
+pulumi.CustomResource("kubernetes:core/v1:ConfigMap", "cm", value, pulumi.ResourceOptions(provider=provider))
+pulumi.export("size", config.require_int("size"))
+pulumi.export("token", pulumi.Output.secret("hidden-Qx9"))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    settings = {"kubeconfig": {"type": "string", "default": "absent"}, "size": {"type": "integer", "default": 1}}
+    described = {"name": "small", "runtime": "python", "config": settings}
+    (tmp_path / "Pulumi.yaml").write_text(yaml.safe_dump(described))
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: {}\n")
+    (tmp_path / "__main__.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def workbench(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "workbench", arguments[0], "--stack", "dev", "--cwd", str(project)]
+    env = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
+    return subprocess.run(
+        [*command, *arguments[1:]], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_preview_offline_needs_no_cluster(project: Path) -> None:
+    done = workbench(project, "preview", "--offline")
+    assert done.returncode == 0, done.stderr
+    assert "+ 2 to create" in done.stdout
+    assert "hidden-Qx9" not in done.stdout + done.stderr
+    assert "\033" not in done.stdout
+
+
+def test_the_whole_life_of_a_stack(project: Path, cluster: Running) -> None:
+    here = ("--engine", "local", "--kubeconfig", str(cluster.kubeconfig))
+    up = workbench(project, "up", *here, "--yes")
+    again = workbench(project, "up", *here, "--yes")
+    told = workbench(project, "outputs", "--engine", "local", "--output", "json")
+    with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
+        assert kube.get("v1", "ConfigMap", "from-command", "default")["data"] == {"size": "1"}
+        down = workbench(project, "destroy", *here, "--yes")
+        left = {o["metadata"]["name"] for o in kube.list("v1", "ConfigMap", "default")}
+
+    assert [done.returncode for done in (up, again, told, down)] == [0] * 4, up.stderr + down.stderr
+    assert "+ 2 created" in up.stdout
+    assert "0 changes" in again.stdout
+    assert json.loads(told.stdout) == {"size": 1, "token": "[secret]"}
+    assert "from-command" not in left
+
+
+def test_another_cluster_is_not_changed_without_asking(project: Path, cluster: Running) -> None:
+    done = workbench(project, "up", "--engine", "local", "--kubeconfig", str(cluster.kubeconfig))
+    assert done.returncode == 1
+    assert "give --yes" in done.stderr
+    with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
+        assert "from-command" not in {o["metadata"]["name"] for o in kube.list("v1", "ConfigMap", "default")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("up", "--engine", "local"), "there is no kubeconfig"),
+        (("up", "--engine", "local", "--kubeconfig", "nowhere"), "--kubeconfig: there is no file nowhere"),
+        (("preview", "--engine", "local", "--cwd", "/nowhere"), "Pulumi.yaml"),
+    ],
+)
+def test_wrong_use_is_a_message(project: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = workbench(project, *arguments)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_asking_for_the_pulumi_cli_where_there_is_none(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = workbench(project, "preview", "--engine", "pulumi")
+    assert done.returncode == 1
+    assert "there is no pulumi on PATH" in done.stderr
+
+
+FAKE = """#!/bin/sh
+echo "$@" >> "$FAKE_LOG"
+echo "$PULUMI_BACKEND_URL $PULUMI_CONFIG_PASSPHRASE_FILE" >> "$FAKE_LOG"
+case "$1 $2" in "stack output") echo '{"size": 1}' ;; esac
+"""
+
+
+def test_auto_takes_the_pulumi_cli_with_its_own_backend(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for the program shows what it would be asked; tests/acceptance runs the real one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    fake = folder / "pulumi"
+    fake.write_text(FAKE)
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    for name in ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text("{}")
+    done = workbench(project, "up", "--yes", "--kubeconfig", str(kubeconfig))
+    told = (tmp_path / "log").read_text()
+    passphrase = project / ".workbench" / "pulumi" / "passphrase"
+    settings = project / ".workbench" / "Pulumi.dev.yaml"
+
+    assert done.returncode == 0, done.stderr
+    assert "stack select dev --create --non-interactive" in told
+    assert f"up --config-file {settings} --yes --skip-preview --stack dev" in told
+    assert f"file://{project}/.workbench/pulumi {passphrase}" in told
+    assert passphrase.stat().st_mode & 0o777 == 0o600
+    assert yaml.safe_load(settings.read_text())["config"]["small:kubeconfig"] == str(kubeconfig)

@@ -1,0 +1,117 @@
+"""Project files and stack settings, read as the Pulumi CLI reads them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from workbench.engine.passphrase import decrypt
+from workbench.engine.project import load_project
+from workbench.errors import WorkbenchError
+
+
+def write(folder: Path, config: Any, stack: Any, **rest: Any) -> None:
+    (folder / "Pulumi.yaml").write_text(
+        yaml.safe_dump({"name": "proj", "runtime": "python", "config": config, **rest})
+    )
+    (folder / "Pulumi.dev.yaml").write_text(yaml.safe_dump(stack))
+
+
+def test_defaults_values_and_overrides(tmp_path: Path) -> None:
+    declared = {
+        "proj:count": {"type": "integer", "default": 3},
+        "flag": {"type": "boolean", "default": False},
+        "list": {"type": "array", "items": {"type": "string"}, "default": ["a"]},
+        "proj:map": {"type": "object", "default": {}},
+        "text": {"type": "string", "default": ""},
+        "aws:region": {"value": "eu-west-1"},
+    }
+    write(tmp_path, declared, {"config": {"proj:count": "5", "proj:map": {"a": 1}}})
+    project = load_project(tmp_path, "dev", {"text": "given"})
+    assert project.config == {
+        "proj:count": "5",
+        "proj:flag": "false",
+        "proj:list": '["a"]',
+        "proj:map": '{"a": 1}',
+        "proj:text": "given",
+        "aws:region": "eu-west-1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "fits"),
+    [
+        ("integer", 3, True), ("integer", "3", True), ("integer", True, False), ("integer", "x", False),
+        ("boolean", "true", True), ("boolean", 1, False), ("array", "[]", True), ("array", {}, False),
+        ("object", {}, True), ("object", [], False), ("string", 3, True), ("string", [], False),
+    ],
+)  # fmt: skip
+def test_declared_types(tmp_path: Path, kind: str, value: Any, fits: bool) -> None:
+    write(tmp_path, {"proj:key": {"type": kind}}, {"config": {"proj:key": value}})
+    if fits:
+        load_project(tmp_path, "dev")
+        return
+    with pytest.raises(WorkbenchError, match=rf"Pulumi\.dev\.yaml: config\.proj:key: found .* as {kind}"):
+        load_project(tmp_path, "dev")
+
+
+def test_every_missing_value_is_named(tmp_path: Path) -> None:
+    write(tmp_path, {"proj:a": {"type": "string"}, "proj:b": {"type": "string"}}, {})
+    with pytest.raises(WorkbenchError) as wrong:
+        load_project(tmp_path, "dev")
+    assert len(str(wrong.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("stack", "words"),
+    [("absent", "stacks with settings: dev"), ("../dev", "is not a stack name"), ("", "is not a stack name")],
+)
+def test_unknown_stacks(tmp_path: Path, stack: str, words: str) -> None:
+    write(tmp_path, {}, {})
+    with pytest.raises(WorkbenchError, match=words):
+        load_project(tmp_path, stack)
+
+
+def test_bad_files(tmp_path: Path) -> None:
+    with pytest.raises(WorkbenchError, match="there is no"):
+        load_project(tmp_path, "dev")
+    write(tmp_path, {}, {})
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: [")
+    with pytest.raises(WorkbenchError, match=r"Pulumi\.dev\.yaml"):
+        load_project(tmp_path, "dev")
+
+
+def test_disabled_default_providers(tmp_path: Path) -> None:
+    write(tmp_path, {}, {"config": {"pulumi:disable-default-providers": ["kubernetes", "aws"]}})
+    assert load_project(tmp_path, "dev").disabled_providers == {"kubernetes", "aws"}
+
+
+def encrypted(passphrase: str, clear: str) -> tuple[str, str]:
+    """As the CLI's passphrase provider: PBKDF2-HMAC-SHA256, a million rounds, AES-256-GCM."""
+    import base64
+    import hashlib
+
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    salt, nonce = b"12345678", b"123456789012"
+    key = hashlib.pbkdf2_hmac("sha256", passphrase.encode(), salt, 1_000_000, 32)
+    text = [
+        base64.b64encode(part).decode() for part in (salt, nonce, AESGCM(key).encrypt(nonce, clear.encode(), None))
+    ]
+    return f"v1:{text[0]}:v1:{text[1]}:check", f"v1:{text[1]}:{text[2]}"
+
+
+def test_encrypted_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    salt, sealed = encrypted("right", "clear text")
+    write(tmp_path, {}, {"encryptionsalt": salt, "config": {"proj:token": {"secure": sealed}}})
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "right")
+    project = load_project(tmp_path, "dev")
+    assert project.config["proj:token"] == "clear text"
+    assert project.secret_keys == ("proj:token",)
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "wrong")
+    with pytest.raises(WorkbenchError, match="cannot be decrypted"):
+        decrypt(sealed, salt, "x")
+    monkeypatch.delenv("PULUMI_CONFIG_PASSPHRASE")
+    with pytest.raises(WorkbenchError, match="set PULUMI_CONFIG_PASSPHRASE"):
+        load_project(tmp_path, "dev")

@@ -1,0 +1,92 @@
+"""Order and parallelism of steps, and the order of deletions."""
+
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.engine.plan import Op, Step
+from workbench.engine.remove import levels
+from workbench.engine.schedule import Schedule
+from workbench.engine.state import Row
+
+GRAPHS = st.integers(1, 12).flatmap(
+    lambda count: st.tuples(*[st.sets(st.integers(0, max(0, n - 1)), max_size=3) for n in range(count)])
+)
+
+
+def run(needs: dict[str, set[str]], fail: set[str], trivial: set[str]) -> tuple[list[str], list[str]]:
+    done: list[str] = []
+    skipped: list[str] = []
+    lock = threading.Lock()
+
+    def work(item: str) -> bool:
+        with lock:
+            done.append(item)
+        return item not in fail
+
+    Schedule(needs, work, trivial.__contains__, lambda item, _: skipped.append(item), workers=4).run()
+    return done, skipped
+
+
+@settings(deadline=None)
+@given(GRAPHS, st.sets(st.integers(0, 11)), st.sets(st.integers(0, 11)))
+def test_needs_come_first_and_failures_stop_only_what_needs_them(
+    graph: tuple[set[int], ...], failing: set[int], easy: set[int]
+) -> None:
+    needs = {str(n): {str(need) for need in wanted if need < n} for n, wanted in enumerate(graph)}
+    trivial, fail = {str(n) for n in easy}, {str(n) for n in failing - easy}
+    done, skipped = run(needs, fail, trivial)
+    dead: set[str] = set()
+    for item in needs:
+        if needs[item] & (dead | fail):
+            dead.add(item)
+    assert set(skipped) == dead
+    assert sorted(done) == sorted(set(needs) - dead - trivial)
+    for item in done:
+        for need in needs[item] - trivial:
+            assert done.index(need) < done.index(item)
+
+
+def test_independent_steps_run_at_the_same_time() -> None:
+    together = threading.Barrier(4, timeout=5)
+    Schedule(
+        {str(n): () for n in range(4)}, lambda _: together.wait() >= 0, lambda _: False, lambda *_: None, workers=4
+    ).run()
+
+
+def test_an_error_in_a_step_comes_out() -> None:
+    def work(_: str) -> bool:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Schedule({"a": (), "b": ("a",)}, work, lambda _: False, lambda *_: None).run()
+
+
+def test_a_long_chain_takes_no_recursion() -> None:
+    chain = {str(n): ({str(n - 1)} if n else set()) for n in range(20_000)}
+    started = time.monotonic()
+    run(chain, set(), set(chain))
+    assert time.monotonic() - started < 5
+
+
+def step(name: str, kind: str, *needs: str, parent: str = "") -> Step:
+    urn = f"urn:pulumi:s::p::kubernetes:x/v1:{kind}::{name}"
+    row = Row(urn, "t", parent, inputs={"kind": kind}, dependencies=needs)
+    return Step(Op.DELETE, urn, row=row)
+
+
+def test_deletions_go_from_dependents_down_and_nodes_and_namespaces_last() -> None:
+    namespace = step("ns", "Namespace")
+    node = step("node", "Node")
+    base = step("base", "ConfigMap", namespace.urn)
+    web = step("web", "Deployment", base.urn)
+    alone = step("alone", "ConfigMap")
+    order = levels({s.urn: s for s in (web, alone, node, base, namespace)})
+    assert [{s.urn.rsplit("::", 1)[1] for s in level} for level in order] == [
+        {"web", "alone"},
+        {"base"},
+        {"ns", "node"},
+    ]
