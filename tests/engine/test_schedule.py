@@ -57,6 +57,19 @@ def test_independent_steps_run_at_the_same_time() -> None:
     ).run()
 
 
+def test_the_lowest_rank_goes_first_among_those_that_are_ready() -> None:
+    done: list[str] = []
+
+    def work(item: str) -> bool:
+        done.append(item)
+        return True
+
+    needs: dict[str, set[str]] = {"b1": set(), "a1": {"b1"}, "b2": set(), "a2": set(), "b3": set()}
+    rank = {"a": 0, "b": 1}
+    Schedule(needs, work, lambda _: False, lambda *_: None, workers=1, rank=lambda item: rank[item[0]]).run()
+    assert done == ["a2", "b1", "a1", "b2", "b3"]
+
+
 def test_an_error_in_a_step_comes_out() -> None:
     def work(_: str) -> bool:
         raise ZeroDivisionError

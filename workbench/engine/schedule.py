@@ -1,8 +1,9 @@
 """Doing things in parallel as far as their dependencies allow."""
 
+import heapq
+import itertools
 import threading
-from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 
@@ -10,7 +11,8 @@ from dataclasses import dataclass, field
 class Schedule:
     """Runs ``work`` on every item, each after all it needs; what needs a failed item is skipped.
 
-    ``work`` returns whether it succeeded. Items that ``trivial`` accepts are done without a thread.
+    ``work`` returns whether it succeeded. Items that ``trivial`` accepts are done without a thread. Of those that
+    are ready, the lowest ``rank`` goes first, and the first to become ready among equals.
     """
 
     needs: Mapping[str, Collection[str]]
@@ -18,9 +20,11 @@ class Schedule:
     trivial: Callable[[str], bool]
     skip: Callable[[str, str], None]
     workers: int = 8
+    rank: Callable[[str], int] = lambda _: 0
     _waiting: dict[str, int] = field(default_factory=dict)
     _dependents: dict[str, list[str]] = field(default_factory=dict)
-    _ready: deque[str] = field(default_factory=deque)
+    _ready: list[tuple[int, int, str]] = field(default_factory=list)
+    _order: Iterator[int] = field(default_factory=itertools.count)
     _left: int = 0
     _stopped: bool = False
     _error: BaseException | None = None
@@ -65,7 +69,7 @@ class Schedule:
         while items:
             item = items.pop()
             if not self.trivial(item):
-                self._ready.append(item)
+                heapq.heappush(self._ready, (self.rank(item), next(self._order), item))
                 continue
             self._left -= 1
             items += self._freed(item)
@@ -87,7 +91,7 @@ class Schedule:
                 if self._stopped or not self._left:
                     self._change.notify_all()
                     return
-                item = self._ready.popleft()
+                item = heapq.heappop(self._ready)[2]
             try:
                 succeeded = self.work(item)
             except BaseException as error:  # handed to the thread that called run()
