@@ -1,7 +1,7 @@
 """A small, thread-safe client for the Kubernetes API.
 
-On the standard library's HTTP client rather than a general one: an apply of a thousand objects is bound
-by the cost of a request in this process, and a pooled ``http.client`` connection spends a fifth of it.
+On the standard library's HTTP client: pooled connections, client certificates and JSON bodies are all it takes, and
+an apply of thousands of objects feels every layer above that.
 """
 
 import http.client

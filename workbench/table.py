@@ -97,7 +97,7 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
 
 
 def _nodes(nodes: Mapping[str, Any], live: _Live) -> Table:
-    table = Table("group", "instance type", "nodes", "ready", "accelerators", box=None, title="Nodes")
+    table = Table("group", "instance type", "needed", "ready", "accelerators", box=None, title="Nodes")
     table.title_justify = "left"
     for name, group in sorted(nodes.items()):
         instance = str(group.get("instanceType"))
