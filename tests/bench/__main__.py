@@ -145,8 +145,8 @@ def report(rows: Iterable[str]) -> str:
             "- **thin**: the same flat program with the class that our components register objects with.",
             "- **kubectl apply**: `kubectl apply --server-side` of the rendered objects.",
             "",
-            "For a handful of models the start of the interpreter and of the Pulumi SDK, about half a second, is most",
-            "of every figure but render's.",
+            "For a handful of models the start of the interpreter and of the Pulumi SDK, about half a second, is",
+            "most of every figure but render's.",
             "",
         ]
     )
