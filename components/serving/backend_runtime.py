@@ -8,8 +8,8 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from .arguments import compact, metadata_of, options_of, resource_of
-from .objects import kubernetes_object, token
+from .arguments import compact
+from .declaration import Declaration
 
 
 class BackendRuntimeArgs(TypedDict, total=False):
@@ -39,13 +39,12 @@ class BackendRuntimeArgs(TypedDict, total=False):
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
 
 
-class BackendRuntime(pulumi.ComponentResource):
+class BackendRuntime(Declaration):
     """Declares an engine for Playgrounds, which take its ``manifest``.
 
     With realization native a runtime is a declaration alone: no object in the cluster stands for it.
     """
 
-    manifest: dict[str, Any]
     runtime: pulumi.Output[str]
     """Name of the runtime."""
 
@@ -55,15 +54,9 @@ class BackendRuntime(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        options = options_of(args)
-        metadata = metadata_of(name, args, namespaced=False)
-        checked = resource_of("inference.llmaz.io/v1alpha1", "BackendRuntime", metadata, _spec(args)).resource
-        super().__init__(token("BackendRuntime"), name, {}, opts)
-        self.manifest = checked.wire()
-        if options.realization == "operator":
-            kubernetes_object(self.manifest, name, pulumi.ResourceOptions(parent=self))
-        self.runtime = pulumi.Output.from_input(checked.metadata.name)
-        self.register_outputs({"runtime": self.runtime})
+        declared = self.declare(name, "inference.llmaz.io/v1alpha1", args, _spec(args), opts)
+        self.runtime = pulumi.Output.from_input(declared)
+        self.register_outputs({"manifest": self.manifest, "runtime": self.runtime})
 
 
 def _spec(args: BackendRuntimeArgs) -> dict[str, Any]:

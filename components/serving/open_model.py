@@ -8,8 +8,8 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from .arguments import compact, metadata_of, options_of, resource_of
-from .objects import kubernetes_object, token
+from .arguments import compact
+from .declaration import Declaration
 
 
 class OpenModelArgs(TypedDict, total=False):
@@ -39,14 +39,13 @@ class OpenModelArgs(TypedDict, total=False):
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
 
 
-class OpenModel(pulumi.ComponentResource):
+class OpenModel(Declaration):
     """Declares a model for Playgrounds and Services, which take its ``manifest``.
 
     With realization native a model is a declaration alone: no object in the cluster stands for it, so depend on
     the Playground that serves it, not on the model.
     """
 
-    manifest: dict[str, Any]
     model: pulumi.Output[str]
     """Name of the model."""
 
@@ -56,15 +55,9 @@ class OpenModel(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        options = options_of(args)
-        metadata = metadata_of(name, args, namespaced=False)
-        checked = resource_of("llmaz.io/v1alpha1", "OpenModel", metadata, _spec(args)).resource
-        super().__init__(token("OpenModel"), name, {}, opts)
-        self.manifest = checked.wire()
-        if options.realization == "operator":
-            kubernetes_object(self.manifest, name, pulumi.ResourceOptions(parent=self))
-        self.model = pulumi.Output.from_input(checked.metadata.name)
-        self.register_outputs({"model": self.model})
+        declared = self.declare(name, "llmaz.io/v1alpha1", args, _spec(args), opts)
+        self.model = pulumi.Output.from_input(declared)
+        self.register_outputs({"manifest": self.manifest, "model": self.model})
 
 
 def _spec(args: OpenModelArgs) -> dict[str, Any]:

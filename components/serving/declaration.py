@@ -1,0 +1,38 @@
+"""The base of components that declare something for others to refer to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from .arguments import metadata_of, options_of, resource_of
+from .objects import kubernetes_object, token
+
+
+class Declaration(pulumi.ComponentResource):
+    """A cluster-scoped resource: natively a declaration alone, for the operator an object in the cluster."""
+
+    manifest: dict[str, Any]
+    """The resource in wire form, for the components that refer to it."""
+
+    def declare(
+        self,
+        name: str,
+        api_version: str,
+        args: Mapping[str, Any],
+        spec: dict[str, Any],
+        opts: pulumi.ResourceOptions | None,
+    ) -> str:
+        """Check and register; return the resource's name.
+
+        Raises:
+            InvalidArguments: the arguments contradict the contract.
+        """
+        kind = type(self).__name__
+        options = options_of(args)
+        checked = resource_of(api_version, kind, metadata_of(name, args, namespaced=False), spec).resource
+        pulumi.ComponentResource.__init__(self, token(kind), name, {}, opts)
+        self.manifest = checked.wire()
+        if options.realization == "operator":
+            kubernetes_object(self.manifest, name, pulumi.ResourceOptions(parent=self))
+        return checked.metadata.name
