@@ -13,7 +13,7 @@ from components.cluster.simulated_nodes import SimulatedNodes
 from components.planning.fit import fit
 from components.prerequisites.custom_resources import CustomResources
 from components.render.fleet import render_fleet
-from components.render.placement import node_groups
+from components.render.nodes import node_groups
 from components.render.types import Fleet, NodeGroupDemand, Rendered
 from components.serving.objects import KubernetesObject, kubernetes_object
 from components.serving.playground import Playground

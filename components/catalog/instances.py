@@ -29,6 +29,8 @@ class Instance:
         memory_gib: Memory in binary GiB.
         accelerators: How many accelerators a pod on it can ask for; 0 for general purpose types.
         accelerator_memory_gib: Memory of one accelerator, in GiB as the API reports it.
+        efa_interfaces: How many EFA interfaces it can have; 0 where it has none.
+        local_nvme_gb: Size of its local NVMe disks together, in GB; 0 without.
         usd_per_hour: On-demand price; None where no source gives one.
     """
 
@@ -40,7 +42,14 @@ class Instance:
     accelerators: int
     accelerator_memory_gib: Decimal | None
     arch: str
+    efa_interfaces: int
+    local_nvme_gb: int
     usd_per_hour: Decimal | None
+
+    @property
+    def family(self) -> str:
+        """The part of the name before the size: ``p5en`` of ``p5en.48xlarge``."""
+        return self.name.partition(".")[0]
 
     @property
     def accelerator_resource(self) -> str | None:
@@ -74,6 +83,8 @@ def _instance(row: Mapping[str, str]) -> Instance:
         accelerators=int(row["accelerator_count"]),
         accelerator_memory_gib=_number(row["accelerator_memory_gib"]),
         arch=row["arch"],
+        efa_interfaces=int(row["efa_interfaces"]),
+        local_nvme_gb=int(row["local_nvme_gb"]),
         usd_per_hour=_number(row["usd_per_hour_us_east_1"]),
     )
 

@@ -12,7 +12,7 @@ import pulumi
 
 from ..api.quantity import format_quantity
 from ..catalog.instances import instance
-from ..render.placement import allocatable
+from ..render.nodes import allocatable
 from ..render.types import NodeGroupDemand
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 
@@ -24,7 +24,7 @@ class SimulatedNodesArgs(TypedDict):
     """Arguments of SimulatedNodes."""
 
     groups: Sequence[NodeGroupDemand]
-    """What the models need: ``components.render.placement.node_groups``."""
+    """What the models need: ``components.render.nodes.node_groups``."""
 
 
 class SimulatedNodes(pulumi.ComponentResource):

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from ..api.problems import Problem
 from ..catalog.instances import Instance, instance, instances
-from ..render.placement import allocatable
+from ..render.nodes import allocatable
 from ..render.types import Fleet, NodeChoice, PodDemand, Rendered
 
 _GIB = Decimal(2**30)

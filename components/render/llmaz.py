@@ -117,7 +117,7 @@ def _rendered(source: Loaded, workload: Workload, path: str, options: Options, f
     return Rendered(
         source, source.resource.kind, workload.name, workload.namespace, written.objects, model,
         endpoint_of(workload.name, workload.namespace, workload.claim), "LeaderWorkerSet", workload.name,
-        workload.replicas, demand_of(workload), written.needs,
+        workload.replicas, demand_of(workload, options), written.needs,
     )  # fmt: skip
 
 

@@ -52,6 +52,7 @@ class Options:
             several; ``lws`` forces LeaderWorkerSet; ``deployment`` refuses what spans several.
         namespace: Namespace of resources that name none.
         runtimes: Edition of the shipped BackendRuntimes, ``upstream`` or ``current``.
+        alternatives: By instance type, further types whose nodes pods may use instead.
     """
 
     realization: str = "native"
@@ -63,6 +64,7 @@ class Options:
     scheduler_name: str = "default-scheduler"
     runtimes: str = "upstream"
     grace_seconds: int = 130
+    alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse words that are not in the vocabulary."""

@@ -32,11 +32,16 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class NodeChoice:
-    """One kind of node that a pod may run on, from one flavor."""
+    """One kind of node that a pod may run on, from one flavor.
+
+    Attributes:
+        alternatives: Further instance types that the environment takes instead.
+    """
 
     flavor: str
     instance_type: str | None
     node_selector: Mapping[str, str] = field(default_factory=dict)
+    alternatives: tuple[str, ...] = ()
 
     @property
     def labels(self) -> dict[str, str]:
@@ -46,8 +51,8 @@ class NodeChoice:
 
     @property
     def capacity(self) -> str:
-        """How the node is bought, where its labels say so: ``on-demand``, ``spot``, ``capacity-block``, ..."""
-        said = next((self.node_selector[key] for key in CAPACITY_LABELS if key in self.node_selector), "on-demand")
+        """How the node is bought, where its labels say so: ``on-demand``, ``spot``, ``capacity-block``; else empty."""
+        said = next((self.node_selector[key] for key in CAPACITY_LABELS if key in self.node_selector), "")
         return said.lower().replace("_", "-")
 
     @property
@@ -58,6 +63,7 @@ class NodeChoice:
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"
+EFA_RESOURCE = "vpc.amazonaws.com/efa"
 CAPACITY_LABELS = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
 
 
@@ -68,12 +74,19 @@ class PodDemand:
     Attributes:
         requests: Requests of one pod, per resource, in base units.
         max_pods: Pods when an autoscaler has added all it may; None without autoscaler.
+        surge_pods: Pods that an update starts before it ends others.
     """
 
     pods: int
     requests: Mapping[str, Decimal]
     choices: tuple[NodeChoice, ...]
     max_pods: int | None = None
+    surge_pods: int = 0
+
+    @property
+    def most(self) -> int:
+        """The largest number of pods that there can be."""
+        return (self.pods if self.max_pods is None else self.max_pods) + self.surge_pods
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,12 @@ class NodeGroupDemand:
 
     Attributes:
         nodes: Enough for every model that prefers them, at rest.
+        labels: What pods select, and the labels that every node of the environment carries.
+        capacity: How the nodes are bought: ``on-demand``, ``spot``, ``odcr`` or ``capacity-block``.
         max_nodes: Enough when autoscalers have added all they may and fallbacks land here.
+        alternatives: Further instance types that the nodes may be of.
+        efa: Whether pods ask for EFA interfaces.
+        rank: Position of the flavor in the order of preference; 0 is first. The best of all models counts.
     """
 
     name: str
@@ -93,6 +111,9 @@ class NodeGroupDemand:
     capacity: str = "on-demand"
     zone: str | None = None
     max_nodes: int = 0
+    alternatives: tuple[str, ...] = ()
+    efa: bool = False
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """A Service of llmaz becomes a workload, a core Service and perhaps an autoscaler (llmaz spec 2.6, 2.8)."""
 
+import math
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from ..api.llmaz import HPATrigger
@@ -106,7 +108,7 @@ def realize(workload: Workload, options: Options, findings: Findings) -> Realize
         objects.append(_autoscaler(workload, workload.scaling, body))
         needs |= _metric_needs(workload.scaling.trigger)
     return Realized(kind, tuple(objects), endpoint_of(workload.name, workload.namespace, workload.claim),
-                    demand_of(workload), frozenset(needs))  # fmt: skip
+                    demand_of(workload, options), frozenset(needs))  # fmt: skip
 
 
 def endpoint_of(name: str, namespace: str, claim: Claim) -> Endpoint:
@@ -116,21 +118,31 @@ def endpoint_of(name: str, namespace: str, claim: Claim) -> Endpoint:
     return Endpoint(served_name(claim.main), url, "openai", PORT, namespace, service)
 
 
-def demand_of(workload: Workload) -> tuple[PodDemand, ...]:
+def demand_of(workload: Workload, options: Options) -> tuple[PodDemand, ...]:
     """Return the pods at rest and what each of them asks for."""
-    choices = node_choices(workload.claim.flavors)
+    choices = node_choices(workload.claim.flavors, options.alternatives)
     most = None
     if workload.scaling:
         most = UNLIMITED if workload.scaling.maximum is None else workload.scaling.maximum
+    surge = _surge(workload, workload.replicas if most is None else most)
 
     def demand(template: Object, pods: int) -> PodDemand:
         requests = requests_of(template["spec"])
-        return PodDemand(workload.replicas * pods, requests, choices, most if most is None else most * pods)
+        at_most = most if most is None else most * pods
+        return PodDemand(workload.replicas * pods, requests, choices, at_most, surge * pods)
 
     leader, worker = workload.template.get("leaderTemplate"), workload.template["workerTemplate"]
     if leader is None:
         return (demand(worker, workload.size),)
     return (demand(leader, 1), *((demand(worker, workload.size - 1),) if workload.size > 1 else ()))
+
+
+def _surge(workload: Workload, replicas: int) -> int:
+    """Count the replicas that an update adds for a while; a share is rounded up, as both controllers do."""
+    stated = (workload.rollout.get("rollingUpdateConfiguration") or {}).get("maxSurge", 0)
+    if isinstance(stated, str):
+        return math.ceil(Decimal(stated.removesuffix("%")) * replicas / 100)
+    return int(stated)
 
 
 def _finish_template(template: Object, workload: Workload, path: str, options: Options, findings: Findings) -> None:
@@ -139,7 +151,7 @@ def _finish_template(template: Object, workload: Workload, path: str, options: O
         spec["schedulerName"] = options.scheduler_name
     _limit(spec, workload)
     mount_models(spec, workload.claim, path, options, findings)
-    place(spec, node_choices(workload.claim.flavors))
+    place(spec, node_choices(workload.claim.flavors, options.alternatives))
     _override(template, options.overrides)
 
 

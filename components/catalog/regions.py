@@ -1,0 +1,26 @@
+"""In which regions EC2 offers each accelerated instance type. The source stands in each row."""
+
+import csv
+import functools
+from collections.abc import Mapping
+from importlib.resources import files
+from types import MappingProxyType
+
+
+def regions_of(instance_type: str) -> frozenset[str] | None:
+    """Return the regions that offer a type, None where nothing is known of it."""
+    return _offerings().get(instance_type)
+
+
+def regions() -> frozenset[str]:
+    """Return every region that offers any accelerated type."""
+    return frozenset().union(*_offerings().values())
+
+
+@functools.cache
+def _offerings() -> Mapping[str, frozenset[str]]:
+    text = files(__package__).joinpath("offerings.csv").read_text(encoding="utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return MappingProxyType(
+        {name: frozenset(row["regions"].split()) for row in rows for name in row["instance_types"].split()}
+    )
