@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One defect of one object."""
+    """One defect of one object; line 0 where the file has none to show."""
 
     file: str
     line: int
@@ -21,7 +21,8 @@ class Problem:
     def __str__(self) -> str:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
         field = f"{self.path}: " if self.path else ""
-        return f"{self.file}:{self.line}: {subject}{field}{self.reason}"
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {subject}{field}{self.reason}"
 
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""

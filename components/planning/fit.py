@@ -7,7 +7,8 @@ from decimal import Decimal
 from ..api.problems import Problem
 from ..catalog.instances import Instance, instance, instances
 from ..render.nodes import allocatable
-from ..render.types import Fleet, NodeChoice, PodDemand, Rendered
+from ..render.types import EFA_RESOURCE, Fleet, NodeChoice, PodDemand
+from .blame import wishes
 
 _GIB = Decimal(2**30)
 
@@ -15,40 +16,34 @@ _GIB = Decimal(2**30)
 def fit(fleet: Fleet) -> tuple[Problem, ...]:
     """Return what asks for more than a node has, or for nodes that do not exist.
 
-    A pod must fit each of its flavors' instance types: the scheduler may choose any of them.
+    A pod must fit each of its flavors' instance types, and what the environment takes instead of them: the
+    scheduler may choose any of them.
     """
-    found = (problem for item in fleet.rendered for problem in _of(item))
+    found = (wish.problem(reason) for wish in wishes(fleet) for reason in _misfits(wish.demand, wish.choice))
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
-
-
-def _of(item: Rendered) -> Iterator[Problem]:
-    path = _flavor_path(item)
-    for demand in item.pods:
-        for choice in demand.choices:
-            for reason in _misfits(demand, choice):
-                yield item.source.problem(path, f"flavor {choice.flavor!r} of OpenModel {item.model!r}: {reason}")
-
-
-def _flavor_path(item: Rendered) -> str:
-    spec = getattr(item.source.resource, "spec", None)
-    single = getattr(spec, "model_claim", None)
-    base = "spec.modelClaim" if single else "spec.modelClaims"
-    claim = single or getattr(spec, "model_claims", None)
-    if getattr(claim, "inference_flavors", None):
-        return f"{base}.inferenceFlavors"
-    return f"{base}.modelName" if single else f"{base}.models"
 
 
 def _misfits(demand: PodDemand, choice: NodeChoice) -> Iterator[str]:
     if choice.instance_type is None:
         return
-    node = instance(choice.instance_type)
-    if node is None:
-        close = difflib.get_close_matches(choice.instance_type, instances(), n=3)
-        hint = f"; did you mean {', '.join(close)}?" if close else ""
+    if instance(choice.instance_type) is None:
+        hint = nearest_types(choice.instance_type)
         yield f"INSTANCE-TYPE {choice.instance_type!r} is not a known instance type{hint}"
         return
-    offered = allocatable(node)
+    for name in (choice.instance_type, *choice.alternatives):
+        node = instance(name)
+        if node:
+            yield from _misfit(demand, node)
+
+
+def nearest_types(name: str) -> str:
+    """Return a hint that names the instance types most like an unknown one, or nothing."""
+    close = difflib.get_close_matches(name, instances(), n=3)
+    return f"; did you mean {', '.join(close)}?" if close else ""
+
+
+def _misfit(demand: PodDemand, node: Instance) -> Iterator[str]:
+    offered = allocatable(node, efa=True)
     for key, wanted in sorted(demand.requests.items()):
         if "/" in key and wanted > offered.get(key, 0):
             yield _too_many(key, wanted, node)
@@ -60,6 +55,8 @@ def _misfits(demand: PodDemand, choice: NodeChoice) -> Iterator[str]:
 
 
 def _too_many(key: str, wanted: Decimal, node: Instance) -> str:
+    if key == EFA_RESOURCE:
+        return f"a pod asks for {wanted} {key}, and {node.name} has {_efa(node)}; {_with_efa(wanted)}"
     if key != node.accelerator_resource:
         has = f"{node.accelerators} {node.accelerator_resource}" if node.accelerator_resource else "no accelerators"
         return f"a pod asks for {wanted} {key}, and {node.name} has {has}; choose another INSTANCE-TYPE"
@@ -69,13 +66,26 @@ def _too_many(key: str, wanted: Decimal, node: Instance) -> str:
     )
 
 
+def _efa(node: Instance) -> str:
+    return f"{node.efa_interfaces} EFA interfaces" if node.efa_interfaces else "no EFA"
+
+
+def _with_efa(wanted: Decimal) -> str:
+    most = max(node.efa_interfaces for node in instances().values())
+    if wanted > most:
+        return f"no instance type has more than {most}"
+    fitting = [node for node in instances().values() if node.efa_interfaces >= wanted]
+    cheapest = min(fitting, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))
+    return f"the cheapest type with so many is {cheapest.name}"
+
+
 def _larger(demand: PodDemand, node: Instance) -> str:
     """Name the cheapest type of the same accelerator on which the pod fits."""
     fitting = [
         other
         for other in instances().values()
         if (other.accelerator, other.arch) == (node.accelerator, node.arch)
-        and all(amount <= allocatable(other).get(key, 0) for key, amount in demand.requests.items())
+        and all(amount <= allocatable(other, efa=True).get(key, 0) for key, amount in demand.requests.items())
     ]
     if not fitting:
         return "another type"

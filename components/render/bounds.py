@@ -53,5 +53,5 @@ def _blocked(one: _Sizes, kinds: list[tuple[_Sizes, int]], capacity: _Sizes, ste
     total = Fraction(0)
     for sizes, count in kinds:
         share = max((Fraction(sizes[key], enough[key]) for key in enough if key in sizes), default=Fraction(0))
-        total += min(share, 1) * (count - (sizes is one))
+        total += min(share, Fraction(1)) * (count - (sizes is one))
     return math.floor(total)

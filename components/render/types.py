@@ -51,7 +51,7 @@ class NodeChoice:
 
     @property
     def capacity(self) -> str:
-        """How the node is bought, where its labels say so: ``on-demand``, ``spot``, ``capacity-block``; else empty."""
+        """How the node is bought, where its labels say so, such as ``spot`` or ``capacity-block``; else empty."""
         said = next((self.node_selector[key] for key in CAPACITY_LABELS if key in self.node_selector), "")
         return said.lower().replace("_", "-")
 

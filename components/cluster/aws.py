@@ -1,0 +1,61 @@
+"""What every AWS component does the same way: names of policies, roles of services, tags."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+import pulumi
+from pulumi_aws import iam
+
+_PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
+
+
+def partition(region: str) -> str:
+    """Return the partition of a region, the second part of every ARN in it."""
+    return next((name for prefix, name in _PARTITIONS.items() if region.startswith(prefix)), "aws")
+
+
+def managed_policy(name: str, region: str) -> str:
+    """Return the ARN of a policy that AWS keeps."""
+    return f"arn:{partition(region)}:iam::aws:policy/{name}"
+
+
+def named(name: str, tags: Mapping[str, str]) -> dict[str, str]:
+    """Return the tags of a resource: those of the stack and its name."""
+    return {**tags, "Name": name}
+
+
+def service_role(
+    name: str,
+    service: str,
+    policies: Iterable[str],
+    tags: Mapping[str, str],
+    parent: pulumi.Resource,
+    actions: tuple[str, ...] = ("sts:AssumeRole",),
+) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
+    """Register a role that an AWS service takes, and its policies.
+
+    Args:
+        name: Logical name; the role's name is made of it by Pulumi.
+        service: Principal, such as ``eks.amazonaws.com``.
+        policies: ARNs of managed policies.
+        tags: Tags of the stack.
+        parent: The component.
+        actions: What the service may do to take the role.
+    """
+    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)}
+    role = iam.Role(
+        name,
+        assume_role_policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]}),
+        tags=named(name, tags),
+        opts=pulumi.ResourceOptions(parent=parent),
+    )
+    attachments = [
+        iam.RolePolicyAttachment(
+            f"{name}-{arn.rpartition('/')[2]}",
+            role=role.name,
+            policy_arn=arn,
+            opts=pulumi.ResourceOptions(parent=parent),
+        )
+        for arn in policies
+    ]
+    return role, attachments
