@@ -21,6 +21,7 @@ from ..planning.node_plan import NodeGroupPlan, SizeChange
 from ..render.node_policy import CAPACITY_BLOCK
 from ..serving.objects import token
 from .aws import named
+from .launch_template import block_devices, metadata_options, tag_specifications
 
 _ALL_PROTOCOLS = "-1"
 _DISCOVERY = "k8s.io/cluster-autoscaler"
@@ -147,29 +148,13 @@ class GpuNodeGroups(pulumi.ComponentResource):
             image_id=plan.ami_id,
             instance_type=plan.node.name if block else None,
             user_data=self._user_data(plan),
-            block_device_mappings=[
-                {
-                    "device_name": plan.disk.device,
-                    "ebs": {
-                        "volume_size": plan.disk.gib,
-                        "volume_type": "gp3",
-                        "encrypted": "true",
-                        "delete_on_termination": "true",
-                    },
-                }
-            ],
-            metadata_options={
-                "http_endpoint": "enabled",
-                "http_tokens": "required",
-                "http_put_response_hop_limit": self._args.get("imds_hop_limit", 1),
-            },
+            block_device_mappings=block_devices(plan.disk.device, plan.disk.gib),
+            metadata_options=metadata_options(self._args.get("imds_hop_limit", 1)),
             network_interfaces=[self._interface(interface) for interface in plan.interfaces] or None,
             capacity_reservation_specification=_reservation(plan),
             instance_market_options={"market_type": CAPACITY_BLOCK} if block else None,
             placement={"group_name": self._placement_group(name).name} if plan.placement_group else None,
-            tag_specifications=[
-                {"resource_type": kind, "tags": tags} for kind in ("instance", "volume", "network-interface")
-            ],
+            tag_specifications=tag_specifications(tags),
             tags=tags,
             opts=self._child(),
         )

@@ -1,0 +1,26 @@
+"""What every launch template of ours says: encrypted disks, IMDSv2, tags on what EC2 makes from it."""
+
+from collections.abc import Mapping
+
+from pulumi_aws import ec2
+
+
+def block_devices(device: str, gib: int) -> list[ec2.LaunchTemplateBlockDeviceMappingArgs]:
+    """Return one encrypted gp3 volume that goes with the instance."""
+    volume = ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
+        volume_size=gib, volume_type="gp3", encrypted="true", delete_on_termination="true"
+    )
+    return [ec2.LaunchTemplateBlockDeviceMappingArgs(device_name=device, ebs=volume)]
+
+
+def metadata_options(hops: int = 1) -> ec2.LaunchTemplateMetadataOptionsArgs:
+    """Return IMDSv2 alone; with one hop pods do not reach it, and with it the node's role (aws-gpu spec 7)."""
+    return ec2.LaunchTemplateMetadataOptionsArgs(
+        http_endpoint="enabled", http_tokens="required", http_put_response_hop_limit=hops
+    )
+
+
+def tag_specifications(tags: Mapping[str, str]) -> list[ec2.LaunchTemplateTagSpecificationArgs]:
+    """Return the tags of what EC2 makes: node groups hand none on."""
+    kinds = ("instance", "volume", "network-interface")
+    return [ec2.LaunchTemplateTagSpecificationArgs(resource_type=kind, tags=dict(tags)) for kind in kinds]
