@@ -319,17 +319,20 @@ def _problems(name: str, args: ClusterArgs) -> Iterator[tuple[str, str]]:
     for addon in args.get("addons", {}):
         if addon not in addons():
             yield "addons", f"unknown add-on {addon!r}; known are {', '.join(addons())}"
-    people = (
-        ("admin_role_arns", args.get("admin_role_arns", [])),
-        ("viewer_role_arns", args.get("viewer_role_arns", [])),
-    )
-    for key, arns in people:
-        for arn in arns:
-            if not _ROLE.fullmatch(arn):
-                yield key, f"must be ARNs of IAM roles, such as arn:aws:iam::123456789012:role/admin, found {arn!r}"
+    yield from _access_problems(args)
     yield from problems(*_system(args))
 
 
 def _version_problems(version: str, name: str) -> tuple[Problem, ...]:
     today = datetime.datetime.now(datetime.UTC).date()
     return errors(check_version(version, today, name, "version"))
+
+
+def _access_problems(args: ClusterArgs) -> Iterator[tuple[str, str]]:
+    for key, arns in (
+        ("admin_role_arns", args.get("admin_role_arns", [])),
+        ("viewer_role_arns", args.get("viewer_role_arns", [])),
+    ):
+        for arn in arns:
+            if not _ROLE.fullmatch(arn):
+                yield key, f"must be ARNs of IAM roles, such as arn:aws:iam::123456789012:role/admin, found {arn!r}"

@@ -14,16 +14,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Required, TypedDict
 
 import pulumi
-from pulumi_aws import autoscaling, ec2, eks, vpc
+from pulumi_aws import autoscaling, ec2, eks
 
 from ..planning.launch import ClusterAddress, Interface, user_data
 from ..planning.node_plan import NodeGroupPlan, SizeChange
 from ..render.node_policy import CAPACITY_BLOCK
 from ..serving.objects import token
 from .aws import named
+from .efa import efa_security_group
 from .launch_template import block_devices, metadata_options, tag_specifications
 
-_ALL_PROTOCOLS = "-1"
 _DISCOVERY = "k8s.io/cluster-autoscaler"
 
 
@@ -76,34 +76,13 @@ class GpuNodeGroups(pulumi.ComponentResource):
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
         with_efa = any(group.interfaces for group in args["groups"])
-        self._efa_group = self._efa_security_group() if with_efa else None
+        self._efa_group = efa_security_group(f"{name}-efa", args["vpc_id"], self._tags, self) if with_efa else None
         self.groups: dict[str, eks.NodeGroup] = {group.name: self._group(group) for group in args["groups"]}
         self.names = pulumi.Output.all(*(group.node_group_name for group in self.groups.values()))
         self.register_outputs({"names": self.names})
 
     def _child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401  resource options
         return pulumi.ResourceOptions(parent=self, **options)
-
-    def _efa_security_group(self) -> ec2.SecurityGroup:
-        """All traffic among the nodes and none else: EFA needs it in both directions (aws-gpu spec 8)."""
-        name = f"{self._name}-efa"
-        group = ec2.SecurityGroup(
-            name,
-            description="EFA traffic among the nodes of a model",
-            vpc_id=self._args["vpc_id"],
-            tags=named(name, self._tags),
-            opts=self._child(),
-        )
-        for rule, suffix in ((vpc.SecurityGroupIngressRule, "in"), (vpc.SecurityGroupEgressRule, "out")):
-            rule(
-                f"{name}-{suffix}",
-                security_group_id=group.id,
-                referenced_security_group_id=group.id,
-                ip_protocol=_ALL_PROTOCOLS,
-                tags=named(name, self._tags),
-                opts=self._child(),
-            )
-        return group
 
     def _group(self, plan: NodeGroupPlan) -> eks.NodeGroup:
         name = f"{self._name}-{plan.name}"

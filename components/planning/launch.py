@@ -105,19 +105,24 @@ def _al2023(node: Instance, join: ClusterAddress | None) -> str:
     )
 
 
-def _bottlerocket(node: Instance) -> str:
+def bottlerocket_settings(node: Instance) -> str:
+    """Return the settings of Bottlerocket that are not about storage, as TOML."""
     lines = ["[settings.kubernetes]", f"max-pods = {MAX_PODS}"]
     if node.manufacturer == "AWS":
         # The Neuron device plugin hands devices to containers that do not run as root (aws-gpu spec 6).
         lines.append("device-ownership-from-security-context = true")
-    if node.local_nvme_gb:
-        folders = ", ".join(f'"{folder}"' for folder in _EPHEMERAL)
-        lines += [
-            "",
-            "[settings.bootstrap-commands.ephemeral-storage]",
-            'commands = [["apiclient", "ephemeral-storage", "init"], '
-            f'["apiclient", "ephemeral-storage", "bind", "--dirs", {folders}]]',
-            'mode = "always"',
-            "essential = true",
-        ]
     return "\n".join(lines) + "\n"
+
+
+def _bottlerocket(node: Instance) -> str:
+    text = bottlerocket_settings(node)
+    if not node.local_nvme_gb:
+        return text
+    folders = ", ".join(f'"{folder}"' for folder in _EPHEMERAL)
+    return text + (
+        "\n[settings.bootstrap-commands.ephemeral-storage]\n"
+        'commands = [["apiclient", "ephemeral-storage", "init"], '
+        f'["apiclient", "ephemeral-storage", "bind", "--dirs", {folders}]]\n'
+        'mode = "always"\n'
+        "essential = true\n"
+    )

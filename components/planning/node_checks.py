@@ -91,6 +91,8 @@ def _of_types(environment: NodeEnvironment) -> Iterator[tuple[str, str, str]]:
         yield from ((name, "spotTypes", reason) for reason in _alternatives(node, rule, environment))
         yield from ((name, "zones", reason) for reason in _zones(rule, environment))
         yield from ((name, "reservation", reason) for reason in _reservation(node, rule, environment))
+        if rule.placement_group and environment.provisioner == "karpenter":
+            yield name, "placementGroup", "Karpenter's pools here use none; use managed node groups, or leave it out"
         if rule.min_nodes is not None and rule.max_nodes is not None and rule.min_nodes > rule.max_nodes:
             yield name, "minNodes", f"{rule.min_nodes} is more than maxNodes, {rule.max_nodes}"
 
@@ -147,6 +149,8 @@ def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment)
         yield f"is in {reservation.zone}, where the environment has no subnet ({', '.join(environment.zones)})"
     if rule.zones and rule.zones != (reservation.zone,):
         yield f"is in one zone, {reservation.zone}, and zones says {', '.join(rule.zones)}"
+    if environment.provisioner == "karpenter" and not reservation.id.startswith("cr-"):
+        yield f"Karpenter names reservations by id, cr-..., found {reservation.id!r}"
     if rule.capacity == CAPACITY_BLOCK:
         yield from _block(node, reservation, environment)
 
