@@ -98,7 +98,7 @@ class Network(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other, AWS or EKS; every problem is listed.
         """
-        _check(name, args)
+        refuse(name, _problems(args))
         super().__init__(token("Network"), name, {}, opts)
         self._args = args
         self.private_by_zone: dict[str, pulumi.Input[str]] = {}
@@ -297,36 +297,47 @@ def plan_subnets(cidr: str, zones: Sequence[str]) -> list[ZoneSubnets]:
     ]
 
 
-def _check(name: str, args: NetworkArgs) -> None:
-    problems = [*_common_problems(args), *(_given_problems(args) if "vpc_id" in args else _new_problems(args))]
-    if problems:
-        raise InvalidArguments(
-            "\n".join(f"{name}: {path}: {reason}" for path, reason in problems),
-            [{"property_path": path, "reason": reason} for path, reason in problems],
-        )
-
-
 Problems = Iterator[tuple[str, str]]
 """Argument, and what is wrong with it."""
 
 
-def _common_problems(args: NetworkArgs) -> Problems:
-    cluster, region = args.get("cluster_name", ""), args.get("region", "")
+def refuse(name: str, problems: Problems) -> None:
+    """Raise InvalidArguments with all problems, if there are any."""
+    found = list(problems)
+    if found:
+        raise InvalidArguments(
+            "\n".join(f"{name}: {path}: {reason}" for path, reason in found),
+            [{"property_path": path, "reason": reason} for path, reason in found],
+        )
+
+
+def place_problems(key: str, cluster: str, region: str) -> Problems:
+    """Yield what is wrong with a cluster's name, an argument of any name, and with the region."""
     longest = limits().cluster_name
     if not (_CLUSTER.fullmatch(cluster) and len(cluster) <= longest):
-        yield (
-            "cluster_name",
-            f"found {cluster!r}; EKS takes 1 to {longest} letters, digits, '-' and '_', starting with neither sign",
-        )
+        yield key, f"found {cluster!r}; EKS takes 1 to {longest} letters, digits, '-' and '_', no sign first"
     if not _REGION.fullmatch(region):
         yield "region", f"found {region!r}; write a region such as us-east-1"
+
+
+def repeated(key: str, values: Sequence[str]) -> Problems:
+    """Yield what is in a list twice."""
+    for value in dict.fromkeys(values):
+        if values.count(value) > 1:
+            yield key, f"{value!r} is there {values.count(value)} times; write it once"
+
+
+def _problems(args: NetworkArgs) -> Problems:
+    region = args.get("region", "")
+    yield from place_problems("cluster_name", args.get("cluster_name", ""), region)
     wanted = args.get("interface_endpoints", [])
     if wanted and region.startswith("cn-"):
         yield "interface_endpoints", f"have other service names in {region}; leave them out, and make your own"
     for service in dict.fromkeys(wanted):
         if service not in ENDPOINT_SERVICES:
             yield "interface_endpoints", f"found {service!r}; allowed are {', '.join(ENDPOINT_SERVICES)}"
-    yield from _repeated("interface_endpoints", wanted)
+    yield from repeated("interface_endpoints", wanted)
+    yield from _given_problems(args) if "vpc_id" in args else _new_problems(args)
 
 
 def _new_problems(args: NetworkArgs) -> Problems:
@@ -341,7 +352,7 @@ def _new_problems(args: NetworkArgs) -> Problems:
             "write for example [us-east-1a, us-east-1b]",
         )
     yield from _zone_problems("zones", zones, args)
-    yield from _repeated("zones", zones)
+    yield from repeated("zones", zones)
     problem = _cidr_problem(args.get("cidr", CIDR))
     if problem:
         yield "cidr", problem
@@ -365,7 +376,7 @@ def _given_problems(args: NetworkArgs) -> Problems:
         for zone, subnet in given.items():
             if not str(subnet).startswith("subnet-"):
                 yield f"{key}[{zone}]", f"found {subnet!r}; write the ID of a subnet, subnet-..."
-    yield from _repeated("private_subnets", [*private.values(), *public.values()])
+    yield from repeated("private_subnets", [*private.values(), *public.values()])
 
 
 def _given_cidr_problems(args: NetworkArgs) -> Problems:
@@ -383,12 +394,6 @@ def _zone_problems(key: str, zones: Sequence[str] | Mapping[str, str], args: Net
     for zone in zones:
         if _REGION.fullmatch(region) and not re.fullmatch(f"{region}[a-z]", zone):
             yield key, f"found {zone!r}; write availability zones of {region}, such as {region}a"
-
-
-def _repeated(key: str, values: Sequence[str]) -> Problems:
-    for value in dict.fromkeys(values):
-        if values.count(value) > 1:
-            yield key, f"{value!r} is there {values.count(value)} times; write it once"
 
 
 def _network(cidr: str) -> ipaddress.IPv4Network | None:
