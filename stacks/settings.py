@@ -2,33 +2,27 @@
 
 import difflib
 import json
+import typing
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pulumi
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from components.planning.node_plan import NodeEnvironment
 from components.render.options import ModelCache, Options, PodOverrides
 
+from .aws_settings import REGION, ClusterSettings, GpuNodeSettings, NetworkSettings
+from .section import Flag, Section
+
 PROJECT = "inference-platform"
+MODEL_ACCOUNT = "model-loader"
+"""Service account of the pods where they may read buckets and none is named."""
 
 
-def _spoken(value: object) -> object:
-    """Configuration arrives as text: true and false are words there."""
-    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
-
-
-Flag = Annotated[bool, BeforeValidator(_spoken)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, strict=True)  # type: ignore[pydantic-alias]
-
-
-class Cache(_Section):
+class Cache(Section):
     """Where loaded weights are kept: a PersistentVolumeClaim or a folder of the node."""
 
     claim: str | None = None
@@ -41,19 +35,19 @@ class Cache(_Section):
         return self
 
 
-class Pods(_Section):
+class Pods(Section):
     """What every pod gets in this environment."""
 
-    tolerations: list[dict[str, Any]] = []
+    tolerations: list[dict[str, Any]] = Field(default_factory=list)
     service_account_name: str | None = None
-    image_pull_secrets: list[str] = []
+    image_pull_secrets: list[str] = Field(default_factory=list)
     priority_class_name: str | None = None
-    annotations: dict[str, str] = {}
-    labels: dict[str, str] = {}
-    node_selector: dict[str, str] = {}
+    annotations: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = Field(default_factory=dict)
+    node_selector: dict[str, str] = Field(default_factory=dict)
 
 
-class Settings(_Section):
+class Settings(Section):
     """One environment. The keys, with descriptions and defaults, are those of Pulumi.yaml."""
 
     models: list[str] = Field(min_length=1)
@@ -61,13 +55,47 @@ class Settings(_Section):
     realization: Literal["native", "operator"]
     workload: Literal["auto", "lws", "deployment"]
     runtimes: Literal["upstream", "current"]
-    kubeconfig: str = Field(min_length=1)
+    cloud: Literal["none", "aws"]
+    region: str = Field(pattern=REGION)
+    kubeconfig: str = Field(default="", validate_default=True)
     context: str
     cluster_name: str = Field(min_length=1)
     simulated_nodes: Flag
     custom_resources: Flag
     model_cache: Cache
     pods: Pods
+    tags: dict[str, str]
+    protect: Flag
+    network: NetworkSettings
+    cluster: ClusterSettings
+    gpu_nodes: GpuNodeSettings
+    model_buckets: list[str]
+    file: str = Field(default="<program>", exclude=True)
+    """What to name in messages; not a key."""
+
+    @field_validator("kubeconfig")
+    @classmethod
+    def _some_cluster(cls, value: str, info: ValidationInfo) -> str:
+        if not value and info.data.get("cloud") == "none":
+            raise ValueError("is required without a cloud")
+        return value
+
+    @model_validator(mode="after")
+    def _zones_on_aws(self) -> "Settings":
+        if self.cloud == "aws" and len(self.network.node_zones) < 2:
+            raise ValueError("network: name two zones at least, which EKS wants for its control plane")
+        return self
+
+    @property
+    def model_account(self) -> str | None:
+        """Service account of the pods; one is made where they read buckets and none is named."""
+        made = MODEL_ACCOUNT if self.model_buckets else None
+        return self.pods.service_account_name or made
+
+    def environment(self) -> NodeEnvironment:
+        """Return where and how nodes are made."""
+        labels = self.pods.node_selector
+        return self.gpu_nodes.environment(self.region, self.network, self.cluster.version, labels, self.file)
 
     def options(self) -> Options:
         """Return how to render."""
@@ -80,13 +108,14 @@ class Settings(_Section):
             cache=ModelCache(cache.claim, cache.host_path) if cache.claim or cache.host_path else None,
             overrides=PodOverrides(
                 tolerations=tuple(pods.tolerations),
-                service_account_name=pods.service_account_name,
+                service_account_name=self.model_account,
                 image_pull_secrets=tuple(pods.image_pull_secrets),
                 priority_class_name=pods.priority_class_name,
                 annotations=pods.annotations,
                 labels=pods.labels,
                 node_selector=pods.node_selector,
             ),
+            alternatives=self.gpu_nodes.policy({}).alternatives if self.cloud == "aws" else {},
         )
 
 
@@ -97,8 +126,11 @@ _EXAMPLES = {
     "pods": "{serviceAccountName: inference}",
     "simulatedNodes": "true",
     "customResources": "true",
+    "region": "us-east-1",
+    "network": "{zones: [us-east-1a, us-east-1b]}",
 }
-_STRUCTURED = ("models", "modelCache", "pods")
+_LISTS = ("models", "modelBuckets")
+_STRUCTURED = (*_LISTS, "modelCache", "pods", "tags", "network", "cluster", "gpuNodes")
 
 
 def read() -> Settings:
@@ -123,10 +155,10 @@ def parse(values: Mapping[str, Any], file: str) -> Settings:
     Raises:
         pulumi.RunError: keys are unknown or wrong; all of them are listed.
     """
-    problems: list[str] = []
+    problems: list[str] = Field(default_factory=list)
     structured = {key: _structure(key, value, file, problems) for key, value in values.items()}
     try:
-        settings = Settings.model_validate(structured)
+        settings = Settings.model_validate({**structured, "file": file})
     except ValidationError as error:
         problems += [_explain(detail, file) for detail in error.errors()]
     if problems:
@@ -153,29 +185,42 @@ def _structure(key: str, value: object, file: str, problems: list[str]) -> objec
     try:
         return json.loads(value)
     except ValueError:
-        problems.append(_line(file, key, f"must be YAML {'list' if key == 'models' else 'keys'}, found {value!r}"))
-        return [] if key == "models" else {}
+        problems.append(_line(file, key, f"must be YAML {'list' if key in _LISTS else 'keys'}, found {value!r}"))
+        return [] if key in _LISTS else {}
 
 
 def _explain(detail: ErrorDetails, file: str) -> str:
     parts = [str(part) for part in detail["loc"]]
-    known = [field.alias or name for name, field in Settings.model_fields.items()]
     path = ".".join(parts)
     if detail["type"] == "extra_forbidden":
-        inner = _fields_below(parts[0]) if len(parts) > 1 else known
+        inner = [name for name in fields_below(parts[:-1]) if name != "file"]
         close = difflib.get_close_matches(parts[-1], inner, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(inner)}"
         return f"{file}: {PROJECT}:{path}: unknown key{hint}"
     if detail["type"] == "missing":
         return _line(file, path, "is required")
     reason = detail["msg"].removeprefix("Value error, ")
+    if not path:
+        key, _, said = reason.partition(": ")
+        return _line(file, key, said)
     return _line(file, path, f"{reason[0].lower()}{reason[1:]}, found {detail['input']!r}")
 
 
-def _fields_below(key: str) -> list[str]:
-    sections: dict[str, type[BaseModel]] = {"modelCache": Cache, "pods": Pods}
-    section = sections.get(key)
-    return [f.alias or n for n, f in section.model_fields.items()] if section else []
+def fields_below(parts: list[str]) -> list[str]:
+    """Return the keys of the section that a path leads to; keys of a mapping are passed by."""
+    section: type[Section] = Settings
+    for part in parts:
+        found = next((f for n, f in section.model_fields.items() if (f.alias or n) == part), None)
+        inner = _section_in(found.annotation) if found else None
+        section = inner or section
+    return [f.alias or n for n, f in section.model_fields.items()]
+
+
+def _section_in(annotation: object) -> type[Section] | None:
+    """Return the section that a field holds, also in a mapping or beside None."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next((s for s in map(_section_in, typing.get_args(annotation)) if s), None)
 
 
 def _line(file: str, path: str, reason: str) -> str:
