@@ -155,7 +155,7 @@ def parse(values: Mapping[str, Any], file: str) -> Settings:
     Raises:
         pulumi.RunError: keys are unknown or wrong; all of them are listed.
     """
-    problems: list[str] = Field(default_factory=list)
+    problems: list[str] = []
     structured = {key: _structure(key, value, file, problems) for key, value in values.items()}
     try:
         settings = Settings.model_validate({**structured, "file": file})

@@ -1,0 +1,195 @@
+"""The AWS side of an environment: network, cluster, nodes and identities, in that order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+import pulumi_aws
+import pulumi_kubernetes
+
+from components.cluster.cluster import Cluster, ClusterArgs
+from components.cluster.gpu_node_groups import GpuNodeGroups
+from components.cluster.identities import Identities, IdentitiesArgs
+from components.cluster.karpenter_access import KarpenterAccess
+from components.cluster.karpenter_pools import KarpenterPools
+from components.cluster.network import Network, NetworkArgs
+from components.planning.node_checks import vcpus
+from components.planning.node_plan import NodeGroupPlan
+
+from .settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """A cluster in AWS for models to run in.
+
+    Attributes:
+        nodes: What models come after, and go before.
+        exports: Stack outputs about it.
+    """
+
+    provider: pulumi_kubernetes.Provider
+    nodes: list[pulumi.Resource]
+    exports: Mapping[str, Any] = field(default_factory=dict)
+
+
+def make_cloud(settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces: Sequence[str]) -> Cloud:
+    """Register everything in AWS that the models of a stack need.
+
+    Args:
+        settings: The environment.
+        groups: The node groups that its models need.
+        namespaces: Namespaces in which models run.
+    """
+    aws = pulumi_aws.Provider("aws", region=settings.region)
+    network = Network("network", _network_args(settings), _with(aws))
+    cluster = Cluster("cluster", _cluster_args(settings, network), _with(aws))
+    made = _Nodes(settings, groups, network, cluster, aws)
+    nodes = made.karpenter() if settings.gpu_nodes.provisioner == "karpenter" else made.managed()
+    made.identities(namespaces)
+    exports = {
+        "cluster": {"name": settings.cluster_name, "region": settings.region, "version": settings.cluster.version},
+        "clusterEndpoint": cluster.endpoint,
+        "kubeconfig": cluster.kubeconfig,
+        "vcpus": vcpus(groups),
+    }
+    return Cloud(cluster.provider, [nodes], exports)
+
+
+def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:
+    return pulumi.ResourceOptions(providers=list(providers))
+
+
+def _network_args(settings: Settings) -> NetworkArgs:
+    said = settings.network
+    args: NetworkArgs = {
+        "cluster_name": settings.cluster_name,
+        "region": settings.region,
+        "interface_endpoints": said.interface_endpoints,
+        "tags": settings.tags,
+    }
+    if said.vpc_id:
+        args["vpc_id"] = said.vpc_id
+        args["private_subnets"] = said.private_subnets
+        args["public_subnets"] = said.public_subnets
+        return args
+    args["zones"] = said.zones
+    args["cidr"] = said.cidr
+    args["nat_gateways"] = said.nat_gateways
+    args["protect"] = settings.protect
+    return args
+
+
+def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
+    said = settings.cluster
+    args: ClusterArgs = {
+        "region": settings.region,
+        "cluster_name": settings.cluster_name,
+        "existing": said.existing,
+        "version": said.version,
+        "subnet_ids": network.private_subnet_ids,
+        "public_access_cidrs": said.public_access_cidrs,
+        "admin_role_arns": said.admin_role_arns,
+        "viewer_role_arns": said.viewer_role_arns,
+        "log_retention_days": said.log_retention_days,
+        "addons": said.addons,
+        "support": said.support,
+        "system_instance_types": said.system_instance_types,
+        "system_nodes": said.system_nodes,
+        "image": settings.gpu_nodes.image,
+        "deletion_protection": said.deletion_protection,
+        "service_cidr": said.service_cidr,
+        "protect": settings.protect,
+        "tags": settings.tags,
+    }
+    if said.log_types is not None:
+        args["log_types"] = said.log_types
+    if said.secrets_key_arn:
+        args["secrets_key_arn"] = said.secrets_key_arn
+    if said.node_role_arn:
+        args["node_role_arn"] = said.node_role_arn
+    return args
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """Registers the nodes, and the identities of who makes them."""
+
+    settings: Settings
+    groups: tuple[NodeGroupPlan, ...]
+    network: Network
+    cluster: Cluster
+    aws: pulumi_aws.Provider
+    access: KarpenterAccess | None = None
+
+    def managed(self) -> pulumi.Resource:
+        """Register managed node groups."""
+        cluster, settings = self.cluster, self.settings
+        return GpuNodeGroups(
+            "nodes",
+            {
+                "groups": self.groups,
+                "cluster_name": cluster.cluster_name,
+                "cluster_label": settings.cluster_name,
+                "vpc_id": self.network.vpc_id,
+                "subnets": self.network.private_by_zone,
+                "node_role_arn": cluster.node_role_arn,
+                "cluster_security_group_id": cluster.security_group_id,
+                "version": settings.cluster.version,
+                "endpoint": cluster.endpoint,
+                "certificate_authority": cluster.certificate_authority,
+                "service_cidr": settings.cluster.service_cidr,
+                "imds_hop_limit": settings.gpu_nodes.imds_hop_limit,
+                "node_repair": settings.gpu_nodes.node_repair,
+                "tags": settings.tags,
+            },
+            pulumi.ResourceOptions(providers=[self.aws], depends_on=cluster.ready),
+        )
+
+    def karpenter(self) -> pulumi.Resource:
+        """Register Karpenter's pools and what it needs in AWS."""
+        cluster, settings = self.cluster, self.settings
+        self.access = KarpenterAccess(
+            "karpenter",
+            {
+                "cluster_name": cluster.cluster_name,
+                "cluster_label": settings.cluster_name,
+                "region": settings.region,
+                "tags": settings.tags,
+            },
+            _with(self.aws),
+        )
+        return KarpenterPools(
+            "nodes",
+            {
+                "groups": self.groups,
+                "vpc_id": self.network.vpc_id,
+                "subnets": self.network.private_by_zone,
+                "cluster_security_group_id": cluster.security_group_id,
+                "node_role_name": self.access.node_role_name,
+                "ami_release": settings.gpu_nodes.ami_release,
+                "tags": settings.tags,
+            },
+            _with(self.aws, cluster.provider),
+        )
+
+    def identities(self, namespaces: Sequence[str]) -> Identities:
+        """Register the identities of the controllers, and of the models' pods where they read buckets."""
+        settings = self.settings
+        account = settings.model_account
+        scaler = "karpenter" if self.access else "cluster-autoscaler"
+        identities: IdentitiesArgs = {
+            "cluster_name": self.cluster.cluster_name,
+            "cluster_plain_name": settings.cluster_name,
+            "region": settings.region,
+            "controllers": [scaler, "load-balancer-controller"],
+            "tags": settings.tags,
+        }
+        if settings.model_buckets:
+            identities["model_buckets"] = settings.model_buckets
+            identities["model_service_accounts"] = [f"{namespace}/{account}" for namespace in namespaces]
+        if self.access:
+            identities["node_role_arn"] = self.access.node_role_arn
+            identities["interruption_queue_arn"] = self.access.queue_arn
+        return Identities("identities", identities, _with(self.aws))
