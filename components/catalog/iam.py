@@ -21,7 +21,6 @@ TRUST_MAX = 2048
 INLINE_MAX = 10240
 """Characters of all inline policies of a role."""
 _VERSION = "2012-10-17"
-_PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov", "eusc-": "aws-eusc"}
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _WIDENS = re.compile(r"[*?]|\$\{")
 
@@ -161,11 +160,6 @@ def pod_identity_trust(cluster: str, service_accounts: Iterable[tuple[str, str]]
         "Version": _VERSION,
         "Statement": [_trust_statement(cluster, namespace, names) for namespace, names in by_namespace.items()],
     }
-
-
-def partition_of(region: str) -> str:
-    """Return the partition of a region, the second part of every ARN."""
-    return next((partition for start, partition in _PARTITIONS.items() if region.startswith(start)), "aws")
 
 
 def _trust_statement(cluster: str, namespace: str, names: Sequence[str]) -> Document:

@@ -27,12 +27,12 @@ from ..catalog.iam import (
     controllers,
     location_problem,
     model_loader,
-    partition_of,
     placeholders,
     pod_identity_trust,
     policy,
 )
 from ..serving.objects import token
+from .aws import managed_policy, named, partition
 from .network import Problems, place_problems, refuse, repeated
 
 MODEL_LOADER = "model-loader"
@@ -51,7 +51,8 @@ class IdentitiesArgs(TypedDict, total=False):
     """AWS region of the cluster."""
     controllers: list[str]
     """Who gets a role: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi, efs-csi. Each under its
-    customary service account in kube-system. Default: none."""
+    customary service account in kube-system. Leave out the drivers that a Cluster installs as add-ons: those come
+    with their role. Default: none."""
     model_buckets: list[str]
     """Where models are, as bucket or bucket/prefix. A prefix is S3's: end it in / to name a folder."""
     model_service_accounts: list[str]
@@ -101,7 +102,7 @@ class Identities(pulumi.ComponentResource):
     def _model_loader(self) -> iam.Role:
         accounts = [_account(text) for text in self._args["model_service_accounts"]]
         role = self._role(MODEL_LOADER, accounts)
-        document = model_loader(self._args["model_buckets"], partition_of(self._args["region"]))
+        document = model_loader(self._args["model_buckets"], partition(self._args["region"]))
         granted = [self._inline(MODEL_LOADER, role, json.dumps(document))]
         self.associations[MODEL_LOADER] = [
             self._association(f"{MODEL_LOADER}-{'.'.join(account)}", role, account, granted) for account in accounts
@@ -116,7 +117,7 @@ class Identities(pulumi.ComponentResource):
             name=name,
             description=f"{key} in the EKS cluster {cluster}",
             assume_role_policy=json.dumps(pod_identity_trust(cluster, accounts)),
-            tags={**self._args.get("tags", {}), "Name": name},
+            tags=named(name, self._args.get("tags", {})),
             opts=pulumi.ResourceOptions(parent=self),
         )
 
@@ -129,7 +130,7 @@ class Identities(pulumi.ComponentResource):
         return iam.RolePolicyAttachment(
             self._called(key),
             role=role.name,
-            policy_arn=f"arn:{partition_of(self._args['region'])}:iam::aws:policy/{managed}",
+            policy_arn=managed_policy(managed, self._args["region"]),
             opts=pulumi.ResourceOptions(parent=self),
         )
 
@@ -143,7 +144,7 @@ class Identities(pulumi.ComponentResource):
             namespace=namespace,
             service_account=service_account,
             role_arn=role.arn,
-            tags={**self._args.get("tags", {}), "Name": self._called(key)},
+            tags=named(self._called(key), self._args.get("tags", {})),
             # A pod that starts with a role that may do nothing yet gives up, some for good.
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(granted)),
         )
@@ -152,7 +153,7 @@ class Identities(pulumi.ComponentResource):
         region = self._args["region"]
         known: dict[str, pulumi.Input[str]] = {
             "cluster": self._args["cluster_plain_name"],
-            "partition": partition_of(region),
+            "partition": partition(region),
             "region": region,
         }
         if "karpenter" in self._args.get("controllers", []):

@@ -23,6 +23,7 @@ from pulumi_aws import ec2, vpc
 from ..catalog.eks import limits
 from ..serving.arguments import InvalidArguments
 from ..serving.objects import token
+from .aws import named
 
 CIDR = "10.0.0.0/16"
 MOST_ZONES = 7
@@ -125,7 +126,7 @@ class Network(pulumi.ComponentResource):
         self.public_by_zone.update(self._args.get("public_subnets", {}))
 
     def _make(self) -> None:
-        self._vpc = ec2.Vpc(
+        made = ec2.Vpc(
             self._called(),
             cidr_block=self._cidr,
             enable_dns_hostnames=True,
@@ -133,15 +134,15 @@ class Network(pulumi.ComponentResource):
             tags=self._tags(),
             opts=pulumi.ResourceOptions(parent=self, protect=self._args.get("protect")),
         )
-        self.vpc_id = self._vpc.id
+        self.vpc_id = made.id
         internet = ec2.InternetGateway(self._called(), vpc_id=self.vpc_id, tags=self._tags(), opts=self._child())
         public = self._table("public")
         outward = self._route("public", public, gateway_id=internet.id)
         plan = plan_subnets(self._cidr, self._args["zones"])
         for subnets in plan:
             suffix = f"public-{subnets.zone}"
-            made = self._subnet(suffix, subnets.zone, subnets.public, {"kubernetes.io/role/elb": "1"})
-            self.public_by_zone[subnets.zone] = self._associated(suffix, made, outward.route_table_id)
+            subnet = self._subnet(suffix, subnets.zone, subnets.public, {"kubernetes.io/role/elb": "1"})
+            self.public_by_zone[subnets.zone] = self._associated(suffix, subnet, outward.route_table_id)
         gateways = self._nat_gateways([subnets.zone for subnets in plan], internet)
         private = [self._private_zone(subnets, gateways) for subnets in plan]
         self._make_s3_endpoint([public, *private])
@@ -157,15 +158,14 @@ class Network(pulumi.ComponentResource):
 
     def _nat_gateway(self, zone: str, internet: ec2.InternetGateway) -> ec2.NatGateway:
         # AWS makes neither before the internet gateway is attached, nor detaches that while an address is in use.
-        options = self._child(internet)
         tags = self._tags(zone)
-        address = ec2.Eip(self._called(zone), domain="vpc", tags=tags, opts=options)
+        address = ec2.Eip(self._called(zone), domain="vpc", tags=tags, opts=self._child(internet))
         return ec2.NatGateway(
             self._called(zone),
             allocation_id=address.id,
             subnet_id=self.public_by_zone[zone],
             tags=tags,
-            opts=options,
+            opts=self._child(internet),
         )
 
     def _private_zone(self, subnets: ZoneSubnets, gateways: Mapping[str, ec2.NatGateway]) -> ec2.RouteTable:
@@ -271,7 +271,7 @@ class Network(pulumi.ComponentResource):
 
     def _tags(self, suffix: str = "", **more: str) -> dict[str, str]:
         cluster = self._args["cluster_name"]
-        return {**self._args.get("tags", {}), **more, "Name": f"{cluster}-{suffix}" if suffix else cluster}
+        return named(f"{cluster}-{suffix}" if suffix else cluster, {**self._args.get("tags", {}), **more})
 
     def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
