@@ -87,7 +87,7 @@ class Identities(pulumi.ComponentResource):
         roles = {key: self._controller(key, controllers()[key]) for key in args.get("controllers", [])}
         if args.get("model_buckets"):
             roles[MODEL_LOADER] = self._model_loader()
-        self.role_arns = pulumi.Output.all(**{key: role.arn for key, role in roles.items()})
+        self.role_arns = pulumi.Output.all(**{key: role.arn for key, role in roles.items()}).apply(dict)
         self.register_outputs({"roleArns": self.role_arns})
 
     def _controller(self, key: str, controller: Controller) -> iam.Role:

@@ -269,6 +269,11 @@ def test_an_existing_vpc_makes_nothing(preview: bool) -> None:
     }
 
 
+def test_an_existing_vpc_may_be_private_altogether() -> None:
+    recorded = network(vpc_id="vpc-1", private_subnets=GIVEN["private_subnets"])
+    assert recorded.exports["public"] == []
+
+
 def test_an_existing_vpc_gets_the_interface_endpoints_asked_for() -> None:
     recorded = network(**GIVEN, interface_endpoints=["sts"], cidr="172.16.0.0/12")
     assert counts(recorded) == {"Network": 1, "SecurityGroup": 1, "SecurityGroupIngressRule": 1, "VpcEndpoint": 1}
