@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import botocore.session  # type: ignore[import-untyped]
 import pytest
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.policy_validation import IAMPolicyDocumentValidator
@@ -94,6 +95,17 @@ def test_no_action_is_a_wildcard_and_none_is_listed_twice(name: str) -> None:
     assert not any("*" in action for action in actions(name))
     for one in filled(name)["Statement"]:
         assert len(one["Action"]) == len(set(one["Action"]))
+
+
+@pytest.mark.parametrize("name", policies())
+def test_every_action_is_an_operation_of_its_service(name: str) -> None:
+    """IAM takes a misspelt action without a word; three have no operation of the same name."""
+    without = {"iam:PassRole", "s3:ListBucket", "elasticloadbalancing:SetWebAcl"}
+    session = botocore.session.get_session()
+    for action in actions(name) - without:
+        service, operation = action.split(":")
+        model = session.get_service_model({"elasticloadbalancing": "elbv2"}.get(service, service))
+        assert operation in model.operation_names, action
 
 
 def test_the_autoscaler_reads_what_the_specification_says() -> None:
