@@ -20,7 +20,7 @@ class NetworkSettings(Section):
     """A VPC to make, or one to use."""
 
     zones: list[Zone] = Field(default_factory=list)
-    cidr: str = "10.0.0.0/16"
+    cidr: str | None = None
     nat_gateways: Literal["one", "per-zone", "none"] = "one"
     interface_endpoints: list[str] = Field(default_factory=list)
     vpc_id: str | None = None

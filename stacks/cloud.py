@@ -13,7 +13,8 @@ from components.cluster.gpu_node_groups import GpuNodeGroups
 from components.cluster.identities import Identities, IdentitiesArgs
 from components.cluster.karpenter_access import KarpenterAccess
 from components.cluster.karpenter_pools import KarpenterPools
-from components.cluster.network import Network, NetworkArgs
+from components.cluster.network import Network
+from components.cluster.network_args import NetworkArgs
 from components.planning.node_checks import vcpus
 from components.planning.node_plan import NodeGroupPlan
 
@@ -69,13 +70,14 @@ def _network_args(settings: Settings) -> NetworkArgs:
         "interface_endpoints": said.interface_endpoints,
         "tags": settings.tags,
     }
+    if said.cidr:
+        args["cidr"] = said.cidr
     if said.vpc_id:
         args["vpc_id"] = said.vpc_id
         args["private_subnets"] = said.private_subnets
         args["public_subnets"] = said.public_subnets
         return args
     args["zones"] = said.zones
-    args["cidr"] = said.cidr
     args["nat_gateways"] = said.nat_gateways
     args["protect"] = settings.protect
     return args
@@ -144,7 +146,7 @@ class _Nodes:
                 "node_repair": settings.gpu_nodes.node_repair,
                 "tags": settings.tags,
             },
-            pulumi.ResourceOptions(providers=[self.aws], depends_on=cluster.ready),
+            pulumi.ResourceOptions(providers=[self.aws], depends_on=[*cluster.ready, *self.network.endpoints]),
         )
 
     def karpenter(self) -> pulumi.Resource:

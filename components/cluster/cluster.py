@@ -15,7 +15,7 @@ Cluster
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Required, TypedDict
 
 import pulumi
@@ -23,11 +23,11 @@ import pulumi_kubernetes
 from pulumi_aws import cloudwatch, eks, iam, kms
 
 from ..api.problems import Problem, errors
-from ..catalog.eks import addons, limits
+from ..catalog.eks import addons
 from ..planning.cluster_checks import check_version
-from ..serving.arguments import InvalidArguments
 from ..serving.objects import token
 from .addons import AddonInstaller, wanted_addons
+from .argument_problems import Problems, place_problems, refuse
 from .aws import managed_policy, named, partition, service_role
 from .kubeconfig import kubeconfig
 from .system_nodes import DEFAULT_TYPES, SystemNodes, problems, system_node_group
@@ -35,8 +35,8 @@ from .system_nodes import DEFAULT_TYPES, SystemNodes, problems, system_node_grou
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
 _ADMIN, _VIEWER = "AmazonEKSClusterAdminPolicy", "AmazonEKSAdminViewPolicy"
-_NAME = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]*")
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+", re.ASCII)
+SERVICE_CIDR = "172.20.0.0/16"
 _SUPPORT = ("standard", "extended")
 
 
@@ -77,6 +77,8 @@ class ClusterArgs(TypedDict, total=False):
     """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
     node_role_arn: str
     """Role of the nodes. Default: one is made."""
+    service_cidr: str
+    """Addresses of Services. Default: 172.20.0.0/16."""
     deletion_protection: bool
     """Let EKS itself refuse the cluster's deletion. Default: false."""
     protect: bool
@@ -111,7 +113,7 @@ class Cluster(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other or EKS; every problem is listed.
         """
-        _check(name, args)
+        refuse(name, _problems(name, args))
         super().__init__(token("Cluster"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
@@ -119,8 +121,8 @@ class Cluster(pulumi.ComponentResource):
         self.node_role = self._node_role() if "node_role_arn" not in args else None
         given = args.get("node_role_arn", "")
         self.node_role_arn = self.node_role[0].arn if self.node_role else pulumi.Output.from_input(given)
-        cluster, ready = self._existing() if args.get("existing") else self._make()
-        self._describe(cluster, ready)
+        cluster, self.ready = self._existing() if args.get("existing") else self._make()
+        self._describe(cluster)
 
     def _child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401  resource options
         return pulumi.ResourceOptions(parent=self, **options)
@@ -180,6 +182,9 @@ class Cluster(pulumi.ComponentResource):
                 provider=eks.ClusterEncryptionConfigProviderArgs(key_arn=self._secrets_key()), resources=["secrets"]
             ),
             enabled_cluster_log_types=list(args.get("log_types", LOG_TYPES)),
+            kubernetes_network_config=eks.ClusterKubernetesNetworkConfigArgs(
+                service_ipv4_cidr=args.get("service_cidr", SERVICE_CIDR)
+            ),
             upgrade_policy=eks.ClusterUpgradePolicyArgs(support_type=args.get("support", "standard").upper()),
             deletion_protection=args.get("deletion_protection", False),
             tags=named(self.label, self._tags),
@@ -258,7 +263,7 @@ class Cluster(pulumi.ComponentResource):
             self._child(depends_on=[*after, *attached]),
         )
 
-    def _describe(self, cluster: eks.Cluster, ready: list[pulumi.Resource]) -> None:
+    def _describe(self, cluster: eks.Cluster) -> None:
         region = self._args["region"]
         self.cluster_name = cluster.name
         self.endpoint = cluster.endpoint
@@ -273,7 +278,7 @@ class Cluster(pulumi.ComponentResource):
             kubeconfig=self.kubeconfig,
             cluster_identifier=f"{region}/{self.label}",
             enable_server_side_apply=True,
-            opts=self._child(depends_on=ready),
+            opts=self._child(depends_on=self.ready),
         )
         self.register_outputs(
             {
@@ -291,19 +296,8 @@ def _system(args: ClusterArgs) -> tuple[Sequence[str], int, str]:
     return args.get("system_instance_types", DEFAULT_TYPES), args.get("system_nodes", 2), args.get("image", "al2023")
 
 
-def _check(name: str, args: ClusterArgs) -> None:
-    """Raise everything that is wrong at once."""
-    found = list(_problems(name, args))
-    if found:
-        text = "\n".join(f"{name}: {key}: {reason}" for key, reason in found)
-        raise InvalidArguments(text, [{"property_path": key, "reason": reason} for key, reason in found])
-
-
-def _problems(name: str, args: ClusterArgs) -> Iterator[tuple[str, str]]:
-    label = args.get("cluster_name", name)
-    most = limits().cluster_name
-    if not _NAME.fullmatch(label) or len(label) > most:
-        yield "cluster_name", f"must be letters, digits, '-' and '_', at most {most} of them, found {label!r}"
+def _problems(name: str, args: ClusterArgs) -> Problems:
+    yield from place_problems("cluster_name", args.get("cluster_name", name), args.get("region", ""))
     if args.get("existing"):
         return
     missing: tuple[str, ...] = tuple(key for key in ("version", "subnet_ids") if key not in args)
@@ -328,7 +322,7 @@ def _version_problems(version: str, name: str) -> tuple[Problem, ...]:
     return errors(check_version(version, today, name, "version"))
 
 
-def _access_problems(args: ClusterArgs) -> Iterator[tuple[str, str]]:
+def _access_problems(args: ClusterArgs) -> Problems:
     for key, arns in (
         ("admin_role_arns", args.get("admin_role_arns", [])),
         ("viewer_role_arns", args.get("viewer_role_arns", [])),

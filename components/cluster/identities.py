@@ -32,8 +32,8 @@ from ..catalog.iam import (
     policy,
 )
 from ..serving.objects import token
+from .argument_problems import Problems, place_problems, refuse, repeated
 from .aws import managed_policy, named, partition
-from .network import Problems, place_problems, refuse, repeated
 
 MODEL_LOADER = "model-loader"
 _ROLE_NAME_MAX = 64

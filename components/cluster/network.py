@@ -11,72 +11,19 @@ Network
 └── ec2.SecurityGroup, its ingress rule   <name>-endpoints
 """
 
-import ipaddress
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Required, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pulumi
 from pulumi_aws import ec2, vpc
 
-from ..catalog.eks import limits
-from ..serving.arguments import InvalidArguments
 from ..serving.objects import token
+from .argument_problems import refuse
 from .aws import named
+from .network_args import NetworkArgs, problems
+from .subnets import CIDR, ZoneSubnets, plan_subnets
 
-CIDR = "10.0.0.0/16"
-MOST_ZONES = 7
-"""No region has more than six; the eighth part of the VPC is for the public subnets."""
-NAT_GATEWAYS = ("one", "per-zone", "none")
-ENDPOINT_SERVICES = (
-    *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
-    *("elasticloadbalancing", "logs", "sqs", "sts"),
-)
-_LARGEST, _SMALLEST, _SMALLEST_OF_AWS = 16, 21, 28
-_SMALLEST_PUBLIC = 27  # a load balancer refuses smaller subnets
 _EVERYWHERE = "0.0.0.0/0"
-_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
-_CLUSTER = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]*")
-
-
-class NetworkArgs(TypedDict, total=False):
-    """Arguments of a Network. All are plain: they decide which resources there are."""
-
-    cluster_name: Required[str]
-    """Name of the EKS cluster, for names and for the tags by which controllers find subnets."""
-    region: Required[str]
-    """AWS region, such as us-east-1."""
-    zones: list[str]
-    """Availability zones, two to seven. Append new ones: a subnet's addresses follow from its zone's position."""
-    cidr: str
-    """IPv4 range of the VPC, /16 to /21. Of a given VPC: its range, wanted with interface endpoints only.
-    Default: 10.0.0.0/16."""
-    nat_gateways: str
-    """one, per-zone or none: how private subnets reach the internet. With none, nodes start only if they reach
-    what they need through interface endpoints. Default: one."""
-    interface_endpoints: list[str]
-    """AWS services to reach without the internet: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
-    elasticloadbalancing, logs, sqs, sts. Default: none."""
-    vpc_id: str
-    """A VPC that exists. Nothing but interface endpoints is made in it, and nothing is tagged."""
-    private_subnets: dict[str, str]
-    """Private subnet by zone, in that VPC; two zones at least."""
-    public_subnets: dict[str, str]
-    """Public subnet by zone, in that VPC."""
-    tags: dict[str, str]
-    """Tags of everything that is made."""
-    protect: bool
-    """Refuse to delete the VPC, if it is made here. Default: as the component's own options say."""
-
-
-@dataclass(frozen=True, slots=True)
-class ZoneSubnets:
-    """The address ranges of one zone."""
-
-    zone: str
-    private: str
-    public: str
 
 
 class Network(pulumi.ComponentResource):
@@ -99,7 +46,7 @@ class Network(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other, AWS or EKS; every problem is listed.
         """
-        refuse(name, _problems(args))
+        refuse(name, problems(args))
         super().__init__(token("Network"), name, {}, opts)
         self._args = args
         self.private_by_zone: dict[str, pulumi.Input[str]] = {}
@@ -275,143 +222,3 @@ class Network(pulumi.ComponentResource):
 
     def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
-
-
-def plan_subnets(cidr: str, zones: Sequence[str]) -> list[ZoneSubnets]:
-    """Return the address ranges of each zone, by its position alone.
-
-    The VPC is cut in eight whatever the number of zones, so that a zone appended later moves no other. A private
-    subnet, from which pods take their addresses, has an eighth; the public ones share the last: /24 each in a /16,
-    and never less than a load balancer takes.
-
-    Raises:
-        ValueError: the range is malformed or not /16 to /21, or there are more than seven zones.
-    """
-    problem = _cidr_problem(cidr) or (f"at most {MOST_ZONES} zones" if len(zones) > MOST_ZONES else "")
-    if problem:
-        raise ValueError(problem)
-    *private, last = ipaddress.IPv4Network(cidr).subnets(prefixlen_diff=3)
-    public = last.subnets(new_prefix=min(last.prefixlen + 5, _SMALLEST_PUBLIC))
-    return [
-        ZoneSubnets(zone, str(inner), str(outer)) for zone, inner, outer in zip(zones, private, public, strict=False)
-    ]
-
-
-Problems = Iterator[tuple[str, str]]
-"""Argument, and what is wrong with it."""
-
-
-def refuse(name: str, problems: Problems) -> None:
-    """Raise InvalidArguments with all problems, if there are any."""
-    found = list(problems)
-    if found:
-        raise InvalidArguments(
-            "\n".join(f"{name}: {path}: {reason}" for path, reason in found),
-            [{"property_path": path, "reason": reason} for path, reason in found],
-        )
-
-
-def place_problems(key: str, cluster: str, region: str) -> Problems:
-    """Yield what is wrong with a cluster's name, an argument of any name, and with the region."""
-    longest = limits().cluster_name
-    if not (_CLUSTER.fullmatch(cluster) and len(cluster) <= longest):
-        yield key, f"found {cluster!r}; EKS takes 1 to {longest} letters, digits, '-' and '_', no sign first"
-    if not _REGION.fullmatch(region):
-        yield "region", f"found {region!r}; write a region such as us-east-1"
-
-
-def repeated(key: str, values: Sequence[str]) -> Problems:
-    """Yield what is in a list twice."""
-    for value in dict.fromkeys(values):
-        if values.count(value) > 1:
-            yield key, f"{value!r} is there {values.count(value)} times; write it once"
-
-
-def _problems(args: NetworkArgs) -> Problems:
-    region = args.get("region", "")
-    yield from place_problems("cluster_name", args.get("cluster_name", ""), region)
-    wanted = args.get("interface_endpoints", [])
-    if wanted and region.startswith("cn-"):
-        yield "interface_endpoints", f"have other service names in {region}; leave them out, and make your own"
-    for service in dict.fromkeys(wanted):
-        if service not in ENDPOINT_SERVICES:
-            yield "interface_endpoints", f"found {service!r}; allowed are {', '.join(ENDPOINT_SERVICES)}"
-    yield from repeated("interface_endpoints", wanted)
-    yield from _given_problems(args) if "vpc_id" in args else _new_problems(args)
-
-
-def _new_problems(args: NetworkArgs) -> Problems:
-    for key in ("private_subnets", "public_subnets"):
-        if key in args:
-            yield key, "belongs to a VPC that exists; add vpc_id, or leave it out to have subnets made"
-    zones = args.get("zones", [])
-    if not 2 <= len(zones) <= MOST_ZONES:
-        yield (
-            "zones",
-            f"found {len(zones)}; EKS wants subnets in two zones at least, and there is room for {MOST_ZONES}: "
-            "write for example [us-east-1a, us-east-1b]",
-        )
-    yield from _zone_problems("zones", zones, args)
-    yield from repeated("zones", zones)
-    problem = _cidr_problem(args.get("cidr", CIDR))
-    if problem:
-        yield "cidr", problem
-    nat = args.get("nat_gateways", "one")
-    if nat not in NAT_GATEWAYS:
-        yield "nat_gateways", f"found {nat!r}; allowed are {', '.join(NAT_GATEWAYS)}"
-
-
-def _given_problems(args: NetworkArgs) -> Problems:
-    if not str(args["vpc_id"]).startswith("vpc-"):
-        yield "vpc_id", f"found {args['vpc_id']!r}; write the ID of a VPC, vpc-..."
-    for key in ("zones", "nat_gateways"):
-        if key in args:
-            yield key, "is for a VPC made here; leave it out, or leave out vpc_id"
-    yield from _given_cidr_problems(args)
-    private, public = args.get("private_subnets", {}), args.get("public_subnets", {})
-    if len(private) < 2:
-        yield "private_subnets", f"found {len(private)}; EKS wants subnets in two zones at least, as zone: subnet-..."
-    for key, given in (("private_subnets", private), ("public_subnets", public)):
-        yield from _zone_problems(key, given, args)
-        for zone, subnet in given.items():
-            if not str(subnet).startswith("subnet-"):
-                yield f"{key}[{zone}]", f"found {subnet!r}; write the ID of a subnet, subnet-..."
-    yield from repeated("private_subnets", [*private.values(), *public.values()])
-
-
-def _given_cidr_problems(args: NetworkArgs) -> Problems:
-    wanted = bool(args.get("interface_endpoints"))
-    if wanted and "cidr" not in args:
-        yield "cidr", "is missing; interface endpoints admit the range of the VPC, so write it"
-    elif wanted and _network(args["cidr"]) is None:
-        yield "cidr", f"found {args['cidr']!r}; write the VPC's IPv4 range, such as {CIDR}"
-    elif not wanted and "cidr" in args:
-        yield "cidr", "is for a VPC made here; leave it out, or leave out vpc_id"
-
-
-def _zone_problems(key: str, zones: Sequence[str] | Mapping[str, str], args: NetworkArgs) -> Problems:
-    region = args.get("region", "")
-    for zone in zones:
-        if _REGION.fullmatch(region) and not re.fullmatch(f"{region}[a-z]", zone):
-            yield key, f"found {zone!r}; write availability zones of {region}, such as {region}a"
-
-
-def _network(cidr: str) -> ipaddress.IPv4Network | None:
-    try:
-        return ipaddress.IPv4Network(cidr)
-    except ValueError:
-        return None
-
-
-def _cidr_problem(cidr: str) -> str | None:
-    network = _network(cidr)
-    if network is None:
-        return f"found {cidr!r}; write an IPv4 range whose host bits are zero, such as {CIDR}"
-    if not _LARGEST <= network.prefixlen <= _SMALLEST_OF_AWS:
-        return f"found {cidr!r}; AWS takes /{_LARGEST} to /{_SMALLEST_OF_AWS}: write for example {CIDR}"
-    if network.prefixlen > _SMALLEST:
-        return (
-            f"found {cidr!r}, which is too small for subnets in {MOST_ZONES} zones; "
-            f"/{_LARGEST} to /{_SMALLEST} are allowed, or pass a VPC of your own as vpc_id"
-        )
-    return None

@@ -16,7 +16,9 @@ from tests.recorded import Recorded, deploy
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # pulumi_aws.ec2 warns of one of its own modules
-    from components.cluster.network import ENDPOINT_SERVICES, MOST_ZONES, Network, NetworkArgs, plan_subnets
+    from components.cluster.network import Network
+    from components.cluster.network_args import ENDPOINT_SERVICES, NetworkArgs
+    from components.cluster.subnets import MOST_ZONES, plan_subnets
 
 NETWORK = "inference-platform:index:Network::net"
 VPC = "aws:ec2/vpc:Vpc"

@@ -1,0 +1,63 @@
+"""Address ranges of a cluster's subnets."""
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CIDR = "10.0.0.0/16"
+MOST_ZONES = 7
+"""No region has more than six; the eighth part of the VPC is for the public subnets."""
+_LARGEST, _SMALLEST, _SMALLEST_OF_AWS = 16, 21, 28
+_SMALLEST_PUBLIC = 27  # a load balancer refuses smaller subnets
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneSubnets:
+    """The address ranges of one zone."""
+
+    zone: str
+    private: str
+    public: str
+
+
+def plan_subnets(cidr: str, zones: Sequence[str]) -> list[ZoneSubnets]:
+    """Return the address ranges of each zone, by its position alone.
+
+    The VPC is cut in eight whatever the number of zones, so that a zone appended later moves no other. A private
+    subnet, from which pods take their addresses, has an eighth; the public ones share the last: /24 each in a /16,
+    and never less than a load balancer takes.
+
+    Raises:
+        ValueError: the range is malformed or not /16 to /21, or there are more than seven zones.
+    """
+    problem = cidr_problem(cidr) or (f"at most {MOST_ZONES} zones" if len(zones) > MOST_ZONES else "")
+    if problem:
+        raise ValueError(problem)
+    *private, last = ipaddress.IPv4Network(cidr).subnets(prefixlen_diff=3)
+    public = last.subnets(new_prefix=min(last.prefixlen + 5, _SMALLEST_PUBLIC))
+    return [
+        ZoneSubnets(zone, str(inner), str(outer)) for zone, inner, outer in zip(zones, private, public, strict=False)
+    ]
+
+
+def range_of(cidr: str) -> ipaddress.IPv4Network | None:
+    """Return a range, None if the text is none."""
+    try:
+        return ipaddress.IPv4Network(cidr)
+    except ValueError:
+        return None
+
+
+def cidr_problem(cidr: str) -> str | None:
+    """Say why a VPC cannot have a range, None if it can."""
+    network = range_of(cidr)
+    if network is None:
+        return f"found {cidr!r}; write an IPv4 range whose host bits are zero, such as {CIDR}"
+    if not _LARGEST <= network.prefixlen <= _SMALLEST_OF_AWS:
+        return f"found {cidr!r}; AWS takes /{_LARGEST} to /{_SMALLEST_OF_AWS}: write for example {CIDR}"
+    if network.prefixlen > _SMALLEST:
+        return (
+            f"found {cidr!r}, which is too small for subnets in {MOST_ZONES} zones; "
+            f"/{_LARGEST} to /{_SMALLEST} are allowed, or pass a VPC of your own as vpc_id"
+        )
+    return None
