@@ -12,8 +12,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
-from botocore.session import get_session
+from botocore.model import (  # type: ignore[import-untyped]
+    ListShape,
+    MapShape,
+    ServiceModel,
+    Shape,
+    StructureShape,
+)
+from botocore.session import get_session  # type: ignore[import-untyped]
 
 from workbench.engine.values import UNKNOWN
 
@@ -54,8 +60,7 @@ _Found = Iterator[tuple[str, str]]
 def _walk(shape: Shape, value: Any, path: str) -> _Found:
     if value is UNKNOWN or shape.metadata.get("document"):
         return
-    expected = _TYPES[shape.type_name]
-    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
+    if not _is_a(shape.type_name, value):
         yield path, f"found {value!r}, allowed is a {shape.type_name}"
         return
     yield from ((path, problem) for problem in _bounds(shape, value))
@@ -70,6 +75,11 @@ def _walk(shape: Shape, value: Any, path: str) -> _Found:
             yield from _walk(shape.value, item, f"{path}[{key!r}]")
     else:
         yield from ((path, problem) for problem in _text(shape, value))
+
+
+def _is_a(type_name: str, value: Any) -> bool:
+    allowed = _TYPES[type_name]
+    return isinstance(value, allowed) and (bool in allowed or not isinstance(value, bool))
 
 
 def _members(shape: StructureShape, value: Mapping[str, Any], path: str) -> _Found:
