@@ -45,7 +45,10 @@ def make_cloud(settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces
     """
     aws = pulumi_aws.Provider("aws", region=settings.region)
     network = Network("network", _network_args(settings), _with(aws))
-    cluster = Cluster("cluster", _cluster_args(settings, network), _with(aws))
+    # Without NAT the nodes reach the registry and EKS through the endpoints alone.
+    after = network.endpoints if settings.network.nat_gateways == "none" else []
+    options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
+    cluster = Cluster("cluster", _cluster_args(settings, network), options)
     made = _Nodes(settings, groups, network, cluster, aws)
     nodes = made.karpenter() if settings.gpu_nodes.provisioner == "karpenter" else made.managed()
     made.identities(namespaces)
@@ -55,7 +58,7 @@ def make_cloud(settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces
         "kubeconfig": cluster.kubeconfig,
         "vcpus": vcpus(groups),
     }
-    return Cloud(cluster.provider, [nodes], exports)
+    return Cloud(cluster.provider, nodes, exports)
 
 
 def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:
@@ -125,10 +128,10 @@ class _Nodes:
     aws: pulumi_aws.Provider
     access: KarpenterAccess | None = None
 
-    def managed(self) -> pulumi.Resource:
+    def managed(self) -> list[pulumi.Resource]:
         """Register managed node groups."""
         cluster, settings = self.cluster, self.settings
-        return GpuNodeGroups(
+        made = GpuNodeGroups(
             "nodes",
             {
                 "groups": self.groups,
@@ -146,10 +149,11 @@ class _Nodes:
                 "node_repair": settings.gpu_nodes.node_repair,
                 "tags": settings.tags,
             },
-            pulumi.ResourceOptions(providers=[self.aws], depends_on=[*cluster.ready, *self.network.endpoints]),
+            pulumi.ResourceOptions(providers=[self.aws], depends_on=cluster.ready),
         )
+        return list(made.groups.values())
 
-    def karpenter(self) -> pulumi.Resource:
+    def karpenter(self) -> list[pulumi.Resource]:
         """Register Karpenter's pools and what it needs in AWS."""
         cluster, settings = self.cluster, self.settings
         self.access = KarpenterAccess(
@@ -162,7 +166,7 @@ class _Nodes:
             },
             _with(self.aws),
         )
-        return KarpenterPools(
+        made = KarpenterPools(
             "nodes",
             {
                 "groups": self.groups,
@@ -175,6 +179,7 @@ class _Nodes:
             },
             _with(self.aws, cluster.provider),
         )
+        return list(made.pools.values())
 
     def identities(self, namespaces: Sequence[str]) -> Identities:
         """Register the identities of the controllers, and of the models' pods where they read buckets."""

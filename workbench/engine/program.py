@@ -137,6 +137,7 @@ def registration_of(request: Any) -> Registration:  # noqa: ANN401 - a protobuf 
         replace_on_changes=tuple(request.replaceOnChanges),
         secret_outputs=tuple(request.additionalSecretOutputs),
         aliases=tuple(_alias(alias) for alias in request.aliases),
+        delete_before_replace=request.deleteBeforeReplace if request.deleteBeforeReplaceDefined else None,
         deleted_with=request.deletedWith,
         import_id=request.importId,
         timeouts={

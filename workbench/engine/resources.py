@@ -42,6 +42,8 @@ class Registration:
     replace_on_changes: tuple[str, ...] = ()
     secret_outputs: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
+    delete_before_replace: bool | None = None
+    """What the program says; the local engine always deletes first."""
     deleted_with: str = ""
     import_id: str = ""
     timeouts: Mapping[str, str] = field(default_factory=dict)

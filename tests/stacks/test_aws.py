@@ -1,0 +1,295 @@
+"""dev, staging and prod: what they register in AWS, in what order, and what they refuse."""
+
+import datetime
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from tests.recorded import Echo, Entry, Recorded
+from tests.stacks.shipped import MOMENT, ON_AWS, ROOT, Clock, run
+from workbench.engine.values import UNKNOWN
+
+GROUP = "aws:eks/nodeGroup:NodeGroup"
+WITHOUT_TAGS = {
+    "aws:autoscaling/tag:Tag",
+    "aws:cloudwatch/eventTarget:EventTarget",
+    "aws:ec2/route:Route",
+    "aws:ec2/routeTableAssociation:RouteTableAssociation",
+    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
+    "aws:iam/rolePolicy:RolePolicy",
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+    "aws:kms/alias:Alias",
+    "aws:sqs/queuePolicy:QueuePolicy",
+}
+"""Types that AWS gives no tags to."""
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the project's folder, at a fixed moment, without anything of AWS in the environment."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(datetime, "datetime", Clock)
+
+
+@pytest.fixture(scope="module")
+def graphs() -> dict[str, Recorded]:
+    before, real = Path.cwd(), datetime.datetime
+    os.chdir(ROOT)
+    datetime.datetime = Clock  # type: ignore[misc]
+    try:
+        return {stack: run(stack) for stack in ON_AWS}
+    finally:
+        datetime.datetime = real  # type: ignore[misc]
+        os.chdir(before)
+
+
+def aws(graph: Recorded) -> list[Entry]:
+    return [entry for entry in graph.graph if entry.type.startswith("aws:")]
+
+
+@pytest.mark.parametrize("stack", ON_AWS)
+class TestEvery:
+    def test_no_resource_lacks_a_parent(self, stack: str, graphs: dict[str, Recorded]) -> None:
+        for entry in aws(graphs[stack]):
+            assert entry.parent.startswith("inference-platform:index:"), entry.key
+
+    def test_every_resource_carries_the_tags_of_the_stack(self, stack: str, graphs: dict[str, Recorded]) -> None:
+        wanted = {"project": "inference-platform", "environment": stack}.items()
+        for entry in aws(graphs[stack]):
+            if entry.type in WITHOUT_TAGS:
+                assert "tags" not in entry.inputs, entry.key
+            else:
+                assert wanted <= entry.inputs["tags"].items(), entry.key
+
+    def test_providers_are_explicit(self, stack: str, graphs: dict[str, Recorded]) -> None:
+        for entry in graphs[stack].graph:
+            if entry.type.startswith("aws:"):
+                assert entry.provider == "pulumi:providers:aws::aws", entry.key
+            if entry.type.startswith("kubernetes:"):
+                assert entry.provider == "pulumi:providers:kubernetes::cluster", entry.key
+
+    def test_outputs(self, stack: str, graphs: dict[str, Recorded]) -> None:
+        exports = graphs[stack].exports
+        assert set(exports) == {
+            *("endpoints", "models", "nodes", "cluster", "clusterEndpoint", "kubeconfig", "vcpus"),
+        }
+        assert exports["cluster"] == {"name": f"inference-{stack}", "region": "us-east-1", "version": "1.35"}
+        assert exports["endpoints"]
+        for group in exports["nodes"].values():
+            assert group["minNodes"] <= group["nodes"] <= group["maxNodes"]
+
+    def test_models_come_after_the_nodes_and_go_before_them(self, stack: str, graphs: dict[str, Recorded]) -> None:
+        graph = graphs[stack]
+        kinds = (GROUP, "kubernetes:karpenter.sh/v1:NodePool")
+        nodes = {e.key for kind in kinds for e in graph.of(kind) if e.name.startswith("nodes-")}
+        assert len(nodes) == len(graph.exports["nodes"])
+        for entry in graph.of("inference-platform:index:Playground"):
+            assert nodes <= set(entry.dependencies)
+
+    def test_a_preview_needs_neither_credentials_nor_network(self, stack: str) -> None:
+        graph = run(stack, Echo(), preview=True)
+        assert graph.exports["kubeconfig"] is UNKNOWN
+        assert len(graph.graph) > 80
+
+    def test_what_is_in_the_cluster_is_in_no_other(self, stack: str, graphs: dict[str, Recorded]) -> None:
+        provider = graphs[stack]["pulumi:providers:kubernetes::cluster"]
+        assert provider.inputs["clusterIdentifier"] == f"us-east-1/inference-{stack}"
+
+
+class TestDev:
+    def test_nodes_are_spot_in_one_zone_and_may_all_go(self, graphs: dict[str, Recorded]) -> None:
+        graph = graphs["dev"]
+        (subnet,) = {tuple(entry.inputs["subnetIds"]) for entry in graph.of(GROUP) if entry.name.startswith("nodes-")}
+        assert len(subnet) == 1
+        for entry in graph.of(GROUP):
+            if entry.name.startswith("nodes-"):
+                assert entry.inputs["capacityType"] == "SPOT"
+                assert entry.inputs["scalingConfig"]["minSize"] == 0
+                assert len(entry.inputs["instanceTypes"]) == 3
+
+    def test_one_nat_gateway(self, graphs: dict[str, Recorded]) -> None:
+        assert len(graphs["dev"].of("aws:ec2/natGateway:NatGateway")) == 1
+
+    def test_nothing_is_protected(self, graphs: dict[str, Recorded]) -> None:
+        assert not [entry.key for entry in graphs["dev"].graph if entry.registration.protect]
+
+
+class TestStaging:
+    def test_karpenter_makes_the_nodes(self, graphs: dict[str, Recorded]) -> None:
+        graph = graphs["staging"]
+        assert [entry.name for entry in graph.of(GROUP)] == ["cluster-system"]
+        pools = {e.inputs["metadata"]["name"] for e in graph.of("kubernetes:karpenter.sh/v1:NodePool")}
+        assert pools == set(graph.exports["nodes"])
+
+    def test_karpenter_has_an_identity_for_its_nodes_and_its_queue(self, graphs: dict[str, Recorded]) -> None:
+        graph = graphs["staging"]
+        associations = {
+            entry.inputs["serviceAccount"]: entry.inputs["namespace"]
+            for entry in graph.of("aws:eks/podIdentityAssociation:PodIdentityAssociation")
+        }
+        assert associations == {"karpenter": "kube-system", "aws-load-balancer-controller": "kube-system"}
+        policy = graph["aws:iam/rolePolicy:RolePolicy::identities-karpenter"].inputs["policy"]
+        assert "karpenter-node" in policy
+        assert "karpenter-interruptions" in policy
+
+
+class TestProd:
+    def test_three_zones_with_a_nat_gateway_each(self, graphs: dict[str, Recorded]) -> None:
+        graph = graphs["prod"]
+        zones = {entry.inputs["availabilityZone"] for entry in graph.of("aws:ec2/subnet:Subnet")}
+        assert zones == {"us-east-1a", "us-east-1b", "us-east-1c"}
+        assert len(graph.of("aws:ec2/natGateway:NatGateway")) == 3
+
+    def test_what_holds_state_is_protected(self, graphs: dict[str, Recorded]) -> None:
+        graph = graphs["prod"]
+        held = {entry.key for entry in graph.graph if entry.registration.protect}
+        assert held == {
+            "aws:ec2/vpc:Vpc::network",
+            "aws:eks/cluster:Cluster::cluster",
+            "aws:kms/key:Key::cluster-secrets",
+        }
+        assert graph["aws:eks/cluster:Cluster::cluster"].inputs["deletionProtection"] is True
+
+    def test_the_largest_model_is_on_reserved_nodes_with_efa(self, graphs: dict[str, Recorded]) -> None:
+        graph = graphs["prod"]
+        group = graph[f"{GROUP}::nodes-p5-48xlarge-odcr"].inputs
+        assert group["scalingConfig"] == {"minSize": 1, "desiredSize": 2, "maxSize": 2}
+        assert group["updateConfig"]["updateStrategy"] == "MINIMAL"
+        template = graph["aws:ec2/launchTemplate:LaunchTemplate::nodes-p5-48xlarge-odcr"].inputs
+        assert len(template["networkInterfaces"]) == 33
+        assert "capacityReservationSpecification" in template
+
+    def test_pods_read_their_bucket_and_have_no_token(self, graphs: dict[str, Recorded]) -> None:
+        graph = graphs["prod"]
+        (account,) = graph.of("kubernetes:core/v1:ServiceAccount")
+        assert account.inputs["metadata"] == {"name": "model-loader", "namespace": "models"}
+        assert account.inputs["automountServiceAccountToken"] is False
+        found = graph[
+            "aws:eks/podIdentityAssociation:PodIdentityAssociation::identities-model-loader-models.model-loader"
+        ]
+        assert (found.inputs["namespace"], found.inputs["serviceAccount"]) == ("models", "model-loader")
+        for deployment in graph.of("kubernetes:apps/v1:Deployment"):
+            assert deployment.inputs["spec"]["template"]["spec"]["serviceAccountName"] == "model-loader"
+
+
+def refused(stack: str, **changes: Any) -> list[str]:
+    with pytest.raises(pulumi.RunError) as caught:
+        run(stack, **changes)
+    return str(caught.value).splitlines()
+
+
+class TestRefusals:
+    """Everything at once, before anything is registered."""
+
+    def test_of_settings_and_manifests_together(self, tmp_path: Path) -> None:
+        models = tmp_path / "models.yaml"
+        models.write_text(MODELS)
+        p5 = {
+            "capacity": "capacity-block",
+            "reservation": {
+                "id": "cr-0a1b",
+                "zone": "us-east-1b",
+                "count": 1,
+                "starts": "2026-11-01T00:00:00Z",
+                "ends": "2026-11-08T00:00:00Z",
+            },
+            "zones": ["us-east-1a", "us-east-1b"],
+        }
+        nodes = {"types": {"p5.48xlarge": p5, "g5.xlarge": {"efa": True, "spotTypes": ["g5g.xlarge"]}}}
+        lines = refused("dev", models=[str(models)], gpuNodes=nodes, cluster={"version": "1.30"})
+        assert lines[0] == f"{len(lines) - 1} problems found; nothing is created"
+        text = "\n".join(lines)
+        for expected in (
+            "INSTANCE-TYPE 'p5.48xlarg' is not a known instance type; did you mean p5.48xlarge",
+            "p5e.48xlarge is not offered in us-east-1",
+            "asks for 9 nvidia.com/gpu, and p5.48xlarge has 8",
+            "g5.xlarge has no EFA",
+            "mixed architectures in one group",
+            "gpuNodes.types.p5.48xlarge.reservation: ended 2026-11-08 00:00 UTC",
+            "is in one zone, us-east-1b, and zones says us-east-1a, us-east-1b",
+            "Pulumi.test.yaml: cluster.version: EKS 1.30 is out of support since 2026-07-23",
+        ):
+            assert expected in text, expected
+
+    @pytest.mark.parametrize(
+        ("changes", "expected"),
+        [
+            ({"network": {"zones": ["us-east-1a"]}}, "inference-platform:network: name two zones at least"),
+            ({"network": {"zone": []}}, "network.zone: unknown key; did you mean 'zones'?"),
+            ({"region": "virginia"}, "inference-platform:region: string should match pattern"),
+            ({"gpuNodes": {"types": {"g5.xlarge": {"spotType": []}}}}, "did you mean 'spotTypes'?"),
+            ({"gpuNodes": {"provisioner": "cluster-autoscaler"}}, "'managed' or 'karpenter'"),
+            ({"gpuNodes": {"types": {"p5.48xlarge": {"reservation": {"id": "x"}}}}}, "reservation.id"),
+            ({"cluster": {"versions": "1.35"}}, "cluster.versions: unknown key; did you mean 'version'?"),
+            ({"cloud": "gcp"}, "'none' or 'aws'"),
+        ],
+    )  # fmt: skip
+    def test_of_settings(self, changes: dict[str, Any], expected: str) -> None:
+        assert any(expected in line for line in refused("dev", **changes))
+
+    def test_a_moment_needs_a_time_zone(self) -> None:
+        held = {"id": "cr-0a1b", "zone": "us-east-1b", "count": 1, "starts": "2026-11-01T00:00:00"}
+        nodes = {"types": {"p5.48xlarge": {"reservation": held}}}
+        assert any(
+            "needs a time zone, such as 2027-01-01T12:00:00Z" in line for line in refused("dev", gpuNodes=nodes)
+        )
+
+    def test_nobody_waits_for_a_node_that_cannot_come(self) -> None:
+        """Two models of one GPU each need two nodes of one."""
+        models = ["stacks/models/qwen-chat.yaml", "stacks/models/mistral-tgi.yaml"]
+        nodes = {"types": {"g5.2xlarge": {"maxNodes": 1}}}
+        title, line = refused("prod", gpuNodes=nodes, models=models)
+        assert title == "1 problem found; nothing is created"
+        assert "1 of 1 pods will stay Pending: g5-2xlarge may have 1 node; raise maxNodes" in line
+        assert "Playground/" in line
+        assert run("prod", gpuNodes={}, models=models).exports["nodes"]["g5-2xlarge"]["maxNodes"] == 2
+
+
+MODELS = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: m}
+spec:
+  familyName: opt
+  source: {modelHub: {modelID: facebook/opt-125m}}
+  inferenceConfig:
+    flavors:
+      - {name: a, limits: {nvidia.com/gpu: 9}, params: {INSTANCE-TYPE: p5.48xlarge}}
+      - {name: b, limits: {nvidia.com/gpu: 8}, params: {INSTANCE-TYPE: p5e.48xlarge}}
+      - {name: c, limits: {nvidia.com/gpu: 1}, params: {INSTANCE-TYPE: p5.48xlarg}}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: p}
+spec: {modelClaim: {modelName: m}}
+"""
+
+
+@pytest.mark.parametrize("stack", ON_AWS)
+def test_the_command_line_plans_it_in_a_clean_environment(stack: str, tmp_path: Path) -> None:
+    """As a pull request would: no credentials, no kubeconfig, no home folder."""
+    for name in ("Pulumi.yaml", f"Pulumi.{stack}.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("components", "stacks"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench", "preview", "--stack", stack],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "aws:eks/cluster:Cluster" in done.stdout
+    assert f"inference-{stack}" in done.stdout
+
+
+def test_the_moment_is_fixed() -> None:
+    assert datetime.datetime.now(datetime.UTC) == MOMENT
