@@ -149,7 +149,8 @@ def decided(pod: dict[str, Any]) -> bool:
     if pod["spec"].get("nodeName"):
         return True
     conditions = {c["type"]: c for c in pod.get("status", {}).get("conditions") or []}
-    return conditions.get("PodScheduled", {}).get("reason") == "Unschedulable"
+    reason: str = conditions.get("PodScheduled", {}).get("reason", "")
+    return reason == "Unschedulable"
 
 
 def predicted(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], where: NodeEnvironment, severity: str) -> set[str]:

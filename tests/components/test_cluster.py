@@ -217,8 +217,11 @@ class TestRefusals:
         assert len(text.splitlines()) == 3
 
     def test_what_is_missing(self) -> None:
+        def program() -> None:
+            Cluster("main", {"region": "us-east-1"})
+
         with pytest.raises(InvalidArguments) as caught:
-            deploy(lambda: Cluster("main", {"region": "us-east-1"}) and None, mock=Aws())
+            deploy(program, mock=Aws())
         assert "version: is required unless existing is true" in str(caught.value)
         assert "subnet_ids: is required" in str(caught.value)
 

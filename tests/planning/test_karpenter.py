@@ -85,7 +85,8 @@ class TestNodePool:
         assert wanted["node.kubernetes.io/instance-type"] == ["g5.xlarge", "g5.2xlarge"]
 
     def test_labels_of_karpenter_itself_are_requirements(self) -> None:
-        (plan,) = groups(flavor("g5.xlarge", **{"karpenter_k8s_aws__instance-gpu-name": "a10g"})).values()
+        selector: Any = {"karpenter_k8s_aws__instance-gpu-name": "a10g"}
+        (plan,) = groups(flavor("g5.xlarge", **selector)).values()
         pool = node_pool(plan)
         assert requirements(pool)["karpenter.k8s.aws/instance-gpu-name"] == ["a10g"]
         assert "karpenter.k8s.aws/instance-gpu-name" not in pool["spec"]["template"]["metadata"]["labels"]

@@ -20,11 +20,11 @@ def known(name: str) -> Instance:
 
 def al2023(name: str, join: ClusterAddress | None = None) -> Any:
     """The NodeConfig in a node's user data, read as the node reads it."""
-    message = email.message_from_bytes(base64.b64decode(user_data(known(name), "al2023", join)))
+    message: Any = email.message_from_bytes(base64.b64decode(user_data(known(name), "al2023", join)))
     assert message.get_content_type() == "multipart/mixed"
     (part,) = message.get_payload()
-    assert part.get_content_type() == "application/node.eks.aws"  # type: ignore[union-attr]
-    return yaml.safe_load(part.get_payload())  # type: ignore[union-attr, arg-type]
+    assert part.get_content_type() == "application/node.eks.aws"
+    return yaml.safe_load(part.get_payload())
 
 
 def bottlerocket(name: str) -> Any:

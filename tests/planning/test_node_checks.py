@@ -80,13 +80,13 @@ class TestFlavors:
             ({"team": ""}, "managed", "EKS takes keys and values of 1 to 63 characters"),
         ],
     )
-    def test_labels_that_no_node_can_have(self, selector: dict[str, str], provisioner: str, expected: str) -> None:
+    def test_labels_that_no_node_can_have(self, selector: Any, provisioner: str, expected: str) -> None:
         (text,) = said(flavor("g5.xlarge", **selector), provisioner=provisioner)
         assert expected in text
 
     @pytest.mark.parametrize("provisioner", ["managed", "karpenter"])
     def test_labels_that_nodes_can_have(self, provisioner: str) -> None:
-        selector = {"kubernetes_io__arch": "amd64", "team": "chat", "karpenter_sh__capacity-type": "spot"}
+        selector: Any = {"kubernetes_io__arch": "amd64", "team": "chat", "karpenter_sh__capacity-type": "spot"}
         assert said(flavor("g5.xlarge", **selector), provisioner=provisioner) == []
 
     def test_karpenter_does_not_place_parts_of_a_gpu(self) -> None:
@@ -101,7 +101,8 @@ class TestFlavors:
         assert "write gpuNodes.types.p5.48xlarge.reservation: {id: cr-..., zone: ..., count: ...}" in text
 
     def test_unknown_capacity(self) -> None:
-        (text,) = said(flavor("g5.xlarge", **{"karpenter_sh__capacity-type": "cheap"}), provisioner="karpenter")
+        selector: Any = {"karpenter_sh__capacity-type": "cheap"}
+        (text,) = said(flavor("g5.xlarge", **selector), provisioner="karpenter")
         assert "asks for capacity 'cheap'; known are on-demand, spot, odcr, capacity-block" in text
 
 

@@ -97,7 +97,7 @@ class TestCapacity:
             ({"eks_amazonaws_com__capacityType": "ON_DEMAND"}, "ON_DEMAND"),
         ],
     )
-    def test_a_flavor_decides_over_the_environment(self, selector: dict[str, str], capacity: str) -> None:
+    def test_a_flavor_decides_over_the_environment(self, selector: Any, capacity: str) -> None:
         where = environment(capacity="on-demand" if capacity == "SPOT" else "spot")
         (group,) = planned(one(flavor("g5.xlarge", **selector)), where)
         assert group.capacity_type == capacity
@@ -201,7 +201,7 @@ class TestLabels:
     def test_what_the_cloud_sets_is_not_set_again(self) -> None:
         """EKS refuses labels under kubernetes.io and its own domain (kubernetes/cloud-provider-aws issue 242)."""
         where = environment()
-        selector = {"team": "chat", "topology_kubernetes_io__zone": "us-east-1b", "kubernetes_io__arch": "amd64"}
+        selector: Any = {"team": "chat", "topology_kubernetes_io__zone": "us-east-1b", "kubernetes_io__arch": "amd64"}
         (group,) = planned(one(flavor("g5.xlarge", **selector)), where)
         assert dict(group.labels) == {"k8s.amazonaws.com/accelerator": "a10g", "team": "chat"}
         assert group.zones == ("us-east-1b",)
