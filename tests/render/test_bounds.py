@@ -56,7 +56,7 @@ def test_no_order_and_no_choice_of_nodes_leaves_a_pod_out(demands: list[PodDeman
     """Any pod in any order on any node with room: never is there none."""
     count = nodes_for_any_order(NODE, demands)
     nodes = [dict(NODE) for _ in range(count)]
-    queue = [demand.requests | {"pods": Decimal(1)} for demand in demands for _ in range(demand.most)]
+    queue = [{**demand.requests, "pods": Decimal(1)} for demand in demands for _ in range(demand.most)]
     chance.shuffle(queue)
     for wanted in queue:
         room = [node for node in nodes if all(node[key] >= amount for key, amount in wanted.items())]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from components.api.load import parse
 from components.render.fleet import render_fleet
-from components.render.options import Options
 from components.render.nodes import node_groups
+from components.render.options import Options
 from components.render.yamltext import dump_all
 
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from components.catalog.instances import instance
-from components.render.options import PodOverrides
 from components.render.nodes import allocatable, autoscaler_tags, node_groups
+from components.render.options import PodOverrides
 from components.render.types import NodeGroupDemand
 from tests.render.support import (
     container,

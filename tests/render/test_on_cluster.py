@@ -10,8 +10,8 @@ import pytest
 from components.api.crds import crd
 from components.api.load import load
 from components.render.fleet import render_fleet
-from components.render.options import ModelCache, Options
 from components.render.nodes import allocatable, node_groups
+from components.render.options import ModelCache, Options
 from components.render.types import Fleet, NodeGroupDemand
 from tests.render.support import errors, fleet_of, open_model, playground
 from workbench.kube import Kube, KubeError
