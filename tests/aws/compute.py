@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.aws.documented import INTERFACE_TYPES, choice_problems, pattern_problems, tag_problems
-from tests.aws.network import ec2_arn, tagged
+from tests.aws.network import ec2_arn, groups_exist, tagged
 from tests.aws.plan import From, Given, Plan, Planner, Request, Text, drop_empty, key_values, known, listed, lookup
 
 _USER_DATA_BYTES = 16 * 1024
@@ -38,6 +38,10 @@ def launch_template(given: Given) -> Plan:
         },
         find=lookup("ec2", "DescribeLaunchTemplates", "LaunchTemplates", LaunchTemplateIds=[made]),
         delete=[Request("ec2", "DeleteLaunchTemplate", {"LaunchTemplateId": made})],
+        needs=[
+            *groups_exist(data.get("SecurityGroupIds")),
+            *(need for item in listed(data.get("NetworkInterfaces")) for need in groups_exist(item.get("Groups"))),
+        ],
         problems=[*pattern_problems("launch template name", name), *_template_problems(data)],
     )
 
@@ -226,8 +230,9 @@ def autoscaling_tag(given: Given) -> Plan:
     tag = given.block(
         "tag", lambda block: block.members(Key="key", Value="value", PropagateAtLaunch="propagateAtLaunch")
     )
-    whole = {"ResourceId": group, "ResourceType": "auto-scaling-group", **(tag if isinstance(tag, dict) else {})}
-    key = whole.get("Key")
+    about = tag if isinstance(tag, dict) else {}
+    key = about.get("Key")
+    whole = {"ResourceId": group, "ResourceType": "auto-scaling-group", **about} if known(tag) else tag
     which = [{"Name": "auto-scaling-group", "Values": [group]}, {"Name": "key", "Values": [key]}]
     return Plan(
         create=Request("autoscaling", "CreateOrUpdateTags", {"Tags": [whole]}),
@@ -235,7 +240,7 @@ def autoscaling_tag(given: Given) -> Plan:
         find=lookup("autoscaling", "DescribeTags", "Tags", Filters=which),
         delete=[Request("autoscaling", "DeleteTags", {"Tags": [whole]})],
         needs=[_auto_scaling_group(group)],
-        problems=[] if known(tag, key, whole.get("Value")) is False else tag_problems({key: whole.get("Value")}),
+        problems=tag_problems({key: about.get("Value")}) if isinstance(key, str) else [],
     )
 
 

@@ -116,7 +116,7 @@ def key(given: Given) -> Plan:
     problems = policy_problems(RESOURCE, document)
     if window is not None and known(window) and not 7 <= window <= 30:
         problems.append(f"deletion window: found {window}, allowed are 7 to 30 days")
-    if period and rotates is not True:
+    if period and known(rotates) and not rotates:
         problems.append("a rotation period wants rotation to be enabled")
     return Plan(
         create=_kms(

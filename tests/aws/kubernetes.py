@@ -7,6 +7,7 @@ from typing import Any
 from tests.aws import shapes
 from tests.aws.documented import choice_problems, instance_type_problems, pattern_problems
 from tests.aws.identity import role_exists
+from tests.aws.network import groups_exist, subnets_exist
 from tests.aws.plan import (
     ACCOUNT,
     From,
@@ -42,10 +43,6 @@ def _eks(operation: str, **params: Any) -> Request:
 
 def _cluster_exists(name: Any) -> list[Lookup]:
     return [lookup("eks", "DescribeCluster", "cluster", name=name)]
-
-
-def _subnets_exist(ids: Any) -> list[Lookup]:
-    return [lookup("ec2", "DescribeSubnets", "Subnets", SubnetIds=ids)] if ids else []
 
 
 def cluster(given: Given) -> Plan:
@@ -114,14 +111,20 @@ def cluster(given: Given) -> Plan:
             _eks("DeleteCluster", name=name),
             Request("ec2", "DeleteSecurityGroup", {"GroupId": From("then[1].GroupId")}),
         ],
-        needs=[*role_exists(role), *_subnets_exist(subnets), *_groups_exist(network)],
+        needs=[
+            *role_exists(role),
+            *subnets_exist(subnets),
+            *groups_exist(network.get("securityGroupIds") if isinstance(network, dict) else None),
+            *_encryption_key(encryption),
+        ],
         problems=[*pattern_problems("Kubernetes version", version), *_cluster_problems(subnets, encryption)],
     )
 
 
-def _groups_exist(network: Any) -> list[Lookup]:
-    groups = network.get("securityGroupIds") if isinstance(network, dict) else None
-    return [lookup("ec2", "DescribeSecurityGroups", "SecurityGroups", GroupIds=groups)] if groups else []
+def _encryption_key(encryption: Any) -> list[Lookup]:
+    key = encryption.get("provider", {}) if isinstance(encryption, dict) else {}
+    arn = key.get("keyArn") if isinstance(key, dict) else None
+    return [lookup("kms", "DescribeKey", "KeyMetadata", KeyId=arn)] if arn else []
 
 
 def _cluster_problems(subnets: list[Any], encryption: Any) -> list[str]:
@@ -205,7 +208,8 @@ def node_group(given: Given) -> Plan:
             Request("autoscaling", "DeleteAutoScalingGroup", {"AutoScalingGroupName": scaled}),
             Request("ec2", "DeleteLaunchTemplate", {"LaunchTemplateName": scaled}),
         ],
-        needs=[*role_exists(role), *_subnets_exist(subnets), *_template_exists(blocks["launchTemplate"])],
+        needs=[*role_exists(role), *subnets_exist(subnets), *_versions(blocks["launchTemplate"], "[]")],
+        refused_if=_template_rules(create.params),
         problems=_node_group_problems(create.params),
     )
 
@@ -231,13 +235,44 @@ def _auto_scaling_group(name: From, subnets: Any, scaling: Any) -> list[Request]
     ]
 
 
-def _template_exists(template: Any) -> list[Lookup]:
+def _versions(template: Any, path: str) -> list[Lookup]:
+    """Return how to find what ``path`` says of the version of a launch template that a node group uses."""
     if not isinstance(template, dict):
         return []
     names = {"id": "LaunchTemplateId", "name": "LaunchTemplateName"}
     which = {names[key]: value for key, value in template.items() if key in names}
-    versions = [template["version"]] if "version" in template else []
-    return [lookup("ec2", "DescribeLaunchTemplateVersions", "LaunchTemplateVersions", Versions=versions, **which)]
+    version = template.get("version", "$Default")
+    path = f"LaunchTemplateVersions{path}"
+    return [lookup("ec2", "DescribeLaunchTemplateVersions", path, Versions=[version], **which)]
+
+
+def _template_rules(params: Mapping[str, Any]) -> list[tuple[Lookup, str]]:
+    """Return what EKS refuses about a launch template, for its group (EKS user guide, launch template support)."""
+    forbidden = {
+        "IamInstanceProfile": "an instance profile",
+        "InstanceInitiatedShutdownBehavior": "a shutdown behaviour",
+        "NetworkInterfaces[?SubnetId] | []": "subnets of network interfaces",
+    }
+    rules = [
+        (f"[].LaunchTemplateData.{path}", f"a launch template has no {what}") for path, what in forbidden.items()
+    ]
+    if "instanceTypes" in params:
+        rules.append(("[].LaunchTemplateData.InstanceType", "the instance type is in the launch template already"))
+    image = [name for name in ("amiType", "version", "releaseVersion") if params.get(name, "CUSTOM") != "CUSTOM"]
+    rules += [("[].LaunchTemplateData.ImageId", f"{name} is decided by the image") for name in image]
+    if _is_block(params):
+        market = "[?LaunchTemplateData.InstanceMarketOptions.MarketType!='capacity-block']"
+        target = "[?!(LaunchTemplateData.CapacityReservationSpecification.CapacityReservationTarget)]"
+        rules += [
+            (market, "its launch template is not for a Capacity Block"),
+            (target, "its launch template names no Capacity Block"),
+            ("[?!(LaunchTemplateData.InstanceType)]", "its launch template has no instance type"),
+        ]
+    return [(found, why) for path, why in rules for found in _versions(params.get("launchTemplate"), path)]
+
+
+def _is_block(params: Mapping[str, Any]) -> bool:
+    return params.get("capacityType") == "CAPACITY_BLOCK"
 
 
 def _update_config(given: Given) -> dict[str, Any]:
@@ -266,9 +301,9 @@ def _node_group_problems(params: Mapping[str, Any]) -> list[str]:
         found += [f"{name} belongs in the launch template" for name in ("diskSize", "remoteAccess") if name in params]
     if isinstance(template, dict) and len({"id", "name"} & template.keys()) != 1:
         found.append("launch template: exactly one of id and name is required")
-    if params.get("capacityType") == "CAPACITY_BLOCK" and not template:
+    if _is_block(params) and not template:
         found.append("a Capacity Block wants a launch template")
-    if params.get("capacityType") == "CAPACITY_BLOCK" and "instanceTypes" in params:
+    if _is_block(params) and "instanceTypes" in params:
         found.append("the instance type of a Capacity Block belongs in the launch template")
     return found
 

@@ -53,8 +53,8 @@ class NotSupportedError(Exception):
     """moto has not got an operation."""
 
 
-class _AbsentError(Exception):
-    """What a resource refers to is not there."""
+class _RefusedError(Exception):
+    """AWS would not have taken the request, though moto would."""
 
 
 class MotoCloud(mocks.Mocks):
@@ -103,6 +103,14 @@ class MotoCloud(mocks.Mocks):
         """Return a client of this account, to look at what is there."""
         return self._client(service)
 
+    def send(self, request: Request) -> Mapping[str, Any]:
+        """Send one request.
+
+        Raises:
+            NotSupportedError: moto has not got the operation.
+        """
+        return self._send(request, _Answers(self.region))
+
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], None]:
         raise AssertionError(f"invoke of {args.token}: everything must preview offline")
 
@@ -117,7 +125,12 @@ class MotoCloud(mocks.Mocks):
         try:
             self._require(plan, inputs)
             made = self._perform(args.typ, args.name, plan, checked=not found)
-        except (ClientError, _AbsentError) as error:
+        except NotSupportedError:
+            raise
+        except Exception as error:
+            # What is wrong already may break anything; what seemed right can only be refused.
+            if not found and not isinstance(error, ClientError | _RefusedError):
+                raise
             found += [f"{args.typ}: {error}"] if str(error) and not found else []
             made = self._stand_in(args.typ, args.name, plan)
         else:
@@ -127,10 +140,13 @@ class MotoCloud(mocks.Mocks):
 
     def _require(self, plan: Plan, inputs: Mapping[str, Any]) -> None:
         if self._absent & set(_texts(inputs)):
-            raise _AbsentError  # silently: what went wrong with the other resource is told already
+            raise _RefusedError  # silently: what went wrong with the other resource is told already
         for needed in plan.needs:
             if not self._there(needed, _Answers(self.region)):
-                raise _AbsentError(f"{needed.request.operation} finds no {dict(needed.request.params)}")
+                raise _RefusedError(f"{needed.request.operation} finds no {dict(needed.request.params)}")
+        for refused, why in plan.refused_if:
+            if self._there(refused, _Answers(self.region)):
+                raise _RefusedError(why)
 
     def _perform(self, type_: str, name: str, plan: Plan, *, checked: bool) -> Created:
         """Carry a plan out; a wrong one unchecked, so that the rest of the program may have what it refers to."""

@@ -41,6 +41,18 @@ def ec2_arn(kind: str) -> Text:
     return Text(f"arn:{{partition}}:ec2:{{region}}:{{account}}:{kind}/{{id}}")
 
 
+def subnets_exist(ids: Any) -> list[Lookup]:
+    return [_find("DescribeSubnets", "Subnets", SubnetIds=ids)] if ids else []
+
+
+def groups_exist(ids: Any) -> list[Lookup]:
+    return [_find("DescribeSecurityGroups", "SecurityGroups", GroupIds=ids)] if ids else []
+
+
+def _tables_exist(ids: Any) -> list[Lookup]:
+    return [_find("DescribeRouteTables", "RouteTables", RouteTableIds=ids)] if ids else []
+
+
 _OWNED = {"ownerId": Text("{account}")}
 
 
@@ -163,7 +175,16 @@ def nat_gateway(given: Given) -> Plan:
         id=made,
         find=_find("DescribeNatGateways", "NatGateways[?State!='deleted']", NatGatewayIds=[made]),
         delete=[_ec2("DeleteNatGateway", NatGatewayId=made)],
+        problems=_nat_problems(members),
     )
+
+
+def _nat_problems(members: Mapping[str, Any]) -> list[str]:
+    kind = members.get("ConnectivityType", "public")
+    found = [] if "SubnetId" in members else ["a NAT gateway wants a subnet"]
+    if known(kind) and (kind == "public") != ("AllocationId" in members):
+        found.append("a public NAT gateway, and no other, wants an address")
+    return found
 
 
 def route_table(given: Given) -> Plan:
@@ -257,6 +278,11 @@ def vpc_endpoint(given: Given) -> Plan:
         outputs={"arn": ec2_arn("vpc-endpoint"), "state": From("VpcEndpoint.State"), **_OWNED},
         find=_find("DescribeVpcEndpoints", "VpcEndpoints[?State!='deleted']", VpcEndpointIds=[made]),
         delete=[_ec2("DeleteVpcEndpoints", VpcEndpointIds=[made])],
+        needs=[
+            *_tables_exist(members.get("RouteTableIds")),
+            *subnets_exist(members.get("SubnetIds")),
+            *groups_exist(members.get("SecurityGroupIds")),
+        ],
         problems=policy_problems(RESOURCE, policy),
     )
 
@@ -335,6 +361,7 @@ def _security_group_rule(side: str) -> Planner:
             outputs={"arn": ec2_arn("security-group-rule"), "securityGroupRuleId": made},
             find=_find("DescribeSecurityGroupRules", "SecurityGroupRules", SecurityGroupRuleIds=[made]),
             delete=[_ec2(f"RevokeSecurityGroup{side}", GroupId=group, SecurityGroupRuleIds=[made])],
+            needs=groups_exist(list(sources["UserIdGroupPairs"].values())),
             problems=_rule_problems(sources, permission),
         )
 

@@ -64,7 +64,9 @@ class Plan:
     outputs: Mapping[str, Any] = field(default_factory=dict)
     """Beyond the inputs, as the provider's outputs are shaped."""
     needs: Sequence[Lookup] = ()
-    """What has to be there before, in so far as moto does not look by itself."""
+    """What has to be there before, where moto does not look by itself."""
+    refused_if: Sequence[tuple[Lookup, str]] = ()
+    """What else AWS looks at before: why it refuses, if anything is found."""
     problems: Sequence[str] = ()
     """What AWS documents and botocore's model of the request does not say."""
     answer: Mapping[str, Any] = field(default_factory=dict)
