@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.aws.plan import From, Given, Lookup, Plan, Planner, Request, Text, key_values, known, lookup
-from tests.aws.policies import IDENTITY, RESOURCE, TRUST, policy_problems
+from tests.aws.policies import (
+    IDENTITY,
+    LONGEST_INLINE,
+    LONGEST_MANAGED,
+    LONGEST_TRUST,
+    RESOURCE,
+    TRUST,
+    policy_problems,
+)
 
 
 def _iam(operation: str, **params: Any) -> Request:
@@ -51,8 +59,12 @@ def role(given: Given) -> Plan:
             _iam("DeleteRole", RoleName=name),
         ],
         problems=[
-            *policy_problems(TRUST, trust),
-            *(problem for policy in inline for problem in policy_problems(IDENTITY, policy.get("PolicyDocument"))),
+            *policy_problems(TRUST, trust, LONGEST_TRUST),
+            *(
+                problem
+                for policy in inline
+                for problem in policy_problems(IDENTITY, policy.get("PolicyDocument"), LONGEST_INLINE)
+            ),
         ],
     )
 
@@ -73,7 +85,7 @@ def policy(given: Given) -> Plan:
         outputs={"arn": made, "name": name, "policyId": From("Policy.PolicyId")},
         find=lookup("iam", "GetPolicy", "Policy", PolicyArn=made),
         delete=[_iam("DeletePolicy", PolicyArn=made)],
-        problems=policy_problems(IDENTITY, document),
+        problems=policy_problems(IDENTITY, document, LONGEST_MANAGED),
     )
 
 
@@ -87,7 +99,7 @@ def role_policy(given: Given) -> Plan:
         outputs={"name": name},
         find=lookup("iam", "GetRolePolicy", "PolicyName", **which),
         delete=[_iam("DeleteRolePolicy", **which)],
-        problems=policy_problems(IDENTITY, document),
+        problems=policy_problems(IDENTITY, document, LONGEST_INLINE),
     )
 
 

@@ -9,7 +9,6 @@ from tests.aws.documented import choice_problems, instance_type_problems, patter
 from tests.aws.identity import role_exists
 from tests.aws.network import groups_exist, subnets_exist
 from tests.aws.plan import (
-    ACCOUNT,
     From,
     Given,
     Lookup,
@@ -382,14 +381,9 @@ def access_entry(given: Given) -> Plan:
         },
         find=lookup("eks", "DescribeAccessEntry", "accessEntry", **which),
         delete=[_eks("DeleteAccessEntry", **which)],
-        needs=[*_cluster_exists(cluster), *_principal_exists(principal)],
+        needs=_cluster_exists(cluster),  # the principal may well be from outside the program
         problems=problems,
     )
-
-
-def _principal_exists(arn: Any) -> list[Lookup]:
-    """Look for roles only: users and roles of other accounts are outside the program."""
-    return role_exists(arn) if isinstance(arn, str) and f":{ACCOUNT}:role/" in arn else []
 
 
 def access_policy_association(given: Given) -> Plan:
@@ -408,7 +402,7 @@ def access_policy_association(given: Given) -> Plan:
             "eks", "ListAssociatedAccessPolicies", f"associatedAccessPolicies[?policyArn=='{policy}']", **which
         ),
         delete=[_eks("DisassociateAccessPolicy", **which, policyArn=policy)],
-        needs=[*_cluster_exists(cluster), *_principal_exists(principal)],
+        needs=_cluster_exists(cluster),  # the principal may well be from outside the program
         problems=problems,
     )
 

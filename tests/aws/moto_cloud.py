@@ -34,7 +34,7 @@ _NO_SETTINGS = {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os
 
 @dataclass(frozen=True)
 class Created:
-    """One resource that is there."""
+    """One resource that is there, or would be if moto had got its type."""
 
     type: str
     name: str
@@ -134,7 +134,7 @@ class MotoCloud(mocks.Mocks):
             found += [f"{args.typ}: {error}"] if str(error) and not found else []
             made = self._stand_in(args.typ, args.name, plan)
         else:
-            self.created += [] if args.typ in UNSUPPORTED else [made]
+            self.created.append(made)
         self.problems += [f"{args.name}: {problem}" for problem in found]
         return made.id, {**args.inputs, **made.outputs}
 
@@ -168,21 +168,21 @@ class MotoCloud(mocks.Mocks):
         return _created(type_, name, plan, _Answers(self.region, absent, missing=absent))
 
     def exists(self, made: Created) -> bool:
-        """Whether a resource is there."""
-        return self._there(made.plan.find, made.answers)
+        """Whether a resource is there; what moto has not got is there until all is destroyed."""
+        return made in self.created if made.type in UNSUPPORTED else self._there(made.plan.find, made.answers)
 
     def destroy(self) -> list[str]:
         """Delete everything, the last first, and return what is left of it and what was refused."""
         refused = []
+        self.created = [made for made in self.created if made.type not in UNSUPPORTED]
         for made in reversed(self.created):
             for request in made.plan.delete:
                 try:
                     self._send(request, made.answers)
                 except ClientError as error:
                     refused.append(f"{made.key}: {error}")
-        left = [f"{made.key}: is still there" for made in self.created if self.exists(made)]
         self.created = [made for made in self.created if self.exists(made)]
-        return [*refused, *left]
+        return [*refused, *(f"{made.key}: is still there" for made in self.created)]
 
     def _read(self, type_: str, id_: str) -> Mapping[str, Any]:
         """Return the outputs of something that was created here and is now looked up by its id."""

@@ -14,6 +14,8 @@ from workbench.engine.values import UNKNOWN
 
 IDENTITY, TRUST, RESOURCE = "identity", "trust", "resource"
 """What may be done by whom it is attached to; who may take the role; who may do what with the one resource."""
+LONGEST_MANAGED, LONGEST_INLINE, LONGEST_TRUST = 6144, 10240, 2048
+"""IAM quotas, in characters without white space; inline, all those of a role together."""
 
 _VERSION = "2012-10-17"
 _ACTION = re.compile(r"[a-z0-9-]+:[A-Za-z*?]+")
@@ -41,11 +43,9 @@ _WITHOUT_OPERATION: Mapping[str, frozenset[str]] = {
 """Actions that IAM knows and the service has no operation of that name for."""
 _OTHER_PREFIX = {"elasticloadbalancing": ("elb", "elbv2")}
 """Services that botocore knows by another name than IAM does."""
-_QUOTAS = {TRUST: 2048, IDENTITY: 6144}
-"""Characters without white space; for what is not listed the bound of botocore's model is the right one."""
 
 
-def policy_problems(kind: str, text: Any) -> list[str]:
+def policy_problems(kind: str, text: Any, longest: int | None = None) -> list[str]:
     """Return what is wrong with a policy document, given as the text that is sent."""
     if text is UNKNOWN or text is None:
         return []
@@ -53,10 +53,14 @@ def policy_problems(kind: str, text: Any) -> list[str]:
         document = json.loads(text)
     except (TypeError, ValueError) as error:
         return [f"policy is not JSON: {error}"]
-    return [f"policy: {problem}" for problem in _document(kind, document, text)]
+    found = [f"policy: {problem}" for problem in _document(kind, document)]
+    size = len(re.sub(r"\s", "", text))
+    if longest is not None and size > longest:
+        found.append(f"policy: has {size} characters, {longest} are allowed")
+    return found
 
 
-def _document(kind: str, document: Any, text: str) -> Iterator[str]:
+def _document(kind: str, document: Any) -> Iterator[str]:
     if not isinstance(document, dict):
         yield f"found {document!r}, allowed is an object"
         return
@@ -64,9 +68,6 @@ def _document(kind: str, document: Any, text: str) -> Iterator[str]:
         yield f"{name} is unknown"
     if document.get("Version") != _VERSION:
         yield f"Version: found {document.get('Version')!r}, write {_VERSION}"
-    size = len(re.sub(r"\s", "", text))
-    if size > _QUOTAS.get(kind, size):
-        yield f"has {size} characters, {_QUOTAS[kind]} are allowed"
     statements = _listed(document.get("Statement"))
     if not statements:
         yield "Statement: is required"
