@@ -30,6 +30,7 @@ def test_it_is_made_in_order_and_deleted_again(stack: str, cloud: MotoCloud) -> 
     assert cloud.problems == []
     assert {made.key for made in cloud.created} == {entry.key for entry in graph.graph if is_aws(entry.type)}
     assert set(cloud.unsupported) <= set(UNSUPPORTED)
+    assert {"aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup"} <= {made.type for made in cloud.created}
     assert cloud.destroy() == []
 
 
