@@ -17,7 +17,8 @@ def launch_template(given: Given) -> Plan:
     name, tags = given.name(), given.get("tags")
     data = _template_data(given)
     # Which version is the default matters once there is a second one.
-    given.no_request("updateDefaultVersion", "defaultVersion")
+    updates = given.get("updateDefaultVersion")
+    given.no_request("defaultVersion")
     return Plan(
         create=Request(
             "ec2",
@@ -40,9 +41,17 @@ def launch_template(given: Given) -> Plan:
         delete=[Request("ec2", "DeleteLaunchTemplate", {"LaunchTemplateId": made})],
         needs=[
             *groups_exist(data.get("SecurityGroupIds")),
-            *(need for item in listed(data.get("NetworkInterfaces")) for need in groups_exist(item.get("Groups"))),
+            *(
+                need
+                for item in listed(data.get("NetworkInterfaces"), dict)
+                for need in groups_exist(item.get("Groups"))
+            ),
         ],
-        problems=[*pattern_problems("launch template name", name), *_template_problems(data)],
+        problems=[
+            *pattern_problems("launch template name", name),
+            *choice_problems("updates", updates, (True, False)),
+            *_template_problems(data),
+        ],
     )
 
 
@@ -178,7 +187,7 @@ def _tag_specification(given: Given) -> dict[str, Any]:
 
 def _template_problems(data: Mapping[str, Any]) -> list[str]:
     found = _user_data_problems(data.get("UserData"))
-    interfaces = listed(data.get("NetworkInterfaces"))
+    interfaces = listed(data.get("NetworkInterfaces"), dict)
     if interfaces and "SecurityGroupIds" in data:
         found.append("security groups belong to the network interfaces where there are any")
     places = [(item.get("NetworkCardIndex", 0), item.get("DeviceIndex", 0)) for item in interfaces]
@@ -192,8 +201,8 @@ def _template_problems(data: Mapping[str, Any]) -> list[str]:
     target = data.get("CapacityReservationSpecification", {})
     if isinstance(target, dict) and len(target) > 1:
         found.append("a capacity reservation has either a preference or a target")
-    for specification in listed(data.get("TagSpecifications")):
-        found += tag_problems({tag["Key"]: tag["Value"] for tag in listed(specification.get("Tags"))})
+    for specification in listed(data.get("TagSpecifications"), dict):
+        found += tag_problems({tag["Key"]: tag["Value"] for tag in listed(specification.get("Tags"), dict)})
     return found
 
 

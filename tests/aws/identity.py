@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.aws.plan import From, Given, Lookup, Plan, Planner, Request, Text, key_values, known, lookup
+from tests.aws.documented import choice_problems
+from tests.aws.plan import From, Given, Lookup, Plan, Planner, Request, Text, key_values, known, lookup, within
 from tests.aws.policies import (
     IDENTITY,
     LONGEST_INLINE,
@@ -126,8 +127,9 @@ def key(given: Given) -> Plan:
     period = given.members(RotationPeriodInDays="rotationPeriodInDays")
     enabled = given.get("isEnabled", True)
     problems = policy_problems(RESOURCE, document)
-    if window is not None and known(window) and not 7 <= window <= 30:
+    if not within(7, window, 30):
         problems.append(f"deletion window: found {window}, allowed are 7 to 30 days")
+    problems += choice_problems("rotation", rotates, (True, False))
     if period and known(rotates) and not rotates:
         problems.append("a rotation period wants rotation to be enabled")
     return Plan(

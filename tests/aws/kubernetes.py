@@ -253,7 +253,8 @@ def _template_rules(params: Mapping[str, Any]) -> list[tuple[Lookup, str]]:
         "NetworkInterfaces[?SubnetId] | []": "subnets of network interfaces",
     }
     rules = [
-        (f"[].LaunchTemplateData.{path}", f"a launch template has no {what}") for path, what in forbidden.items()
+        (f"[].LaunchTemplateData.{path}", f"its launch template may not have {what}")
+        for path, what in forbidden.items()
     ]
     if "instanceTypes" in params:
         rules.append(("[].LaunchTemplateData.InstanceType", "the instance type is in the launch template already"))
@@ -338,7 +339,7 @@ def addon(given: Given) -> Plan:
         delete=[_eks("DeleteAddon", **which)],
         needs=[
             *_cluster_exists(cluster),
-            *(found for pod in listed(pods) for found in role_exists(pod.get("roleArn"))),
+            *(found for pod in listed(pods, dict) for found in role_exists(pod.get("roleArn"))),
         ],
         problems=[
             # PRESERVE is for updates: there is nothing yet to preserve.
@@ -363,7 +364,7 @@ def access_entry(given: Given) -> Plan:
     cluster, principal = given.id("clusterName", "principalArn")
     kind, groups = given.get("type"), given.get("kubernetesGroups")
     which = {"clusterName": cluster, "principalArn": principal}
-    reserved = [group for group in listed(groups) if group.startswith(_RESERVED_GROUPS)]
+    reserved = [group for group in listed(groups, str) if group.startswith(_RESERVED_GROUPS)]
     problems = choice_problems("access entry type", kind, ACCESS_ENTRY_TYPES)
     problems += [f"Kubernetes group {group!r} is reserved" for group in reserved]
     if kind not in (None, "STANDARD", UNKNOWN) and groups:

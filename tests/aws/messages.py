@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.aws.documented import RETENTION_DAYS, choice_problems, pattern_problems
-from tests.aws.plan import From, Given, Plan, Planner, Request, Text, drop_empty, key_values, known, lookup
+from tests.aws.plan import From, Given, Plan, Planner, Request, Text, drop_empty, key_values, known, lookup, within
 from tests.aws.policies import RESOURCE, policy_problems
 from workbench.engine.values import UNKNOWN
 
@@ -149,10 +149,12 @@ def queue(given: Given) -> Plan:
         **{attribute: _text(value) for attribute, value in others.items()},
         **drop_empty({"Policy": policy}),
     }
-    outside = [
+    flags = ("SqsManagedSseEnabled", "FifoQueue", "ContentBasedDeduplication")
+    outside = [problem for flag in flags for problem in choice_problems(flag, others.get(flag), (True, False))]
+    outside += [
         f"{attribute}: found {value}, allowed are {low} to {high}"
         for attribute, (value, low, high) in numbers.items()
-        if value is not None and known(value) and not low <= value <= high
+        if not within(low, value, high)
     ]
     return Plan(
         create=Request(

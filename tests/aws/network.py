@@ -194,7 +194,7 @@ def route_table(given: Given) -> Plan:
     )
     return Plan(
         create=_ec2("CreateRouteTable", VpcId=given.get("vpcId"), **tagged("route-table", given.get("tags"))),
-        then=[_ec2("CreateRoute", RouteTableId=made, **members) for members in listed(routes)],
+        then=[_ec2("CreateRoute", RouteTableId=made, **members) for members in listed(routes, dict)],
         id=made,
         outputs={"arn": ec2_arn("route-table"), **_OWNED},
         find=_find("DescribeRouteTables", "RouteTables", RouteTableIds=[made]),

@@ -81,6 +81,8 @@ class Given:
         self._where = where
         self._logical = logical
         self._taken: set[str] = set()
+        self.problems: list[str] = []
+        """Blocks that are none."""
 
     def __contains__(self, name: str) -> bool:
         return name in self._inputs
@@ -109,16 +111,22 @@ class Given:
         """Take a list of blocks."""
         value = self.get(name, [])
         if not isinstance(value, list):
-            return value
+            return self._no_block(name, value)
         return [self._nested(item, f"{name}[{index}]", convert) for index, item in enumerate(value)]
 
     def _nested(self, value: Any, name: str, convert: Callable[["Given"], Any]) -> Any:
         if not isinstance(value, dict):
-            return value  # unknown, or wrong, which the check of the request finds
+            return self._no_block(name, value)
         inner = Given(value, f"{self._where}.{name}")
         converted = convert(inner)
         inner.done()
+        self.problems += [f"{name}.{problem}" for problem in inner.problems]
         return converted
+
+    def _no_block(self, name: str, value: Any) -> Any:
+        if value is not None and value is not UNKNOWN:
+            self.problems.append(f"{name}: found {value!r}, allowed are blocks")
+        return value
 
     def no_request(self, *names: str) -> None:
         """Take options that are the provider's alone, or matter only in updates and deletions."""
@@ -147,6 +155,11 @@ class Given:
 Planner = Callable[[Given], Plan]
 
 
+def within(low: int, value: Any, high: int) -> bool:
+    """Whether a number is in bounds, or not set, or not known."""
+    return value is None or value is UNKNOWN or (isinstance(value, int | float) and low <= value <= high)
+
+
 def known(*values: Any) -> bool:
     return not any(value is UNKNOWN for value in values)
 
@@ -156,9 +169,9 @@ def drop_empty(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None and value not in ([], {}, "")}
 
 
-def listed(value: Any) -> list[Any]:
-    """Return the known items of a list; none of one that is unknown, or no list."""
-    return [item for item in value if known(item)] if isinstance(value, list) else []
+def listed(value: Any, kind: type = object) -> list[Any]:
+    """Return the known items of a list that are of a kind; none of what is unknown, or no list."""
+    return [item for item in value if known(item) and isinstance(item, kind)] if isinstance(value, list) else []
 
 
 def key_values(tags: Any) -> Any:

@@ -1,6 +1,7 @@
 """From a registered resource to the AWS requests it stands for, and what is wrong with them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tests.aws import compute, identity, kubernetes, messages, network, shapes
@@ -48,7 +49,7 @@ def plan_of(type_: str, inputs: Mapping[str, Any], name: str = "") -> Plan:
     given = Given(reveal(inputs), type_, name)
     plan = KINDS[type_](given)
     given.done()
-    return plan
+    return replace(plan, problems=[*given.problems, *plan.problems])
 
 
 def check_plan(type_: str, inputs: Mapping[str, Any], plan: Plan) -> list[str]:

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_its_preview_is_checked_without_an_account(stack: str) -> None:
     assert [problem for entry in entries for problem in check_entry(entry.type, entry.inputs, entry.name)] == []
 
 
-VARIANTS = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "bottlerocket": {"gpuNodes": {"image": "bottlerocket", "zones": ["us-east-1a"]}},
     "capacity block": {
         "models": ["stacks/models/llama-405b-multinode.yaml"],

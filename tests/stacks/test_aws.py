@@ -10,6 +10,7 @@ from typing import Any
 
 import pulumi
 import pytest
+import yaml
 
 from tests.recorded import Echo, Entry, Recorded
 from tests.stacks.shipped import MOMENT, ON_AWS, ROOT, Clock, run
@@ -271,24 +272,39 @@ spec: {modelClaim: {modelName: m}}
 """
 
 
-@pytest.mark.parametrize("stack", ON_AWS)
-def test_the_command_line_plans_it_in_a_clean_environment(stack: str, tmp_path: Path) -> None:
-    """As a pull request would: no credentials, no kubeconfig, no home folder."""
-    for name in ("Pulumi.yaml", f"Pulumi.{stack}.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path)
+def preview(stack: str, folder: Path, **changes: Any) -> subprocess.CompletedProcess[str]:
+    """Preview as a pull request would: no credentials, no kubeconfig, no home folder."""
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, folder)
     for name in ("components", "stacks"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    done = subprocess.run(
+        (folder / name).symlink_to(ROOT / name)
+    settings = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())
+    for key, value in changes.items():
+        settings["config"][f"inference-platform:{key}"] |= value
+    (folder / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump(settings))
+    return subprocess.run(
         [sys.executable, "-m", "workbench", "preview", "--stack", stack],
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "200"},
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize("stack", ON_AWS)
+def test_the_command_line_plans_it_in_a_clean_environment(stack: str, tmp_path: Path) -> None:
+    done = preview(stack, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "aws:eks/cluster:Cluster" in done.stdout
     assert f"inference-{stack}" in done.stdout
+
+
+def test_a_cluster_that_exists_is_taken_as_given_in_a_preview(tmp_path: Path) -> None:
+    done = preview("dev", tmp_path, cluster={"existing": True})
+    assert done.returncode == 0, done.stderr
+    assert "exists already (inference-dev)" in done.stdout
+    assert "eks/addon" not in done.stdout
 
 
 def test_the_moment_is_fixed() -> None:

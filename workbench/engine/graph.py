@@ -1,7 +1,7 @@
 """Collecting what a program registers, and refusing what an engine must refuse."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pulumi
@@ -46,6 +46,8 @@ class Graph:
     exports: dict[str, Any] = field(default_factory=dict)
     disabled: frozenset[str] = frozenset()
     """Packages whose default providers are disabled (config pulumi:disable-default-providers)."""
+    preview: bool = False
+    """Whether nothing is deployed, so that what exists elsewhere can be taken as given."""
 
     @property
     def root(self) -> str:
@@ -78,7 +80,15 @@ class Graph:
         return Answer(node.urn, unknown=True)
 
     def read(self, registration: Registration, id_: str) -> Answer:
-        """Refuse to read what exists elsewhere."""
+        """Take what exists elsewhere as given in a preview; its outputs stay unknown.
+
+        Raises:
+            pulumi.RunError: something is to be deployed, or the resource is a cluster's object.
+        """
+        if self.preview and not registration.is_object:
+            node = replace(self._node(registration), pending=f"exists already ({id_})")
+            self.nodes[node.urn] = node
+            return Answer(node.urn, unknown=True)
         raise pulumi.RunError(
             f"{registration.type} {registration.name!r} reads an existing resource ({id_}); the local engine "
             "knows only what it deployed. Deploy this stack with the Pulumi CLI (--engine pulumi)."

@@ -138,7 +138,7 @@ class LocalEngine:
             WorkbenchError: the program failed; with its own words, or the frames of its own files.
         """
         project = self._project
-        graph = Graph(project.stack, project.name, disabled=project.disabled_providers)
+        graph = Graph(project.stack, project.name, disabled=project.disabled_providers, preview=preview)
         run = Run(project.name, project.stack, preview, project.config, project.secret_keys)
         try:
             graph.exports = run_program(self._program, Monitor(graph), run)
