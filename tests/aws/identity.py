@@ -4,7 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.aws.documented import choice_problems
-from tests.aws.plan import From, Given, Lookup, Plan, Planner, Request, Text, key_values, known, lookup, within
+from tests.aws.plan import (
+    From,
+    Given,
+    Lookup,
+    Plan,
+    Planner,
+    Request,
+    Text,
+    key_values,
+    known,
+    listed,
+    lookup,
+    within,
+)
 from tests.aws.policies import (
     IDENTITY,
     LONGEST_INLINE,
@@ -48,22 +61,25 @@ def role(given: Given) -> Plan:
             **_tags(given),
         ),
         then=[
-            *(_iam("PutRolePolicy", RoleName=name, **policy) for policy in inline),
-            *(_iam("AttachRolePolicy", RoleName=name, PolicyArn=arn) for arn in attached),
+            *(_iam("PutRolePolicy", RoleName=name, **policy) for policy in listed(inline, dict)),
+            *(_iam("AttachRolePolicy", RoleName=name, PolicyArn=arn) for arn in listed(attached)),
         ],
         id=name,
         outputs={"name": name, "arn": From("Role.Arn"), "uniqueId": From("Role.RoleId")},
         find=lookup("iam", "GetRole", "Role", RoleName=name),
         delete=[
-            *(_iam("DetachRolePolicy", RoleName=name, PolicyArn=arn) for arn in attached),
-            *(_iam("DeleteRolePolicy", RoleName=name, PolicyName=policy.get("PolicyName")) for policy in inline),
+            *(_iam("DetachRolePolicy", RoleName=name, PolicyArn=arn) for arn in listed(attached)),
+            *(
+                _iam("DeleteRolePolicy", RoleName=name, PolicyName=policy.get("PolicyName"))
+                for policy in listed(inline, dict)
+            ),
             _iam("DeleteRole", RoleName=name),
         ],
         problems=[
             *policy_problems(TRUST, trust, LONGEST_TRUST),
             *(
                 problem
-                for policy in inline
+                for policy in listed(inline, dict)
                 for problem in policy_problems(IDENTITY, policy.get("PolicyDocument"), LONGEST_INLINE)
             ),
         ],

@@ -130,6 +130,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
     """
     # Java writes what is above the basic plane as pairs of surrogates.
     text = pattern.replace(r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010ffff")
+    # A hyphen after a class of characters is itself there, and an error here.
+    text = re.sub(r"(\\[wWdDsS])-(?!\])", r"\1\-", text)
     text = re.sub(r"\\p\{(\w+)\}", lambda found: _category(found[1]), text)
     try:
         return re.compile(text, re.ASCII)  # as in Java, where \w and \d are ASCII too

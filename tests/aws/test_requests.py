@@ -1,17 +1,25 @@
 """What is checked without moto: entries of a preview, with their unknowns and secrets."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from tests.aws.program import everything, trust
 from tests.aws.requests import KINDS, check_entry
-from tests.recorded import deploy
+from tests.recorded import Recorded, deploy
 from workbench.engine.values import UNKNOWN, Secret
 
 ROLE = "aws:iam/role:Role"
 
 
-def test_a_preview_of_everything_has_no_problems():
-    graph = deploy(everything, preview=True).graph
+@pytest.fixture(scope="module")
+def previewed() -> Recorded:
+    return deploy(everything, preview=True)
+
+
+def test_a_preview_of_everything_has_no_problems(previewed):
+    graph = previewed.graph
     assert {entry.type for entry in graph} == set(KINDS)
     assert [problem for entry in graph for problem in check_entry(entry.type, entry.inputs, entry.name)] == []
     assert any(UNKNOWN in entry.inputs.values() for entry in graph)
@@ -22,12 +30,31 @@ def test_what_is_not_of_aws_has_no_problems():
 
 
 @pytest.mark.parametrize("type_", KINDS)
-def test_an_unknown_may_stand_for_any_block(type_):
-    graph = deploy(everything, preview=True).graph
-    entry = next(entry for entry in graph if entry.type == type_)
+def test_an_unknown_may_stand_for_any_block(type_, previewed):
+    entry = previewed.of(type_)[0]
     for name in entry.inputs:
         assert check_entry(type_, {**entry.inputs, name: UNKNOWN}, entry.name) == []
         assert check_entry(type_, {**entry.inputs, name: Secret(entry.inputs[name])}, entry.name) == []
+
+
+def _with_one_wrong(value: Any) -> Iterator[Any]:
+    """Return the value again and again, each time with something else in it of a wrong kind."""
+    if value is UNKNOWN:
+        return
+    yield [7] if isinstance(value, int) else 7
+    if isinstance(value, dict):
+        yield from ({**value, key: wrong} for key, inner in value.items() for wrong in _with_one_wrong(inner))
+    if isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from ([*value[:index], wrong, *value[index + 1 :]] for wrong in _with_one_wrong(inner))
+
+
+@pytest.mark.parametrize("type_", KINDS)
+def test_a_wrong_kind_of_value_is_told_wherever_it_is(type_, previewed):
+    for entry in previewed.of(type_):
+        for name, value in entry.inputs.items():
+            for wrong in _with_one_wrong(value):
+                assert check_entry(type_, {**entry.inputs, name: wrong}, entry.name), (name, wrong)
 
 
 def test_what_is_known_is_checked_among_unknowns_and_secrets():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.aws.shapes import compiled, problems
+from tests.aws.shapes import compiled, model, problems
 from workbench.engine.values import UNKNOWN
 
 ROLE = {"RoleName": "nodes", "AssumeRolePolicyDocument": "{}"}
@@ -106,11 +106,19 @@ def test_an_unknown_is_allowed_everywhere():
         (r"[\p{L}\p{Z}\p{N}_.:/=+\-@]+", "Größe 1/二", "a*"),
         (r"[\u0020-\uD7FF\uE000-\uFFFD\uD800\uDC00-\uDBFF\uDFFF\r\n\t]*", "a\n🚀", "\x00"),
         (r"[\w+=,.@-]+", "a-b", "ä"),
+        (r"[\w-_]*", "a-b", "a.b"),
     ],
 )
 def test_patterns_written_for_java(pattern, matching, other):
     assert compiled(pattern).fullmatch(matching)
     assert not compiled(pattern).fullmatch(other)
+
+
+@pytest.mark.parametrize("service", ["autoscaling", "ec2", "eks", "events", "iam", "kms", "logs", "sqs"])
+def test_every_pattern_of_the_services_in_use_is_understood(service):
+    shapes = model(service)
+    patterns = {shapes.shape_for(name).metadata.get("pattern") for name in shapes.shape_names} - {None}
+    assert all(compiled(pattern) for pattern in patterns)
 
 
 def test_a_pattern_that_is_not_understood_is_no_success():
