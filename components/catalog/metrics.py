@@ -155,7 +155,7 @@ def _engine(name: str, facts: dict[str, Any]) -> EngineMetrics:
         path=facts.get("path", "/metrics"),
         flag=facts.get("flag"),
         env=facts.get("env"),
-        off=facts.get("off"),
+        off=facts.get("disabledBy"),
         slots=Slots(tuple(slots["flags"]), slots["default"], slots["metric"]) if slots else None,
         labels=tuple(facts.get("labels", ())),
         metrics=tuple(_metric(metric) for metric in facts.get("metrics", ())),
@@ -163,8 +163,9 @@ def _engine(name: str, facts: dict[str, Any]) -> EngineMetrics:
 
 
 def _metric(facts: dict[str, Any]) -> Metric:
-    versions = {key: tuple(facts[word]) for key, word in (("since", "from"), ("until", "until")) if word in facts}
-    return Metric(**{key: value for key, value in facts.items() if key not in ("from", "until")}, **versions)
+    fields: dict[str, Any] = {"since" if key == "from" else key: value for key, value in facts.items()}
+    versions: dict[str, Any] = {key: tuple(fields[key]) for key in ("since", "until") if key in fields}
+    return Metric(**{**fields, **versions})
 
 
 @functools.cache

@@ -53,6 +53,7 @@ class Options:
         namespace: Namespace of resources that name none.
         runtimes: Edition of the shipped BackendRuntimes, ``upstream`` or ``current``.
         alternatives: By instance type, further types whose nodes pods may use instead.
+        monitoring: Let every engine export its metrics, not only where an autoscaler reads them.
     """
 
     realization: str = "native"
@@ -65,6 +66,7 @@ class Options:
     runtimes: str = "upstream"
     grace_seconds: int = 130
     alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    monitoring: bool = False
 
     def __post_init__(self) -> None:
         """Refuse words that are not in the vocabulary."""

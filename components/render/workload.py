@@ -8,6 +8,7 @@ from typing import Any
 from ..api.llmaz import HPATrigger
 from .findings import Findings, Unrenderable
 from .loaders import RUNNER, mount_models
+from .metric_flags import turn_on_metrics
 from .models import Claim, served_name
 from .options import Options, PodOverrides
 from .parallel import Parallelism, limits_of
@@ -96,6 +97,9 @@ class Realized:
 
 def realize(workload: Workload, options: Options, findings: Findings) -> Realized:
     """Return the objects of a workload, its endpoint, and what its pods need."""
+    turn_on_metrics(
+        workload.template, workload.scaling.trigger.metrics if workload.scaling else None, options, findings
+    )
     for part, template in workload.templates.items():
         _finish_template(template, workload, f"spec.workloadTemplate.{part}.spec", options, findings)
     _label(workload.front, workload.claim)
