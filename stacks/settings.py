@@ -12,6 +12,8 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from pydantic_core import ErrorDetails
 
 from components.planning.node_plan import NodeEnvironment
+from components.planning.prerequisites import ClusterFacts
+from components.prerequisites.metrics import PROMETHEUS_PORT, PROMETHEUS_URL
 from components.render.options import ModelCache, Options, PodOverrides
 
 from .aws_settings import REGION, ClusterSettings, GpuNodeSettings, NetworkSettings
@@ -47,6 +49,21 @@ class Pods(Section):
     node_selector: dict[str, str] = Field(default_factory=dict)
 
 
+class Prerequisites(Section):
+    """What is installed into the cluster besides the models."""
+
+    install: Flag = False
+    present: list[str] = Field(default_factory=list)
+    adapter: Literal["prometheus-adapter", "keda"] = "prometheus-adapter"
+    gpu_stack: Literal["device-plugin", "operator"] = "device-plugin"
+    monitoring: Flag = False
+    grafana: Flag = True
+    prometheus_url: str = PROMETHEUS_URL
+    prometheus_port: int = Field(default=PROMETHEUS_PORT, ge=1, le=65535)
+    retention: str = "10d"
+    storage_gib: int | None = Field(default=None, ge=1)
+
+
 class Settings(Section):
     """One environment. The keys, with descriptions and defaults, are those of Pulumi.yaml."""
 
@@ -70,6 +87,7 @@ class Settings(Section):
     cluster: ClusterSettings
     gpu_nodes: GpuNodeSettings
     model_buckets: list[str]
+    prerequisites: Prerequisites
     file: str = Field(default="<program>", exclude=True)
     """What to name in messages; not a key."""
 
@@ -96,6 +114,24 @@ class Settings(Section):
         """Return where and how nodes are made."""
         labels = self.pods.node_selector
         return self.gpu_nodes.environment(self.region, self.network, self.cluster.version, labels, self.file)
+
+    def facts(self) -> ClusterFacts:
+        """Return what is known of the cluster, for what must be installed in it."""
+        said, aws = self.prerequisites, self.cloud == "aws"
+        # Every cluster that is made here has the add-on; a second metrics-server would fight it.
+        addons = {"metrics-server"} if aws and not self.cluster.existing else set[str]()
+        scaler = {"managed": "cluster-autoscaler", "karpenter": "karpenter"}[self.gpu_nodes.provisioner]
+        return ClusterFacts(
+            version=self.cluster.version if aws else "",
+            cloud=self.cloud,
+            node_autoscaler=scaler if aws else "",
+            image=self.gpu_nodes.image,
+            adapter=said.adapter,
+            gpu_stack=said.gpu_stack,
+            monitoring=said.monitoring,
+            present=frozenset({*said.present, *addons}),
+            file=self.file,
+        )
 
     def options(self) -> Options:
         """Return how to render."""
@@ -130,7 +166,7 @@ _EXAMPLES = {
     "network": "{zones: [us-east-1a, us-east-1b]}",
 }
 _LISTS = ("models", "modelBuckets")
-_STRUCTURED = (*_LISTS, "modelCache", "pods", "tags", "network", "cluster", "gpuNodes")
+_STRUCTURED = (*_LISTS, "modelCache", "pods", "tags", "network", "cluster", "gpuNodes", "prerequisites")
 
 
 def read() -> Settings:

@@ -8,6 +8,7 @@ import pulumi
 
 from .program import Answer
 from .resources import (
+    CHARTS,
     KUBERNETES,
     KUBERNETES_PROVIDER,
     STACK_TYPE,
@@ -128,6 +129,8 @@ class Graph:
         """Say why a resource cannot be deployed here: it is not Kubernetes', or needs what is not."""
         if not registration.custom:
             return ""
+        if registration.type.startswith(CHARTS):
+            return "planned only: the local engine installs no charts"
         if registration.type != KUBERNETES_PROVIDER and registration.package != KUBERNETES:
             return "planned only: the local engine has no provider for it"
         for urn in (registration.provider, *registration.dependencies):

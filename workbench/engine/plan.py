@@ -7,7 +7,7 @@ from typing import Any
 
 from .diff import Change, changes, ignored, replacing
 from .graph import Graph, Node
-from .resources import KUBERNETES, KUBERNETES_PROVIDER, urn_name, urn_type
+from .resources import CHARTS, KUBERNETES, KUBERNETES_PROVIDER, urn_name, urn_type
 from .state import CREATING, DELETING, REPLACING, Row
 from .targets import Targets, identity, living
 from .values import seal
@@ -81,7 +81,8 @@ class Plan:
 
 def is_object(urn: str) -> bool:
     """Whether a URN is that of a Kubernetes object."""
-    return urn_type(urn).rsplit("$", 1)[-1].split(":", 1)[0] == KUBERNETES
+    type_ = urn_type(urn).rsplit("$", 1)[-1]
+    return type_.split(":", 1)[0] == KUBERNETES and not type_.startswith(CHARTS)
 
 
 def _is_provider(urn: str) -> bool:

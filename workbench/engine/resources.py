@@ -7,6 +7,8 @@ from typing import Any
 STACK_TYPE = "pulumi:pulumi:Stack"
 PROVIDERS = "pulumi:providers:"
 KUBERNETES = "kubernetes"
+CHARTS = "kubernetes:helm.sh/"
+"""Type tokens of releases: Helm makes their objects, nobody here."""
 KUBERNETES_PROVIDER = PROVIDERS + KUBERNETES
 
 
@@ -60,8 +62,8 @@ class Registration:
 
     @property
     def is_object(self) -> bool:
-        """Whether this is an object of a Kubernetes cluster."""
-        return self.custom and self.package == KUBERNETES
+        """Whether this is an object of a Kubernetes cluster; a release of a chart is not one but many."""
+        return self.custom and self.package == KUBERNETES and not self.type.startswith(CHARTS)
 
 
 def make_urn(stack: str, project: str, parent: str, type_: str, name: str) -> str:

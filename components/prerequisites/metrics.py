@@ -1,0 +1,104 @@
+"""Who measures, and who tells autoscalers: metrics-server, Prometheus, its adapter, KEDA."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import pulumi
+
+from .chart import ChartComponent
+
+
+class MetricsServer(ChartComponent):
+    """Serves CPU and memory of pods to autoscalers. On EKS the add-on of that name does the same; never both."""
+
+    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        self.install("metrics-server", name, {"replicas": 2}, opts)
+
+
+class PrometheusArgs(TypedDict, total=False):
+    """Arguments of Prometheus."""
+
+    retention: str
+    """How long samples are kept. Default: 10d."""
+    storage_gib: int
+    """Size of its volume. Default: none; samples go with the pod."""
+    grafana: bool
+    """Whether Grafana comes with it. Default: true."""
+
+
+class Prometheus(ChartComponent):
+    """Installs the Prometheus operator, one Prometheus and Grafana.
+
+    It looks at every PodMonitor, ServiceMonitor and rule of the cluster, whatever their labels (lws-hpa spec 2.2).
+    The control plane of a managed cluster cannot be scraped, so nothing waits for that.
+    """
+
+    def __init__(self, name: str, args: PrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        self.install("prometheus", name, prometheus_values(args), opts)
+
+
+def prometheus_values(args: PrometheusArgs) -> dict[str, Any]:
+    """Return the chart's values."""
+    kinds = ("podMonitor", "serviceMonitor", "rule", "probe", "scrapeConfig")
+    spec: dict[str, Any] = {f"{kind}SelectorNilUsesHelmValues": False for kind in kinds}
+    spec["retention"] = args.get("retention", "10d")
+    if "storage_gib" in args:
+        claim = {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": f"{args['storage_gib']}Gi"}},
+        }
+        spec["storageSpec"] = {"volumeClaimTemplate": {"spec": claim}}
+    return {
+        "kubeEtcd": {"enabled": False},
+        "kubeScheduler": {"enabled": False},
+        "kubeControllerManager": {"enabled": False},
+        "grafana": {"enabled": args.get("grafana", True)},
+        "prometheus": {"prometheusSpec": spec},
+    }
+
+
+class PrometheusAdapterArgs(TypedDict, total=False):
+    """Arguments of PrometheusAdapter."""
+
+    url: str
+    """Prometheus, without port. Default: that of this package's Prometheus."""
+    port: int
+    """Its port. Default: 9090."""
+    rules: Mapping[str, Any]
+    """The chart's rules: custom and external, as ``components.render.metrics`` makes them. Default: none."""
+    external: bool
+    """Whether it serves external metrics; not beside KEDA, which then owns that API. Default: true."""
+
+
+PROMETHEUS_URL = "http://kube-prometheus-stack-prometheus.monitoring.svc"
+PROMETHEUS_PORT = 9090
+
+
+class PrometheusAdapter(ChartComponent):
+    """Serves what Prometheus measures to autoscalers: exactly the metrics that its rules name."""
+
+    def __init__(self, name: str, args: PrometheusAdapterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        self.install("prometheus-adapter", name, adapter_values(args), opts)
+
+
+def adapter_values(args: PrometheusAdapterArgs) -> dict[str, Any]:
+    """Return the chart's values. The default rules are off: they would expose every series of the cluster."""
+    rules = args.get("rules", {})
+    external: Sequence[Any] = rules.get("external", []) if args.get("external", True) else []
+    return {
+        "prometheus": {"url": args.get("url", PROMETHEUS_URL), "port": args.get("port", PROMETHEUS_PORT)},
+        "replicas": 2,
+        "metricsRelistInterval": "1m",
+        "rules": {"default": False, "custom": list(rules.get("custom", [])), "external": list(external)},
+    }
+
+
+class Keda(ChartComponent):
+    """Scales on what Prometheus measures, also from and to zero. It owns the API of external metrics."""
+
+    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        self.install("keda", name, {"crds": {"install": True}, "prometheus": {"operator": {"enabled": True}}}, opts)
