@@ -1,6 +1,6 @@
 """The AWS side of an environment: network, cluster, nodes and identities, in that order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,17 +26,21 @@ class Cloud:
     """A cluster in AWS for models to run in.
 
     Attributes:
-        nodes: What models come after, and go before.
+        queue_name: Queue of the notices for Karpenter; empty without it.
+        nodes: Registers the nodes, after what it is given, and returns what models come after and go before.
         exports: Stack outputs about it.
     """
 
     provider: pulumi_kubernetes.Provider
-    nodes: list[pulumi.Resource]
+    vpc_id: pulumi.Output[str]
+    queue_name: pulumi.Input[str]
+    identities: Identities
+    nodes: Callable[[list[pulumi.Resource]], list[pulumi.Resource]]
     exports: Mapping[str, Any] = field(default_factory=dict)
 
 
 def make_cloud(settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces: Sequence[str]) -> Cloud:
-    """Register everything in AWS that the models of a stack need.
+    """Register everything in AWS that the models of a stack need, but for their nodes.
 
     Args:
         settings: The environment.
@@ -50,15 +54,22 @@ def make_cloud(settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces
     options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
     cluster = Cluster("cluster", _cluster_args(settings, network), options)
     made = _Nodes(settings, groups, network, cluster, aws)
-    nodes = made.karpenter() if settings.gpu_nodes.provisioner == "karpenter" else made.managed()
-    made.identities(namespaces)
+    if settings.gpu_nodes.provisioner == "karpenter":
+        made.prepare_karpenter()
     exports = {
         "cluster": {"name": settings.cluster_name, "region": settings.region, "version": settings.cluster.version},
         "clusterEndpoint": cluster.endpoint,
         "kubeconfig": cluster.kubeconfig,
         "vcpus": vcpus(groups),
     }
-    return Cloud(cluster.provider, nodes, exports)
+    return Cloud(
+        provider=cluster.provider,
+        vpc_id=network.vpc_id,
+        queue_name=made.access.queue_name if made.access else "",
+        identities=made.identities(namespaces),
+        nodes=made.karpenter if made.access else made.managed,
+        exports=exports,
+    )
 
 
 def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:
@@ -128,8 +139,8 @@ class _Nodes:
     aws: pulumi_aws.Provider
     access: KarpenterAccess | None = None
 
-    def managed(self) -> list[pulumi.Resource]:
-        """Register managed node groups."""
+    def managed(self, _: list[pulumi.Resource]) -> list[pulumi.Resource]:
+        """Register managed node groups: they need nothing but the cluster."""
         cluster, settings = self.cluster, self.settings
         made = GpuNodeGroups(
             "nodes",
@@ -153,19 +164,23 @@ class _Nodes:
         )
         return list(made.groups.values())
 
-    def karpenter(self) -> list[pulumi.Resource]:
-        """Register Karpenter's pools and what it needs in AWS."""
-        cluster, settings = self.cluster, self.settings
+    def prepare_karpenter(self) -> None:
+        """Register what Karpenter needs in AWS."""
         self.access = KarpenterAccess(
             "karpenter",
             {
-                "cluster_name": cluster.cluster_name,
-                "cluster_label": settings.cluster_name,
-                "region": settings.region,
-                "tags": settings.tags,
+                "cluster_name": self.cluster.cluster_name,
+                "cluster_label": self.settings.cluster_name,
+                "region": self.settings.region,
+                "tags": self.settings.tags,
             },
             _with(self.aws),
         )
+
+    def karpenter(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
+        """Register Karpenter's pools, after Karpenter itself where it is installed here."""
+        cluster, settings, access = self.cluster, self.settings, self.access
+        assert access is not None  # noqa: S101  prepare_karpenter has been called
         made = KarpenterPools(
             "nodes",
             {
@@ -173,11 +188,11 @@ class _Nodes:
                 "vpc_id": self.network.vpc_id,
                 "subnets": self.network.private_by_zone,
                 "cluster_security_group_id": cluster.security_group_id,
-                "node_role_name": self.access.node_role_name,
+                "node_role_name": access.node_role_name,
                 "ami_release": settings.gpu_nodes.ami_release,
                 "tags": settings.tags,
             },
-            _with(self.aws, cluster.provider),
+            pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=after),
         )
         return list(made.pools.values())
 

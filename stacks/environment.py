@@ -8,40 +8,22 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes
 
-from components.api.load import load
-from components.api.problems import Problem, errors
 from components.cluster.simulated_nodes import SimulatedNodes
-from components.planning.cluster_checks import check_version
-from components.planning.fit import fit
-from components.planning.node_checks import check_nodes
-from components.planning.node_plan import NodeGroupPlan, node_plan
+from components.planning.node_plan import NodeGroupPlan
+from components.planning.prerequisites import Prerequisite, reasons_by_name
 from components.prerequisites.custom_resources import CustomResources
-from components.render.fleet import render_fleet
-from components.render.nodes import node_groups
 from components.render.types import Fleet, NodeGroupDemand, Rendered
 from components.serving.objects import KubernetesObject, kubernetes_object
 from components.serving.playground import Playground
 from components.serving.service import Service
 from components.serving.workload_component import WorkloadComponent
 
+from .plan import Plan, plan
+from .prerequisites import Place, install
 from .settings import MODEL_ACCOUNT, Settings
 
 _COMPONENTS: Mapping[str, type[WorkloadComponent]] = {"Playground": Playground, "Service": Service}
 _OPERATED = ("OpenModel", "BackendRuntime", "Playground", "Service")
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What an environment comes to, before anything is registered.
-
-    Attributes:
-        groups: What the models need of nodes.
-        cloud_groups: The same as node groups of a cloud; empty without one.
-    """
-
-    fleet: Fleet
-    groups: tuple[NodeGroupDemand, ...]
-    cloud_groups: tuple[NodeGroupPlan, ...] = ()
 
 
 def deploy(settings: Settings) -> None:
@@ -52,68 +34,59 @@ def deploy(settings: Settings) -> None:
     """
     planned = plan(settings)
     fleet = planned.fleet
-    provider, nodes = _target(settings, planned)
-    options = pulumi.ResourceOptions(provider=provider)
+    target = _target(settings, planned)
+    options = pulumi.ResourceOptions(provider=target.provider)
     namespaces = _namespaces(fleet, options)
-    accounts = _accounts(settings, fleet, namespaces, provider)
+    accounts = _accounts(settings, fleet, namespaces, target.provider)
     definitions = _definitions(settings, fleet, options)
     names = _export_names(fleet)
     for item in fleet.rendered:
         before: list[pulumi.Resource] = [o for o in (namespaces.get(item.namespace), *_used(definitions, item)) if o]
         before += accounts.get(item.namespace, [])
-        before += [node for key in _node_kinds(item) for node in nodes.get(key, ())]
-        _serve(item, names[id(item)], provider, before)
+        before += target.before(item)
+        _serve(item, names[id(item)], target.provider, before)
     _export(planned, names)
 
 
-def plan(settings: Settings) -> Plan:
-    """Read and render the manifests, plan the nodes and check that all of it can be.
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The cluster to deploy to.
 
-    Raises:
-        pulumi.RunError: there are errors; one line each.
+    Attributes:
+        nodes: What pods come after and go before: of a node kind, and with None of any.
+        prerequisites: What is installed for the models, by name.
+        planned: What each prerequisite is for.
     """
-    manifests = load(Path(path) for path in settings.models)
-    fleet = render_fleet(manifests.resources, settings.options(), unread=manifests.problems)
-    problems = [*manifests.problems, *fleet.problems, *fit(fleet)]
-    if settings.cloud == "aws":
-        where = settings.environment()
-        cloud_groups = node_plan(fleet, where)
-        problems += check_nodes(fleet, cloud_groups, where)
-        if not settings.cluster.existing:
-            problems += check_version(where.version, where.now.date(), settings.file, "cluster.version")
-        planned = Plan(fleet, tuple(group.demand for group in cloud_groups), cloud_groups)
-    else:
-        planned = Plan(fleet, node_groups(fleet))
-    for problem in problems:
-        if problem.severity != "error":
-            pulumi.log.warn(str(problem))
-    _refuse(errors(problems))
-    return planned
+
+    provider: pulumi_kubernetes.Provider
+    nodes: Mapping["_NodeKind | None", Sequence[pulumi.Resource]]
+    prerequisites: Mapping[str, pulumi.Resource]
+    planned: tuple[Prerequisite, ...]
+
+    def before(self, item: Rendered) -> list[pulumi.Resource]:
+        """Return what must be there before a model, and after it."""
+        nodes = [node for key in (None, *_node_kinds(item)) for node in self.nodes.get(key, ())]
+        name = f"{item.kind}/{item.name}"
+        wanted = [each.chart.name for each in self.planned if name in each.reasons]
+        return [*nodes, *(self.prerequisites[key] for key in wanted if key in self.prerequisites)]
 
 
-def _refuse(problems: Iterable[Problem]) -> None:
-    lines = [str(problem) for problem in problems]
-    if lines:
-        count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing is created"
-        raise pulumi.RunError("\n".join([count, *lines]))
-
-
-_Nodes = Mapping["_NodeKind", Sequence[pulumi.Resource]]
-"""What pods of a node kind come after."""
-
-
-def _target(settings: Settings, planned: Plan) -> tuple[pulumi_kubernetes.Provider, _Nodes]:
-    """Register the cluster to deploy to, where it is ours, and the nodes."""
+def _target(settings: Settings, planned: Plan) -> _Target:
+    """Register the cluster, where it is ours, what models need in it, and the nodes."""
+    listed = planned.prerequisites if settings.prerequisites.install else ()
     if settings.cloud == "aws":
         from .cloud import make_cloud
 
-        made = make_cloud(settings, planned.cloud_groups, _model_namespaces(planned.fleet))
-        for name, value in made.exports.items():
+        cloud = make_cloud(settings, planned.cloud_groups, _model_namespaces(planned.fleet))
+        place = Place(cloud.provider, cloud.vpc_id, cloud.queue_name, after=(cloud.identities,))
+        made = install(listed, settings, place)
+        for name, value in cloud.exports.items():
             pulumi.export(name, value)
-        kinds = {kind for item in planned.fleet.rendered for kind in _node_kinds(item)}
-        return made.provider, dict.fromkeys(kinds, made.nodes)
+        nodes = cloud.nodes([made[name] for name in ("karpenter",) if name in made])
+        return _Target(cloud.provider, {None: nodes}, made, listed)
     provider = _provider(settings)
-    return provider, _nodes(planned.groups, provider) if settings.simulated_nodes else {}
+    simulated = _nodes(planned.groups, provider) if settings.simulated_nodes else {}
+    return _Target(provider, simulated, install(listed, settings, Place(provider)), listed)
 
 
 def _model_namespaces(fleet: Fleet) -> list[str]:
@@ -191,7 +164,7 @@ _NodeKind = frozenset[tuple[str, str]]
 
 def _nodes(
     groups: Iterable[NodeGroupDemand], provider: pulumi_kubernetes.Provider
-) -> dict[_NodeKind, list[KubernetesObject]]:
+) -> dict[_NodeKind | None, list[KubernetesObject]]:
     """Register simulated nodes. Pods must go before them: nobody else would end a pod of a node that is gone."""
     listed = list(groups)
     made = SimulatedNodes("nodes", {"groups": listed}, pulumi.ResourceOptions(providers=[provider]))
@@ -232,6 +205,7 @@ def _export(planned: Plan, names: Mapping[int, str]) -> None:
     pulumi.export("endpoints", {names[id(item)]: _endpoint(item) for item in served})
     pulumi.export("models", {names[id(item)]: _model(item) for item in served})
     sizes = {group.name: _sizes(group) for group in planned.cloud_groups}
+    pulumi.export("prerequisites", reasons_by_name(planned.prerequisites))
     pulumi.export("nodes", {group.name: _group(group) | sizes.get(group.name, {}) for group in planned.groups})
 
 

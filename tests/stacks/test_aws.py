@@ -78,7 +78,7 @@ class TestEvery:
     def test_outputs(self, stack: str, graphs: dict[str, Recorded]) -> None:
         exports = graphs[stack].exports
         assert set(exports) == {
-            *("endpoints", "models", "nodes", "cluster", "clusterEndpoint", "kubeconfig", "vcpus"),
+            *("endpoints", "models", "nodes", "cluster", "clusterEndpoint", "kubeconfig", "prerequisites", "vcpus"),
         }
         assert exports["cluster"] == {"name": f"inference-{stack}", "region": "us-east-1", "version": "1.35"}
         assert exports["endpoints"]
