@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from .types import Fleet, Object, Rendered
 
-ENVOY_NAMESPACE = "envoy-gateway-system"
-"""Where Envoy Gateway runs its proxies, whatever the namespace of the Gateway (unless told otherwise)."""
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 _GROUP = "leaderworkerset.sigs.k8s.io/name"
 _WORKER_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
@@ -37,8 +35,8 @@ class Allowed:
         clients: Labels of the namespaces whose pods may call models directly, one mapping per alternative. None, the
             default, is every pod of the cluster: without a front door there is no other way in. Empty is nobody.
         cidrs: Addresses outside the cluster that may call models directly, as a load balancer per model needs.
-        restrict_egress: Whether pods may open connections only for names (53), HTTPS (443), credentials of the node's
-            agent, and within their group. Weights that come over plain HTTP or from other ports cannot be loaded then.
+        restrict_egress: Whether pods may open connections only for names (53), HTTPS (443), credentials of the
+            node's agent, and within their group. Weights that come over plain HTTP cannot be loaded then.
     """
 
     gateway_namespace: str | None = None

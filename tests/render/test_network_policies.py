@@ -114,7 +114,7 @@ def test_clients_are_namespaces_with_labels_and_addresses_outside() -> None:
 
 @pytest.mark.parametrize("cidr", ["10.0.0.1/16", "here", "10.0.0.0/33"])
 def test_what_is_no_network_is_refused(cidr: str) -> None:
-    with pytest.raises(ValueError, match="is not a network such as 10.0.0.0/16"):
+    with pytest.raises(ValueError, match="is not a network such as"):
         Allowed(cidrs=(cidr,))
 
 

@@ -1,0 +1,261 @@
+"""What a front door is: settings, and everything that can be wrong with them."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
+from ..api.problems import Problem, did_you_mean
+
+ENVOY_NAMESPACE = "envoy-gateway-system"
+"""Where Envoy Gateway is installed, and where it runs its proxies whatever the namespace of their Gateway."""
+ENVOY_GATEWAY = "envoy-gateway"
+ENVOY_AI_GATEWAY = "envoy-ai-gateway"
+CERT_MANAGER = "cert-manager"
+AWS_LOAD_BALANCER_CONTROLLER = "aws-load-balancer-controller"
+
+EXPOSURES = ("none", "gateway", "load-balancer")
+TLS_KINDS = ("none", "cert-manager", "acm")
+AUTH_KINDS = ("none", "api-key", "jwt")
+ISSUER_KINDS = ("ClusterIssuer", "Issuer")
+_DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
+"""A duration as the Gateway API takes it (GEP-2257)."""
+_CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
+_LONGEST_TEXT = 253
+_MOST_AUDIENCES = 8
+"""Bounds of ``JWTProvider`` and ``RemoteJWKS`` (Envoy Gateway, gateway.envoyproxy.io/v1alpha1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Who encrypts, and with which certificate.
+
+    Attributes:
+        kind: ``none``; ``cert-manager``, where the gateway encrypts; ``acm``, where the load balancer does.
+        issuer: Name of cert-manager's issuer. It must not need port 80, which is closed (DNS-01 does not).
+        issuer_kind: ``ClusterIssuer``, or ``Issuer`` in the namespace of the gateway.
+        certificate_arn: A certificate of AWS Certificate Manager for the host.
+    """
+
+    kind: str = "none"
+    issuer: str | None = None
+    issuer_kind: str = "ClusterIssuer"
+    certificate_arn: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Auth:
+    """Who may call.
+
+    Attributes:
+        kind: ``none``; ``api-key``, sent as ``Authorization: Bearer KEY`` as OpenAI's clients do; ``jwt``.
+        secrets: Secrets in the namespace of the gateway, each entry a client's name and key (without ``Bearer``).
+        issuer: Who signs tokens.
+        jwks_uri: Where the issuer publishes its keys.
+        audiences: For whom tokens must be made out; one of them is enough.
+    """
+
+    kind: str = "none"
+    secrets: tuple[str, ...] = ()
+    issuer: str | None = None
+    jwks_uri: str | None = None
+    audiences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrontDoor:
+    """How models are reached from outside the cluster.
+
+    Attributes:
+        expose: ``none``; ``gateway``, one address for all models; ``load-balancer``, one address per model.
+        host: DNS name of the gateway.
+        request_timeout: Time for a whole answer. Long generations take minutes; upstream's 60 seconds cut them off.
+        namespace: Namespace of the gateway, its routes and the Secrets with keys.
+        internal: Whether the address is one of the private network.
+        access_log: Whether the gateway logs each request, with model and tokens, to its standard output.
+        allow_anonymous: Whether a gateway on the internet may serve everybody.
+        name: Name of the gateway and of what belongs to it.
+        replicas: Proxies of the gateway.
+    """
+
+    expose: str = "none"
+    host: str | None = None
+    tls: Tls = Tls()
+    auth: Auth = Auth()
+    request_timeout: str = "10m"
+    namespace: str = ENVOY_NAMESPACE
+    internal: bool = False
+    access_log: bool = True
+    allow_anonymous: bool = False
+    name: str = "inference-gateway"
+    replicas: int = 2
+
+
+class Report:
+    """Collects what is wrong with the settings, by field."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems: list[Problem] = []
+
+    def error(self, field: str, reason: str) -> None:
+        """Record what forbids the settings."""
+        self._add(field, reason, "error")
+
+    def warn(self, field: str, reason: str) -> None:
+        """Record what works, but hardly as meant."""
+        self._add(field, reason, "warning")
+
+    def word(self, field: str, value: str, known: tuple[str, ...]) -> bool:
+        """Check a closed vocabulary."""
+        if value not in known:
+            self.error(field, f"must be one of {', '.join(known)}, found {value!r}{did_you_mean(value, known)}")
+        return value in known
+
+    def _add(self, field: str, reason: str, severity: str) -> None:
+        self.problems.append(Problem(self.file, 0, "", "", f"frontDoor.{field}", reason, severity))
+
+
+def check_door(door: FrontDoor, file: str) -> tuple[Problem, ...]:
+    """Return every problem of the settings; a door that is closed has none but a wrong word."""
+    report = Report(file)
+    known = report.word("expose", door.expose, EXPOSURES)
+    if known and door.expose == "none":
+        return ()
+    _check_plain_fields(door, report)
+    tls = report.word("tls.kind", door.tls.kind, TLS_KINDS)
+    auth = report.word("auth.kind", door.auth.kind, AUTH_KINDS)
+    if tls:
+        _check_tls(door.tls, report)
+    if auth:
+        _check_auth(door.auth, report)
+    if known and door.expose == "gateway":
+        _check_gateway(door, report)
+    elif known:
+        _check_load_balancers(door, report)
+    return tuple(report.problems)
+
+
+def _check_plain_fields(door: FrontDoor, report: Report) -> None:
+    if not is_dns1035_label(door.name):
+        report.error("name", f"must be lower-case letters, digits and '-', from a letter on, found {door.name!r}")
+    if not is_dns1123_label(door.namespace):
+        report.error("namespace", f"must be lower-case letters, digits and '-', found {door.namespace!r}")
+    if door.host is not None and not is_host(door.host):
+        report.error("host", f"must be a DNS name such as models.example.com, found {door.host!r}")
+    if not _DURATION.match(door.request_timeout) or not re.search("[1-9]", door.request_timeout):
+        report.error("requestTimeout", f"must be a time such as 10m or 1h30m, found {door.request_timeout!r}")
+    if door.replicas < 1:
+        report.error("replicas", f"must be at least 1, found {door.replicas}")
+
+
+def is_host(text: str) -> bool:
+    """Tell whether a text is a fully qualified DNS name: no address, no wildcard, no bare label."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return "." in text and is_dns1123_subdomain(text)
+    return False
+
+
+def _check_tls(tls: Tls, report: Report) -> None:
+    report.word("tls.issuerKind", tls.issuer_kind, ISSUER_KINDS)
+    if tls.kind == "cert-manager":
+        if not tls.issuer:
+            report.error("tls.issuer", "is required with cert-manager; name the issuer of the certificate")
+        elif not is_dns1123_subdomain(tls.issuer):
+            report.error("tls.issuer", f"must be the name of an issuer, found {tls.issuer!r}")
+    elif tls.issuer:
+        report.error("tls.issuer", f"has no effect with tls {tls.kind!r}; remove it or set tls to 'cert-manager'")
+    if tls.kind == "acm":
+        if not tls.certificate_arn:
+            report.error("tls.certificateArn", "is required with acm; give the ARN of the certificate of the host")
+        elif not _CERTIFICATE_ARN.match(tls.certificate_arn):
+            form = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"
+            report.error("tls.certificateArn", f"must be of the form {form}, found {tls.certificate_arn!r}")
+    elif tls.certificate_arn:
+        report.error("tls.certificateArn", f"has no effect with tls {tls.kind!r}; remove it or set tls to 'acm'")
+
+
+def _check_auth(auth: Auth, report: Report) -> None:
+    if auth.kind == "api-key":
+        _check_secrets(auth, report)
+    elif auth.secrets:
+        report.error("auth.secrets", f"have no effect with auth {auth.kind!r}; remove them or set auth to 'api-key'")
+    if auth.kind == "jwt":
+        _check_jwt(auth, report)
+        return
+    for field, value in (("issuer", auth.issuer), ("jwksUri", auth.jwks_uri), ("audiences", auth.audiences)):
+        if value:
+            report.error(f"auth.{field}", f"has no effect with auth {auth.kind!r}; remove it or set auth to 'jwt'")
+
+
+def _check_secrets(auth: Auth, report: Report) -> None:
+    if not auth.secrets:
+        report.error("auth.secrets", "is required with api-key; name a Secret with a key per client")
+    for index, name in enumerate(auth.secrets):
+        if not is_dns1123_subdomain(name):
+            report.error(f"auth.secrets[{index}]", f"must be the name of a Secret, found {name!r}")
+        elif name in auth.secrets[:index]:
+            report.error(f"auth.secrets[{index}]", f"{name!r} is there twice; remove one")
+
+
+def _check_jwt(auth: Auth, report: Report) -> None:
+    if not auth.issuer:
+        report.error("auth.issuer", "is required with jwt; without it tokens of every issuer would do")
+    elif len(auth.issuer) > _LONGEST_TEXT:
+        report.error("auth.issuer", f"must be at most {_LONGEST_TEXT} characters, found {len(auth.issuer)}")
+    if not auth.jwks_uri:
+        report.error("auth.jwksUri", "is required with jwt; give the address of the issuer's keys")
+    elif not _is_https(auth.jwks_uri):
+        report.error("auth.jwksUri", f"must be an https address, found {auth.jwks_uri!r}")
+    if not auth.audiences:
+        report.error("auth.audiences", "is required with jwt; without it a token for another service would do")
+    elif len(auth.audiences) > _MOST_AUDIENCES:
+        report.error("auth.audiences", f"must be at most {_MOST_AUDIENCES}, found {len(auth.audiences)}")
+
+
+def _is_https(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme == "https" and bool(parts.hostname) and len(text) <= _LONGEST_TEXT
+    except ValueError:
+        return False
+
+
+def _check_gateway(door: FrontDoor, report: Report) -> None:
+    if door.tls.kind in TLS_KINDS[1:] and not door.host:
+        report.error("host", f"is required with tls {door.tls.kind!r}; give the name that the certificate is for")
+    anonymous = door.auth.kind == "none"
+    if door.allow_anonymous and not anonymous:
+        report.error("allowAnonymous", f"contradicts auth {door.auth.kind!r}; remove one of the two")
+    if door.internal:
+        if anonymous and not door.allow_anonymous:
+            report.warn("auth", "is 'none': whoever reaches the private network may call every model")
+        if not anonymous and door.tls.kind == "none":
+            report.warn("tls", f"is 'none': with auth {door.auth.kind!r} credentials cross the network in clear text")
+        return
+    if door.tls.kind == "none":
+        report.error(
+            "tls", "is 'none' on a public address; set it to 'cert-manager' or 'acm', or set internal to true"
+        )
+    if anonymous and not door.allow_anonymous:
+        report.error(
+            "auth",
+            "is 'none' on a public address; set it to 'api-key' or 'jwt', set internal to true, or set "
+            "allowAnonymous to true if everybody on the internet shall use the models",
+        )
+
+
+def _check_load_balancers(door: FrontDoor, report: Report) -> None:
+    """A load balancer passes bytes on: it can neither ask for a key nor choose a model."""
+    if not door.internal:
+        report.error(
+            "internal", "must be true with expose 'load-balancer', which asks nobody for a key; or expose a 'gateway'"
+        )
+    for field, value in (("auth", door.auth.kind), ("tls", door.tls.kind)):
+        if value != "none":
+            report.error(field, f"{value!r} needs expose 'gateway'; a load balancer per model only passes bytes on")
+    if door.host:
+        report.error("host", "has no effect with expose 'load-balancer': each model has an address of its own")
