@@ -1,0 +1,226 @@
+"""The real API server judges: pods under Pod Security, and the objects that keep models apart and available."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from components.api.load import load
+from components.render.fleet import render_fleet
+from components.render.front_door import FrontDoor, front_door
+from components.render.hardening import Hardening, harden, pod_templates, priority_classes, restricted_exemptions
+from components.render.network_policies import Allowed, network_policies
+from components.render.options import Options
+from components.render.types import Fleet, Object, Rendered
+from tests.stacks.shipped import ROOT
+from workbench.kube import Kube, KubeError
+
+MANAGER = "test-pod-security"
+LEVELS = ("restricted", "baseline", "privileged")
+ALL = Hardening("restricted", disruption_budgets=True, topology_spread=True, priority="standard")
+ROOT_ONLY = {"root"}
+EXEMPT: dict[str, set[str]] = {
+    "deepseek-two-flavors": ROOT_ONLY,
+    "gemma-elastic": ROOT_ONLY,
+    "llama-405b": ROOT_ONLY,
+    "llama-sglang": ROOT_ONLY,
+    "llama-speculative": ROOT_ONLY,
+    "phi-hostpath": {"root", "hostPath"},
+    "qwen-chat": ROOT_ONLY,
+    "qwen-oss": ROOT_ONLY,
+}
+"""The shipped models that do not meet ``restricted``, by what keeps them: images of vLLM and SGLang, a folder."""
+SAID = {
+    "root": ("unrestricted capabilities", "runAsNonRoot != true"),
+    "hostPath": ("restricted volume types",),
+}
+"""What the admission of Pod Security says of each (its checks capabilities, runAsNonRoot, restrictedVolumes)."""
+
+
+def space(level: str) -> str:
+    return f"security-{level}"
+
+
+@pytest.fixture(scope="module")
+def ready(kube: Kube) -> Iterator[Kube]:
+    """A namespace per level, and the service account that pods of every namespace have."""
+    for level in LEVELS:
+        labels = {"pod-security.kubernetes.io/enforce": level, "pod-security.kubernetes.io/enforce-version": "latest"}
+        metadata = {"name": space(level), "labels": labels}
+        kube.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, manager=MANAGER)
+        account = {"name": "default", "namespace": space(level)}
+        kube.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}, manager=MANAGER)
+    for body in priority_classes():
+        kube.apply(body, manager=MANAGER)
+    yield kube
+    for level in LEVELS:
+        kube.delete("v1", "Namespace", space(level))
+    for body in priority_classes():
+        kube.delete(body["apiVersion"], body["kind"], body["metadata"]["name"])
+
+
+def shipped(level: str = "restricted", **options: Any) -> Fleet:
+    fleet = render_fleet(load([ROOT / "stacks" / "models"]).resources, Options(namespace=space(level), **options))
+    assert not [p for p in fleet.problems if p.severity == "error"]
+    return fleet
+
+
+def models() -> list[Rendered]:
+    found = list(shipped().rendered)
+    assert len(found) == len(list((ROOT / "stacks" / "models").glob("*.yaml")))
+    return found
+
+
+def pods(name: str, objects: tuple[Object, ...], namespace: str) -> list[Object]:
+    """A pod of each template, as a controller would make it."""
+    templates = [copy.deepcopy(t) for body in objects for t in pod_templates(body)]
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {**t.get("metadata", {}), "name": f"{name}-{n}", "namespace": namespace},
+            "spec": t["spec"],
+        }
+        for n, t in enumerate(templates)
+    ]
+
+
+def refusals(kube: Kube, candidates: list[Object]) -> list[str]:
+    """What the API server says against pods; validation is strict and server-side, nothing is stored."""
+    said = []
+    for pod in candidates:
+        try:
+            kube.apply(pod, manager=MANAGER, dry_run=True)
+        except KubeError as error:
+            if error.status != 403:
+                raise
+            said.append(str(error))
+    return said
+
+
+@pytest.mark.parametrize("item", models(), ids=lambda item: item.name)
+def test_a_shipped_model_meets_restricted_or_is_refused_for_what_is_listed(ready: Kube, item: Rendered) -> None:
+    objects = harden(item.objects, ALL)
+    listed = {exemption.rule for exemption in restricted_exemptions(objects)}
+    assert listed == EXEMPT.get(item.name, set())
+    said = refusals(ready, pods(item.name, objects, space("restricted")))
+    assert bool(said) is bool(listed)
+    for text in said:
+        assert "violates PodSecurity" in text
+        for rule, fragments in SAID.items():
+            assert all((fragment in text) is (rule in listed) for fragment in fragments), text
+        # Nothing else is wrong with it.
+        assert not [
+            w for w in ("seccompProfile", "allowPrivilegeEscalation", "privileged", "runAsUser=0") if w in text
+        ]
+
+
+@pytest.mark.parametrize("item", models(), ids=lambda item: item.name)
+def test_a_refusal_names_the_container_that_is_listed(ready: Kube, item: Rendered) -> None:
+    objects = harden(item.objects, ALL)
+    text = " ".join(refusals(ready, pods(item.name, objects, space("restricted"))))
+    for exemption in restricted_exemptions(objects):
+        assert f'"{exemption.part}"' in text
+
+
+def test_as_rendered_no_model_meets_restricted(ready: Kube) -> None:
+    """What hardening is for; it also shows that the profile is enforced here."""
+    for item in models():
+        assert refusals(ready, pods(item.name, item.objects, space("restricted"))), item.name
+
+
+@pytest.mark.parametrize("level", ["restricted", "baseline"])
+def test_baseline_forbids_only_folders_of_the_node(ready: Kube, level: str) -> None:
+    for item in models():
+        objects = harden(item.objects, Hardening(level))
+        said = refusals(ready, pods(item.name, objects, space("baseline")))
+        assert bool(said) is ("hostPath" in EXEMPT.get(item.name, set())), (item.name, said)
+        assert all("hostPath volumes" in text for text in said)
+
+
+@pytest.mark.parametrize("options", [{}, {"runtimes": "current"}, {"workload": "lws"}])
+def test_every_hardened_pod_is_valid(ready: Kube, options: dict[str, Any]) -> None:
+    """Where nothing is forbidden, what is left to refuse is a field that contradicts another."""
+    for item in shipped(**options).rendered:
+        assert refusals(ready, pods(item.name, harden(item.objects, ALL), space("privileged"))) == []
+
+
+def test_in_the_current_edition_only_the_images_without_root_meet_restricted(ready: Kube) -> None:
+    """TGI 3.3.6 needs root again."""
+    passed = set()
+    for item in shipped(runtimes="current").rendered:
+        objects = harden(item.objects, ALL)
+        said = refusals(ready, pods(item.name, objects, space("restricted")))
+        assert bool(said) is bool(restricted_exemptions(objects)), (item.name, said)
+        passed |= {item.name} if not said else set()
+    assert passed == {"qwen-cpu", "tiny-ollama"}
+
+
+def test_workloads_budgets_and_services_are_accepted(ready: Kube) -> None:
+    accepted = set()
+    for item in models():
+        for body in harden(item.objects, ALL):
+            if body["kind"] == "LeaderWorkerSet":
+                continue  # a custom resource that is not defined here; its pods are judged above
+            ready.apply(body, manager=MANAGER, dry_run=True)
+            accepted.add(body["kind"])
+    assert accepted == {"Deployment", "Service", "HorizontalPodAutoscaler", "PodDisruptionBudget"}
+
+
+def test_a_deployment_is_accepted_whose_pods_are_refused(ready: Kube) -> None:
+    """Pod Security refuses pods, never workloads: without a look at pods an exemption would go unnoticed."""
+    (item,) = (item for item in models() if item.name == "qwen-chat")
+    for body in item.objects:
+        ready.apply(body, manager=MANAGER, dry_run=True)
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        Allowed(),
+        Allowed(
+            gateway_namespace="envoy-gateway-system", clients=({"team": "a"},), cidrs=("10.0.0.0/16", "fd00::/64")
+        ),
+        Allowed(monitoring_namespace=None, clients=(), restrict_egress=True),
+    ],
+)
+def test_network_policies_are_accepted(ready: Kube, allowed: Allowed) -> None:
+    made = network_policies(shipped(), allowed)
+    assert len(made) == len(models()) + 1, "one each, and one within the group of llama-405b"
+    for body in made:
+        stored = ready.apply(body, manager=MANAGER, dry_run=True)
+        assert stored["spec"].get("egress") == body["spec"].get("egress")
+        assert stored["spec"].get("ingress", []) == body["spec"]["ingress"]
+        assert stored["spec"]["policyTypes"] == body["spec"]["policyTypes"]
+
+
+def test_priority_classes_are_accepted_and_resolved(ready: Kube) -> None:
+    values = {body["metadata"]["name"]: body["value"] for body in priority_classes()}
+    (item,) = (item for item in models() if item.name == "tiny-ollama")
+    for name in ("critical", "standard", "batch"):
+        (pod,) = pods(name, harden(item.objects, Hardening("restricted", priority=name)), space("restricted"))
+        stored = ready.apply(pod, manager=MANAGER, dry_run=True)
+        assert stored["spec"]["priority"] == values[f"inference-{name}"]
+
+
+def test_load_balancers_are_accepted(ready: Kube) -> None:
+    plan = front_door(shipped(), FrontDoor("load-balancer", internal=True))
+    assert len(plan.objects) == len(models())
+    for body in plan.objects:
+        stored = ready.apply(body, manager=MANAGER, dry_run=True)
+        assert stored["spec"]["type"] == "LoadBalancer"
+
+
+def test_budgets_select_the_pods_of_their_workload(ready: Kube) -> None:
+    """Of a LeaderWorkerSet it is the leader, whose labels its controller sets."""
+    seen = set()
+    for options in ({}, {"workload": "lws"}):
+        for item in shipped(**options).rendered:
+            made = harden(item.objects, ALL)
+            for budget in (body for body in made if body["kind"] == "PodDisruptionBudget"):
+                wanted = budget["spec"]["selector"]["matchLabels"]
+                service = next(body for body in made if body["kind"] == "Service")
+                assert wanted == service["spec"]["selector"]
+                seen.add(made[0]["kind"])
+    assert seen == {"Deployment", "LeaderWorkerSet"}
