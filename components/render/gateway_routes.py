@@ -6,7 +6,6 @@ Kinds and fields: Envoy AI Gateway v1.1 (``aigateway.envoyproxy.io/v1beta1``), l
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from urllib.parse import urlsplit
 
 from ..api.problems import Problem
 from .gateway_objects import ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
@@ -80,9 +79,9 @@ def _backend(served: Served) -> Object:
 
 def _service_backend(served: Served) -> Object:
     schema = {"name": _SCHEMAS[served.endpoint.api]}
-    prefix = urlsplit(served.endpoint.url).path.rstrip("/")
+    prefix = "/" + served.endpoint.url.partition("://")[2].partition("/")[2].rstrip("/")
     if prefix != _USUAL_PREFIX:
-        schema["prefix"] = prefix or "/"
+        schema["prefix"] = prefix
     spec = {"schema": schema, "backendRef": {"group": ENVOY_API, "kind": "Backend", "name": served.item.name}}
     return _object(f"{AI_API}/v1beta1", "AIServiceBackend", served.item.name, served.item.namespace, spec)
 

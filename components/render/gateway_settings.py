@@ -3,7 +3,6 @@
 import ipaddress
 import re
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ..api.problems import Problem, did_you_mean
@@ -22,6 +21,7 @@ ISSUER_KINDS = ("ClusterIssuer", "Issuer")
 _DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
 """A duration as the Gateway API takes it (GEP-2257)."""
 _CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
+_HTTPS = re.compile(r"https://(?P<host>[^/:@?#\s]+)(:[0-9]{1,5})?(/[^\s#]*)?\Z", re.ASCII)
 _LONGEST_TEXT = 253
 _MOST_AUDIENCES = 8
 """Bounds of ``JWTProvider`` and ``RemoteJWKS`` (Envoy Gateway, gateway.envoyproxy.io/v1alpha1)."""
@@ -217,11 +217,8 @@ def _check_jwt(auth: Auth, report: Report) -> None:
 
 
 def _is_https(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        return parts.scheme == "https" and bool(parts.hostname) and len(text) <= _LONGEST_TEXT
-    except ValueError:
-        return False
+    match = _HTTPS.match(text)
+    return bool(match) and is_dns1123_subdomain(match["host"].lower()) and len(text) <= _LONGEST_TEXT
 
 
 def _check_gateway(door: FrontDoor, report: Report) -> None:

@@ -337,6 +337,24 @@ def test_ollama_is_asked_by_its_tag() -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "schema"),
+    [
+        ("http://m-lb.models.svc:8080/v1", {"name": "OpenAI"}),
+        ("http://m-lb.models.svc:8080/v1/", {"name": "OpenAI"}),
+        ("http://m-lb.models.svc:8080/openai/v1", {"name": "OpenAI", "prefix": "/openai/v1"}),
+        ("http://m-lb.models.svc:8080", {"name": "OpenAI", "prefix": "/"}),
+    ],
+)
+def test_an_api_under_another_path_is_found_there(url: str, schema: Object) -> None:
+    """``VersionedAPISchema.prefix``: what stands before ``/chat/completions``."""
+    of = fleet("m")
+    (item,) = of.rendered
+    assert item.endpoint
+    moved = replace(of, rendered=(replace(item, endpoint=replace(item.endpoint, url=url)),))
+    assert one(made(PUBLIC, moved), "AIServiceBackend")["spec"]["schema"] == schema
+
+
+@pytest.mark.parametrize(
     ("replicas", "weights"), [((3, 1), [3, 1]), ((2, 0), [2, 0]), ((0, 0), [1, 1])], ids=["share", "rest", "none"]
 )
 def test_one_name_served_twice_is_shared_by_replicas(replicas: tuple[int, int], weights: list[int]) -> None:
@@ -498,6 +516,7 @@ ROWS: list[tuple[str, FrontDoor, str, str]] = [
     ("no keys", replace(PUBLIC, auth=replace(TOKENS, jwks_uri=None)), "auth.jwksUri", "is required with jwt"),
     ("plain keys", replace(PUBLIC, auth=replace(TOKENS, jwks_uri="http://a/b")), "auth.jwksUri", "must be an https"),
     ("bad keys", replace(PUBLIC, auth=replace(TOKENS, jwks_uri="https://[a")), "auth.jwksUri", "must be an https"),
+    ("no host of keys", replace(PUBLIC, auth=replace(TOKENS, jwks_uri="https:///a")), "auth.jwksUri", "must be an"),
     ("anybody's", replace(PUBLIC, auth=replace(TOKENS, audiences=())), "auth.audiences", "is required with jwt"),
     ("too many", replace(PUBLIC, auth=replace(TOKENS, audiences=("a",) * 9)), "auth.audiences", "at most 8, found 9"),
     ("seconds", replace(PUBLIC, request_timeout="600"), "requestTimeout", "must be a time such as 10m"),
