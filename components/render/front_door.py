@@ -134,7 +134,7 @@ def _load_balancers(models: dict[str, list[Served]], door: FrontDoor, problems: 
     return FrontDoorPlan(
         objects=tuple(body for _, body in pairs),
         endpoints=tuple(
-            _outside(each, f"http://{ADDRESS}:{each.endpoint.port}/v1", _status(body)) for each, body in pairs
+            _outside(each, f"http://{ADDRESS}:{each.endpoint.port}{each.path}", _status(body)) for each, body in pairs
         ),
         needs=frozenset({AWS_LOAD_BALANCER_CONTROLLER}),
         problems=problems,

@@ -33,6 +33,12 @@ class Served:
         """Namespace and name."""
         return self.item.namespace, self.item.name
 
+    @property
+    def path(self) -> str:
+        """Path of the API, such as ``/v1``; empty at the root."""
+        path = self.endpoint.url.partition("://")[2].partition("/")[2].rstrip("/")
+        return f"/{path}" if path else ""
+
 
 def served_by_model(rendered: Iterable[Rendered]) -> dict[str, list[Served]]:
     """Return what serves, by the name that clients ask for; the order does not depend on that of the input."""
@@ -79,9 +85,8 @@ def _backend(served: Served) -> Object:
 
 def _service_backend(served: Served) -> Object:
     schema = {"name": _SCHEMAS[served.endpoint.api]}
-    prefix = "/" + served.endpoint.url.partition("://")[2].partition("/")[2].rstrip("/")
-    if prefix != _USUAL_PREFIX:
-        schema["prefix"] = prefix
+    if served.path != _USUAL_PREFIX:
+        schema["prefix"] = served.path or "/"
     spec = {"schema": schema, "backendRef": {"group": ENVOY_API, "kind": "Backend", "name": served.item.name}}
     return _object(f"{AI_API}/v1beta1", "AIServiceBackend", served.item.name, served.item.namespace, spec)
 

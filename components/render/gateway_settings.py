@@ -218,7 +218,7 @@ def _check_jwt(auth: Auth, report: Report) -> None:
 
 def _is_https(text: str) -> bool:
     match = _HTTPS.match(text)
-    return bool(match) and is_dns1123_subdomain(match["host"].lower()) and len(text) <= _LONGEST_TEXT
+    return match is not None and is_dns1123_subdomain(match["host"].lower()) and len(text) <= _LONGEST_TEXT
 
 
 def _check_gateway(door: FrontDoor, report: Report) -> None:

@@ -352,6 +352,9 @@ def test_an_api_under_another_path_is_found_there(url: str, schema: Object) -> N
     assert item.endpoint
     moved = replace(of, rendered=(replace(item, endpoint=replace(item.endpoint, url=url)),))
     assert one(made(PUBLIC, moved), "AIServiceBackend")["spec"]["schema"] == schema
+    # A load balancer passes on what it gets; the gateway's own API is under /v1 whatever is behind it.
+    assert made(BALANCERS, moved).endpoints[0].at("x") == "http://x:8080" + schema.get("prefix", "/v1").rstrip("/")
+    assert made(PUBLIC, moved).endpoints[0].url == "https://models.example.com/v1"
 
 
 @pytest.mark.parametrize(
