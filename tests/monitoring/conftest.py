@@ -1,16 +1,25 @@
 """The parts of the metric chain as real programs, and a stand-in for what they scrape."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.monitoring.adapter import Adapter, adapting
+from tests.monitoring.aggregation import aggregating
 from tests.monitoring.exporter import Exporter, serving
 from tests.monitoring.prometheus import Prometheus, started
 from tests.monitoring.promtool import Promtool
 from tests.monitoring.tools import ADAPTER, PROMETHEUS, Tool, ensure_built
+from workbench.cluster.binaries import Found
+from workbench.cluster.cluster import Running
 from workbench.errors import WorkbenchError
+from workbench.kube import Kube
+
+Json = dict[str, Any]
 
 
 def built(tool: Tool) -> dict[str, Path]:
@@ -53,3 +62,30 @@ def promtool(prometheus_programs: dict[str, Path], tmp_path: Path) -> Promtool:
 def exporter() -> Iterator[Exporter]:
     with serving() as exporter:
         yield exporter
+
+
+@pytest.fixture(scope="session")
+def metrics_cluster(tmp_path_factory: pytest.TempPathFactory, programs: Found) -> Iterator[Running]:
+    """A control plane with the flags of the aggregation layer; the one that the other suites share lacks them."""
+    with aggregating(tmp_path_factory.mktemp("metrics-cluster"), programs) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def metrics_kube(metrics_cluster: Running) -> Iterator[Kube]:
+    """A client of that control plane, with every right."""
+    with Kube.from_kubeconfig(metrics_cluster.kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture
+def adapter(
+    adapter_program: Path, metrics_cluster: Running, metrics_kube: Kube, prometheus: Prometheus, tmp_path: Path
+) -> Iterator[Callable[[Json], Adapter]]:
+    """Start the adapter with the chart's ``rules``: ``adapter({"default": False, "custom": [...]})``."""
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    with ExitStack() as stack:
+        yield lambda rules: stack.enter_context(
+            adapting(adapter_program, folder, metrics_cluster, metrics_kube, prometheus.url, rules)
+        )

@@ -155,6 +155,8 @@ def started(program: Path, folder: Path) -> Iterator[Prometheus]:
         f"--storage.tsdb.path={folder / 'storage'}",
         f"--web.listen-address={LOOPBACK}:{port}",
         "--web.enable-lifecycle",
+        # Hidden, and 5 s by default: targets that a test changed must not wait for it.
+        f"--scrape.discovery-reload-interval={SCRAPE_INTERVAL}",
         "--log.level=warn",
     ]
     with running(command, folder / "prometheus.log", prometheus.ready):
