@@ -169,7 +169,22 @@ def _metric(facts: dict[str, Any]) -> Metric:
 
 
 @functools.cache
+def panel_rows() -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of the dashboard as they are written."""
+    return tuple(_read("dashboard.yaml"))
+
+
+@functools.cache
+def alert_rows() -> tuple[Mapping[str, Any], ...]:
+    """Return the alerts as they are written."""
+    return tuple(_read("alerts.yaml"))
+
+
+@functools.cache
 def _data() -> dict[str, Any]:
-    text = files(__package__).joinpath("engine_metrics.yaml").read_text(encoding="utf-8")
-    data: dict[str, Any] = yaml.safe_load(text)
+    data: dict[str, Any] = _read("engine_metrics.yaml")
     return data
+
+
+def _read(name: str) -> Any:  # noqa: ANN401  whatever the file holds
+    return yaml.safe_load(files(__package__).joinpath(name).read_text(encoding="utf-8"))
