@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -210,7 +211,5 @@ def _await_available(kube: Kube, name: str) -> None:
 
 
 def _listens(port: int) -> bool:
-    import socket
-
     with socket.socket() as probe:
         return probe.connect_ex((LOOPBACK, port)) == 0

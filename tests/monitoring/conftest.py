@@ -1,6 +1,7 @@
 """The parts of the metric chain as real programs, and a stand-in for what they scrape."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.monitoring.exporter import Exporter, serving
 from tests.monitoring.prometheus import Prometheus, started
 from tests.monitoring.promtool import Promtool
 from tests.monitoring.tools import ADAPTER, PROMETHEUS, Tool, ensure_built
+from tests.monitoring.workload import apply_namespace
 from workbench.cluster.binaries import Found
 from workbench.cluster.cluster import Running
 from workbench.errors import WorkbenchError
@@ -76,6 +78,15 @@ def metrics_kube(metrics_cluster: Running) -> Iterator[Kube]:
     """A client of that control plane, with every right."""
     with Kube.from_kubeconfig(metrics_cluster.kubeconfig) as client:
         yield client
+
+
+@pytest.fixture
+def metrics_namespace(metrics_kube: Kube, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace of the test's own, deleted at its end without waiting."""
+    name = re.sub("[^a-z0-9]+", "-", request.node.name.lower())[:60].strip("-")
+    apply_namespace(metrics_kube, name)
+    yield name
+    metrics_kube.delete("v1", "Namespace", name)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -55,10 +56,13 @@ class Prometheus:
     def write(self, config: Mapping[str, Any], files: Mapping[str, Any] | None = None) -> None:
         """Write the config without telling the program."""
         for name, content in {**(files or {}), self.config_file.name: {**EMPTY, **config}}.items():
-            # JSON is YAML, and has no surprises with quoting. Replaced whole: service discovery watches files.
-            unfinished = self.folder / f".{name}"
-            unfinished.write_text(json.dumps(content))
-            unfinished.replace(self.folder / name)
+            self.write_file(name, content)
+
+    def write_file(self, name: str, content: Any) -> None:
+        """Write one file, at once or not at all: service discovery watches those that name targets."""
+        unfinished = self.folder / f".{name}"
+        unfinished.write_text(json.dumps(content))  # JSON is YAML, and has no surprises with quoting
+        unfinished.replace(self.folder / name)
 
     def get(self, path: str, **params: str) -> Any:
         """Return ``data`` of an answer of the API.
@@ -169,12 +173,10 @@ def scraping(targets: Sequence[Mapping[str, Any]], job: str = "serving/engines",
 
 
 def watching(file: str, job: str = "serving/engines", **more: Any) -> Json:
-    """A config with one job whose targets are read from a file whenever it changes (see ``write_targets``)."""
+    """A config with one job whose targets are read from a file whenever it changes (``Prometheus.write_file``)."""
     return {"scrape_configs": [{"job_name": job, "file_sd_configs": [{"files": [file]}], **more}]}
 
 
 def _seconds(timestamp: str) -> float:
     """Prometheus writes nanoseconds, which fromisoformat of Python 3.11 cuts to microseconds."""
-    from datetime import datetime
-
     return datetime.fromisoformat(timestamp).timestamp()

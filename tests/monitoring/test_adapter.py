@@ -1,19 +1,21 @@
 """The metrics APIs as prometheus-adapter serves them behind the API server, under the rules of the documents."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.monitoring.adapter import EXTERNAL, Adapter
+from tests.monitoring.adapter import CUSTOM, EXTERNAL, Adapter
 from tests.monitoring.daemon import eventually
 from tests.monitoring.engines import ENGINES, WVA
 from tests.monitoring.exporter import Exporter
 from tests.monitoring.prometheus import Prometheus, scraping
 from tests.monitoring.rules import overrides
-from workbench.kube import Kube
+from tests.monitoring.workload import MANAGER, deployment, fitting_node, running_pods
+from workbench.kube import Kube, KubeError
 
 Json = dict[str, Any]
+Adapting = Callable[[Json], Adapter]
 RULES: Json = {
     "default": False,
     "custom": [
@@ -44,24 +46,71 @@ RULES: Json = {
 }
 
 
-@pytest.fixture
-def namespace(metrics_kube: Kube) -> Iterator[str]:
-    name = "serving"
-    metrics_kube.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, manager="test")
-    yield name
-    metrics_kube.delete("v1", "Namespace", name)
+NAMES = {
+    "vllm": "vllm_num_requests_waiting",
+    "sglang": "sglang_num_queue_reqs",
+    "tgi": "tgi_queue_size",
+    "llamacpp": "llamacpp_requests_deferred",
+}
+"""What the rules make of each engine's queue metric."""
 
 
-def test_probe(
-    namespace: str, prometheus: Prometheus, exporter: Exporter, adapter: Callable[[Json], Adapter]
+def two_pods(kube: Kube, namespace: str, name: str) -> list[str]:
+    made = deployment(namespace, name)
+    made["spec"]["replicas"] = 2
+    kube.apply(made, manager=MANAGER)
+    eventually(lambda: len(running_pods(kube, made)) == 2, f"two pods of {name}")
+    return sorted(pod["metadata"]["name"] for pod in running_pods(kube, made))
+
+
+@pytest.mark.parametrize("version", ["v1beta1", "v1beta2"])
+def test_each_engines_queue_is_a_value_per_pod(
+    metrics_kube: Kube,
+    metrics_namespace: str,
+    prometheus: Prometheus,
+    exporter: Exporter,
+    adapter: Adapting,
+    version: str,
 ) -> None:
-    exporter.pod(ENGINES[0], namespace, "chat-0").set(ENGINES[0].queue, 7)
+    metrics_kube.apply(fitting_node(deployment(metrics_namespace)), manager=MANAGER)
+    expected = {}
+    for engine in ENGINES:
+        first, second = two_pods(metrics_kube, metrics_namespace, engine.name)
+        exporter.pod(engine, metrics_namespace, first).set(engine.queue, 7)
+        exporter.pod(engine, metrics_namespace, second).set(engine.queue, 2.5)
+        # Of a pod with this name in another namespace, nothing may be seen.
+        exporter.pod(engine, "elsewhere", first).set(engine.queue, 99)
+        expected[NAMES[engine.name]] = {first: "7", second: "2500m"}
+    prometheus.configure(scraping(exporter.targets()))
+    prometheus.await_scrape(len(exporter.pods))
+    running = adapter({**RULES, "external": []})
+    wanted = {f"pods/{name}" for name in NAMES.values()}
+    eventually(lambda: wanted <= running.metrics(CUSTOM, version), "all queue metrics in discovery", pause=0.5)
+    for engine in ENGINES:
+        name = NAMES[engine.name]
+        assert running.pods(metrics_namespace, name, version, app=engine.name) == expected[name]
+    with pytest.raises(KubeError) as error:
+        running.metrics(EXTERNAL)
+    assert error.value.status == 404
+
+
+def test_wvas_replicas_are_an_external_metric_of_the_variants_namespace(
+    prometheus: Prometheus, exporter: Exporter, adapter: Adapting
+) -> None:
+    controller = exporter.pod(WVA, "inferno-autoscaler-system", "wva-0", container="manager", endpoint="https")
+    for namespace, variant, replicas in (("serving", "chat", 3), ("serving", "code", 5), ("elsewhere", "chat", 9)):
+        labels = {"variant_name": variant, "namespace": namespace, "accelerator_type": "A100"}
+        controller.set("inferno_desired_replicas", replicas, **labels)
     prometheus.configure(scraping(exporter.targets()))
     prometheus.await_scrape()
-    running = adapter(RULES)
-    try:
-        eventually(lambda: running.metrics(), "x", 10)
-        print(running.metrics(), running.metrics(EXTERNAL))
-        eventually(lambda: running.pods(namespace, "vllm_num_requests_waiting"), "y", 10)
-    finally:
-        print(running.log.read_text()[-6000:])
+    running = adapter({**RULES, "custom": []})
+    name = "inferno_desired_replicas"
+    eventually(lambda: name in running.metrics(EXTERNAL), "the metric in discovery", pause=0.5)
+    assert running.external("serving", name, variant_name="chat") == ["3"]
+    assert running.external("elsewhere", name, variant_name="chat") == ["9"]
+    assert running.external("inferno-autoscaler-system", name, variant_name="chat") == []
+    # Without a selector an autoscaler is given all of them, and adds them up.
+    assert sorted(running.external("serving", name)) == ["3", "5"]
+    with pytest.raises(KubeError) as error:
+        running.metrics(CUSTOM)
+    assert error.value.status == 404

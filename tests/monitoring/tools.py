@@ -48,14 +48,22 @@ ADAPTER = Tool("adapter", ("sigs.k8s.io/prometheus-adapter/cmd/adapter",))
 
 
 def ensure_built(tool: Tool) -> dict[str, Path]:
-    """Return the programs of ``tool``, built where the cache lacks them.
+    """Return the programs of ``tool``, built where the user's cache lacks them.
 
     Raises:
         WorkbenchError: there is no Go, or it could not build; the message holds the end of what it said.
     """
     base = cache_folder().parent
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    go = choose_go(base, lambda _: None)
+    return build_missing(choose_go(base, lambda _: None), tool, base)
+
+
+def build_missing(go: Go, tool: Tool, base: Path) -> dict[str, Path]:
+    """Return the programs of ``tool`` below ``base``, built with ``go`` where they are not there.
+
+    Raises:
+        WorkbenchError: one could not be built.
+    """
     folder = base / f"{tool.module}-{_key(tool, go)}"
     folder.mkdir(mode=0o700, exist_ok=True)
     with _locked(folder / "lock"):
