@@ -187,7 +187,7 @@ def _requests(use: Use) -> Iterator[Problem]:
     lacking = [c["name"] for c in containers if (only is None or c["name"] == only) and not _asks(c, use.name)]
     if lacking:
         reason = f"utilization is a share of {use.name} requests, and {', '.join(lacking)} has none"
-        path = use.path if use.path == "metrics" else f"{use.field}.name"
+        path = use.path if use.path == "metrics" else f"{use.place}.name"
         yield use.scaler.problem(path, f"{reason}; set resources.requests.{use.name}, or scale on the engine's queue")
 
 

@@ -1,7 +1,6 @@
 """What the autoscalers of a fleet read, and where it says so in the manifests."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..api.llmaz import Playground
 from ..api.problems import Problem
@@ -85,6 +84,8 @@ class Scaler:
             where = f"HorizontalPodAutoscaler {self.hpa['metadata']['name']!r}, spec.{path}"
             return source.problem("spec", f"{where}: {reason}", severity)
         elastic = resource.spec.elastic_config
+        if path == "minReplicas":
+            return source.problem("spec.elasticConfig.minReplicas", reason, severity)
         if elastic and elastic.scale_trigger:
             return source.problem(f"spec.elasticConfig.scaleTrigger.hpa.{path}", reason, severity)
         return source.problem("spec.elasticConfig", f"recommended scaleTrigger.hpa.{path}: {reason}", severity)
@@ -103,7 +104,7 @@ class Use:
     scaler: Scaler
     path: str
     kind: str
-    body: Object = field(hash=False)
+    body: Object
 
     @property
     def name(self) -> str:
@@ -123,7 +124,7 @@ class Use:
         return wanted
 
     @property
-    def field(self) -> str:
+    def place(self) -> str:
         """Its path with the field of its kind."""
         return f"{self.path}.{self.kind[0].lower()}{self.kind[1:]}"
 
@@ -143,7 +144,7 @@ class Use:
 
     def problem(self, path: str, reason: str, severity: str = "error") -> Problem:
         """Return a problem of a field of this metric."""
-        return self.scaler.problem(f"{self.field}.{path}" if path else self.path, reason, severity)
+        return self.scaler.problem(f"{self.place}.{path}" if path else self.path, reason, severity)
 
 
 def targets_of(fleet: Fleet) -> tuple[Target, ...]:
@@ -165,11 +166,6 @@ def scalers_of(fleet: Fleet) -> tuple[Scaler, ...]:
         for hpa in target.item.objects
         if hpa["kind"] == "HorizontalPodAutoscaler" and _aims_at(hpa, target)
     )
-
-
-def external_uses(scalers: tuple[Scaler, ...]) -> Iterator[Use]:
-    """Yield what is read from the external metrics API."""
-    return (use for scaler in scalers for use in scaler.uses if use.kind == "External")
 
 
 def _aims_at(hpa: Object, target: Target) -> bool:

@@ -448,7 +448,7 @@ class TestKeda:
     def test_zero_without_it_is_an_error(self, adapter: str, read: Any, said: str) -> None:
         fleet = with_minimum(fleet_of(MODEL, scaled(read)), 0)
         (problem,) = metric_chain(fleet, MetricSettings(adapter=adapter)).problems
-        assert problem.severity == "error"
+        assert (problem.severity, problem.path) == ("error", "spec.elasticConfig.minReplicas")
         assert said in problem.reason
 
     def test_expressions_cannot_be_queried(self) -> None:
