@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ..api.problems import Problem
-from ..render.nodes import offered_by
-from ..render.types import Fleet, PodDemand, Rendered
+from ..render.nodes import lands_on, offered_by
+from ..render.types import Fleet, NodeChoice, PodDemand, Rendered
 from ..render.workload import UNLIMITED
 from .node_plan import NodeEnvironment, NodeGroupPlan
 
@@ -46,11 +46,11 @@ def pending(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEn
 
     Pods go to their groups in order of preference, the largest pods first.
     """
-    at_rest = _unplaced(fleet, groups, lambda demand: demand.pods)
+    at_rest = _unplaced(fleet, groups, environment, lambda demand: demand.pods)
     for item, count in at_rest:
         yield _problem(item, count, sum(d.pods for d in item.pods), groups, environment, largest=False)
     known = {id(item) for item, _ in at_rest}
-    for item, count in _unplaced(fleet, groups, _bounded):
+    for item, count in _unplaced(fleet, groups, environment, _bounded):
         if id(item) not in known:
             yield _problem(item, count, sum(map(_bounded, item.pods)), groups, environment, largest=True)
 
@@ -61,13 +61,16 @@ def _bounded(demand: PodDemand) -> int:
 
 
 def _unplaced(
-    fleet: Fleet, groups: tuple[NodeGroupPlan, ...], count: Callable[[PodDemand], int]
+    fleet: Fleet,
+    groups: tuple[NodeGroupPlan, ...],
+    environment: NodeEnvironment,
+    count: Callable[[PodDemand], int],
 ) -> list[tuple[Rendered, int]]:
     nodes = [_Nodes(group) for group in groups]
     left: dict[int, int] = {}
     for item, demand in sorted(_typed(fleet), key=lambda pair: _size(pair[1]), reverse=True):
         wanted = {**demand.requests, "pods": Decimal(1)}
-        reachable = [n for choice in demand.choices for n in nodes if choice.labels.items() <= _labels(n.group)]
+        reachable = [n for choice in demand.choices for n in nodes if _takes(n.group, choice, environment)]
         if not any(n.fits(wanted) for n in reachable):
             continue  # on no node of this kind, however many: ``fit`` says so
         for placed in range(count(demand)):
@@ -91,8 +94,9 @@ def _size(demand: PodDemand) -> Decimal:
     return sum((amount for key, amount in demand.requests.items() if "/" in key), Decimal(0))
 
 
-def _labels(group: NodeGroupPlan) -> set[tuple[str, str]]:
-    return set(group.demand.labels.items())
+def _takes(group: NodeGroupPlan, choice: NodeChoice, environment: NodeEnvironment) -> bool:
+    demand = group.demand
+    return lands_on(choice, demand.labels, demand.capacity, environment.nodes)
 
 
 def _problem(
@@ -109,7 +113,7 @@ def _problem(
         for group in groups
         for demand in item.pods
         for choice in demand.choices
-        if choice.labels.items() <= _labels(group)
+        if _takes(group, choice, environment)
     }
     limits = ", ".join(f"{name} may have {most} node{'s' * (most != 1)}" for name, most in sorted(reachable.items()))
     when = "when autoscalers and updates have added all they may, " if largest else ""

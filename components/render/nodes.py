@@ -15,7 +15,16 @@ from ..catalog.instances import Instance, instance
 from .bounds import nodes_for_any_order
 from .node_policy import NodePolicy
 from .placement import taints
-from .types import EFA_RESOURCE, INSTANCE_TYPE_LABEL, Fleet, NodeChoice, NodeGroupDemand, PodDemand
+from .types import (
+    CAPACITY_LABELS,
+    CLOUD_DOMAINS,
+    EFA_RESOURCE,
+    INSTANCE_TYPE_LABEL,
+    Fleet,
+    NodeChoice,
+    NodeGroupDemand,
+    PodDemand,
+)
 
 MAX_PODS = 110
 """Pods of one node: written into kubelet's configuration, so that no table of network interfaces is needed."""
@@ -77,11 +86,11 @@ class _Group:
         """Whether a node can carry these labels beside those it has."""
         return all(self.labels.get(key, value) == value for key, value in labels.items())
 
-    def admits(self, demand: PodDemand) -> bool:
+    def admits(self, demand: PodDemand, policy: NodePolicy) -> bool:
         """Whether a pod may come here, also one that has a group of its own."""
         if not demand.choices:
             return not taints(self.choice.instance_type)
-        return any(choice.labels.items() <= self.labels.items() for choice in demand.choices)
+        return any(lands_on(choice, self.labels, self.capacity, policy) for choice in demand.choices)
 
     def add(self, choice: NodeChoice, demand: PodDemand, rank: int) -> None:
         """Take in a pod."""
@@ -90,6 +99,24 @@ class _Group:
         self.rank = min(self.rank, rank)
         if rank == 0:
             self.preferred.append(demand)
+
+
+def lands_on(choice: NodeChoice, labels: Mapping[str, str], capacity: str, policy: NodePolicy) -> bool:
+    """Whether a choice may be met by nodes of a group with these labels, bought like this.
+
+    Labels that the cloud sets are on nodes whether or not the group names them; where the group is in several zones,
+    some of its nodes may be in the wanted one.
+    """
+    by_capacity = {key for key in choice.labels if key in CAPACITY_LABELS}
+    if by_capacity and policy.capacity_of(choice) != capacity:
+        return False
+    others = {key: value for key, value in choice.labels.items() if key not in by_capacity}
+    return all(labels[key] == value if key in labels else _set_by_cloud(key) for key, value in others.items())
+
+
+def _set_by_cloud(key: str) -> bool:
+    domain = key.rpartition("/")[0]
+    return any(domain == known or domain.endswith(f".{known}") for known in CLOUD_DOMAINS)
 
 
 def node_groups(fleet: Fleet, policy: NodePolicy = _DEFAULT) -> tuple[NodeGroupDemand, ...]:
@@ -115,18 +142,18 @@ def node_groups(fleet: Fleet, policy: NodePolicy = _DEFAULT) -> tuple[NodeGroupD
             kind.append(group)
         group.add(choice, demand, rank)
     return tuple(
-        _demand(group, name, demands)
+        _demand(group, name, demands, policy)
         for _, groups in sorted(kinds.items())
         for group, name in zip(groups, _names(groups), strict=True)
     )
 
 
-def _demand(group: _Group, name: str, everybody: list[PodDemand]) -> NodeGroupDemand:
+def _demand(group: _Group, name: str, everybody: list[PodDemand], policy: NodePolicy) -> NodeGroupDemand:
     instance_type = group.labels[INSTANCE_TYPE_LABEL]
     efa = any(map(wants_efa, group.possible))
     offered = offered_by(instance_type, efa=efa)
     nodes = _nodes_for(instance_type, offered, group.preferred)
-    visitors = [demand for demand in everybody if group.admits(demand)]
+    visitors = [demand for demand in everybody if group.admits(demand, policy)]
     return NodeGroupDemand(
         name=name,
         instance_type=instance_type,

@@ -63,6 +63,8 @@ class NodeChoice:
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"
+CLOUD_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
+"""Domains of labels that kubelet, EC2, EKS or Karpenter set on nodes."""
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
 CAPACITY_LABELS = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
 
