@@ -1,6 +1,5 @@
 """The parts of the metric chain as real programs, and a stand-in for what they scrape."""
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,34 +13,23 @@ from tests.monitoring.aggregation import aggregating
 from tests.monitoring.exporter import Exporter, serving
 from tests.monitoring.prometheus import Prometheus, started
 from tests.monitoring.promtool import Promtool
-from tests.monitoring.tools import ADAPTER, PROMETHEUS, Tool, ensure_built
+from tests.monitoring.tools import ADAPTER, PROMETHEUS, built_or_skip
 from tests.monitoring.workload import apply_namespace
 from workbench.cluster.binaries import Found
 from workbench.cluster.cluster import Running
-from workbench.errors import WorkbenchError
 from workbench.kube import Kube
 
 Json = dict[str, Any]
 
 
-def built(tool: Tool) -> dict[str, Path]:
-    """The programs of a tool; only where they cannot be built are its tests skipped."""
-    try:
-        return ensure_built(tool)
-    except WorkbenchError as error:
-        if os.environ.get("INFERENCE_PLATFORM_REQUIRE_CLUSTER"):
-            raise
-        pytest.skip(f"{tool.module} cannot be built here: {error}")
-
-
 @pytest.fixture(scope="session")
 def prometheus_programs() -> dict[str, Path]:
-    return built(PROMETHEUS)
+    return built_or_skip(PROMETHEUS)
 
 
 @pytest.fixture(scope="session")
 def adapter_program() -> Path:
-    return built(ADAPTER)["adapter"]
+    return built_or_skip(ADAPTER)["adapter"]
 
 
 @pytest.fixture

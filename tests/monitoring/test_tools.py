@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.monitoring import conftest, tools
+from tests.monitoring import tools
 from tests.monitoring.tools import Tool, build_missing
 from workbench.cluster.binaries import cache_folder
 from workbench.cluster.toolchain import Go, choose_go
@@ -34,10 +34,15 @@ def hello(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_side_by_side_it_is_built_once(go: Go, hello: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build, built = tools._build, []
-    monkeypatch.setattr(tools, "_build", lambda *given: (built.append(given), build(*given)))
+
+    def counted(go: Go, tool: Tool, package: str, target: Path) -> None:
+        built.append(package)
+        build(go, tool, package, target)
+
+    monkeypatch.setattr(tools, "_build", counted)
     with ThreadPoolExecutor() as pool:
         found = list(pool.map(lambda _: build_missing(go, HELLO, tmp_path), range(4)))
-    assert len(built) == 1
+    assert built == ["example.org/hello"]
     (program,) = {each["hello"] for each in found}
     assert subprocess.run([program], capture_output=True, text=True, check=True).stderr == "hello"
 
@@ -63,7 +68,7 @@ def test_what_cannot_be_built_skips_unless_it_is_required(
     def fails(tool: Tool) -> dict[str, Path]:
         raise WorkbenchError("no Go here")
 
-    monkeypatch.setattr(conftest, "ensure_built", fails)
+    monkeypatch.setattr(tools, "ensure_built", fails)
     monkeypatch.setenv("INFERENCE_PLATFORM_REQUIRE_CLUSTER", required)
     with pytest.raises(outcome, match="no Go here"):
-        conftest.built(HELLO)
+        tools.built_or_skip(HELLO)

@@ -2,12 +2,15 @@
 
 import fcntl
 import hashlib
+import os
 import platform
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from workbench.cluster.binaries import cache_folder
 from workbench.cluster.toolchain import Go, choose_go, tail
@@ -56,6 +59,16 @@ def ensure_built(tool: Tool) -> dict[str, Path]:
     base = cache_folder().parent
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     return build_missing(choose_go(base, lambda _: None), tool, base)
+
+
+def built_or_skip(tool: Tool) -> dict[str, Path]:
+    """Return the programs of ``tool``; only where they cannot be built are the tests that need them skipped."""
+    try:
+        return ensure_built(tool)
+    except WorkbenchError as error:
+        if os.environ.get("INFERENCE_PLATFORM_REQUIRE_CLUSTER"):
+            raise
+        pytest.skip(f"{tool.module} cannot be built here: {error}")
 
 
 def build_missing(go: Go, tool: Tool, base: Path) -> dict[str, Path]:
