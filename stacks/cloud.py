@@ -1,6 +1,6 @@
 """The AWS side of an environment: network, cluster, nodes and identities, in that order."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +8,7 @@ import pulumi
 import pulumi_aws
 import pulumi_kubernetes
 
+from components.catalog.iam import controllers
 from components.cluster.cluster import Cluster, ClusterArgs
 from components.cluster.gpu_node_groups import GpuNodeGroups
 from components.cluster.identities import Identities, IdentitiesArgs
@@ -39,13 +40,16 @@ class Cloud:
     exports: Mapping[str, Any] = field(default_factory=dict)
 
 
-def make_cloud(settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces: Sequence[str]) -> Cloud:
+def make_cloud(
+    settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces: Sequence[str], charts: Collection[str]
+) -> Cloud:
     """Register everything in AWS that the models of a stack need, but for their nodes.
 
     Args:
         settings: The environment.
         groups: The node groups that its models need.
         namespaces: Namespaces in which models run.
+        charts: Names of what else runs in the cluster; some of it has a role.
     """
     aws = pulumi_aws.Provider("aws", region=settings.region)
     network = Network("network", _network_args(settings), _with(aws))
@@ -66,7 +70,7 @@ def make_cloud(settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces
         provider=cluster.provider,
         vpc_id=network.vpc_id,
         queue_name=made.access.queue_name if made.access else "",
-        identities=made.identities(namespaces),
+        identities=made.identities(namespaces, [name for name in charts if name in controllers()]),
         nodes=made.karpenter if made.access else made.managed,
         exports=exports,
     )
@@ -196,16 +200,15 @@ class _Nodes:
         )
         return list(made.pools.values())
 
-    def identities(self, namespaces: Sequence[str]) -> Identities:
+    def identities(self, namespaces: Sequence[str], controllers: list[str]) -> Identities:
         """Register the identities of the controllers, and of the models' pods where they read buckets."""
         settings = self.settings
         account = settings.model_account
-        scaler = "karpenter" if self.access else "cluster-autoscaler"
         identities: IdentitiesArgs = {
             "cluster_name": self.cluster.cluster_name,
             "cluster_plain_name": settings.cluster_name,
             "region": settings.region,
-            "controllers": [scaler, "load-balancer-controller"],
+            "controllers": controllers,
             "tags": settings.tags,
         }
         if settings.model_buckets:

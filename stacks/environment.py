@@ -3,21 +3,22 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pulumi
 import pulumi_kubernetes
 
 from components.cluster.simulated_nodes import SimulatedNodes
-from components.planning.node_plan import NodeGroupPlan
-from components.planning.prerequisites import Prerequisite, reasons_by_name
+from components.planning.prerequisites import Prerequisite
 from components.prerequisites.custom_resources import CustomResources
-from components.render.types import Fleet, NodeGroupDemand, Rendered
+from components.render.types import Fleet, NodeGroupDemand, Object, Rendered
+from components.serving.object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, PriorityClasses
 from components.serving.objects import KubernetesObject, kubernetes_object
 from components.serving.playground import Playground
 from components.serving.service import Service
 from components.serving.workload_component import WorkloadComponent
 
+from .access import charts_for, classes_of, namespace_labels
+from .outputs import export
 from .plan import Plan, plan
 from .prerequisites import Place, install
 from .settings import MODEL_ACCOUNT, Settings
@@ -36,16 +37,23 @@ def deploy(settings: Settings) -> None:
     fleet = planned.fleet
     target = _target(settings, planned)
     options = pulumi.ResourceOptions(provider=target.provider)
-    namespaces = _namespaces(fleet, options)
+    namespaces = _namespaces(fleet, namespace_labels(settings), options)
     accounts = _accounts(settings, fleet, namespaces, target.provider)
     definitions = _definitions(settings, fleet, options)
+    classes = _register(PriorityClasses, "priority-classes", classes_of(settings), target, [])
+    # Policies come before the pods that they guard.
+    policies = _register(NetworkPolicies, "network-policies", planned.policies, target, list(namespaces.values()))
     names = _export_names(fleet)
     for item in fleet.rendered:
         before: list[pulumi.Resource] = [o for o in (namespaces.get(item.namespace), *_used(definitions, item)) if o]
         before += accounts.get(item.namespace, [])
+        before += [made for made in (classes, policies) if made]
         before += target.before(item)
         _serve(item, names[id(item)], target.provider, before)
-    _export(planned, names)
+    _register(Monitoring, "monitoring", planned.monitoring, target, _after(["prometheus"], target, namespaces))
+    charts = charts_for(planned.door, settings)
+    door = _register(FrontDoor, "front-door", planned.door.objects, target, _after(charts, target, namespaces))
+    export(planned, names, door)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +79,36 @@ class _Target:
         return [*nodes, *(self.prerequisites[key] for key in wanted if key in self.prerequisites)]
 
 
+def _register(
+    component: type[ObjectSet],
+    name: str,
+    objects: tuple[Object, ...],
+    target: _Target,
+    before: list[pulumi.Resource],
+) -> ObjectSet | None:
+    """Register what there is of a kind of objects."""
+    if not objects:
+        return None
+    return component(name, objects, pulumi.ResourceOptions(providers=[target.provider], depends_on=before))
+
+
+def _after(
+    charts: Iterable[str], target: _Target, namespaces: Mapping[str, KubernetesObject]
+) -> list[pulumi.Resource]:
+    installed = [target.prerequisites[name] for name in charts if name in target.prerequisites]
+    return [*installed, *namespaces.values()]
+
+
 def _target(settings: Settings, planned: Plan) -> _Target:
     """Register the cluster, where it is ours, what models need in it, and the nodes."""
     listed = planned.prerequisites if settings.prerequisites.install else ()
     if settings.cloud == "aws":
         from .cloud import make_cloud
 
-        cloud = make_cloud(settings, planned.cloud_groups, _model_namespaces(planned.fleet))
-        place = Place(cloud.provider, cloud.vpc_id, cloud.queue_name, after=(cloud.identities,))
+        charts = [each.chart.name for each in planned.prerequisites]
+        cloud = make_cloud(settings, planned.cloud_groups, _model_namespaces(planned.fleet), charts)
+        rules = planned.chain.adapter_rules
+        place = Place(cloud.provider, cloud.vpc_id, cloud.queue_name, rules, after=(cloud.identities,))
         made = install(listed, settings, place)
         for name, value in cloud.exports.items():
             pulumi.export(name, value)
@@ -86,7 +116,8 @@ def _target(settings: Settings, planned: Plan) -> _Target:
         return _Target(cloud.provider, {None: nodes}, made, listed)
     provider = _provider(settings)
     simulated = _nodes(planned.groups, provider) if settings.simulated_nodes else {}
-    return _Target(provider, simulated, install(listed, settings, Place(provider)), listed)
+    place = Place(provider, adapter_rules=planned.chain.adapter_rules)
+    return _Target(provider, simulated, install(listed, settings, place), listed)
 
 
 def _model_namespaces(fleet: Fleet) -> list[str]:
@@ -109,12 +140,15 @@ def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
     )
 
 
-def _namespaces(fleet: Fleet, options: pulumi.ResourceOptions) -> dict[str, KubernetesObject]:
+def _namespaces(
+    fleet: Fleet, labels: Mapping[str, str], options: pulumi.ResourceOptions
+) -> dict[str, KubernetesObject]:
     """Register the namespaces of the models; ``default`` and the system's exist already."""
     wanted = sorted({item.namespace for item in fleet.rendered if item.namespace})
+    labelled = {"labels": dict(labels)} if labels else {}
     return {
         name: kubernetes_object(
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, name, _copy(options)
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, **labelled}}, name, _copy(options)
         )
         for name in wanted
         if name != "default" and not name.startswith("kube-")
@@ -197,53 +231,6 @@ def _export_names(fleet: Fleet) -> dict[int, str]:
         counts[item.name] = counts.get(item.name, 0) + (item.kind in _COMPONENTS)
     return {
         id(item): f"{item.namespace}/{item.name}" if counts[item.name] > 1 else item.name for item in fleet.rendered
-    }
-
-
-def _export(planned: Plan, names: Mapping[int, str]) -> None:
-    served = [item for item in planned.fleet.rendered if item.endpoint]
-    pulumi.export("endpoints", {names[id(item)]: _endpoint(item) for item in served})
-    pulumi.export("models", {names[id(item)]: _model(item) for item in served})
-    sizes = {group.name: _sizes(group) for group in planned.cloud_groups}
-    pulumi.export("prerequisites", reasons_by_name(planned.prerequisites))
-    pulumi.export("nodes", {group.name: _group(group) | sizes.get(group.name, {}) for group in planned.groups})
-
-
-def _endpoint(item: Rendered) -> dict[str, Any]:
-    endpoint = item.endpoint
-    assert endpoint is not None  # noqa: S101  the caller chose those that have one
-    return {"url": endpoint.url, "api": endpoint.api, "model": endpoint.model, "port": endpoint.port}
-
-
-def _model(item: Rendered) -> dict[str, Any]:
-    return {
-        "kind": item.kind,
-        "namespace": item.namespace,
-        "workload": item.workload_name,
-        "workloadKind": item.workload_kind,
-        "replicas": item.replicas,
-        "model": item.model,
-    }
-
-
-def _group(group: NodeGroupDemand) -> dict[str, Any]:
-    from components.catalog.instances import instance
-
-    facts = instance(group.instance_type)
-    return {
-        "instanceType": group.instance_type,
-        "nodes": group.nodes,
-        "accelerators": facts.accelerators if facts else 0,
-    }
-
-
-def _sizes(group: NodeGroupPlan) -> dict[str, Any]:
-    return {
-        "instanceTypes": list(group.instance_types),
-        "capacity": group.demand.capacity,
-        "zones": list(group.zones),
-        "minNodes": group.minimum,
-        "maxNodes": group.maximum,
     }
 
 

@@ -14,8 +14,10 @@ from pydantic_core import ErrorDetails
 from components.planning.node_plan import NodeEnvironment
 from components.planning.prerequisites import ClusterFacts
 from components.prerequisites.metrics import PROMETHEUS_PORT, PROMETHEUS_URL
+from components.render.metrics import MetricSettings
 from components.render.options import ModelCache, Options, PodOverrides
 
+from .access_settings import FrontDoorSettings, HardeningSettings
 from .aws_settings import REGION, ClusterSettings, GpuNodeSettings, NetworkSettings
 from .section import Flag, Section
 
@@ -88,6 +90,8 @@ class Settings(Section):
     gpu_nodes: GpuNodeSettings
     model_buckets: list[str]
     prerequisites: Prerequisites
+    front_door: FrontDoorSettings
+    hardening: HardeningSettings
     file: str = Field(default="<program>", exclude=True)
     """What to name in messages; not a key."""
 
@@ -129,8 +133,19 @@ class Settings(Section):
             adapter=said.adapter,
             gpu_stack=said.gpu_stack,
             monitoring=said.monitoring,
+            gateway=self.front_door.expose == "gateway",
+            load_balancers=self.front_door.expose == "load-balancer",
             present=frozenset({*said.present, *addons}),
             file=self.file,
+        )
+
+    def metrics(self) -> MetricSettings:
+        """Return how metrics are collected: of all models where they are watched, else what autoscalers read."""
+        said = self.prerequisites
+        return MetricSettings(
+            adapter=said.adapter,
+            prometheus=f"{said.prometheus_url}:{said.prometheus_port}",
+            scrape="all" if said.monitoring else "used",
         )
 
     def options(self) -> Options:
@@ -151,6 +166,7 @@ class Settings(Section):
                 labels=pods.labels,
                 node_selector=pods.node_selector,
             ),
+            monitoring=self.prerequisites.monitoring,
             alternatives=self.gpu_nodes.policy({}).alternatives if self.cloud == "aws" else {},
         )
 
@@ -166,7 +182,18 @@ _EXAMPLES = {
     "network": "{zones: [us-east-1a, us-east-1b]}",
 }
 _LISTS = ("models", "modelBuckets")
-_STRUCTURED = (*_LISTS, "modelCache", "pods", "tags", "network", "cluster", "gpuNodes", "prerequisites")
+_STRUCTURED = (
+    *_LISTS,
+    "modelCache",
+    "pods",
+    "tags",
+    "network",
+    "cluster",
+    "gpuNodes",
+    "prerequisites",
+    "frontDoor",
+    "hardening",
+)
 
 
 def read() -> Settings:

@@ -80,13 +80,21 @@ class _Wanted:
             listed.append(reason)
 
 
-def prerequisites(fleet: Fleet, groups: Iterable[NodeGroupDemand], facts: ClusterFacts) -> tuple[Prerequisite, ...]:
+def prerequisites(
+    fleet: Fleet, groups: Iterable[NodeGroupDemand], facts: ClusterFacts, more: Iterable[tuple[str, str]] = ()
+) -> tuple[Prerequisite, ...]:
     """Return what to install, in the order of installation; what is present is left out.
 
     Every entry comes after all that it needs. A Deployment alone needs nothing; what is wanted says by what.
+
+    Args:
+        fleet: The models.
+        groups: Their nodes.
+        facts: The cluster.
+        more: Names of further charts, each with what needs it.
     """
     wanted = _Wanted()
-    for name, reason in (*_of_models(fleet, facts), *_of_nodes(list(groups), facts), *_of_cluster(facts)):
+    for name, reason in (*_of_models(fleet, facts), *_of_nodes(list(groups), facts), *_of_cluster(facts), *more):
         wanted.add(name, reason)
     _complete(wanted, facts)
     missing = {name: reasons for name, reasons in wanted.reasons.items() if name not in facts.present}

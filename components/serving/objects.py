@@ -35,6 +35,8 @@ class KubernetesObject(pulumi.CustomResource):
 
     metadata: pulumi.Output[dict[str, Any]]
     """The object's metadata as the server stores it."""
+    status: pulumi.Output[dict[str, Any] | None]
+    """What its controller says of it; None where it says nothing."""
 
     def __init__(self, name: str, value: dict[str, Any], opts: pulumi.ResourceOptions) -> None:
         """Register ``value``; it must carry apiVersion, kind and metadata.name."""
@@ -42,7 +44,9 @@ class KubernetesObject(pulumi.CustomResource):
             opts = pulumi.ResourceOptions.merge(
                 opts, pulumi.ResourceOptions(additional_secret_outputs=_SECRET_FIELDS)
             )
-        super().__init__(kubernetes_token(value["apiVersion"], value["kind"]), name, dict(value), opts)
+        # A null is not sent; it names an output that the provider fills in.
+        inputs = {"status": None, **value}
+        super().__init__(kubernetes_token(value["apiVersion"], value["kind"]), name, inputs, opts)
 
 
 def kubernetes_object(value: dict[str, Any], name: str, opts: pulumi.ResourceOptions) -> KubernetesObject:
