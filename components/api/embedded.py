@@ -249,3 +249,11 @@ Metrics = Annotated[
 ]
 ScaleBehavior = Annotated[JsonObject, Embedded(ref("io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior"))]
 Conditions = Annotated[list[JsonObject], Embedded(list_map(META + "Condition", "type"))]
+# A list of ours that says nothing of keys: the API server takes a name twice, and the later value wins in a pod.
+EnvList = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "EnvVar")})]
+PullSecrets = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "LocalObjectReference")})]
+Tolerations = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "Toleration")})]
+PodSecurityContext = Annotated[JsonObject, Embedded(ref(CORE + "PodSecurityContext"))]
+SecurityContext = Annotated[JsonObject, Embedded(ref(CORE + "SecurityContext"))]
+SecretKeySelector = Annotated[JsonObject, Embedded(ref(CORE + "SecretKeySelector"))]
+Time = Annotated[str, Embedded({"type": "string", "format": "date-time"})]

@@ -44,6 +44,8 @@ RUNTIME_NAME = _name_rule(
     is_dns1123_subdomain,
     "",  # what the API server asks of every custom resource
 )
+OBJECT_NAME = RUNTIME_NAME
+"""What the API server asks of every custom resource, and all that some kinds ask."""
 LWS_NAME = _name_rule(
     "must be a DNS-1035 label: at most 63 lower-case letters, digits and '-', a letter first",
     is_dns1035_label,
