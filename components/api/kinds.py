@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from .leaderworkerset import LeaderWorkerSet
 from .llmaz import BackendRuntime, OpenModel, Playground, Service
+from .llmkube import InferenceService, Model
 from .meta import Resource
 
 
@@ -19,7 +20,9 @@ class Kind:
     namespaced: bool
     short_names: tuple[str, ...] = ()
     scale_selector: str = ""
-    """Status path of the pod selector; empty for kinds without a scale subresource."""
+    """Status path of the pod selector; empty for kinds without a scale subresource, or without a selector in it."""
+    scales_unselected: bool = False
+    """Whether there is a scale subresource that tells no selector: autoscalers cannot use it, clients can."""
 
     @property
     def group(self) -> str:
@@ -39,7 +42,7 @@ class Kind:
     @property
     def scales(self) -> bool:
         """Whether there is a scale subresource."""
-        return bool(self.scale_selector)
+        return bool(self.scale_selector) or self.scales_unselected
 
     @property
     def crd_name(self) -> str:
@@ -89,6 +92,19 @@ _ALL = (
         short_names=("lws",),
         scale_selector=".status.hpaPodSelector",
     ),
+)
+
+LLMKUBE = (
+    Kind(
+        "inference.llmkube.dev/v1alpha1",
+        "InferenceService",
+        InferenceService,
+        "inferenceservices",
+        namespaced=True,
+        short_names=("isvc",),
+        scales_unselected=True,
+    ),
+    Kind("inference.llmkube.dev/v1alpha1", "Model", Model, "models", namespaced=True, short_names=("mdl",)),
 )
 
 KINDS = MappingProxyType({(kind.api_version, kind.kind): kind for kind in _ALL})
