@@ -266,6 +266,11 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
 
 
 async def _resolve(value: Any) -> Any:  # noqa: ANN401 - whatever was exported
+    """Return the plain value; of a structure only the leaves are unknown that are, as the CLI shows it."""
+    if isinstance(value, dict):
+        return {key: await _resolve(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [await _resolve(item) for item in value]
     output = pulumi.Output.from_input(value)
     resolved = await output.future(with_unknowns=True)
     known = await output.is_known() and not rpc.contains_unknowns(resolved)

@@ -1,0 +1,212 @@
+"""Who reaches the models of an environment: front door, network policies, and what pods may do."""
+
+import datetime
+from typing import Any
+
+import pulumi
+import pytest
+from pulumi.runtime import mocks
+
+from tests.components.aws_mock import Aws
+from tests.recorded import Recorded
+from tests.stacks.shipped import ROOT, Clock, run
+from workbench.engine.values import UNKNOWN
+
+MODELS = ["stacks/models/qwen-chat.yaml", "stacks/models/mistral-tgi.yaml"]
+DOOR = "inference-platform:index:FrontDoor::front-door"
+POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
+ADDRESS = "a1.elb.us-east-1.amazonaws.com"
+BASE: dict[str, Any] = {"models": MODELS, "gpuNodes": {}, "hardening": {}}
+INTERNAL = {"expose": "load-balancer", "internal": True}
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(datetime, "datetime", Clock)
+
+
+def dev(mock: mocks.Mocks | None = None, *, preview: bool = False, **changes: Any) -> Recorded:
+    return run("dev", mock, preview=preview, **{**BASE, **changes})
+
+
+class Balanced(Aws):
+    """AWS that gives load balancers an address."""
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        id_, outputs = super().new_resource(args)
+        if outputs.get("spec", {}).get("type") == "LoadBalancer":
+            outputs = {**outputs, "status": {"loadBalancer": {"ingress": [{"hostname": ADDRESS}]}}}
+        return id_, outputs
+
+
+class TestLoadBalancers:
+    def test_the_endpoint_is_the_address_that_the_cloud_gives(self) -> None:
+        endpoint = dev(Balanced(), frontDoor=INTERNAL).exports["endpoints"]["qwen-chat"]
+        assert endpoint == {
+            "url": f"http://{ADDRESS}:8080/v1",
+            "api": "openai",
+            "model": "qwen2-7b",
+            "port": 8080,
+            "clusterUrl": "http://qwen-chat-lb.models.svc.cluster.local:8080/v1",
+        }
+
+    def test_it_is_unknown_before_and_empty_while_there_is_none(self) -> None:
+        assert dev(frontDoor=INTERNAL, preview=True).exports["endpoints"]["qwen-chat"]["url"] is UNKNOWN
+        assert dev(frontDoor=INTERNAL).exports["endpoints"]["qwen-chat"]["url"] is None
+
+    def test_the_controller_has_its_role_and_comes_first(self) -> None:
+        graph = dev(frontDoor=INTERNAL)
+        assert "identities-load-balancer-controller" in {e.name for e in graph.of("aws:iam/role:Role")}
+        assert "kubernetes:helm.sh/v3:Release::load-balancer-controller" in graph[DOOR].dependencies
+
+    def test_without_a_door_there_is_neither(self) -> None:
+        graph = dev()
+        assert "identities-load-balancer-controller" not in {e.name for e in graph.of("aws:iam/role:Role")}
+        assert DOOR not in {e.key for e in graph.graph}
+        assert set(graph.exports["endpoints"]["qwen-chat"]) == {"url", "api", "model", "port"}
+
+    def test_outside_aws_the_cluster_has_its_own(self, tmp_path: Any) -> None:
+        kubeconfig = tmp_path / "kubeconfig"
+        kubeconfig.write_text("")
+        graph = run("local", Balanced(), kubeconfig=str(kubeconfig), frontDoor=INTERNAL, models=MODELS)
+        assert "load-balancer-controller" not in graph.exports["prerequisites"]
+        assert graph.exports["endpoints"]["qwen-chat"]["url"] == f"http://{ADDRESS}:8080/v1"
+
+
+class TestGateway:
+    def test_all_models_are_at_one_address(self) -> None:
+        endpoints = run("prod").exports["endpoints"]
+        assert {(e["url"], e["port"]) for e in endpoints.values()} == {("https://models.example.com/v1", 443)}
+        assert len({e["model"] for e in endpoints.values()}) == len(endpoints)
+
+    def test_it_asks_who_calls(self) -> None:
+        (policy,) = run("prod").of("kubernetes:gateway.envoyproxy.io/v1alpha1:SecurityPolicy")
+        assert policy.inputs["spec"]["jwt"]["providers"][0]["issuer"] == "https://login.example.com"
+
+    def test_it_comes_after_its_charts(self) -> None:
+        after = {key.rpartition("::")[2] for key in run("staging")[DOOR].dependencies}
+        assert after >= {"envoy-gateway", "ai-gateway", "cert-manager", "load-balancer-controller"}
+
+
+def policies(graph: Recorded) -> dict[str, Any]:
+    return {e.inputs["metadata"]["name"]: e.inputs["spec"] for e in graph.of(POLICY)}
+
+
+class TestNetworkPolicies:
+    def test_behind_a_gateway_only_it_and_the_monitoring_come_in(self) -> None:
+        graph = run("prod")
+        namespaces = {
+            peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
+            for name, spec in policies(graph).items()
+            if not name.endswith(".group")
+            for rule in spec["ingress"]
+            for peer in rule["from"]
+        }
+        assert namespaces == {"envoy-gateway-system", "monitoring"}
+        assert {name for name in policies(graph) if "." not in name} == set(graph.exports["models"])
+
+    def test_they_come_before_the_pods(self) -> None:
+        graph = run("prod")
+        wanted = {e.key for e in graph.of(POLICY)}
+        for name in graph.exports["models"]:
+            kind = "Service" if name == "llama-405b" else "Playground"
+            assert wanted <= set(graph[f"inference-platform:index:{kind}::{name}"].dependencies)
+
+    def test_the_cluster_enforces_them(self) -> None:
+        (addon,) = (e for e in run("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")
+        assert '"enableNetworkPolicy": "true"' in addon.inputs["configurationValues"]
+
+    def test_load_balancers_are_called_from_the_network(self) -> None:
+        graph = dev(frontDoor=INTERNAL, hardening={"networkPolicies": True})
+        blocks = [
+            peer["ipBlock"]["cidr"]
+            for spec in policies(graph).values()
+            for rule in spec["ingress"]
+            for peer in rule["from"]
+            if "ipBlock" in peer
+        ]
+        assert blocks == ["10.0.0.0/16"] * 2
+
+    def test_none_unless_asked_for(self) -> None:
+        assert policies(dev()) == {}
+
+
+class TestHardening:
+    def test_pods_have_the_profile_and_the_priority(self) -> None:
+        graph = run("prod")
+        spec = graph["kubernetes:apps/v1:Deployment::qwen-cpu"].inputs["spec"]["template"]["spec"]
+        assert spec["priorityClassName"] == "inference-critical"
+        assert spec["automountServiceAccountToken"] is False
+        assert spec["topologySpreadConstraints"][0]["topologyKey"] == "topology.kubernetes.io/zone"
+        classes = {e.key for e in graph.of("kubernetes:scheduling.k8s.io/v1:PriorityClass")}
+        assert len(classes) == 3
+        assert classes <= set(graph["inference-platform:index:Playground::qwen-cpu"].dependencies)
+
+    def test_a_model_of_several_replicas_has_a_budget(self) -> None:
+        budgets = {e.inputs["metadata"]["name"] for e in run("prod").of("kubernetes:policy/v1:PodDisruptionBudget")}
+        assert budgets == {"gemma-elastic", "qwen-cpu"}
+
+    def test_namespaces_say_which_profile_is_meant(self) -> None:
+        labels = run("prod")["kubernetes:core/v1:Namespace::models"].inputs["metadata"]["labels"]
+        assert labels == {
+            "pod-security.kubernetes.io/audit": "restricted",
+            "pod-security.kubernetes.io/warn": "restricted",
+        }
+        assert "labels" not in dev()["kubernetes:core/v1:Namespace::models"].inputs["metadata"]
+
+    def test_who_stays_outside_the_profile_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        warned: list[str] = []
+        monkeypatch.setattr(pulumi.log, "warn", warned.append)
+        dev(hardening={"podSecurity": "restricted"}, models=["stacks/models/phi-hostpath.yaml"])
+        assert any("Playground/phi-hostpath" in line and "(hostPath)" in line for line in warned)
+        warned.clear()
+        dev(models=["stacks/models/phi-hostpath.yaml"])
+        assert warned == []
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("changes", "expected"),
+        [
+            ({"frontDoor": {"expose": "load-balancer"}}, "frontDoor.internal: must be true"),
+            ({"frontDoor": {"expose": "gatway"}}, "'none', 'gateway' or 'load-balancer'"),
+            ({"frontDoor": {"exposes": "none"}}, "frontDoor.exposes: unknown key; did you mean 'expose'?"),
+            (
+                {"frontDoor": INTERNAL, "prerequisites": {}},
+                "frontDoor.expose: 'load-balancer' needs load-balancer-controller; set prerequisites.install to true",
+            ),
+            (
+                {"realization": "operator", "runtimes": "upstream", "hardening": {"disruptionBudgets": True}},
+                "hardening: has no effect with realization 'operator'",
+            ),
+            (
+                {
+                    "frontDoor": INTERNAL,
+                    "hardening": {"networkPolicies": True},
+                    "network": {
+                        "vpcId": "vpc-0a1b",
+                        "privateSubnets": {"us-east-1a": "subnet-1", "us-east-1b": "subnet-2"},
+                        "zones": ["us-east-1a", "us-east-1b"],
+                    },
+                },
+                "frontDoor.clientCidrs: is required with network policies and a VPC that is not made here",
+            ),
+            ({"hardening": {"priority": "high"}}, "hardening.priority: input should be 'critical', 'standard' or"),
+        ],
+    )
+    def test_of_settings(self, changes: dict[str, Any], expected: str) -> None:
+        with pytest.raises(pulumi.RunError) as caught:
+            dev(**changes)
+        assert expected in str(caught.value)
+
+    def test_a_controller_that_is_there_will_do(self) -> None:
+        graph = dev(frontDoor=INTERNAL, prerequisites={"present": ["load-balancer-controller"]})
+        assert DOOR in {e.key for e in graph.graph}
+
+    def test_keda_feeds_no_operators_autoscalers(self) -> None:
+        said = {"install": True, "adapter": "keda"}
+        changes: dict[str, Any] = {"models": ["stacks/models/gemma-elastic.yaml"], "prerequisites": said}
+        with pytest.raises(pulumi.RunError, match="keda does not feed the autoscalers that an operator makes"):
+            dev(realization="operator", runtimes="upstream", **changes)
+        assert dev(**changes).exports["models"]
