@@ -1,8 +1,8 @@
-"""What a cluster can be given: charts with their coordinates, what each provides and what it needs."""
+"""What a cluster can be given: charts, what each provides and needs, and the values that we set in it."""
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +21,38 @@ EXCLUSIVE = (
 
 
 @dataclass(frozen=True, slots=True)
+class ChartValue:
+    """One value that we set in a chart.
+
+    Attributes:
+        type: What the chart takes there: ``bool``, ``int``, ``str``, ``list`` or ``dict``.
+        why: What we set it for.
+        default: The chart's own; means nothing where ``schema`` is there.
+        schema: What defines the path where the chart's values file does not, for the chart hands it on unread.
+    """
+
+    type: str
+    why: str
+    default: Any = None
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartValues:
+    """The values that we set in a chart.
+
+    Attributes:
+        version: Version of the chart in which they were read.
+        source: Where: folder and tag in the repository of the chart's project.
+        by_path: The values by path, such as ``prometheus.url``.
+    """
+
+    version: str
+    source: str
+    by_path: Mapping[str, ChartValue]
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """One chart.
 
@@ -31,8 +63,7 @@ class Chart:
         provides: What others can need.
         needs: What must be provided before.
         stage: Order of installation; 1 is first.
-        crds: API groups that it brings.
-        values: The values that we set, by path, with their type in the chart.
+        crds: API groups of the kinds that it brings.
     """
 
     name: str
@@ -47,14 +78,33 @@ class Chart:
     provides: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     crds: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """The types of the values that we set, by path; see :func:`chart_values` for what is known of them."""
+        return {path: value.type for path, value in chart_values()[self.name].by_path.items()}
 
 
 @functools.cache
 def charts() -> Mapping[str, Chart]:
     """Return every known chart by name."""
-    rows = yaml.safe_load(files(__package__).joinpath("charts.yaml").read_text(encoding="utf-8"))
-    return MappingProxyType({name: _chart(name, row) for name, row in rows.items()})
+    return MappingProxyType({name: _chart(name, row) for name, row in _read("charts.yaml").items()})
+
+
+@functools.cache
+def chart_values() -> Mapping[str, ChartValues]:
+    """Return what is known of the values that we set, by name of the chart."""
+    return MappingProxyType({name: _values(row) for name, row in _read("chart_values.yaml").items()})
+
+
+def _read(name: str) -> dict[str, dict[str, Any]]:
+    rows: dict[str, dict[str, Any]] = yaml.safe_load(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return rows
+
+
+def _values(row: dict[str, Any]) -> ChartValues:
+    by_path = {path: ChartValue(**value) for path, value in row["values"].items()}
+    return ChartValues(str(row["version"]), row["source"], MappingProxyType(by_path))
 
 
 def _chart(name: str, row: dict[str, Any]) -> Chart:
@@ -71,7 +121,6 @@ def _chart(name: str, row: dict[str, Any]) -> Chart:
         provides=tuple(row.get("provides", ())),
         needs=tuple(row.get("needs", ())),
         crds=tuple(row.get("crds", ())),
-        values=row.get("values", {}),
     )
 
 

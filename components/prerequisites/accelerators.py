@@ -4,11 +4,13 @@ from typing import Any, TypedDict
 
 import pulumi
 
+from ..catalog.instances import instances
 from ..planning.node_labels import ACCELERATOR_LABEL
 from .chart import ChartComponent
 
+_NEURON_RESOURCE = "aws.amazon.com/neuron"
 _GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-_NEURON = {"key": "aws.amazon.com/neuron", "operator": "Exists", "effect": "NoSchedule"}
+_NEURON = {"key": _NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
 _CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 
 
@@ -55,12 +57,12 @@ class GpuOperator(ChartComponent):
 
 
 def gpu_operator_values(args: GpuOperatorArgs) -> dict[str, Any]:
-    """Return the chart's values."""
+    """Return the chart's values. Its series keep the pods' own names too, as those of DcgmExporter do."""
     return {
         "driver": {"enabled": False},
         "toolkit": {"enabled": False},
         "devicePlugin": {"enabled": args.get("device_plugin", True)},
-        "dcgmExporter": {"serviceMonitor": {"enabled": True}},
+        "dcgmExporter": {"serviceMonitor": {"enabled": True, "honorLabels": True}},
         "daemonsets": {"tolerations": [_GPU]},
     }
 
@@ -91,8 +93,13 @@ class NeuronDevicePlugin(ChartComponent):
 
 
 def neuron_values() -> dict[str, Any]:
-    """Return the chart's values."""
-    return {"npd": {"enabled": False}, "devicePlugin": {"tolerations": [_CRITICAL, _NEURON]}}
+    """Return the chart's values: the types that it goes to by default are those of 2024, without Trainium 2."""
+    types = sorted(node.name for node in instances().values() if node.accelerator_resource == _NEURON_RESOURCE)
+    return {
+        "neuronInstances": types,
+        "npd": {"enabled": False},
+        "devicePlugin": {"tolerations": [_CRITICAL, _NEURON]},
+    }
 
 
 class EfaDevicePlugin(ChartComponent):
@@ -100,4 +107,9 @@ class EfaDevicePlugin(ChartComponent):
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
-        self.install("efa-device-plugin", name, {"tolerations": [_CRITICAL, _GPU, _NEURON]}, opts)
+        self.install("efa-device-plugin", name, efa_values(), opts)
+
+
+def efa_values() -> dict[str, Any]:
+    """Return the chart's values; the toleration of critical add-ons it adds itself."""
+    return {"tolerations": [_GPU, _NEURON]}

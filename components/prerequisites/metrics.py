@@ -101,4 +101,12 @@ class Keda(ChartComponent):
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
-        self.install("keda", name, {"crds": {"install": True}, "prometheus": {"operator": {"enabled": True}}}, opts)
+        self.install("keda", name, keda_values(), opts)
+
+
+def keda_values() -> dict[str, Any]:
+    """Return the chart's values: its own series, which tell of queries that fail, are served and scraped."""
+    return {
+        "crds": {"install": True},
+        "prometheus": {"operator": {"enabled": True, "serviceMonitor": {"enabled": True}}},
+    }

@@ -26,11 +26,20 @@ class LlmkubeOperator(ChartComponent):
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
-        self.install("llmkube", name, {"modelCache": {"size": "100Gi"}}, opts)
+        self.install("llmkube", name, llmkube_values(), opts)
+
+
+def llmkube_values() -> dict[str, Any]:
+    """Return the chart's values: by default nothing scrapes the pods that it makes (llmkube spec 6)."""
+    return {"prometheus": {"inferencePodMonitor": {"enabled": True}}, "modelCache": {"size": "100Gi"}}
 
 
 class KthenaOperator(ChartComponent):
-    """Runs Kthena with certificates from cert-manager, which must be there before."""
+    """Runs Kthena with certificates from cert-manager, which must be there before.
+
+    Its router is a Service of type LoadBalancer, and the chart lets nobody change that: where nothing makes load
+    balancers the installation waits in vain.
+    """
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
