@@ -1,0 +1,63 @@
+"""Every chart under every choice that changes its values, as its component hands them to helm."""
+
+import copy
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from components.prerequisites import accelerators, metrics
+from tests.components.test_prerequisites import COMPONENTS, RELEASE, RULES, Make, made
+
+Values = dict[str, Any]
+Path = tuple[str, ...]
+USUAL = "usual"
+"""The choice that every chart has."""
+
+_CHOICES: dict[tuple[str, str], Make] = {
+    ("prometheus", "nothing said"): lambda o: metrics.Prometheus("x", {}, o),
+    ("prometheus", "without grafana"): lambda o: metrics.Prometheus("x", {"grafana": False, "retention": "30d"}, o),
+    ("prometheus-adapter", "no rules"): lambda o: metrics.PrometheusAdapter("x", {}, o),
+    ("prometheus-adapter", "beside keda"): lambda o: metrics.PrometheusAdapter(
+        "x", {"rules": RULES, "external": False}, o
+    ),
+    ("prometheus-adapter", "another prometheus"): lambda o: metrics.PrometheusAdapter(
+        "x", {"url": "https://thanos.observability.svc", "port": 443, "rules": RULES}, o
+    ),
+    ("gpu-operator", "bottlerocket"): lambda o: accelerators.GpuOperator("x", {"device_plugin": False}, o),
+}
+VARIANTS: dict[tuple[str, str], Make] = {**{(chart, USUAL): make for chart, make in COMPONENTS.items()}, **_CHOICES}
+
+
+@functools.cache
+def _handed_over(chart: str, choice: str) -> Values:
+    (release,) = made(VARIANTS[chart, choice]).of(RELEASE)
+    found: Values = release.inputs.get("values", {})
+    return found
+
+
+def values(chart: str, choice: str = USUAL) -> Values:
+    """What helm is given: a copy that the caller may change."""
+    return copy.deepcopy(_handed_over(chart, choice))
+
+
+def leaves(found: Values, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every value that is not itself a map, by its path; an empty map is one."""
+    for key, value in found.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, (*path, key))
+        else:
+            yield (*path, key), value
+
+
+def at(found: Values, path: Path) -> Any:
+    """The value at a path.
+
+    Raises:
+        KeyError: there is nothing.
+    """
+    value: Any = found
+    for key in path:
+        if not isinstance(value, dict):
+            raise KeyError(key)
+        value = value[key]
+    return value
