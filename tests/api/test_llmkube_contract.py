@@ -131,7 +131,7 @@ def test_env_is_a_plain_list() -> None:
     assert "x-kubernetes-list-type" not in spec["properties"]["env"]
 
 
-CONDITION = {
+CONDITION: dict[str, dict[str, Any]] = {
     "type": {"type": "string", "maxLength": 316},
     "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
     "reason": {"type": "string", "minLength": 1, "maxLength": 1024},
