@@ -133,4 +133,11 @@ WVA = Engine(
         "inferno_replica_scaling_total": COUNTER,
     },
 )
+KUBE_STATE = Engine(
+    name="kube-state-metrics",
+    port=8080,
+    # Labels of nodes are exported only as far as the chart is told to.
+    labels={"node": None, "label_node_kubernetes_io_instance_type": None},
+    metrics={"kube_node_labels": GAUGE},
+)
 ENGINES = (VLLM, SGLANG, TGI, LLAMACPP)

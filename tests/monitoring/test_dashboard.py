@@ -1,0 +1,169 @@
+"""The queries of the generated dashboard, asked of a real Prometheus that scrapes a fleet with every engine."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.render.dashboard import DashboardSettings, dashboard
+from tests.monitoring.engines import DCGM, ENGINES, KUBE_STATE, SGLANG, VLLM, Engine
+from tests.monitoring.exporter import Exporter, PretendedPod, serving
+from tests.monitoring.fleets import in_namespace, made, pods_of
+from tests.monitoring.prometheus import Prometheus, Sample, scraping, started
+from tests.monitoring.promtool import Promtool
+from tests.monitoring.watched import Watched
+from tests.render.support import playground
+
+Json = dict[str, Any]
+HERE = "serving"
+COSTS: dict[str, Decimal | float] = {"g5.xlarge": Decimal("1.006"), "p5.48xlarge": Decimal("98.32"), "g6.xlarge": 0.8}
+NODES = ("g5.xlarge", "g5.xlarge", "p5.48xlarge", "m5.large")
+"""One has no price and is not counted; of g6.xlarge there is no node."""
+
+
+def asked(namespace: str = ".*", model: str = ".*") -> list[tuple[str, str, str]]:
+    """Panel, legend and query of everything that is asked, with the variables filled in as Grafana does."""
+
+    def filled(query: str) -> str:
+        return query.replace("$namespace", namespace).replace("$model", model)
+
+    return [
+        (panel["title"], target["legendFormat"], filled(target["expr"]))
+        for panel in dashboard(DashboardSettings(costs=COSTS))["panels"]
+        for target in panel.get("targets", ())
+    ]
+
+
+def query_of(title: str, legend: str = "{{workload}}", **variables: str) -> str:
+    (found,) = (query for panel, name, query in asked(**variables) if (panel, name) == (title, legend))
+    return found
+
+
+def per_workload(samples: list[Sample]) -> dict[str, float]:
+    return {sample.labels["workload"]: sample.value for sample in samples}
+
+
+@pytest.fixture(scope="module")
+def prometheus(
+    prometheus_programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Prometheus]:
+    """Every engine with two pods, each of which has answered requests since it was first scraped; nodes and a GPU."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    with started(prometheus_programs["prometheus"], folder) as prometheus, serving() as exporter:
+        documents = [playground(e.name, "qwen", backendRuntimeConfig={"backendName": e.name}) for e in ENGINES]
+        fleet = made(*(in_namespace(document, HERE) for document in documents), monitoring=True)
+        served = {
+            engine.name: pods_of(fleet.find("Deployment", engine.name, HERE), f"{engine.name}-0", f"{engine.name}-1")
+            for engine in ENGINES
+        }
+        said = [said_by(exporter, engine, pod) for engine in ENGINES for pod in served[engine.name]]
+        others = [*nodes(exporter), gpu(exporter)]
+        jobs = scraping([pod.target(exporter.address) for pod in others], job="others", honor_labels=True)
+        Watched(fleet, prometheus, exporter).scrape(
+            [pod for pods in served.values() for pod in pods], *jobs["scrape_configs"]
+        )
+        for tokens in (1000, 1500):
+            for pod in said:
+                answered(pod, tokens)
+            prometheus.await_scrape(len(exporter.pods))
+        yield prometheus
+
+
+def said_by(exporter: Exporter, engine: Engine, pod: Json) -> PretendedPod:
+    """An engine's page: three wait in the first pod, four in the second."""
+    name = pod["metadata"]["name"]
+    page = exporter.pod(engine, HERE, name)
+    page.set(engine.queue, 3 + int(name[-1]))
+    return page
+
+
+def answered(pod: PretendedPod, tokens: int) -> None:
+    """Requests whose first token came after between half a second and one; the first pods alone generate more."""
+    if pod.engine in (VLLM, SGLANG):
+        pod.observe(f"{pod.engine.name}:time_to_first_token_seconds", 0.7)
+        pod.set(f"{pod.engine.name}:generation_tokens_total", tokens if pod.engine is VLLM else 1000)
+
+
+def nodes(exporter: Exporter) -> list[PretendedPod]:
+    page = exporter.pod(KUBE_STATE, "monitoring", "kube-state-metrics-0")
+    for number, kind in enumerate(NODES):
+        page.set("kube_node_labels", 1, node=f"node-{number}", label_node_kubernetes_io_instance_type=kind)
+    return [page]
+
+
+def gpu(exporter: Exporter) -> PretendedPod:
+    page = exporter.pod(DCGM, "monitoring", "dcgm-exporter-0")
+    where = {"gpu": "0", "UUID": "GPU-0", "Hostname": "node-0", "namespace": HERE, "pod": "vllm-0", "container": "x"}
+    for name, value in (("GPU_UTIL", 97), ("FB_USED", 18), ("FB_FREE", 6)):
+        page.set(f"DCGM_FI_DEV_{name}", value, **where)
+    return page
+
+
+@pytest.mark.parametrize(
+    "query", [query for _, _, query in asked()], ids=[f"{title}-{legend}" for title, legend, _ in asked()]
+)
+def test_prometheus_accepts_every_query(prometheus: Prometheus, query: str) -> None:
+    assert "$" not in query
+    assert isinstance(prometheus.query(query), list)
+
+
+def test_requests_that_wait(prometheus: Prometheus) -> None:
+    found = per_workload(prometheus.query(query_of("Requests waiting")))
+    assert found == {"vllm": 7, "sglang": 7, "tgi": 7, "llamacpp": 7}
+
+
+@pytest.mark.parametrize(("namespace", "model"), [("elsewhere", ".*"), (".*", "other")])
+def test_what_was_not_chosen_is_not_shown(prometheus: Prometheus, namespace: str, model: str) -> None:
+    assert prometheus.query(query_of("Requests waiting", namespace=namespace, model=model)) == []
+    assert prometheus.query(query_of("Requests waiting", namespace=f"{HERE}|{namespace}", model=f"qwen|{model}"))
+
+
+@pytest.mark.parametrize(("quantile", "seconds"), [("p50", 0.75), ("p95", 0.975), ("p99", 0.995)])
+def test_the_time_to_the_first_token(prometheus: Prometheus, quantile: str, seconds: float) -> None:
+    """All within one bucket, from 0.5 to 1 s, which Prometheus takes as evenly filled."""
+    found = per_workload(prometheus.query(query_of("Time to first token", f"{{{{workload}}}} {quantile}")))
+    assert found == {"vllm": pytest.approx(seconds), "sglang": pytest.approx(seconds)}
+
+
+def test_tokens_flow_where_they_are_generated(prometheus: Prometheus) -> None:
+    found = per_workload(prometheus.query(query_of("Tokens generated per second")))
+    assert found.keys() == {"vllm", "sglang"}
+    assert found["vllm"] > 0
+    assert found["sglang"] == 0
+
+
+def test_tokens_per_second(promtool: Promtool) -> None:
+    """Two pods of vLLM with 6000 tokens a minute each, TGI with a histogram of lengths: 3000, llama.cpp with 600."""
+    grows = {
+        ("vllm:generation_tokens_total", "vllm", "vllm-0"): 6000,
+        ("vllm:generation_tokens_total", "vllm", "vllm-1"): 6000,
+        ("tgi_request_generated_tokens_sum", "tgi", "tgi-0"): 3000,
+        ("llamacpp:tokens_predicted_total", "llamacpp", "llamacpp-0"): 600,
+    }
+    labels = 'namespace="serving",model="qwen",workload="{}"'
+    series = [
+        {"series": f'{name}{{{labels.format(workload)},pod="{pod}"}}', "values": f"0+{each}x30"}
+        for (name, workload, pod), each in grows.items()
+    ]
+    expected = [
+        {"labels": f"{{{labels.format(workload)}}}", "value": value}
+        for workload, value in (("vllm", 200), ("tgi", 50), ("llamacpp", 10))
+    ]
+    asks = {"expr": query_of("Tokens generated per second"), "eval_time": "20m", "exp_samples": expected}
+    test = {"interval": "1m", "input_series": series, "promql_expr_test": [asks]}
+    assert "SUCCESS" in promtool.test_rules({"groups": []}, {"tests": [test]})
+
+
+def test_the_memory_of_a_gpu_is_its_workloads(prometheus: Prometheus) -> None:
+    """18 of 24 GiB; the exporter's labels are kept, so that the GPU is found by the namespace of the model."""
+    (found,) = prometheus.query(query_of("GPU memory in use", "{{pod}} GPU {{gpu}}", namespace=HERE))
+    assert (found.labels["pod"], found.value) == ("vllm-0", 0.75)
+
+
+def test_what_the_nodes_cost(prometheus: Prometheus) -> None:
+    """2 x 1.006 + 98.32; a kind without a node costs nothing and does not take the sum with it."""
+    assert prometheus.value(query_of("Cost per hour", "all")) == pytest.approx(100.332)
+    kinds = {kind: prometheus.value(query_of("Cost per hour by kind of node", kind)) for kind in COSTS}
+    assert kinds == {"g5.xlarge": pytest.approx(2.012), "p5.48xlarge": pytest.approx(98.32), "g6.xlarge": None}
