@@ -8,10 +8,10 @@ prometheus-adapter. What is pretended: that the pods' containers run, and what t
     assert chain.scale(deployment, hpa, load, [0, 15, 5]) == [1, 3, 1]
 
 The rules are given to the adapter, so whoever has rules and an autoscaler of his own (the project's rendered ones)
-puts them in and reads the replicas that come out.
+puts them in and reads the replicas that come out. With a PodMonitor, too, the pods are found and labelled as it says.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
@@ -20,13 +20,14 @@ from tests.monitoring.adapter import Adapter
 from tests.monitoring.daemon import eventually
 from tests.monitoring.engines import Engine
 from tests.monitoring.exporter import Exporter, PretendedPod
+from tests.monitoring.monitors import scrape_job, targets_of
 from tests.monitoring.prometheus import Prometheus, watching
 from tests.monitoring.workload import MANAGER, fitting_node, running_pods
 from workbench.kube import Kube
 
 Json = dict[str, Any]
 SECONDS = 90.0
-"""Six rounds of the autoscaler, which looks every 15 s."""
+"""Far more rounds of the autoscaler than it needs, for a machine that is busy."""
 _PAUSE = 0.5
 """The adapter asks the API server five times a second at most, for everybody together."""
 _TARGETS = "pods.json"
@@ -96,11 +97,19 @@ class Reported:
 class Chain:
     """The parts, joined. Each must be running; the chain adds a node, a Deployment and an autoscaler."""
 
-    def __init__(self, kube: Kube, prometheus: Prometheus, exporter: Exporter, adapter: Adapter) -> None:
+    def __init__(
+        self,
+        kube: Kube,
+        prometheus: Prometheus,
+        exporter: Exporter,
+        adapter: Adapter,
+        monitor: Mapping[str, Any] | None = None,
+    ) -> None:
         self.kube = kube
         self.prometheus = prometheus
         self.exporter = exporter
         self.adapter = adapter
+        self.monitor = monitor
         self._targets: list[Json] = []
 
     def scale(
@@ -128,7 +137,7 @@ class Chain:
             AssertionError: a value did not arrive, or the autoscaler did not come to rest; holds its conditions.
         """
         wanted = hpa["spec"]["metrics"][metric]
-        self.prometheus.configure(watching(_TARGETS), {_TARGETS: []})
+        self.prometheus.configure(self._job(), {_TARGETS: []})
         self.kube.apply(fitting_node(deployment), manager=MANAGER)
         self.kube.apply(deployment, manager=MANAGER)
         eventually(lambda: self.look(deployment, load, values[0]), "the first pod", pause=_PAUSE)
@@ -147,11 +156,21 @@ class Chain:
             container = real[new]["spec"]["containers"][0]["name"]
             self.exporter.pod(load.engine, namespace, new, container=container, address=real[new]["status"]["podIP"])
         load.apply(value, self._pods_of(deployment))
-        targets = self.exporter.targets()
+        targets = self._found(real.values())
         if targets != self._targets:  # each write makes Prometheus read the file
             self.prometheus.write_file(_TARGETS, targets)
             self._targets = targets
         return len(real)
+
+    def _job(self) -> Json:
+        if self.monitor is None:
+            return watching(_TARGETS)
+        return {"scrape_configs": [scrape_job(self.monitor, _TARGETS, self.exporter.address)]}
+
+    def _found(self, pods: Iterable[Mapping[str, Any]]) -> list[Json]:
+        if self.monitor is None:
+            return self.exporter.targets()
+        return [target for pod in pods for target in targets_of(pod)]
 
     def _pods_of(self, deployment: Mapping[str, Any]) -> list[PretendedPod]:
         """Pods of a Deployment are named after it; the exporter may hold others (controllers)."""
