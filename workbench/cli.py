@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from . import manifests, rendering, stack
+from . import explaining, manifests, rendering, stack
 from .cluster import commands as cluster
 from .errors import WorkbenchError
 
@@ -15,7 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (stack, manifests, rendering, cluster):
+for module in (stack, manifests, rendering, explaining, cluster):
     module.register(app)
 
 

@@ -71,12 +71,13 @@ def _line(problem: "Problem") -> str:
 
 
 def _across(manifests: "Manifests") -> Iterable["Problem"]:
-    """Return what is wrong between objects: references, templates, and whether pods fit their instances."""
+    """Return what is wrong between objects: references, templates, metrics, and whether pods fit their instances."""
     from components.planning.fit import fit
     from components.render.fleet import render_fleet
+    from components.render.metrics import metric_chain
 
     fleet = render_fleet(manifests.resources, unread=manifests.problems)
-    return [*fleet.problems, *fit(fleet)]
+    return [*fleet.problems, *metric_chain(fleet).problems, *fit(fleet)]
 
 
 def defaults(paths: Paths) -> None:

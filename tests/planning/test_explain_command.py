@@ -1,0 +1,58 @@
+"""``workbench explain`` as its users see it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def explain(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "workbench", "explain", *arguments]
+    env = {**os.environ, "NO_COLOR": "1"}
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+def test_the_samples_are_what_is_meant_without_a_path() -> None:
+    done = explain("Playground/gemma-elastic")
+    assert done.returncode == 0, done.stderr
+    (line,) = (line for line in done.stdout.splitlines() if line.strip().startswith("spec.elasticConfig.maxReplicas"))
+    assert line.split() == [
+        *("spec.elasticConfig.maxReplicas", "3"),
+        *("HorizontalPodAutoscaler/gemma-elastic:", "spec.maxReplicas", "=", "3"),
+    ]
+
+
+def test_long_answers_are_cut_unless_asked_for() -> None:
+    model = ("OpenModel/llama3-1-405b", "stacks/models/llama-405b-multinode.yaml")
+    assert "more (--all)" in explain(*model).stdout
+    assert "(--all)" not in explain(*model, "--all").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (("Playground/gema-elastic",), 2, "did you mean 'Playground/gemma-elastic'?"),
+        (("gemma-elastic", "stacks/models/gemma-elastic.yaml"), 2, "Playground/gemma-elastic"),
+        (("Playground/x", "absent.yaml"), 1, "absent.yaml"),
+        (("Playground/gemma-elastic", "--workload", "statefulset"), 2, "workload must be one of"),
+    ],
+)
+def test_what_is_wrong_is_said_without_a_traceback(arguments: tuple[str, ...], code: int, text: str) -> None:
+    done = explain(*arguments)
+    assert done.returncode == code
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_validate_knows_the_metrics_that_engines_export(tmp_path: Path) -> None:
+    sample = (ROOT / "stacks" / "models" / "gemma-elastic.yaml").read_text()
+    (tmp_path / "m.yaml").write_text(sample.replace("vllm:num_requests_waiting", "vllm:num_requests_waitin"))
+    command = [sys.executable, "-m", "workbench", "validate", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "spec.elasticConfig.scaleTrigger.hpa.metrics[0]" in done.stdout
+    assert "vllm:num_requests_waiting" in done.stdout

@@ -1,0 +1,80 @@
+"""``workbench explain``: what each field of a resource became."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from components.api.load import Loaded
+
+_SAMPLES = Path("stacks/models")
+_MOST = 4
+_LONGEST = 100
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``explain`` command."""
+    app.command()(explain)
+
+
+def explain(
+    name: Annotated[str, typer.Argument(metavar="KIND/NAME", help="Such as Playground/qwen-chat.")],
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH...]", help="Manifests; stacks/models if none is given.")
+    ] = None,
+    *,
+    workload: Annotated[str, typer.Option(help="auto, lws or deployment.")] = "auto",
+    runtimes: Annotated[str, typer.Option(help="Edition of the shipped runtimes: upstream or current.")] = "upstream",
+    whole: Annotated[bool, typer.Option("--all", help="Every place and whole values, not the first few.")] = False,
+) -> None:
+    """Show for each field that a resource sets the flag, variable or object field that it became."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from components.api.load import load
+    from components.api.problems import errors
+    from components.planning.explain import explain as explained
+    from components.render.fleet import render_fleet
+    from components.render.options import Options
+
+    try:
+        options = Options(workload=workload, runtimes=runtimes)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    manifests = load(paths or [_SAMPLES])
+    problems = errors([*manifests.problems, *render_fleet(manifests.resources, options, manifests.problems).problems])
+    if problems:
+        raise WorkbenchError("\n".join(map(str, problems)))
+    table = Table("field", "value", "became", box=None)
+    for subject in _named(name, manifests.resources):
+        for row in explained(subject, manifests.resources, options):
+            shown = list(row.became) if whole else [_cut(text) for text in row.became[:_MOST]]
+            if len(row.became) > len(shown):
+                shown.append(f"and {len(row.became) - len(shown)} more (--all)")
+            value = str(row.value)
+            table.add_row(row.path, value if whole else _cut(value), "\n".join(shown) or "no effect here")
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 10_000 if whole else 240
+    console.print(table)
+
+
+def _named(name: str, resources: "Sequence[Loaded]") -> "list[Loaded]":
+    kind, _, own = name.partition("/")
+    found = [r for r in resources if (r.resource.kind, r.resource.metadata.name) == (kind, own)]
+    if not found:
+        from components.api.problems import did_you_mean
+
+        known = sorted(f"{r.resource.kind}/{r.resource.metadata.name}" for r in resources)
+        hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
+        raise WorkbenchError(f"nothing is named {name!r}{hint}", exit_code=2)
+    return found
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
