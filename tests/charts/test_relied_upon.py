@@ -1,0 +1,325 @@
+"""What the project relies on elsewhere is really in what the charts become: names, ports, selectors, tolerations."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from components.catalog.charts import charts
+from components.catalog.iam import controllers
+from components.catalog.instances import instance, instances
+from components.prerequisites.metrics import PROMETHEUS_PORT, PROMETHEUS_URL
+from components.render import dashboard
+from components.render.metrics import MetricSettings
+from stacks.settings import Prerequisites
+from tests.charts.nodes import PROVISIONERS, labels, selected, tolerated
+from tests.charts.rendering import Rendered
+from tests.charts.variants import USUAL
+from tests.components.test_prerequisites import RULES
+
+Render = Callable[..., Rendered]
+Object = dict[str, Any]
+NVIDIA, NEURON = "nvidia.com/gpu", "aws.amazon.com/neuron"
+NODES = {
+    resource: [node for node in instances().values() if node.accelerator_resource == resource]
+    for resource in (NVIDIA, NEURON)
+}
+WITH_EFA = [node for nodes in NODES.values() for node in nodes if node.efa_interfaces]
+ON_NODES = [
+    ("nvidia-device-plugin", "nvdp-nvidia-device-plugin", NODES[NVIDIA]),
+    ("nvidia-device-plugin", "nvdp-nvidia-device-plugin-gpu-feature-discovery", NODES[NVIDIA]),
+    ("nvidia-device-plugin", "nvdp-node-feature-discovery-worker", NODES[NVIDIA]),
+    ("gpu-operator", "gpu-operator-node-feature-discovery-worker", NODES[NVIDIA]),
+    ("dcgm-exporter", "dcgm-exporter", NODES[NVIDIA]),
+    ("neuron-device-plugin", "neuron-device-plugin", NODES[NEURON]),
+    ("efa-device-plugin", "efa-device-plugin-aws-efa-k8s-device-plugin", WITH_EFA),
+    ("prometheus", "kube-prometheus-stack-prometheus-node-exporter", [*NODES[NVIDIA], *NODES[NEURON]]),
+]
+"""DaemonSets, and the nodes on which each has to run."""
+
+
+def served_at(rendered: Rendered, url: str) -> Object:
+    """The Service that answers at a cluster address; its port is checked."""
+    address = urlsplit(url)
+    name, namespace, word = str(address.hostname).split(".")[:3]
+    service = rendered.one("Service", name)
+    assert (service["metadata"]["namespace"], word) == (namespace, "svc")
+    assert address.port in [port["port"] for port in service["spec"]["ports"]]
+    return service
+
+
+class TestPrometheus:
+    @pytest.mark.parametrize(
+        "url",
+        [
+            f"{PROMETHEUS_URL}:{PROMETHEUS_PORT}",
+            MetricSettings().prometheus,
+            f"{Prerequisites().prometheus_url}:{Prerequisites().prometheus_port}",
+        ],
+        ids=["adapter", "keda", "settings"],
+    )
+    def test_it_is_where_autoscalers_ask_for_it(self, url: str, rendered: Render) -> None:
+        service = served_at(rendered("prometheus"), url)
+        assert service["spec"]["selector"]["operator.prometheus.io/name"] == "kube-prometheus-stack-prometheus"
+
+    @pytest.mark.parametrize("kind", ["podMonitor", "serviceMonitor", "rule", "probe", "scrapeConfig"])
+    def test_it_takes_every_monitor_and_rule_of_every_namespace(self, kind: str, rendered: Render) -> None:
+        """An empty selector takes all; one that is absent takes none."""
+        spec = rendered("prometheus").one("Prometheus", "kube-prometheus-stack-prometheus")["spec"]
+        assert (spec[f"{kind}Selector"], spec[f"{kind}NamespaceSelector"]) == ({}, {})
+
+    def test_samples_are_kept_as_long_and_where_it_is_said(self, rendered: Render) -> None:
+        def spec(choice: str) -> Object:
+            found: Object = rendered("prometheus", choice).one("Prometheus", "kube-prometheus-stack-prometheus")[
+                "spec"
+            ]
+            return found
+
+        claim = spec(USUAL)["storage"]["volumeClaimTemplate"]["spec"]
+        assert claim == {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "50Gi"}}}
+        assert "storage" not in spec("nothing said")
+        assert (spec("nothing said")["retention"], spec("without grafana")["retention"]) == ("10d", "30d")
+
+    @pytest.mark.parametrize("part", ["kube-etcd", "kube-scheduler", "kube-controller-manager"])
+    def test_it_does_not_ask_a_control_plane_that_does_not_answer(self, part: str, rendered: Render) -> None:
+        names = [body["metadata"]["name"] for body in rendered("prometheus").of("ServiceMonitor")]
+        assert not [name for name in names if name.endswith(part)]
+
+    def test_grafana_reads_our_dashboards_in_every_namespace(self, rendered: Render) -> None:
+        grafana = rendered("prometheus").one("Deployment", "kube-prometheus-stack-grafana")
+        sidecars = {each["name"]: each for each in grafana["spec"]["template"]["spec"]["containers"]}
+        environment = {each["name"]: each.get("value") for each in sidecars["grafana-sc-dashboard"]["env"]}
+        assert (environment["LABEL"], environment["LABEL_VALUE"]) == (dashboard.LABEL, "1")
+        assert environment["NAMESPACE"] == "ALL"
+
+    def test_without_grafana_there_is_none(self, rendered: Render) -> None:
+        names = [body["metadata"]["name"] for body in rendered("prometheus", "without grafana").of("Deployment")]
+        assert names
+        assert not [name for name in names if "grafana" in name]
+
+
+class TestAdapter:
+    def test_it_asks_our_prometheus(self, rendered: Render) -> None:
+        arguments = rendered("prometheus-adapter").container("prometheus-adapter")["args"]
+        assert f"--prometheus-url={PROMETHEUS_URL}:{PROMETHEUS_PORT}" in arguments
+
+    def test_or_another(self, rendered: Render) -> None:
+        arguments = rendered("prometheus-adapter", "another prometheus").container("prometheus-adapter")["args"]
+        assert "--prometheus-url=https://thanos.observability.svc:443" in arguments
+
+    @pytest.mark.parametrize(
+        ("choice", "rules", "apis"),
+        [
+            (USUAL, {"rules": RULES["custom"], "externalRules": RULES["external"]}, {"custom", "external"}),
+            ("beside keda", {"rules": RULES["custom"]}, {"custom"}),
+            ("no rules", {}, set()),
+        ],
+    )
+    def test_it_serves_exactly_our_rules(self, choice: str, rules: Object, apis: set[str], rendered: Render) -> None:
+        found = rendered("prometheus-adapter", choice)
+        config = yaml.safe_load(found.one("ConfigMap", "prometheus-adapter")["data"]["config.yaml"]) or {}
+        assert {key: value for key, value in config.items() if value} == rules
+        groups = {body["spec"]["group"] for body in found.of("APIService")}
+        assert groups == {f"{api}.metrics.k8s.io" for api in apis}
+
+
+class TestKeda:
+    def test_its_own_series_are_scraped(self, rendered: Render) -> None:
+        found = rendered("keda")
+        (monitor,) = found.of("ServiceMonitor")
+        service = found.one("Service", "keda-operator")
+        wanted = monitor["spec"]["selector"]["matchLabels"]
+        assert wanted.items() <= service["metadata"]["labels"].items()
+        (endpoint,) = monitor["spec"]["endpoints"]
+        assert endpoint["port"] in [port["name"] for port in service["spec"]["ports"]]
+
+
+class TestNodes:
+    @pytest.mark.parametrize(("chart", "daemon", "nodes"), ON_NODES, ids=[daemon for _, daemon, _ in ON_NODES])
+    def test_daemons_run_on_every_node_that_has_what_they_serve(
+        self, chart: str, daemon: str, nodes: list[Any], rendered: Render
+    ) -> None:
+        pod = rendered(chart).daemon_pods()[daemon]
+        assert nodes
+        assert [node.name for node in nodes if not tolerated(pod, node)] == []
+        left_out = [n.name for n in nodes for p in PROVISIONERS if not selected(pod, labels(n, p))]
+        assert left_out == []
+
+    @pytest.mark.parametrize(
+        ("chart", "daemon"),
+        [
+            ("nvidia-device-plugin", "nvdp-nvidia-device-plugin"),
+            ("dcgm-exporter", "dcgm-exporter"),
+            ("neuron-device-plugin", "neuron-device-plugin"),
+        ],
+    )
+    def test_and_on_no_node_without(self, chart: str, daemon: str, rendered: Render) -> None:
+        pod, system = rendered(chart).daemon_pods()[daemon], instance("m7i.large")
+        assert system
+        assert not [p for p in PROVISIONERS if selected(pod, labels(system, p))]
+
+    def test_what_the_gpu_operator_makes_runs_on_gpu_nodes(self, rendered: Render) -> None:
+        policy = rendered("gpu-operator").one("ClusterPolicy", "cluster-policy")["spec"]
+        assert [node.name for node in NODES[NVIDIA] if not tolerated(policy["daemonsets"], node)] == []
+
+    def test_neurons_plugin_offers_the_resource_that_models_ask_for(self, rendered: Render) -> None:
+        """The other plugins have the name in their programs only; this chart's own test asks for it."""
+        (pod,) = rendered("neuron-device-plugin").of("Pod")
+        assert NEURON in pod["spec"]["containers"][0]["resources"]["limits"]
+
+
+class TestGpuOperator:
+    @pytest.mark.parametrize(("choice", "plugin"), [(USUAL, True), ("bottlerocket", False)])
+    def test_what_the_image_brings_is_left_to_it(self, choice: str, plugin: bool, rendered: Render) -> None:
+        policy = rendered("gpu-operator", choice).one("ClusterPolicy", "cluster-policy")["spec"]
+        parts = {part: policy[part]["enabled"] for part in ("driver", "toolkit", "devicePlugin")}
+        assert parts == {"driver": False, "toolkit": False, "devicePlugin": plugin}
+
+    def test_series_keep_the_names_of_the_pods(self, rendered: Render) -> None:
+        monitor = rendered("gpu-operator").one("ClusterPolicy", "cluster-policy")["spec"]["dcgmExporter"]
+        assert monitor["enabled"] is True
+        assert (monitor["serviceMonitor"]["enabled"], monitor["serviceMonitor"]["honorLabels"]) == (True, True)
+
+
+def test_dcgms_series_keep_the_names_of_the_pods(rendered: Render) -> None:
+    found = rendered("dcgm-exporter")
+    (endpoint,) = found.one("ServiceMonitor", "dcgm-exporter")["spec"]["endpoints"]
+    assert endpoint["honorLabels"] is True
+    assert endpoint["port"] in [port["name"] for port in found.one("Service", "dcgm-exporter")["spec"]["ports"]]
+
+
+class TestIdentities:
+    @pytest.mark.parametrize("name", sorted(set(controllers()) & set(charts())))
+    def test_the_pods_run_as_the_account_that_has_the_role(self, name: str, rendered: Render) -> None:
+        wanted = controllers()[name]
+        account = rendered(name).one("ServiceAccount", wanted.service_account)
+        assert account["metadata"]["namespace"] == wanted.namespace == charts()[name].namespace
+        (deployment,) = rendered(name).of("Deployment")
+        assert deployment["metadata"]["namespace"] == wanted.namespace
+        assert deployment["spec"]["template"]["spec"]["serviceAccountName"] == wanted.service_account
+
+    def test_three_controllers_have_roles(self) -> None:
+        names = set(controllers()) & set(charts())
+        assert names == {"cluster-autoscaler", "karpenter", "load-balancer-controller"}
+
+
+class TestNodeAutoscalers:
+    def test_the_autoscaler_finds_groups_by_the_tags_that_they_get(self, rendered: Render) -> None:
+        """Both keys must be there; TestEvery of the stacks has the tags of the groups."""
+        (deployment,) = rendered("cluster-autoscaler").of("Deployment")
+        container = deployment["spec"]["template"]["spec"]["containers"][0]
+        tags = "k8s.io/cluster-autoscaler/enabled,k8s.io/cluster-autoscaler/c"
+        assert {
+            f"--node-group-auto-discovery=asg:tag={tags}",
+            "--cloud-provider=aws",
+            "--expander=least-waste",
+            "--scale-down-unneeded-time=10m",
+            "--skip-nodes-with-local-storage=false",
+        } <= set(container["command"])
+        assert {"name": "AWS_REGION", "value": "us-east-1"} in container["env"]
+
+    def test_karpenter_knows_cluster_and_queue(self, rendered: Render) -> None:
+        environment = {
+            each["name"]: each.get("value") for each in rendered("karpenter").container("karpenter")["env"]
+        }
+        assert (environment["CLUSTER_NAME"], environment["INTERRUPTION_QUEUE"]) == ("c", "q")
+
+    def test_karpenter_does_not_run_on_nodes_of_its_own(self, rendered: Render) -> None:
+        pod = rendered("karpenter").one("Deployment", "karpenter")["spec"]["template"]["spec"]
+        system = instance("m7i.large")
+        assert system
+        here = labels(system, "cluster-autoscaler")
+        assert selected(pod, here)
+        assert not selected(pod, {**here, "karpenter.sh/nodepool": "any"})
+
+
+class TestNetworking:
+    def test_the_load_balancer_controller_sees_no_service_being_made(self, rendered: Render) -> None:
+        hooks = [
+            hook for body in rendered("load-balancer-controller").of("MutatingWebhookConfiguration")
+            for hook in body["webhooks"]
+        ]  # fmt: skip
+        assert hooks
+        assert not [hook["name"] for hook in hooks for rule in hook["rules"] if "services" in rule["resources"]]
+
+    def test_it_asks_no_metadata(self, rendered: Render) -> None:
+        arguments = rendered("load-balancer-controller").container("aws-load-balancer-controller")["args"]
+        assert {"--cluster-name=c", "--aws-region=us-east-1", "--aws-vpc-id=vpc-1"} <= set(arguments)
+
+    def test_envoy_gateway_asks_the_ai_gateway_where_it_listens(self, rendered: Render) -> None:
+        text = rendered("envoy-gateway").one("ConfigMap", "envoy-gateway-config")["data"]["envoy-gateway.yaml"]
+        config = yaml.safe_load(text)
+        address = config["extensionManager"]["service"]["fqdn"]
+        served_at(rendered("ai-gateway"), f"http://{address['hostname']}:{address['port']}")
+        assert config["extensionApis"] == {"enableBackend": True, "enableEnvoyPatchPolicy": True}
+        everything = {part: {"includeAll": True} for part in ("listener", "route", "cluster", "secret")}
+        assert config["extensionManager"]["hooks"] == {
+            "xdsTranslator": {"translation": everything, "post": ["Translation", "Cluster", "Route"]}
+        }
+
+    def test_the_chart_keeps_the_controller_that_our_classes_name(self, rendered: Render) -> None:
+        text = rendered("envoy-gateway").one("ConfigMap", "envoy-gateway-config")["data"]["envoy-gateway.yaml"]
+        controller = yaml.safe_load(text)["gateway"]["controllerName"]
+        assert controller == "gateway.envoyproxy.io/gatewayclass-controller"
+
+    def test_the_ai_gateway_looks_where_envoy_gateway_is(self, rendered: Render) -> None:
+        arguments = rendered("ai-gateway").container("ai-gateway-controller")["args"]
+        assert f"--envoyGatewayNamespace={charts()['envoy-gateway'].namespace}" in arguments
+
+
+class TestWorkloads:
+    def test_leader_worker_sets_can_be_scaled(self, rendered: Render) -> None:
+        crd = rendered("leader-worker-set").one(
+            "CustomResourceDefinition", "leaderworkersets.leaderworkerset.x-k8s.io"
+        )
+        (version,) = crd["spec"]["versions"]
+        assert version["name"] == "v1"
+        assert "scale" in version["subresources"]
+
+    def test_of_its_two_controllers_one_leads(self, rendered: Render) -> None:
+        found = rendered("leader-worker-set")
+        config = yaml.safe_load(
+            found.one("ConfigMap", "lws-manager-config")["data"]["controller_manager_config.yaml"]
+        )
+        assert found.one("Deployment", "lws-controller-manager")["spec"]["replicas"] == 2
+        assert config["leaderElection"]["leaderElect"] is True
+        asked = found.container("lws-controller-manager")["resources"]["requests"]
+        assert asked == {"cpu": "100m", "memory": "256Mi"}
+
+
+class TestOperators:
+    def test_llmaz_brings_itself_alone(self, rendered: Render) -> None:
+        found = rendered("llmaz")
+        names = [body["metadata"]["name"] for body in found.objects if "Deployment" in body["kind"]]
+        assert names == ["llmaz-controller-manager"]
+        kinds = {body["kind"] for body in found.objects}
+        assert not kinds & {
+            "StatefulSet",
+            "DaemonSet",
+            "Job",
+            "Gateway",
+            "GatewayClass",
+            "Prometheus",
+            "ServiceMonitor",
+        }
+
+    def test_llmaz_looks_for_its_settings_where_it_is_installed(self, rendered: Render) -> None:
+        arguments = rendered("llmaz").container("llmaz-controller-manager")["args"]
+        assert f"--namespace={charts()['llmaz'].namespace}" in arguments
+
+    def test_llmkubes_pods_are_scraped_in_every_namespace(self, rendered: Render) -> None:
+        spec = rendered("llmkube").one("PodMonitor", "llmkube-inference")["spec"]
+        assert spec["namespaceSelector"] == {"any": True}
+        assert spec["selector"] == {
+            "matchExpressions": [{"key": "inference.llmkube.dev/service", "operator": "Exists"}]
+        }
+
+    def test_llmkube_has_room_for_models(self, rendered: Render) -> None:
+        claim = rendered("llmkube").one("PersistentVolumeClaim", "llmkube-model-cache")
+        assert claim["spec"]["resources"]["requests"]["storage"] == "100Gi"
+
+    def test_kthenas_webhooks_get_certificates(self, rendered: Render) -> None:
+        secrets = {body["spec"]["secretName"] for body in rendered("kthena").of("Certificate")}
+        assert secrets == {"kthena-router-webhook-certs", "workload-webhook-certs"}
