@@ -1,10 +1,11 @@
 """LLMKube: what a single engine reads (LLMKube spec 1.1, 2). Each has effect with its own runtime only."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from .base import ApiModel, Int32, NaturalInt32, PositiveInt32
+from . import rules_llmkube
+from .base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule
 from .embedded import SecretKeySelector
 from .llmkube_values import Decimals, GpuShare
 
@@ -59,6 +60,8 @@ class VLLMConfig(ApiModel):
     cpu_offload_gb: NaturalInt32 | None = Field(default=None, alias="cpuOffloadGB")
     gpu_memory_utilization: GpuShare | None = None
     hf_token_secret_ref: SecretKeySelector | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules_llmkube.GPU_SHARE,)
 
 
 class TGIConfig(ApiModel):

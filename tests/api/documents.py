@@ -201,6 +201,7 @@ ODD_VALUES: tuple[Any, ...] = (
     "a" * 64, "a" * 300, "A", "a.b", "-a", "a-", "é", "oss://b.e/p", "oss://b/p", "OSS://b.e/p", "host:///p", "host://p", "s3://b/p",
     "gs://b/p", "ollama://m", "ollama://", "a://b://c", "host:///a\n", [], {}, [None], {"a": None}, {"a": "b"}, ["a"], [{}], [1],
     "Huggingface", "ModelScope", "huggingface", "2024-01-01T00:00:00Z", "RollingUpdate", "LeaderExcluded", "Default",
+    0.5, 0.99, 128, 8192, "2.0", "org/repo", "https://example.com/m.gguf", "/m.gguf", "/\x0b", "/a b", "org/é", "0" * 64, "fp8", "vllm",
 )  # fmt: skip
 
 
@@ -280,6 +281,8 @@ def sample(schema: Any, shape: Graph, random: Random, depth: int) -> Any:
     match schema.get("type"):
         case "integer":
             return random.choice((0, 1, 1, 2, 5, 8080, 3.0))
+        case "number":
+            return random.choice((0.1, 0.5, 0.99, 1, 2.5))
         case "boolean":
             return random.random() < 0.5
         case "array":

@@ -280,7 +280,7 @@ def bad_values(row: Row) -> list[tuple[FieldPath, Any]]:
             ]
         case "number":
             bad = [True, "0.5", [], {}]
-            bad += [float(row["minimum"]) - 0.01, -1, float(row["maximum"]) + 0.01, 1] if row["minimum"] else []
+            bad += [float(row["minimum"]) - 0.01, 0, -1, float(row["maximum"]) + 0.01, 1] if row["minimum"] else []
         case "list[string]":
             return [((), "a"), ((), {}), ((0,), [1]), ((0,), [None]), ((1,), ["a", {}])]
         case "map[string]string":

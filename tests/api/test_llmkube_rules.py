@@ -184,6 +184,7 @@ BAD: list[tuple[int, dict[str, Any], str, str]] = [
     (LLAMACPP, {f"{ROPE}/originalContext": 127}, f"{ROPE}/originalContext", "must be at least 128"),
     (LLAMACPP, {"spec/env/0/valueForm": {}}, "spec/env/0/valueForm", "did you mean 'valueFrom'?"),
     (VLLM, {f"{VLLM_}/gpuMemoryUtilization": 1}, f"{VLLM_}/gpuMemoryUtilization", "must be at most 0.99, found 1"),
+    (VLLM, {f"{VLLM_}/gpuMemoryUtilization": 0}, f"{VLLM_}/gpuMemoryUtilization", "must be at least 0.1, found 0"),
     (VLLM, {f"{VLLM_}/gpuMemoryUtilization": 0.0999}, f"{VLLM_}/gpuMemoryUtilization", "must be at least 0.1, found 0.0999"),
     (VLLM, {f"{VLLM_}/gpuMemoryUtilization": "0.9"}, f"{VLLM_}/gpuMemoryUtilization", "must be a number, found \"0.9\"; write it without quotes"),
     (VLLM, {f"{VLLM_}/gpuMemoryUtilization": True}, f"{VLLM_}/gpuMemoryUtilization", "must be a number, found true"),
@@ -233,6 +234,13 @@ def test_bad(base: int, changes: dict[str, Any], path: str, reason: str) -> None
     (problem,) = problems(base, changes)
     assert problem[0] == path
     assert reason in problem[1]
+
+
+def test_the_server_is_told_that_no_share_of_a_gpu_is_none() -> None:
+    """It cuts a bound of 0.1 to 0 before it compares an integer with it."""
+    found = graph(kind_of(DOCUMENTS[VLLM])).defs["VLLMConfig"]["x-kubernetes-validations"]
+    assert [rule["message"] for rule in found] == ["gpuMemoryUtilization must be at least 0.1 and at most 0.99"]
+    assert "self.gpuMemoryUtilization >= 0.1 && self.gpuMemoryUtilization <= 0.99" in found[0]["rule"]
 
 
 def test_all_problems_at_once() -> None:
