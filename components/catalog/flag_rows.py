@@ -1,0 +1,184 @@
+"""What is known of one flag of an engine: what it takes, and which versions know it.
+
+A row of the tables ``flags/<engine>.yaml``, found by the flag:
+
+    type: switch (no value), bool (also as ``--no-...``), int, human (an int that may end in k, M, g ...), float,
+      string, json, json_or_string, enum.
+    alias: other spellings. no: spellings that negate, where they are not ``--no-...``.
+    values: what an enum takes; with from, absent, until and deprecated where a value came later or went.
+    open: a plugin may add values. fold: letters count in either case. words: what a number takes besides numbers.
+    min, max, above, below: range of a number; above and below are outside of it.
+    nargs: how many values: a number, ``?``, ``*`` or ``+``. repeat: every use adds to the ones before.
+    from: first version with the flag. absent: last version known to lack it, if not the one before ``from``.
+    until: first version known to lack it again. gone: the newest one lacks it, since which one is not known.
+    deprecated: first version that warns of it; true for the newest. instead: what took its place.
+    earlier: other forms of it, each up to a version, its ``last``.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+SWITCH, BOOL, ENUM = "switch", "bool", "enum"
+NUMBERS = ("int", "human", "float")
+TYPES = (SWITCH, BOOL, *NUMBERS, "string", "json", "json_or_string", ENUM)
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The versions that know a flag or a value.
+
+    Attributes:
+        since: First version with it; None where every one has it, or it is not known.
+        absent: Last version known to lack it, if not the one right before ``since``.
+        until: First version known to lack it again.
+        gone: The newest version lacks it, since which one is not known.
+        deprecated: First version that warns of it; True where only the newest is known to.
+    """
+
+    since: Version | None = None
+    absent: Version | None = None
+    until: Version | None = None
+    gone: bool = False
+    deprecated: Version | bool = False
+
+    def is_early(self, version: Version | None) -> bool:
+        """Tell whether a version surely does not know it yet; None is the newest."""
+        if version is None:
+            return False
+        if self.absent is not None:
+            return version <= self.absent
+        return self.since is not None and version < self.since
+
+    def is_over(self, version: Version | None) -> bool:
+        """Tell whether a version surely does not know it any more; None is the newest."""
+        if version is None:
+            return self.gone or self.until is not None
+        return self.until is not None and version >= self.until
+
+    def is_in(self, version: Version | None) -> bool:
+        """Tell whether a version may know it."""
+        return not self.is_early(version) and not self.is_over(version)
+
+    def is_deprecated(self, version: Version | None) -> bool:
+        """Tell whether a version warns of it."""
+        if isinstance(self.deprecated, bool):
+            return self.deprecated and version is None
+        return version is None or version >= self.deprecated
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value of an enum."""
+
+    value: str
+    span: Span = Span()
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a flag takes; the attributes are those of a row.
+
+    Attributes:
+        last: Last version known with this form; None for the newest form.
+    """
+
+    type: str
+    values: tuple[Choice, ...] = ()
+    words: tuple[str, ...] = ()
+    min: float | None = None
+    max: float | None = None
+    above: float | None = None
+    below: float | None = None
+    nargs: int | str | None = None
+    repeat: bool = False
+    open: bool = False
+    fold: bool = False
+    last: Version | None = None
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows."""
+        return self.type not in (SWITCH, BOOL)
+
+    def choice(self, value: str) -> Choice | None:
+        """Return the choice that a value names."""
+        matches = (c for c in self.values if value == c.value or (self.fold and value.lower() == c.value.lower()))
+        return next(matches, None)
+
+    def allowed(self, version: Version | None) -> tuple[str, ...]:
+        """Return what an enum takes in a version."""
+        return tuple(choice.value for choice in self.values if choice.span.is_in(version))
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag of an engine.
+
+    Attributes:
+        aliases: Other spellings.
+        negatives: Spellings that turn it off.
+        form: What it takes in the newest version that knows it.
+        earlier: What it took before, the oldest first.
+        instead: What took its place, as it is written: a flag, maybe with its value.
+    """
+
+    name: str
+    form: Form
+    aliases: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
+    earlier: tuple[Form, ...] = ()
+    span: Span = Span()
+    instead: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every spelling."""
+        return (self.name, *self.aliases, *self.negatives)
+
+    @property
+    def heir(self) -> str | None:
+        """The flag that took its place, without a value."""
+        return self.instead.split()[0] if self.instead else None
+
+    def at(self, version: Version | None) -> Form:
+        """Return what it takes in a version; None is the newest."""
+        return next((f for f in self.earlier if version is not None and f.last and version <= f.last), self.form)
+
+
+def trimmed(version: Version | None) -> Version | None:
+    """Return a version without zeros at its end, so that 0.20 is 0.20.0."""
+    while version and len(version) > 1 and version[-1] == 0:
+        version = version[:-1]
+    return version
+
+
+def form_of(row: dict[str, Any]) -> Form:
+    """Read what a row, or an earlier form in one, says of the value."""
+    known = {each.name for each in fields(Form)}
+    facts = {key: value for key, value in row.items() if key in known}
+    facts["values"] = tuple(map(_choice, row.get("values", ())))
+    facts["words"] = tuple(row.get("words", ()))
+    facts["last"] = trimmed(tuple(row["last"])) if "last" in row else None
+    return Form(**facts)
+
+
+def _choice(facts: str | dict[str, Any]) -> Choice:
+    return Choice(facts) if isinstance(facts, str) else Choice(facts["value"], span_of(facts))
+
+
+def span_of(facts: dict[str, Any]) -> Span:
+    """Read what a row, or a value in one, says of versions."""
+
+    def version(key: str) -> Version | None:
+        return trimmed(tuple(facts[key])) if key in facts else None
+
+    deprecated = facts.get("deprecated", False)
+    return Span(
+        since=version("from"),
+        absent=version("absent"),
+        until=version("until"),
+        gone=facts.get("gone", False),
+        deprecated=deprecated if isinstance(deprecated, bool) else version("deprecated") or False,
+    )
