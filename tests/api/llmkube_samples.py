@@ -158,7 +158,7 @@ DOCUMENTS: tuple[Document, ...] = (
             "env": [
                 {"name": "S", "valueFrom": {"secretKeyRef": {"key": "k", "name": "s"}}},
                 {"name": "C", "valueFrom": {"configMapKeyRef": {"key": "k"}}},
-                {"name": "N", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+                {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
                 {"name": "R", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "1m"}}},
                 {"name": "F", "valueFrom": {"fileKeyRef": {"key": "k", "path": "p", "volumeName": "v"}}},
             ],
