@@ -18,9 +18,13 @@ WVA_RULE: Object = {
         }
     },
     "name": {"matches": "^inferno_desired_replicas", "as": "inferno_desired_replicas"},
-    "metricsQuery": "inferno_desired_replicas{<<.LabelMatchers>>}",
+    "metricsQuery": "max(inferno_desired_replicas{<<.LabelMatchers>>}) by (exported_namespace, variant_name)",
 }
-"""WVA spec 10: the controller's own label ``namespace`` arrives as ``exported_namespace``."""
+"""WVA spec 10: the controller's own label ``namespace`` arrives as ``exported_namespace``.
+
+One value per variant, where upstream's sample hands out every series: an autoscaler adds up what it gets, and the
+controller leaves a series behind when a variant changes its accelerator.
+"""
 
 
 def adapter_rules(uses: Iterable[Use], window: str, *, wva: bool) -> Object:

@@ -11,9 +11,11 @@ import pytest
 from tests.monitoring.adapter import Adapter, adapting
 from tests.monitoring.aggregation import aggregating
 from tests.monitoring.exporter import Exporter, serving
+from tests.monitoring.mixed import watching_mixed
 from tests.monitoring.prometheus import Prometheus, started
 from tests.monitoring.promtool import Promtool
 from tests.monitoring.tools import ADAPTER, PROMETHEUS, built_or_skip
+from tests.monitoring.watched import Watched
 from tests.monitoring.workload import apply_namespace
 from workbench.cluster.binaries import Found
 from workbench.cluster.cluster import Running
@@ -39,6 +41,13 @@ def prometheus(prometheus_programs: dict[str, Path], tmp_path: Path) -> Iterator
     folder.mkdir()
     with started(prometheus_programs["prometheus"], folder) as prometheus:
         yield prometheus
+
+
+@pytest.fixture(scope="session")
+def mixed(prometheus_programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """A fleet with every engine, scraped once; to be asked only."""
+    with watching_mixed(prometheus_programs["prometheus"], tmp_path_factory.mktemp("mixed")) as watched:
+        yield watched
 
 
 @pytest.fixture

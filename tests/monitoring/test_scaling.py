@@ -39,7 +39,7 @@ def test_waiting_requests_move_replicas_up_and_down(
 def test_what_wva_wants_is_what_the_model_gets(
     metrics_kube: Kube, metrics_namespace: str, prometheus: Prometheus, exporter: Exporter, adapter: Adapting
 ) -> None:
-    """With AverageValue 1 the sum of the metric is the number of replicas."""
+    """With AverageValue 1 the metric is the number of replicas."""
     wish = external_metric("inferno_desired_replicas", "1", variant_name="chat")
     fleet = made(scaled("chat", metrics_namespace, [wish], maximum=3), settings=MetricSettings(wva=True))
     model, hpa = parts(fleet, metrics_namespace)
@@ -47,6 +47,8 @@ def test_what_wva_wants_is_what_the_model_gets(
     labels = {"variant_name": "chat", "namespace": metrics_namespace, "accelerator_type": "A100"}
     # A variant of the same name somewhere else is no reason to scale this one.
     controller.set("inferno_desired_replicas", 3, **{**labels, "namespace": "elsewhere"})
+    # Nor is what the controller said while the variant was on another accelerator.
+    controller.set("inferno_desired_replicas", 1, **{**labels, "accelerator_type": "A10G"})
     load = Reported(VLLM, controller, "inferno_desired_replicas", labels)
     chain = Chain(metrics_kube, prometheus, exporter, adapter(dict(fleet.chain.adapter_rules)))
     assert chain.scale(model, hpa, load, [1, 3, 1]) == [1, 3, 1]

@@ -1,8 +1,4 @@
-"""A mixed fleet under a real Prometheus: scraped by the generated PodMonitors, asked with the generated queries.
-
-The pods' names are the same in every namespace, and no two of them say the same: what leaks from one workload or
-namespace into another shows in the sums.
-"""
+"""A fleet under a real Prometheus: scraped by the generated PodMonitors, asked with the generated queries."""
 
 import math
 from collections.abc import Iterable, Mapping
