@@ -5,7 +5,7 @@ from typing import Any, NoReturn, TypedDict
 
 import pulumi
 
-from ..api.base import whole_float_to_int
+from ..api.base import ApiModel, whole_float_to_int
 from ..api.kinds import KINDS
 from ..api.load import Loaded, check
 from ..api.problems import Problem, errors, field_path
@@ -113,15 +113,28 @@ def claimed_models(name: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], 
     Raises:
         InvalidArguments: there is no main model, or one of them is not a manifest.
     """
-    model, draft = args.get("model"), args.get("draft_model")
-    for key, value in (("model", model), ("draft_model", draft)):
-        named = isinstance(value, dict) and isinstance(value.get("metadata"), dict) and value["metadata"].get("name")
-        if not named and (key == "model" or value is not None):
-            reason = (
-                f"must be the manifest of an OpenModel, found {type(value).__name__}; pass OpenModel(...).manifest"
-            )
-            raise InvalidArguments(f"{name}: {key}: {reason}", [{"property_path": key, "reason": reason}])
-    return plain(model), plain(draft)
+    draft = manifest_of(name, args, "draft_model", "OpenModel") if args.get("draft_model") is not None else None
+    return manifest_of(name, args, "model", "OpenModel"), draft
+
+
+def manifest_of(name: str, args: Mapping[str, Any], key: str, kind: str) -> dict[str, Any]:
+    """Return a manifest that an argument holds.
+
+    Raises:
+        InvalidArguments: it is none.
+    """
+    value = args.get(key)
+    named = isinstance(value, dict) and isinstance(value.get("metadata"), dict) and value["metadata"].get("name")
+    if not named:
+        found = type(value).__name__
+        reason = f"must be the manifest of {_a(kind)}, found {found}; pass {kind}(...).manifest"
+        raise InvalidArguments(f"{name}: {key}: {reason}", [{"property_path": key, "reason": reason}])
+    manifest: dict[str, Any] = plain(value)
+    return manifest
+
+
+def _a(word: str) -> str:
+    return f"an {word}" if word[0] in "AEIOU" else f"a {word}"
 
 
 def claim(
@@ -152,6 +165,12 @@ def metadata_of(name: str, args: Mapping[str, Any], *, namespaced: bool = True) 
     if args.get("skip_model_loader"):
         metadata["annotations"] = {SKIP_LOADER: "true"}
     return metadata
+
+
+def wire_names(args: Mapping[str, Any], model: type[ApiModel]) -> dict[str, Any]:
+    """Return the arguments that are fields of a type of the contract, under their names on the wire."""
+    fields = {name: field.alias or name for name, field in model.model_fields.items()}
+    return compact({alias: args[name] for name, alias in fields.items() if name in args})
 
 
 def compact(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from .objects import kubernetes_object, token
 
 
 class Declaration(pulumi.ComponentResource):
-    """A cluster-scoped resource: natively a declaration alone, for the operator an object in the cluster."""
+    """A resource for others: natively a declaration alone, for the operator an object in the cluster."""
 
     manifest: dict[str, Any]
     """The resource in wire form, for the components that refer to it."""
@@ -22,6 +22,8 @@ class Declaration(pulumi.ComponentResource):
         args: Mapping[str, Any],
         spec: dict[str, Any],
         opts: pulumi.ResourceOptions | None,
+        *,
+        namespaced: bool = False,
     ) -> str:
         """Check and register; return the resource's name.
 
@@ -30,7 +32,7 @@ class Declaration(pulumi.ComponentResource):
         """
         kind = type(self).__name__
         options = options_of(args)
-        checked = resource_of(api_version, kind, metadata_of(name, args, namespaced=False), spec).resource
+        checked = resource_of(api_version, kind, metadata_of(name, args, namespaced=namespaced), spec).resource
         pulumi.ComponentResource.__init__(self, token(kind), name, {}, opts)
         self.manifest = checked.wire()
         if options.realization == "operator":
