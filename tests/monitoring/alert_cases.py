@@ -200,10 +200,16 @@ ROWS: Mapping[str, Mapping[str, Case]] = {
             over={
                 autoscaler("status_current_replicas"): f"4{LONG}",
                 autoscaler("spec_max_replicas"): f"4{LONG}",
+                autoscaler("spec_min_replicas"): f"1{LONG}",
             },
+            # One with room, and one that is held at two replicas on purpose.
             under={
                 autoscaler("status_current_replicas"): f"3{LONG}",
                 autoscaler("spec_max_replicas"): f"4{LONG}",
+                autoscaler("spec_min_replicas"): f"1{LONG}",
+                autoscaler("status_current_replicas", "tgi"): f"2{LONG}",
+                autoscaler("spec_max_replicas", "tgi"): f"2{LONG}",
+                autoscaler("spec_min_replicas", "tgi"): f"2{LONG}",
             },
             labels={"namespace": NAMESPACE, "job": "kube-state-metrics", "horizontalpodautoscaler": "vllm"},
             summary="vllm: at its maximum of 4 replicas",
