@@ -2,7 +2,8 @@
 
 ``INFERENCE_PLATFORM_CHARTS`` names a folder with one sub-folder or archive per chart: under our name for it, such as
 ``prometheus``, or under the name that ``helm pull`` writes, such as ``kube-prometheus-stack-88.5.3.tgz``.
-``INFERENCE_PLATFORM_HELM`` names helm where it is not on PATH.
+``INFERENCE_PLATFORM_HELM`` names helm where it is not on PATH. Not helm 3.18.0, which takes a value of 0 for true
+(helm/helm issue 30923).
 """
 
 import os
