@@ -4,7 +4,7 @@ A row of the tables ``flags/<engine>.yaml``, found by the flag:
 
     type: switch (no value), bool (also as ``--no-...``), int, human (an int that may end in k, M, g ...), float,
       string, json, json_or_string, enum.
-    alias: other spellings. no: spellings that negate, where they are not ``--no-...``.
+    alias: other spellings. negated: spellings that negate, where they are not ``--no-...``.
     values: what an enum takes; with from, absent, until and deprecated where a value came later or went.
     open: a plugin may add values. fold: letters count in either case. words: what a number takes besides numbers.
     min, max, above, below: range of a number; above and below are outside of it.
@@ -12,10 +12,11 @@ A row of the tables ``flags/<engine>.yaml``, found by the flag:
     from: first version with the flag. absent: last version known to lack it, if not the one before ``from``.
     until: first version known to lack it again. gone: the newest one lacks it, since which one is not known.
     deprecated: first version that warns of it; true for the newest. instead: what took its place.
-    earlier: other forms of it, each up to a version, its ``last``.
+    earlier: other forms of it, each up to a version, its ``last``; until: first version known with the next form.
 """
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any
 
 SWITCH, BOOL, ENUM = "switch", "bool", "enum"
@@ -82,6 +83,7 @@ class Form:
 
     Attributes:
         last: Last version known with this form; None for the newest form.
+        until: First version known with the next one, if not the one after ``last``.
     """
 
     type: str
@@ -96,6 +98,7 @@ class Form:
     open: bool = False
     fold: bool = False
     last: Version | None = None
+    until: Version | None = None
 
     @property
     def takes_value(self) -> bool:
@@ -144,7 +147,23 @@ class Flag:
 
     def at(self, version: Version | None) -> Form:
         """Return what it takes in a version; None is the newest."""
-        return next((f for f in self.earlier if version is not None and f.last and version <= f.last), self.form)
+        for form, following in pairwise((*self.earlier, self.form)):
+            if version is None or form.last is None:
+                break
+            if version <= form.last:
+                return form
+            if form.until is not None and version < form.until:
+                return _either(form, following)
+        return self.form
+
+
+def _either(form: Form, following: Form) -> Form:
+    """Return a form that takes what either of two does, for versions between them."""
+    if not form.takes_value and not following.takes_value:
+        return Form(BOOL)
+    if form.takes_value != following.takes_value:
+        return Form("string", nargs="?", repeat=True)
+    return Form("string", nargs=form.nargs if form.nargs == following.nargs else "*", repeat=True)
 
 
 def trimmed(version: Version | None) -> Version | None:
@@ -160,7 +179,9 @@ def form_of(row: dict[str, Any]) -> Form:
     facts = {key: value for key, value in row.items() if key in known}
     facts["values"] = tuple(map(_choice, row.get("values", ())))
     facts["words"] = tuple(row.get("words", ()))
-    facts["last"] = trimmed(tuple(row["last"])) if "last" in row else None
+    if "last" not in row:
+        facts.pop("until", None)  # of the flag, not of its newest form
+    facts |= {key: trimmed(tuple(facts[key])) for key in ("last", "until") if key in facts}
     return Form(**facts)
 
 

@@ -129,7 +129,7 @@ def _number(value: str) -> int | float | str:
 def _flag(name: str, row: dict[str, Any], style: str) -> Flag:
     form = form_of(row)
     aliases = tuple(row.get("alias", ()))
-    negatives = tuple(row.get("no", ()))
+    negatives = tuple(row.get("negated", ()))
     if style == ARGPARSE and any(each.type == BOOL for each in (form, *map(form_of, row.get("earlier", ())))):
         negatives = tuple(_negated(name, aliases))
     return Flag(
