@@ -1,13 +1,11 @@
-"""Random InferenceServices and Models of LLMKube, valid ones and wrong ones, made from the contract's table.
+"""Random valid InferenceServices and Models of LLMKube, made from the contract's table.
 
 They follow ``data/llmkube_fields.csv`` and LLMKube spec 1.4, not our types: a limit that a type gets
-wrong makes a document that it refuses, or one that it should have refused.
+wrong makes a document that it refuses. Those that it has to refuse are in :mod:`.llmkube_wrong`.
 """
 
-import copy
 import csv
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,7 +23,7 @@ ROWS: list[Row] = list(
 FIELDS: dict[str, list[Row]] = {
     type_: [row for row in ROWS if row["type"] == type_] for type_ in {r["type"] for r in ROWS}
 }
-ABSENT = object()
+INT32 = 2**31
 
 
 def _name(random: Random) -> str:
@@ -157,17 +155,11 @@ _PATTERNED = {
         "https:// \n",
     ),
 }
-_BAD_PATTERNED = {
-    "factor": ("", "-1", "2.", ".5", "1e3", "2\n", "٢", "2,0"),
-    "sha256": ("", "0" * 63, "0" * 65, "g" * 64, "0" * 64 + "\n"),
-    "source": ("", "a", "/", "/a b", "s3:/ /x", "-a", "org/repo\n", "/m\n", "ftp://x", "é/a", "org/é", "a b", "a:b"),
-}
 _QUANTITIES = ("cpu", "memory", "hostMemory", "gpuMemory", "memoryBudget", "targetAverageValue")
-_INT32 = 2**31
 
 
 def _integer(row: Row, random: Random) -> int:
-    low, high = int(row["minimum"] or -_INT32), int(row["maximum"] or _INT32 - 1)
+    low, high = int(row["minimum"] or -INT32), int(row["maximum"] or INT32 - 1)
     return random.choice((low, high, random.randint(low, min(high, max(low, 4096)))))
 
 
@@ -231,113 +223,3 @@ def inference_services() -> st.SearchStrategy[Document]:
 def models() -> st.SearchStrategy[Document]:
     """Return random valid Models."""
     return st.randoms(use_true_random=False).map(lambda random: document("Model", random))
-
-
-# -- with one thing wrong
-
-
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """A document that is valid but for one field."""
-
-    document: Document
-    path: FieldPath
-
-
-def paths(type_: str, above: FieldPath) -> Iterator[tuple[FieldPath, Row]]:
-    """Yield every field below a type, lists through their first item."""
-    for row in FIELDS[type_]:
-        path = (*above, row["field"])
-        yield path, row
-        wanted = row["yaml_type"]
-        if wanted in FIELDS:
-            yield from paths(wanted, path)
-        elif wanted.startswith("list[") and wanted[5:-1] in FIELDS:
-            yield from paths(wanted[5:-1], (*path, 0))
-
-
-def bad_values(row: Row) -> list[tuple[FieldPath, Any]]:
-    """Return values that a field must not take, each with where below the field the fault is."""
-    wanted = row["yaml_type"]
-    bad: list[Any] = []
-    match wanted:
-        case "string":
-            bad = [1, True, 0.5, [], {}, *_BAD_PATTERNED.get(row["field"] if row["pattern"] else "", ())]
-        case "enum":
-            bad = [1, True, [], "", "other", row["enum"].split("|")[0].swapcase() + "x"]
-        case "bool":
-            bad = [1, 0, "true", "", [], {}]
-        case "int32":
-            bad = [
-                True,
-                "1",
-                1.5,
-                [],
-                {},
-                int(row["minimum"] or -_INT32) - 1,
-                int(row["maximum"] or _INT32 - 1) + 1,
-                2**63,
-            ]
-        case "number":
-            bad = [True, "0.5", [], {}]
-            bad += [float(row["minimum"]) - 0.01, 0, -1, float(row["maximum"]) + 0.01, 1] if row["minimum"] else []
-        case "list[string]":
-            return [((), "a"), ((), {}), ((0,), [1]), ((0,), [None]), ((1,), ["a", {}])]
-        case "map[string]string":
-            return [((), []), ((), "a"), (("a",), {"a": 1}), (("a",), {"a": {}})]
-        case _ if wanted.startswith("list["):
-            return [
-                ((), {}),
-                ((), "a"),
-                ((0,), ["a"]),
-                ((0,), [1]),
-                ((0, "unknown"), [_least(wanted[5:-1]) | {"unknown": 1}]),
-            ]
-        case _:
-            return [((), []), ((), "a"), ((), 1), (("unknown",), _least(wanted) | {"unknown": 1})]
-    return [((), value) for value in bad]
-
-
-def _least(type_: str) -> Document:
-    """Return what a type must hold."""
-    core = {"core/v1.EnvVar": {"name": "A"}, "core/v1.SecretKeySelector": {"key": "k"}}
-    return dict(core.get(type_, {})) if type_ not in FIELDS else fields(type_, _Never())
-
-
-class _Never(Random):
-    """Chooses nothing that may be left out, and always the first."""
-
-    def random(self) -> float:
-        return 1 - 2**-53
-
-    def getrandbits(self, _count: int, /) -> int:
-        return 0
-
-
-def wrong(kind: str) -> st.SearchStrategy[Wrong]:
-    """Return random documents of a kind with one field missing or wrong."""
-    known = list(paths(f"{kind}.spec", ("spec",)))
-    return st.tuples(st.sampled_from(known), st.randoms(use_true_random=False)).map(
-        lambda drawn: _wrong(kind, *drawn)
-    )
-
-
-def _wrong(kind: str, field: tuple[FieldPath, Row], random: Random) -> Wrong:
-    path, row = field
-    if row["required"] == "yes" and random.random() < 0.3:
-        return Wrong(with_value(kind, path, ABSENT, random), path)
-    below, value = random.choice(bad_values(row))
-    return Wrong(with_value(kind, path, value, random), (*path, *below))
-
-
-def with_value(kind: str, path: FieldPath, value: Any, random: Random | None = None) -> Document:
-    """Return a valid document of a kind, but for one field that is set or taken away."""
-    whole = document(kind, random or Random(1), path)
-    owner: Any = whole
-    for part in path[:-1]:
-        owner = owner[part]
-    if value is ABSENT:
-        del owner[path[-1]]
-    else:
-        owner[path[-1]] = copy.deepcopy(value)
-    return whole

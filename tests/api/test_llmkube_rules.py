@@ -445,6 +445,43 @@ def test_a_status_that_breaks_the_contract_is_not_read(change: dict[str, Any], p
     assert ("status", *path) in [error["loc"] for error in caught.value.errors()]
 
 
+@pytest.mark.parametrize(
+    ("type_", "good"),
+    [
+        ("Available", True),
+        ("a9.b-9.example.com/Synced_9.x-y", True),
+        ("9a/9", True),
+        ("example..com/Synced", False),
+        ("Example.com/Synced", False),
+        ("-a/b", False),
+        ("a/b/c", False),
+        ("a/", False),
+        ("Ready-", False),
+        ("Ready\n", False),
+        ("", False),
+    ],
+)
+def test_types_of_conditions(type_: str, *, good: bool) -> None:
+    document = live(LEAST, {"conditions": [{**CONDITION, "type": type_}]})
+    if good:
+        assert InferenceService.model_validate(document).status is not None
+        return
+    with pytest.raises(ValidationError, match="must be CamelCase such as Available"):
+        InferenceService.model_validate(document)
+
+
+@pytest.mark.parametrize(
+    ("reason", "good"), [("A", True), ("a9,b:C_9", True), ("9a", False), ("a,", False), ("a\n", False)]
+)
+def test_reasons_of_conditions(reason: str, *, good: bool) -> None:
+    document = live(LEAST, {"conditions": [{**CONDITION, "reason": reason}]})
+    if good:
+        assert InferenceService.model_validate(document).status is not None
+        return
+    with pytest.raises(ValidationError, match="must be CamelCase such as InferenceReady"):
+        InferenceService.model_validate(document)
+
+
 def test_two_conditions_of_one_type_are_told_apart_by_index() -> None:
     with pytest.raises(ValidationError, match="'Available' is used twice; types must be unique"):
         Model.model_validate(live(WEIGHTS, {"conditions": [CONDITION, CONDITION]}))
