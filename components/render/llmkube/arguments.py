@@ -1,8 +1,14 @@
 """What the container of an InferenceService is started with: the runtime's command, arguments and environment."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from ..types import Object
+from .args_llamacpp import llamacpp_args
+from .args_personaplex import COMMAND, personaplex_args, personaplex_env
+from .args_tgi import tgi_args, tgi_env
+from .args_unread import report_unread
+from .args_vllm import vllm_args, vllm_env
 from .serving import Serving
 
 
@@ -23,4 +29,37 @@ class Arguments:
 
 def arguments(serving: Serving) -> Arguments:
     """Return what the container is started with; what is wrong is recorded in the findings."""
-    raise NotImplementedError(serving.runtime)
+    started = _RUNTIMES[serving.runtime](serving)
+    report_unread(serving)
+    own = serving.service.spec.command
+    return replace(started, command=list(own)) if own else started
+
+
+def _llamacpp(serving: Serving) -> Arguments:
+    return Arguments(args=llamacpp_args(serving))
+
+
+def _vllm(serving: Serving) -> Arguments:
+    return Arguments(args=vllm_args(serving), env=vllm_env(serving))
+
+
+def _tgi(serving: Serving) -> Arguments:
+    return Arguments(args=tgi_args(serving), env=tgi_env(serving))
+
+
+def _personaplex(serving: Serving) -> Arguments:
+    return Arguments(list(COMMAND), personaplex_args(serving), personaplex_env(serving))
+
+
+def _generic(serving: Serving) -> Arguments:
+    """The user's own server: nothing is generated (LLMKube spec 2.5)."""
+    return Arguments(args=list(serving.service.spec.args or ()))
+
+
+_RUNTIMES: Mapping[str, Callable[[Serving], Arguments]] = {
+    "llamacpp": _llamacpp,
+    "vllm": _vllm,
+    "tgi": _tgi,
+    "personaplex": _personaplex,
+    "generic": _generic,
+}

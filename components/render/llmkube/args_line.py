@@ -1,0 +1,134 @@
+"""A command line while it is written: flags as the image's version spells them, checked as they are added."""
+
+from collections.abc import Iterable
+
+from ...api.llmkube import InferenceServiceSpec
+from ...catalog.flag_rows import ENUM, Flag
+from ...catalog.flags import CLAP, EngineFlags, flags_of, successor
+from ...catalog.flags import arguments as spelled
+from ...catalog.runtimes import engine_of
+from .args_facts import successor_of
+from .serving import Serving
+
+EXTRA = "spec.extraArgs"
+
+
+class Line:
+    """The arguments of one container.
+
+    ``spec.extraArgs`` comes last: what is in there as well is reported with the field that says the same.
+    """
+
+    def __init__(self, serving: Serving) -> None:
+        """Start a line for a runtime whose flags are known.
+
+        Raises:
+            LookupError: There is no table of the runtime's flags.
+        """
+        table = flags_of(serving.runtime)
+        if table is None:
+            raise LookupError(f"no table of flags for runtime {serving.runtime!r}")
+        self.args: list[str] = []
+        self._serving = serving
+        self._table: EngineFlags = table
+        self._version = table.version(serving.tag)
+        self._extra = serving.service.spec.extra_args or []
+
+    @property
+    def spec(self) -> InferenceServiceSpec:
+        """The spec of the InferenceService."""
+        return self._serving.service.spec
+
+    def add(self, flag: str, value: object, path: str, *, custom: bool = False) -> None:
+        """Add a flag and its value, if there is one.
+
+        Args:
+            flag: Any spelling; the version in the image's tag decides which one is written.
+            value: None adds nothing.
+            path: Field that says so.
+            custom: The field takes what the engine may not know: a value unknown to it is a warning.
+        """
+        if value is None:
+            return
+        self._check_value(flag, str(value), path, custom=custom)
+        self._warn_twice(flag, path)
+        self.args += spelled(self._table.engine, flag, str(value), self._serving.tag)
+
+    def switch(self, flag: str, path: str, *, on: bool | None) -> None:
+        """Add a flag without a value, if it is on."""
+        if on:
+            self._warn_twice(flag, path)
+            self.args.append(flag)
+
+    def each(self, flag: str, values: Iterable[str] | None) -> None:
+        """Add a flag once per value: the engine takes all of them."""
+        for value in values or ():
+            self.args += (flag, value)
+
+    def finish(self) -> list[str]:
+        """Return the arguments with the user's own behind them."""
+        return [*self.args, *self._extra]
+
+    def knows(self, flag: str) -> bool:
+        """Tell whether the version in the image's tag may know a flag."""
+        found = self._table.find(flag)
+        return found is not None and found.span.is_in(self._version)
+
+    def takes_value(self, flag: str) -> bool:
+        """Tell whether a flag takes a value in the version of the image's tag."""
+        found = self._table.find(flag)
+        return found is not None and found.at(self._version).takes_value
+
+    def written(self, *flags: str) -> str | None:
+        """Return how ``extraArgs`` writes one of some flags, in any spelling of it; None where it does not."""
+        names = {name for flag in flags for name in self._names(flag)}
+        return next((arg for arg in self._extra if self._table.dashed(arg.partition("=")[0]) in names), None)
+
+    def refuse(self, path: str, reason: str) -> None:
+        """Record what the engine's own image refuses: an error there, a warning for an image of one's own."""
+        repository = self._serving.image.partition("@")[0].removesuffix(f":{self._serving.tag}")
+        engine = engine_of(repository)
+        if engine is not None and engine.name == self._serving.runtime:
+            self._serving.findings.error(path, reason)
+        else:
+            self._serving.findings.warn(path, f"{reason}, unless this image is built otherwise")
+
+    def _check_value(self, flag: str, value: str, path: str, *, custom: bool) -> None:
+        right = self._flag(successor(self._table.engine, flag, self._serving.tag))
+        if right is None:
+            return
+        if not right.span.is_in(self._version):
+            self.refuse(path, f"{right.name} is not known to {self._image()}; take a newer one or remove the field")
+            return
+        form = right.at(self._version)
+        choice = form.choice(value)
+        if form.type != ENUM or (choice.span.is_in(self._version) if choice else form.open):
+            return
+        instead = successor_of(value) or f"one of {', '.join(form.allowed(self._version))}"
+        reason = f"{value!r} is no value of {right.name} in {self._image()}; use {instead}"
+        if custom or form.open:
+            self._serving.findings.warn(path, f"{reason}, unless this image is built otherwise")
+        else:
+            self.refuse(path, reason)
+
+    def _warn_twice(self, flag: str, path: str) -> None:
+        other = self.written(flag)
+        if other is None:
+            return
+        if self._table.style == CLAP:
+            reason = f"{EXTRA} has {other} beside {flag}, and the server takes it once; remove one of the two"
+            self._serving.findings.error(path, reason)
+        else:
+            reason = f"{EXTRA} has {other}, which comes last and wins over {flag}; remove one of the two"
+            self._serving.findings.warn(path, reason)
+
+    def _names(self, flag: str) -> tuple[str, ...]:
+        """Return every spelling of a flag, and of what the version has in its place."""
+        found = (self._flag(flag), self._flag(successor(self._table.engine, flag, self._serving.tag)))
+        return tuple(name for each in found if each for name in each.names)
+
+    def _flag(self, name: str) -> Flag | None:
+        return self._table.find(name)
+
+    def _image(self) -> str:
+        return f"{self._serving.runtime} ({self._serving.tag or 'newest version'})"
