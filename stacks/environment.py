@@ -11,6 +11,7 @@ from components.cluster.simulated_nodes import SimulatedNodes
 from components.planning.prerequisites import Prerequisite
 from components.prerequisites.custom_resources import CustomResources
 from components.render.types import Fleet, NodeGroupDemand, Object, Rendered
+from components.serving.inference_service import InferenceService
 from components.serving.object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, PriorityClasses
 from components.serving.objects import KubernetesObject, kubernetes_object
 from components.serving.playground import Playground
@@ -23,8 +24,12 @@ from .plan import Plan, plan
 from .prerequisites import Place, install
 from .settings import MODEL_ACCOUNT, Settings
 
-_COMPONENTS: Mapping[str, type[WorkloadComponent]] = {"Playground": Playground, "Service": Service}
-_OPERATED = ("OpenModel", "BackendRuntime", "Playground", "Service")
+_COMPONENTS: Mapping[str, type[WorkloadComponent]] = {
+    "InferenceService": InferenceService,
+    "Playground": Playground,
+    "Service": Service,
+}
+_OPERATED = ("OpenModel", "BackendRuntime", "Playground", "Service", "Model", "InferenceService")
 
 
 def deploy(settings: Settings) -> None:

@@ -19,7 +19,7 @@ from components.render.metric_queries import expand
 
 COSTS: dict[str, Decimal | float] = {"g5.xlarge": Decimal("1.006"), "p5.48xlarge": 98.32}
 FUNCTIONS = {
-    *("histogram_quantile", "sum", "avg", "max", "count", "rate", "increase", "max_over_time", "vector"),
+    *("histogram_quantile", "sum", "avg", "max", "count", "rate", "increase", "round", "max_over_time", "vector"),
     *("by", "on", "and", "or", "unless", "without"),
 }
 

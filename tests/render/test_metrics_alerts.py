@@ -61,7 +61,8 @@ def test_each_says_how_bad_it_is_and_what_to_do_first(name: str) -> None:
 def test_the_queue_is_that_of_the_engine(backend: str, queue: str) -> None:
     rule = made(served(backend))["ModelQueueTooLong"]
     assert rule["expr"] == (
-        f'avg by (namespace, model, workload) ({queue}{{workload!="",namespace=~"default"}}) > 10'
+        "avg by (namespace, model, workload) (sum by (namespace, model, workload, pod) "
+        f'({queue}{{workload!="",namespace=~"default"}})) > 10'
     )
 
 

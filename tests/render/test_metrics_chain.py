@@ -288,7 +288,9 @@ class TestAdapter:
                     }
                 },
                 "name": {"matches": "^inferno_desired_replicas", "as": "inferno_desired_replicas"},
-                "metricsQuery": "inferno_desired_replicas{<<.LabelMatchers>>}",
+                "metricsQuery": (
+                    "max(inferno_desired_replicas{<<.LabelMatchers>>}) by (exported_namespace, variant_name)"
+                ),
             }
         ]
 
