@@ -5,6 +5,7 @@ from typing import Any, TypedDict
 
 import pulumi
 
+from ..render.dashboard import DEFAULTS
 from .chart import ChartComponent
 
 
@@ -31,7 +32,8 @@ class Prometheus(ChartComponent):
     """Installs the Prometheus operator, one Prometheus and Grafana.
 
     It looks at every PodMonitor, ServiceMonitor and rule of the cluster, whatever their labels (lws-hpa spec 2.2).
-    The control plane of a managed cluster cannot be scraped, so nothing waits for that.
+    The control plane of a managed cluster cannot be scraped, so nothing waits for that. Of the labels of nodes it
+    has the one by which the dashboard tells costs apart.
     """
 
     def __init__(self, name: str, args: PrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -55,6 +57,7 @@ def prometheus_values(args: PrometheusArgs) -> dict[str, Any]:
         "kubeScheduler": {"enabled": False},
         "kubeControllerManager": {"enabled": False},
         "grafana": {"enabled": args.get("grafana", True)},
+        "kube-state-metrics": {"metricLabelsAllowlist": [f"nodes=[{DEFAULTS.cost_label}]"]},
         "prometheus": {"prometheusSpec": spec},
     }
 

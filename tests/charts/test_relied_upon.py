@@ -1,6 +1,7 @@
 """What the project relies on elsewhere is really in what the charts become: names, ports, selectors, tolerations."""
 
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,7 +13,9 @@ from components.catalog.iam import controllers
 from components.catalog.instances import instance, instances
 from components.prerequisites.metrics import PROMETHEUS_PORT, PROMETHEUS_URL
 from components.render import dashboard
+from components.render.gateway_settings import ENVOY_NAMESPACE
 from components.render.metrics import MetricSettings
+from components.render.network_policies import Allowed
 from stacks.settings import Prerequisites
 from tests.charts.nodes import PROVISIONERS, labels, selected, tolerated
 from tests.charts.rendering import Rendered
@@ -21,6 +24,8 @@ from tests.components.test_prerequisites import RULES
 
 Render = Callable[..., Rendered]
 Object = dict[str, Any]
+EXPORTED = yaml.safe_load(files("components.catalog").joinpath("engine_metrics.yaml").read_text())["exporters"]
+"""The series that dashboards and alerts read besides those of engines, by who exports them."""
 NVIDIA, NEURON = "nvidia.com/gpu", "aws.amazon.com/neuron"
 NODES = {
     resource: [node for node in instances().values() if node.accelerator_resource == resource]
@@ -86,6 +91,22 @@ class TestPrometheus:
     def test_it_does_not_ask_a_control_plane_that_does_not_answer(self, part: str, rendered: Render) -> None:
         names = [body["metadata"]["name"] for body in rendered("prometheus").of("ServiceMonitor")]
         assert not [name for name in names if name.endswith(part)]
+
+    def test_nodes_have_the_label_by_which_the_dashboard_tells_costs_apart(self, rendered: Render) -> None:
+        settings = dashboard.DashboardSettings(costs={"g5.2xlarge": 1})
+        arguments = rendered("prometheus").container("kube-prometheus-stack-kube-state-metrics")["args"]
+        assert [f"--metric-labels-allowlist={dashboard.exported_node_labels(settings)[0]}"] == [
+            argument for argument in arguments if "allowlist" in argument
+        ]
+
+    def test_what_dashboards_and_alerts_read_of_the_cluster_is_exported(self, rendered: Render) -> None:
+        (listed,) = [
+            argument.removeprefix("--resources=").split(",")
+            for argument in rendered("prometheus").container("kube-prometheus-stack-kube-state-metrics")["args"]
+            if argument.startswith("--resources=")
+        ]
+        read = {metric.split("_")[1] for metric in EXPORTED["kube-state-metrics"]}
+        assert {f"{kind}s" for kind in read} <= set(listed)
 
     def test_grafana_reads_our_dashboards_in_every_namespace(self, rendered: Render) -> None:
         grafana = rendered("prometheus").one("Deployment", "kube-prometheus-stack-grafana")
@@ -190,6 +211,13 @@ def test_dcgms_series_keep_the_names_of_the_pods(rendered: Render) -> None:
     assert endpoint["port"] in [port["name"] for port in found.one("Service", "dcgm-exporter")["spec"]["ports"]]
 
 
+def test_what_dashboards_and_alerts_read_of_gpus_is_exported(rendered: Render) -> None:
+    counters = rendered("dcgm-exporter").one("ConfigMap", "exporter-metrics-config-map")["data"]["metrics"]
+    lines = [line.strip() for line in counters.splitlines()]
+    exported = {line.partition(",")[0] for line in lines if line and not line.startswith("#")}
+    assert set(EXPORTED["dcgm-exporter"]) <= exported
+
+
 class TestIdentities:
     @pytest.mark.parametrize("name", sorted(set(controllers()) & set(charts())))
     def test_the_pods_run_as_the_account_that_has_the_role(self, name: str, rendered: Render) -> None:
@@ -267,6 +295,10 @@ class TestNetworking:
     def test_the_ai_gateway_looks_where_envoy_gateway_is(self, rendered: Render) -> None:
         arguments = rendered("ai-gateway").container("ai-gateway-controller")["args"]
         assert f"--envoyGatewayNamespace={charts()['envoy-gateway'].namespace}" in arguments
+
+    def test_others_look_for_them_where_they_are(self) -> None:
+        assert charts()["envoy-gateway"].namespace == ENVOY_NAMESPACE
+        assert charts()["prometheus"].namespace == Allowed().monitoring_namespace
 
 
 class TestWorkloads:
