@@ -108,6 +108,8 @@ LLMKUBE = (
 )
 
 KINDS = MappingProxyType({(kind.api_version, kind.kind): kind for kind in _ALL})
+"""The kinds that are read from files and exported as CustomResourceDefinitions."""
+_TYPED = KINDS | {(kind.api_version, kind.kind): kind for kind in LLMKUBE}
 
 
 def kinds_named(name: str) -> list[Kind]:
@@ -117,4 +119,4 @@ def kinds_named(name: str) -> list[Kind]:
 
 def kind_of(resource: Resource) -> Kind:
     """Return the kind of a resource."""
-    return KINDS[resource.api_version, resource.kind]
+    return _TYPED[resource.api_version, resource.kind]

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from components.api.defaults import with_defaults
 from components.api.llmkube import InferenceService, Model
 from components.api.load import check
-from components.api.structural import fill, graph
+from components.api.structural import graph
 from tests.api.llmkube_samples import (
     DOCUMENTS,
     GENERIC,
@@ -334,10 +335,7 @@ def filled(document: dict[str, Any]) -> dict[str, Any]:
     resource, found = check(document, kind_of(document))
     assert found == []
     assert resource is not None
-    stored = copy.deepcopy(resource.wire())
-    shape = graph(kind_of(document))
-    fill(stored, shape, shape.root)
-    return stored
+    return with_defaults(resource)
 
 
 def test_attributes_have_the_same_defaults() -> None:
