@@ -132,9 +132,19 @@ def test_env_is_a_plain_list() -> None:
 
 
 CONDITION: dict[str, dict[str, Any]] = {
-    "type": {"type": "string", "maxLength": 316},
+    "type": {
+        "type": "string",
+        "maxLength": 316,
+        "pattern": r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+        r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+    },
     "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
-    "reason": {"type": "string", "minLength": 1, "maxLength": 1024},
+    "reason": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 1024,
+        "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+    },
     "message": {"type": "string", "maxLength": 32768},
     "lastTransitionTime": {"type": "string", "format": "date-time"},
     "observedGeneration": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 2**63 - 1},

@@ -79,7 +79,7 @@ def problems(base: int, changes: dict[str, Any]) -> list[tuple[str, str]]:
         (LLAMACPP, {"spec/parallelSlots": 64}),
         (LLAMACPP, {"spec/moeCPULayers": 0}),
         (LLAMACPP, {f"{ROPE}/factor": REMOVED, f"{ROPE}/originalContext": REMOVED}),
-        (LLAMACPP, {f"{ROPE}/factor": "2"}),
+        (LLAMACPP, {f"{ROPE}/factor": "29.805"}),
         (LLAMACPP, {f"{ROPE}/originalContext": 128}),
         (LLAMACPP, {"spec/cacheTypeK": "iq4_nl"}),
         (VLLM, {f"{VLLM_}/gpuMemoryUtilization": 0.1}),
@@ -118,6 +118,7 @@ def test_good(base: int, changes: dict[str, Any]) -> None:
         "org/repo-1.5_x",
         "ab",
         "https-is-a-name",
+        "8B/9",
     ],
 )
 def test_good_sources(source: str) -> None:
@@ -182,6 +183,8 @@ BAD: list[tuple[int, dict[str, Any], str, str]] = [
     (LLAMACPP, {f"{ROPE}/type": "dynamic"}, f"{ROPE}/type", "'linear', 'yarn' or 'longrope'"),
     (LLAMACPP, {f"{ROPE}/factor": 2.0}, f"{ROPE}/factor", "must be a string, found 2.0; put it in quotes"),
     (LLAMACPP, {f"{ROPE}/factor": "-2"}, f"{ROPE}/factor", "must be a number without sign in quotes, such as '2' or '1.5', found \"-2\""),
+    (LLAMACPP, {f"{ROPE}/factor": "2."}, f"{ROPE}/factor", "found \"2.\""),
+    (LLAMACPP, {f"{ROPE}/factor": "2\n"}, f"{ROPE}/factor", "must be a number without sign"),
     (LLAMACPP, {f"{ROPE}/originalContext": 127}, f"{ROPE}/originalContext", "must be at least 128"),
     (LLAMACPP, {"spec/env/0/valueForm": {}}, "spec/env/0/valueForm", "did you mean 'valueFrom'?"),
     (VLLM, {f"{VLLM_}/gpuMemoryUtilization": 1}, f"{VLLM_}/gpuMemoryUtilization", "must be at most 0.99, found 1"),
@@ -449,6 +452,8 @@ def test_a_status_that_breaks_the_contract_is_not_read(change: dict[str, Any], p
         ("Available", True),
         ("a9.b-9.example.com/Synced_9.x-y", True),
         ("9a/9", True),
+        ("8.7-6.5x4z/3y2Z", True),
+        ("7-8.9-2.z-2/3.4-5", True),
         ("example..com/Synced", False),
         ("Example.com/Synced", False),
         ("-a/b", False),
@@ -469,7 +474,8 @@ def test_types_of_conditions(type_: str, *, good: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "good"), [("A", True), ("a9,b:C_9", True), ("9a", False), ("a,", False), ("a\n", False)]
+    ("reason", "good"),
+    [("A", True), ("a9,b:C_9", True), ("Z5", True), ("z,7_8", True), ("9a", False), ("a,", False), ("a\n", False)],
 )
 def test_reasons_of_conditions(reason: str, *, good: bool) -> None:
     document = live(LEAST, {"conditions": [{**CONDITION, "reason": reason}]})
