@@ -1,9 +1,10 @@
 """Where a model comes from, what it is called and where the engine finds it (llmaz spec 1.1, 2.1, 2.2)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..api.llmaz import BackendRuntime, Flavor, ModelHub, ModelRef, OpenModel
+from ..api.llmkube import Model
 from .findings import Findings, Unrenderable, unknown
 
 MODEL_ROOT = "/workspace/models/"
@@ -37,15 +38,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What Playgrounds and Services refer to, by name.
+    """What workloads refer to, by name.
 
     Attributes:
         unread: Kind and name of what is there but could not be read: to call it missing would mislead.
+        namespaced: LLMKube's Models, by namespace and name.
     """
 
     models: Mapping[str, OpenModel]
     runtimes: Mapping[str, BackendRuntime]
     unread: frozenset[tuple[str, str]] = frozenset()
+    namespaced: Mapping[str, Mapping[str, Model]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

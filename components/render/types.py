@@ -16,6 +16,7 @@ RESOURCE_METRICS = "metrics-server"
 CUSTOM_METRICS = "custom-metrics"
 EXTERNAL_METRICS = "external-metrics"
 LLMAZ = "llmaz"
+LLMKUBE = "llmkube"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ class Rendered:
 
     Attributes:
         objects: Kubernetes objects in the order in which they can be applied.
+        shared: Objects that other resources may need as well; a fleet makes each of them once, as an item of its own.
         needs: What the cluster must offer for them to work, such as ``leaderworkerset``.
         replicas: Replicas at rest: those of the spec, or the lower bound of the autoscaler.
     """
@@ -140,11 +142,12 @@ class Rendered:
     replicas: int = 0
     pods: tuple[PodDemand, ...] = ()
     needs: frozenset[str] = frozenset()
+    shared: tuple[Object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Every resource made real, and everything that is wrong with them."""
+    """Every resource made real, what several of them share first, and everything that is wrong with them."""
 
     rendered: tuple[Rendered, ...]
     problems: tuple[Problem, ...]
