@@ -12,6 +12,7 @@ A row of the tables ``flags/<engine>.yaml``, found by the flag:
     from: first version with the flag. absent: last version known to lack it, if not the one before ``from``.
     until: first version known to lack it again. gone: the newest one lacks it, since which one is not known.
     deprecated: first version that warns of it; true for the newest. instead: what took its place.
+    excludes: flags that must not be given with it.
     earlier: other forms of it, each up to a version, its ``last``; until: first version known with the next form.
 """
 
@@ -125,6 +126,7 @@ class Flag:
         form: What it takes in the newest version that knows it.
         earlier: What it took before, the oldest first.
         instead: What took its place, as it is written: a flag, maybe with its value.
+        excludes: Flags that must not be given with it.
     """
 
     name: str
@@ -134,6 +136,7 @@ class Flag:
     earlier: tuple[Form, ...] = ()
     span: Span = Span()
     instead: str | None = None
+    excludes: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -140,6 +140,7 @@ def _flag(name: str, row: dict[str, Any], style: str) -> Flag:
         earlier=tuple(form_of(each) for each in row.get("earlier", ())),
         span=span_of(row),
         instead=row.get("instead"),
+        excludes=tuple(row.get("excludes", ())),
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from ..api.problems import did_you_mean
 from ..catalog.flag_rows import BOOL, SWITCH, Flag, Form, Version
-from ..catalog.flags import LLAMA, EngineFlags, flags_of
+from ..catalog.flags import CLAP, LLAMA, EngineFlags, flags_of
 from .command_line import Use, split
 from .flag_values import expected, fault, is_filled_later
 
@@ -51,7 +51,7 @@ def lint(engine: str, args: Sequence[str], tag: str, command: Sequence[str] = ()
         return ()
     reader = _Engine(table, table.version(tag), f"{engine} {tag}")
     uses = split(table, args, reader.version)
-    found = [*_strays(uses, reader), *_repeats(uses, reader)]
+    found = [*_strays(uses, reader), *_repeats(uses, reader), *_exclusions(uses)]
     for use in uses:
         found += [] if use.stray else _use(use, reader)
     return tuple(sorted(found, key=lambda finding: (finding.position, finding.reason)))
@@ -158,17 +158,32 @@ def _strays(uses: tuple[Use, ...], engine: _Engine) -> Iterator[Finding]:
 
 
 def _repeats(uses: tuple[Use, ...], engine: _Engine) -> Iterator[Finding]:
-    """Find flags that are given again later: the last one counts, and those before it have no effect."""
+    """Find flags that are given again: the last one counts, and Rust's clap takes none of them twice."""
     last: dict[str, Use] = {}
     for use in reversed(uses):
         if use.flag is None or use.dotted:
             continue
         form, later = use.flag.at(engine.version), last.setdefault(use.flag.name, use)
         same = not form.takes_value and _is_off(use, engine) == _is_off(later, engine)
-        if later is not use and not form.repeat and not same:
+        if later is use or form.repeat:
+            continue
+        if engine.table.style == CLAP:
+            reason = f"{later.name} is given twice, and {engine.title} takes it once; remove one of the two"
+            yield Finding(later.position, "error", reason)
+        elif not same:
             reason = f"{use.name} has no effect, since {later.name} comes after it; remove one of the two"
             yield Finding(use.position, "warning", reason)
 
 
 def _is_off(use: Use, engine: _Engine) -> bool:
     return use.flag is not None and engine.table.dashed(use.name) in use.flag.negatives
+
+
+def _exclusions(uses: tuple[Use, ...]) -> Iterator[Finding]:
+    """Find flags that must not be given together."""
+    given = {use.flag.name: use for use in uses if use.flag}
+    for use in given.values():
+        for other in use.flag.excludes if use.flag else ():
+            if other in given:
+                reason = f"{use.name} and {given[other].name} exclude each other; remove {use.name}"
+                yield Finding(use.position, "error", reason)
