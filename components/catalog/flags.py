@@ -19,6 +19,7 @@ STYLES = (ARGPARSE, CLAP, LLAMA)
 """How a command line is split: as Python's argparse, as Rust's clap, or as llama.cpp, which knows no ``=``."""
 ENGINES = ("llamacpp", "sglang", "tgi", "vllm")
 
+_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BUILD = re.compile(r"(?:^|-)b(\d+)(?=-|$)")
 _TEMPLATE = re.compile(r"""'\{"(\w+)": …\}'""")
 _OFF = ("false", "off", "0")
@@ -70,7 +71,7 @@ def flags_of(engine: str) -> EngineFlags | None:
     if engine not in ENGINES:
         return None
     text = files(__package__).joinpath("flags", f"{engine}.yaml").read_text(encoding="utf-8")
-    facts = yaml.safe_load(text)
+    facts = yaml.load(text, Loader=_LOADER)  # noqa: S506  a safe loader, in C where there is one: the tables are long
     rows = tuple(_flag(name, row, facts["style"]) for name, row in facts.pop("flags").items())
     by_name = MappingProxyType({name: flag for flag in rows for name in flag.names})
     return EngineFlags(engine=engine, flags=rows, _by_name=by_name, **facts)

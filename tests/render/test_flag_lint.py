@@ -1,8 +1,9 @@
 """The lint of engine arguments: what LLMKube spec 8 says of each flag, and how each engine splits its arguments."""
 
+import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
@@ -234,6 +235,43 @@ def test_no_spelling_is_unknown_to_its_own_engine(engine: str) -> None:
     for name in (name for flag in table.flags for name in flag.names):
         findings = lint(engine, [name], FLOATING[engine])
         assert not [finding for finding in findings if "not among the flags" in finding.reason]
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse itself, which says no by an exception."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+TYPED: dict[str, Any] = {
+    "--port": {"type": int},
+    "--mem-fraction-static": {"type": float},
+    "--served-model-name": {},
+    "--enable-metrics": {"action": "store_true"},
+    "--cuda-graph-bs-decode": {"type": int, "nargs": "+"},
+    "--dtype": {"choices": ["auto", "half", "float16", "bfloat16", "float", "float32"]},
+    "--lora-paths": {"nargs": "*"},
+    "--tp-size": {"type": int},
+}
+PIECES = ["--port", "--tp", "--tp=2", "--dtype", "--dtype=auto", "--served-model-name", "--mem-fraction-static",
+          "--enable-metrics", "--enable-metrics=1", "--cuda-graph-bs-decode", "--lora-paths", "1", "2", "-3", "0.5",
+          "auto", "x y", "x"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=6))
+def test_arguments_are_split_as_argparse_does(args: list[str]) -> None:
+    parser = Parser(prog="sglang", add_help=False)
+    for name, options in TYPED.items():
+        parser.add_argument(name, **options)
+    try:
+        parser.parse_args(args)
+        refused = False
+    except ValueError:
+        refused = True
+    reasons = [each.reason for each in lint("sglang", args, FLOATING["sglang"]) if each.severity == "error"]
+    beyond = "from 0 to 65535, found '-3'"  # argparse knows no ranges
+    assert bool([reason for reason in reasons if beyond not in reason]) is refused
 
 
 # The project's own arguments. What the newest llama.cpp refuses in llmaz's chart and samples (llmaz spec 3 and 5) is
