@@ -8,6 +8,7 @@ from ..api.problems import did_you_mean
 from ..catalog.flag_rows import BOOL, SWITCH, Flag, Form, Version
 from ..catalog.flags import CLAP, LLAMA, EngineFlags, flags_of
 from .command_line import Use, split
+from .findings import Findings
 from .flag_values import expected, fault, is_filled_later
 
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh")
@@ -55,6 +56,34 @@ def lint(engine: str, args: Sequence[str], tag: str, command: Sequence[str] = ()
     for use in uses:
         found += [] if use.stray else _use(use, reader)
     return tuple(sorted(found, key=lambda finding: (finding.position, finding.reason)))
+
+
+def report(
+    findings: Findings,
+    path: str,
+    engine: str,
+    args: Sequence[str],
+    tag: str,
+    *,
+    command: Sequence[str] = (),
+    skip: int = 0,
+) -> None:
+    """Record what is wrong with the arguments that a field of a resource gives.
+
+    Args:
+        findings: Where to report.
+        path: The field, a list: its elements are blamed, as ``spec.extraArgs[3]``.
+        engine: Name of the engine in the catalog.
+        args: The whole command line.
+        tag: Tag of the image.
+        command: The container's command.
+        skip: How many arguments come before those of the field. They are read, since they may be the same flags, and
+            what is found in them is not recorded.
+    """
+    for finding in lint(engine, args, tag, command):
+        if finding.position >= skip:
+            record = findings.error if finding.severity == "error" else findings.warn
+            record(f"{path}[{finding.position - skip}]", finding.reason)
 
 
 def is_shell(command: Sequence[str], args: Sequence[str] = ()) -> bool:

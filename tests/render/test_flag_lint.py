@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from components.api.load import load
 from components.catalog.flags import ENGINES, flags_of
 from components.catalog.runtimes import EDITIONS, engine_of, engines, shipped, shipped_names
-from components.render.flag_lint import Finding, is_shell, lint
+from components.render.findings import Findings
+from components.render.flag_lint import Finding, is_shell, lint, report
 from components.render.fleet import render_fleet
 from components.render.options import Options
 from tests.render.support import container, open_model, playground
@@ -198,6 +199,22 @@ def test_what_may_be_the_value_of_an_unknown_flag_is_left_alone() -> None:
 def test_a_shells_command_line_is_not_checked(command: list[str], args: list[str], shell: bool) -> None:
     assert is_shell(command, args) is shell
     assert bool(lint("sglang", args, SGLANG, command)) is (bool(args) and not shell)
+
+
+@pytest.mark.parametrize(
+    ("args", "skip", "expected"),
+    [
+        (["--port", "x", "--zzz"], 0, [("error", "spec.extraArgs[1]"), ("warning", "spec.extraArgs[2]")]),
+        (["--port", "x", "--zzz"], 2, [("warning", "spec.extraArgs[0]")]),
+        (["--port", "8080", "--port", "80"], 2, []),  # overriding what was generated is what extra arguments are for
+        (["--port", "8080"], 0, []),
+    ],
+)
+def test_an_element_of_the_field_is_blamed(args: list[str], skip: int, expected: list[tuple[str, str]]) -> None:
+    source = load([ROOT / "stacks" / "models" / "qwen-chat.yaml"]).resources[0]
+    findings = Findings(source)
+    report(findings, "spec.extraArgs", "sglang", args, SGLANG, skip=skip)
+    assert [(problem.severity, problem.path) for problem in findings.problems] == expected
 
 
 def test_an_engine_without_a_table_is_not_checked() -> None:
