@@ -50,15 +50,26 @@ class Line:
         """
         if value is None:
             return
-        self._check_value(flag, str(value), path, custom=custom)
-        self._warn_twice(flag, path)
+        right = self._check_known(flag, path)
+        if right:
+            self._check_value(right, str(value), path, custom=custom)
+        self._check_once(flag, path)
         self.args += spelled(self._table.engine, flag, str(value), self._serving.tag)
 
     def switch(self, flag: str, path: str, *, on: bool | None) -> None:
         """Add a flag without a value, if it is on."""
         if on:
-            self._warn_twice(flag, path)
+            self._check_known(flag, path)
+            self._check_once(flag, path)
             self.args.append(flag)
+
+    def listen(self, port: int) -> None:
+        """Let the server listen where its Service and its probes ask."""
+        other = self.written("--port")
+        if other:
+            reason = f"{other} moves the server away from port {port} of its Service and probes"
+            self._serving.findings.error(EXTRA, f"{reason}; remove it and set containerPort")
+        self.args += ("--port", str(port))
 
     def each(self, flag: str, values: Iterable[str] | None) -> None:
         """Add a flag once per value: the engine takes all of them."""
@@ -93,13 +104,15 @@ class Line:
         else:
             self._serving.findings.warn(path, f"{reason}, unless this image is built otherwise")
 
-    def _check_value(self, flag: str, value: str, path: str, *, custom: bool) -> None:
+    def _check_known(self, flag: str, path: str) -> Flag | None:
+        """Return the flag as the version has it; None after reporting one that the version does not know."""
         right = self._flag(successor(self._table.engine, flag, self._serving.tag))
-        if right is None:
-            return
-        if not right.span.is_in(self._version):
+        if right is not None and not right.span.is_in(self._version):
             self.refuse(path, f"{right.name} is not known to {self._image()}; take a newer one or remove the field")
-            return
+            return None
+        return right
+
+    def _check_value(self, right: Flag, value: str, path: str, *, custom: bool) -> None:
         form = right.at(self._version)
         choice = form.choice(value)
         if form.type != ENUM or (choice.span.is_in(self._version) if choice else form.open):
@@ -111,15 +124,16 @@ class Line:
         else:
             self.refuse(path, reason)
 
-    def _warn_twice(self, flag: str, path: str) -> None:
+    def _check_once(self, flag: str, path: str) -> None:
         other = self.written(flag)
         if other is None:
             return
+        where = f"{other} here" if path == EXTRA else f"{EXTRA} has {other}, which"
         if self._table.style == CLAP:
-            reason = f"{EXTRA} has {other} beside {flag}, and the server takes it once; remove one of the two"
+            reason = f"{where} says the same as {flag}, and the server takes it once; remove one of the two"
             self._serving.findings.error(path, reason)
         else:
-            reason = f"{EXTRA} has {other}, which comes last and wins over {flag}; remove one of the two"
+            reason = f"{where} comes last and wins over {flag}; remove one of the two"
             self._serving.findings.warn(path, reason)
 
     def _names(self, flag: str) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def _add_model(serving: Serving, line: Line) -> None:
     else:
         line.args += _fetched(serving.model.spec.source)
     line.args += ("--host", "0.0.0.0")  # noqa: S104  a pod listens for its Service
-    line.add("--port", serving.port, EXTRA)
+    line.listen(serving.port)
 
 
 def _fetched(source: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ def tgi_args(serving: Serving) -> list[str]:
     line, config = Line(serving), serving.service.spec.tgi_config or TGIConfig()
     line.add("--model-id", serving.model_path or serving.model.spec.source, EXTRA)
     line.add("--hostname", "0.0.0.0", EXTRA)  # noqa: S104  a pod listens for its Service
-    line.add("--port", serving.port, EXTRA)
+    line.listen(serving.port)
     line.add("--quantize", config.quantize, f"{_CONFIG}.quantize")
     line.add("--max-input-length", config.max_input_length, f"{_CONFIG}.maxInputLength")
     line.add("--max-total-tokens", config.max_total_tokens, f"{_CONFIG}.maxTotalTokens")

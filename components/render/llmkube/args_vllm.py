@@ -18,7 +18,7 @@ def vllm_args(serving: Serving) -> list[str]:
     """Return the arguments of a vLLM server."""
     line, spec = Line(serving), serving.service.spec
     line.args += (_model(serving), "--host", "0.0.0.0")  # noqa: S104  a pod listens for its Service
-    line.add("--port", serving.port, EXTRA)
+    line.listen(serving.port)
     if spec.vllm_config:
         _add_config(serving, line, spec.vllm_config)
     _derive_tensor_parallelism(serving, line)
