@@ -1,7 +1,8 @@
 """LLMKube: InferenceService (``inference.llmkube.dev``); its Model is in :mod:`.llmkube_model`.
 
 The CustomResourceDefinition of LLMKube v0.8.1 to v0.8.7 knows no rules that span fields, and no webhook adds
-any: what it accepts is accepted here. Whether the fields make sense together is for rendering to say.
+any (LLMKube spec 1): what it accepts is accepted here, but for one bound in :mod:`.rules_llmkube`. Whether the
+fields make sense together is for rendering to say.
 """
 
 from typing import Annotated, ClassVar, Literal
