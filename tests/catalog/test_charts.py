@@ -2,7 +2,8 @@
 
 import pytest
 
-from components.catalog.charts import EXCLUSIVE, charts, providers_of
+from components.api.kinds import KINDS
+from components.catalog.charts import EXCLUSIVE, ChartValue, chart_values, charts, providers_of
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,43 @@ def test_exclusive_things_are_provided_by_somebody() -> None:
     assert providers_of("nvidia.com/gpu") == ("nvidia-device-plugin", "gpu-operator")
 
 
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("kthena", {"workload.serving.volcano.sh", "networking.serving.volcano.sh"}),
+        ("llmaz", {"llmaz.io", "inference.llmaz.io"}),
+        ("llmkube", {"inference.llmkube.dev"}),
+        ("keda", {"keda.sh", "eventing.keda.sh"}),
+        ("metrics-server", set()),
+    ],
+)
+def test_api_groups_that_charts_bring(name: str, groups: set[str]) -> None:
+    """Groups of the contract, and of the kinds' own specs."""
+    assert set(charts()[name].crds) == groups
+
+
+def test_every_kind_of_the_contract_is_brought_by_one_chart() -> None:
+    for kind in KINDS.values():
+        assert len([name for name, pin in charts().items() if kind.group in pin.crds]) == 1, kind.title
+
+
 def test_value_types_are_known_words() -> None:
-    kinds = {kind for pin in charts().values() for kind in pin.values.values()}
-    assert kinds <= {"bool", "int", "str", "list", "dict"}
+    words = {word for pin in charts().values() for word in pin.values.values()}
+    assert words <= {"bool", "int", "str", "list", "dict"}
+
+
+def test_a_value_is_known_with_its_default_and_what_it_is_for() -> None:
+    """lws-hpa spec 2.2: GPU feature discovery is off by default."""
+    found = chart_values()["nvidia-device-plugin"].by_path["gfd.enabled"]
+    assert found == ChartValue("bool", found.why, default=False)
+    assert charts()["nvidia-device-plugin"].values["gfd.enabled"] == "bool"
+
+
+def test_a_value_that_a_chart_hands_on_names_who_reads_it() -> None:
+    found = chart_values()["cluster-autoscaler"].by_path["extraArgs.expander"]
+    assert (found.default, found.schema) == (None, "flags of cluster-autoscaler")
+
+
+def test_llmkubes_monitor_comes_after_the_kind_of_monitors() -> None:
+    assert "monitors" in charts()["llmkube"].needs
+    assert providers_of("monitors") == ("prometheus",)

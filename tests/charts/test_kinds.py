@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from pulumi.runtime import mocks
 
+from components.api.kinds import KINDS
+from components.api.kinds import Kind as OurKind
 from components.catalog.charts import charts
 from tests.charts.rendering import Rendered
 from tests.charts.schemas import Kind, kind_of, problems, schemas
@@ -106,6 +108,15 @@ def test_what_a_kind_does_not_take_is_found(change: Object, said: str, rendered:
 
 def test_every_shipped_environment_is_looked_at() -> None:
     assert set(ON_AWS) == {"dev", "staging", "prod"}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.title)
+def test_kinds_of_the_contract_are_served_by_the_chart_that_brings_them(kind: OurKind, rendered: Render) -> None:
+    """Name, scope and version, so that an operator takes what realization ``operator`` hands it."""
+    (chart,) = [name for name, pin in charts().items() if kind.group in pin.crds]
+    crd = rendered(chart).one("CustomResourceDefinition", kind.crd_name)["spec"]
+    assert (crd["names"]["kind"], crd["scope"]) == (kind.kind, kind.scope)
+    assert kind.version in [version["name"] for version in crd["versions"] if version["served"]]
 
 
 @pytest.mark.parametrize("chart", ["prometheus", "gpu-operator", "llmaz"])
