@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from components.catalog.charts import chart_values, charts
+from tests.charts.environments import ENVIRONMENTS, releases
 from tests.charts.rendering import (
     FOLDER,
     HELM,
@@ -86,6 +87,14 @@ def test_it_takes_our_values(chart: str, choice: str, rendered: Render) -> None:
         assert body["apiVersion"]
         assert body["kind"]
         assert body["metadata"]["name"]
+
+
+@pytest.mark.parametrize("stack", ENVIRONMENTS)
+def test_so_it_does_those_of_the_shipped_environments(stack: str, helm: Find) -> None:
+    found = releases(stack)
+    assert found
+    for chart, given in found.items():
+        assert helm(chart).render(given).objects, chart
 
 
 def changed(value: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from components.catalog.charts import ChartValue, chart_values, charts
+from tests.charts.environments import ENVIRONMENTS, releases
 from tests.charts.variants import VARIANTS, leaves, values
 
 TYPES = {"bool": bool, "int": int, "str": str, "list": list, "dict": dict}
@@ -26,6 +27,13 @@ def problems(chart: str, found: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(("chart", "choice"), VARIANTS)
 def test_each_value_is_known_to_the_chart_and_of_its_type(chart: str, choice: str) -> None:
     assert problems(chart, values(chart, choice)) == []
+
+
+@pytest.mark.parametrize("stack", ENVIRONMENTS)
+def test_so_is_each_value_of_the_shipped_environments(stack: str) -> None:
+    found = releases(stack)
+    assert found
+    assert [problem for chart, given in found.items() for problem in problems(chart, given)] == []
 
 
 @pytest.mark.parametrize("chart", charts())

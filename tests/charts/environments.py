@@ -1,0 +1,58 @@
+"""The shipped environments as a program registers them, each run once."""
+
+import datetime
+import functools
+import hashlib
+from typing import Any
+
+import pytest
+from pulumi.runtime import mocks
+
+from tests.components.aws_mock import Aws
+from tests.components.test_prerequisites import RELEASE
+from tests.recorded import Recorded
+from tests.stacks.shipped import ON_AWS, ROOT, Clock, run, settings_of
+
+Object = dict[str, Any]
+WITH_KEDA = "staging with keda"
+"""Every environment that is shipped has the adapter."""
+ENVIRONMENTS = (*ON_AWS, WITH_KEDA)
+_BUILT_IN = ("v1", "apps/v1", "autoscaling/v2", "batch/v1", "policy/v1")
+_BUILT_IN_GROUPS = ("networking.k8s.io", "rbac.authorization.k8s.io", "scheduling.k8s.io", "storage.k8s.io")
+
+
+class _WithIds(Aws):
+    """Gives subnets ids as AWS does: kinds are particular about them."""
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        id_, outputs = super().new_resource(args)
+        if args.typ == "aws:ec2/subnet:Subnet":
+            id_ = f"subnet-{hashlib.sha256(args.name.encode()).hexdigest()[:17]}"
+        return id_, {**outputs, "id": id_}
+
+
+@functools.cache
+def environment(name: str) -> Recorded:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        patch.setattr(datetime, "datetime", Clock)
+        if name != WITH_KEDA:
+            return run(name, _WithIds())
+        said = settings_of("staging")["prerequisites"]
+        return run("staging", _WithIds(), prerequisites={**said, "adapter": "keda"})
+
+
+def releases(name: str) -> dict[str, Object]:
+    """What helm is given, by chart."""
+    return {entry.name: dict(entry.inputs.get("values", {})) for entry in environment(name).of(RELEASE)}
+
+
+def custom_objects(name: str) -> list[Object]:
+    """What is of no kind that Kubernetes has itself; charts have kinds of their own inside."""
+    registered = [dict(entry.inputs) for entry in environment(name).graph]
+    objects = [body for body in registered if "apiVersion" in body and "kind" in body]
+    return [body for body in objects if body["apiVersion"] not in _BUILT_IN and _group(body) not in _BUILT_IN_GROUPS]
+
+
+def _group(body: Object) -> str:
+    return str(body["apiVersion"]).partition("/")[0]
