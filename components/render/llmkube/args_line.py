@@ -7,6 +7,7 @@ from ...catalog.flag_rows import ENUM, Flag
 from ...catalog.flags import CLAP, EngineFlags, flags_of, successor
 from ...catalog.flags import arguments as spelled
 from ...catalog.runtimes import engine_of
+from ..flag_lint import report
 from .args_facts import successor_of
 from .serving import Serving
 
@@ -77,8 +78,11 @@ class Line:
             self.args += (flag, value)
 
     def finish(self) -> list[str]:
-        """Return the arguments with the user's own behind them."""
-        return [*self.args, *self._extra]
+        """Return the arguments with the user's own behind them, once those are checked too."""
+        whole, own = [*self.args, *self._extra], len(self.args)
+        serving, command = self._serving, self.spec.command or ()
+        report(serving.findings, EXTRA, serving.runtime, whole, serving.tag, command=command, skip=own)
+        return whole
 
     def knows(self, flag: str) -> bool:
         """Tell whether the version in the image's tag may know a flag."""
@@ -106,7 +110,7 @@ class Line:
 
     def _check_known(self, flag: str, path: str) -> Flag | None:
         """Return the flag as the version has it; None after reporting one that the version does not know."""
-        right = self._flag(successor(self._table.engine, flag, self._serving.tag))
+        right = self._flag(self._right(flag))
         if right is not None and not right.span.is_in(self._version):
             self.refuse(path, f"{right.name} is not known to {self._image()}; take a newer one or remove the field")
             return None
@@ -126,20 +130,19 @@ class Line:
 
     def _check_once(self, flag: str, path: str) -> None:
         other = self.written(flag)
-        if other is None:
-            return
-        where = f"{other} here" if path == EXTRA else f"{EXTRA} has {other}, which"
-        if self._table.style == CLAP:
-            reason = f"{where} says the same as {flag}, and the server takes it once; remove one of the two"
-            self._serving.findings.error(path, reason)
-        else:
-            reason = f"{where} comes last and wins over {flag}; remove one of the two"
-            self._serving.findings.warn(path, reason)
+        # What a server refuses to take twice is found among the extra arguments.
+        if other and self._table.style != CLAP:
+            where = f"{other} here" if path == EXTRA else f"{EXTRA} has {other}, which"
+            self._serving.findings.warn(path, f"{where} comes last and wins over {flag}; remove one of the two")
 
     def _names(self, flag: str) -> tuple[str, ...]:
         """Return every spelling of a flag, and of what the version has in its place."""
-        found = (self._flag(flag), self._flag(successor(self._table.engine, flag, self._serving.tag)))
+        found = (self._flag(flag), self._flag(self._right(flag)))
         return tuple(name for each in found if each for name in each.names)
+
+    def _right(self, flag: str) -> str:
+        """Return a flag as the version in the image's tag spells it."""
+        return successor(self._table.engine, flag, self._serving.tag)
 
     def _flag(self, name: str) -> Flag | None:
         return self._table.find(name)

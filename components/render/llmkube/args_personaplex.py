@@ -4,12 +4,12 @@ Its flags are those of ``moshi/server.py`` in NVIDIA's repository, which has ``-
 """
 
 from ...api.llmkube_runtimes import PersonaPlexConfig
+from ...catalog.llmkube import llmkube
 from ..types import Object
 from .args_token import token_env
 from .serving import Serving
 
 COMMAND = ("/app/moshi/.venv/bin/python", "-m", "moshi.server")
-DEFAULT_PORT = 8998
 _CONFIG = "spec.personaPlexConfig"
 _CERTIFICATES = "/app/ssl"
 
@@ -24,7 +24,7 @@ def personaplex_args(serving: Serving) -> list[str]:
         serving.findings.warn(f"{_CONFIG}.quantize4Bit", reason)
     if config.cpu_offload:
         args.append("--cpu-offload")
-    if serving.port != DEFAULT_PORT:
+    if serving.port != llmkube().runtimes[serving.runtime].port:
         args += ("--port", str(serving.port))
     return args
 
