@@ -13,6 +13,7 @@ from components.api.load import load
 from components.catalog.flags import ENGINES, flags_of
 from components.catalog.runtimes import EDITIONS, engine_of, engines, shipped, shipped_names
 from components.render.findings import Findings
+from components.render.flag_fit import fitted
 from components.render.flag_lint import Finding, is_shell, lint, report
 from components.render.fleet import render_fleet
 from components.render.options import Options
@@ -232,7 +233,25 @@ def test_a_tag_without_a_version_is_the_newest(engine: str) -> None:
 
 
 WORDS = st.sampled_from(
-    ["--port", "--port=1", "-tp", "--a.b", "--", "-", "-O3", "x", "-1", "true", "{}", "$(X)", "--zzz", "--model", ""]
+    [
+        "--port",
+        "--port=1",
+        "-tp",
+        "--a.b",
+        "--",
+        "-",
+        "-O3",
+        "x",
+        "-1",
+        "true",
+        "{}",
+        "$(X)",
+        "--zzz",
+        "-fa",
+        "on",
+        "--model",
+        "",
+    ]
 )
 
 
@@ -252,6 +271,38 @@ def test_no_spelling_is_unknown_to_its_own_engine(engine: str) -> None:
     for name in (name for flag in table.flags for name in flag.names):
         findings = lint(engine, [name], FLOATING[engine])
         assert not [finding for finding in findings if "not among the flags" in finding.reason]
+
+
+@pytest.mark.parametrize(
+    ("engine", "tag", "written", "expected"),
+    [
+        ("llamacpp", "server", "-m x -fa --metrics", "-m x -fa on --metrics"),
+        ("llamacpp", LLAMA, "-m x -fa", "-m x -fa on"),
+        ("llamacpp", LLAMA, "-m x -fa auto", "-m x -fa auto"),
+        ("llamacpp", "server-b6000", "-m x --flash-attn on --metrics", "-m x --flash-attn --metrics"),
+        ("llamacpp", "server-b6000", "-m x --flash-attn off --metrics", "-m x --metrics"),
+        ("llamacpp", "server-b6000", "-m x -fa", "-m x -fa"),
+        ("llamacpp", "server", "--draft-max 16 --draft-min 5", "--spec-draft-n-max 16 --spec-draft-n-min 5"),
+        ("llamacpp", LLAMA, "--draft-max 16 --draft-min 5", "--draft-max 16 --draft-min 5"),
+        ("tgi", "1.4.5", "--max-input-length 5", "--max-input-length 5"),
+        ("vllm", VLLM, "m --speculative-model d", "m --speculative-model d"),
+        ("vllm", VLLM, "m --task generate --port=1", "m --runner generate --port=1"),
+        ("vllm", VLLM, "m --task embed", "m --task embed"),  # --runner takes other values
+        ("vllm", VLLM, "m --enable-reasoning", "m --enable-reasoning"),  # --reasoning-parser needs a value
+        ("vllm", VLLM, "m --disable-mm-preprocessor-cache", "m --mm-processor-cache-gb 0"),
+        ("vllm", VLLM, "m --swap-space 4 extra", "m --swap-space 4 extra"),
+        ("ollama", "latest", "-fa", "-fa"),
+        ("llamacpp", "server", "sh -c -fa", "sh -c -fa"),
+    ],
+)
+def test_arguments_are_written_as_the_version_knows_them(engine: str, tag: str, written: str, expected: str) -> None:
+    assert fitted(engine, written.split(), tag) == expected.split()
+
+
+@given(st.sampled_from(ENGINES), st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=8))
+def test_fitting_twice_changes_nothing_more(engine: str, args: list[str]) -> None:
+    once = fitted(engine, args, FLOATING[engine])
+    assert fitted(engine, once, FLOATING[engine]) == once
 
 
 class Parser(argparse.ArgumentParser):
