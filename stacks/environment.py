@@ -49,12 +49,14 @@ def deploy(settings: Settings) -> None:
     # Policies come before the pods that they guard.
     policies = _register(NetworkPolicies, "network-policies", planned.policies, target, list(namespaces.values()))
     names = _export_names(fleet)
+    shared: dict[_Key, pulumi.Resource] = {}
     for item in fleet.rendered:
         before: list[pulumi.Resource] = [o for o in (namespaces.get(item.namespace), *_used(definitions, item)) if o]
         before += accounts.get(item.namespace, [])
         before += [made for made in (classes, policies) if made]
         before += target.before(item)
-        _serve(item, names[id(item)], target.provider, before)
+        before += [shared[key] for key in map(_key, item.shared)]
+        shared |= _serve(item, names[id(item)], target.provider, before)
     _register(Monitoring, "monitoring", planned.monitoring, target, _after(["prometheus"], target, namespaces))
     charts = charts_for(planned.door, settings)
     door = _register(FrontDoor, "front-door", planned.door.objects, target, _after(charts, target, namespaces))
@@ -219,14 +221,27 @@ def _used(definitions: Mapping[str, KubernetesObject], item: Rendered) -> list[K
     return [definitions.get(value["kind"]) for value in item.objects]
 
 
-def _serve(item: Rendered, name: str, provider: pulumi_kubernetes.Provider, before: list[pulumi.Resource]) -> None:
+_Key = tuple[str, str, str]
+
+
+def _serve(
+    item: Rendered, name: str, provider: pulumi_kubernetes.Provider, before: list[pulumi.Resource]
+) -> dict[_Key, pulumi.Resource]:
+    """Register a model, or what several models share; return the latter."""
     component = _COMPONENTS.get(item.kind)
     if component:
         component.from_rendered(name, item, pulumi.ResourceOptions(providers=[provider], depends_on=before))
-        return
-    for value in item.objects:
-        own = f"{item.kind}-{name}".lower()
-        kubernetes_object(value, own, pulumi.ResourceOptions(provider=provider, depends_on=before))
+        return {}
+    own = f"{item.kind}-{name}".lower()
+    return {
+        _key(value): kubernetes_object(value, own, pulumi.ResourceOptions(provider=provider, depends_on=before))
+        for value in item.objects
+    }
+
+
+def _key(value: Object) -> _Key:
+    metadata = value["metadata"]
+    return value["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def _export_names(fleet: Fleet) -> dict[int, str]:

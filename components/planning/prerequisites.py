@@ -12,6 +12,7 @@ from ..render.types import (
     EXTERNAL_METRICS,
     LEADER_WORKER_SET,
     LLMAZ,
+    LLMKUBE,
     RESOURCE_METRICS,
     Fleet,
     NodeGroupDemand,
@@ -120,6 +121,7 @@ def _of_models(fleet: Fleet, facts: ClusterFacts) -> Iterator[tuple[str, str]]:
         CUSTOM_METRICS: facts.adapter,
         EXTERNAL_METRICS: facts.adapter,
         LLMAZ: "llmaz",
+        LLMKUBE: "llmkube",
     }
     for item in fleet.rendered:
         for need in sorted(item.needs):

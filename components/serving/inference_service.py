@@ -1,6 +1,8 @@
 """LLMKube's InferenceService: a model served by llama.cpp, vLLM, TGI, PersonaPlex or an image of one's own.
 
 InferenceService
+├── PriorityClass             <name>-priorityclass, unless it is made elsewhere
+├── PersistentVolumeClaim     <name>-persistentvolumeclaim, for the model cache; likewise
 ├── Deployment                <name>
 ├── Service                   <name>-lb
 └── HorizontalPodAutoscaler   <name>-hpa, with autoscaling
@@ -31,6 +33,9 @@ class InferenceServiceArgs(TypedDict, total=False):
     """PersistentVolumeClaim that keeps weights which the runtime fetches itself."""
     cache_host_path: str
     """Node folder that keeps weights which the runtime fetches itself."""
+    shared: bool
+    """Whether to make the priority class and the claim of the model cache, which services of a namespace share. Of
+    several services only one may. Default: true."""
     model: Required[dict[str, Any]]
     """The Model to serve, in wire form: the ``manifest`` of a Model component."""
     draft_model: dict[str, Any]
@@ -136,7 +141,7 @@ _OF_PODS = ("tolerations", "image_pull_secrets", "priority_class_name", "pod_ann
 class InferenceService(WorkloadComponent):
     """Serves a model: a Deployment of the runtime, a Service in front of it and, with bounds, an autoscaler.
 
-    Does not create nodes, Secrets with access tokens, priority classes or the claim of the model cache.
+    Does not create nodes or Secrets with access tokens.
     """
 
     def __init__(self, name: str, args: InferenceServiceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -145,7 +150,7 @@ class InferenceService(WorkloadComponent):
         Raises:
             InvalidArguments: the arguments contradict the contract, or a pod fits no node.
         """
-        self.register(name, _render(name, args), opts)
+        self.register(name, _render(name, args), opts, shared=args.get("shared", True))
 
 
 def _render(name: str, args: InferenceServiceArgs) -> Rendered:

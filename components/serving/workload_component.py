@@ -15,7 +15,8 @@ from .arguments import checked, refuse
 from .objects import kubernetes_object, token
 
 _SUFFIXES = {"Service": "-lb", "HorizontalPodAutoscaler": "-hpa"}
-_OPERATOR_GROUP = "inference.llmaz.io/"
+_SCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
+_OPERATOR_GROUPS = ("inference.llmaz.io/", "inference.llmkube.dev/")
 
 
 class WorkloadComponent(pulumi.ComponentResource):
@@ -37,14 +38,27 @@ class WorkloadComponent(pulumi.ComponentResource):
         component.register(name, rendered, opts)
         return component
 
-    def register(self, name: str, rendered: Rendered, opts: pulumi.ResourceOptions | None) -> None:
-        """Register the component and what was rendered; the outputs follow from that alone."""
+    def register(
+        self, name: str, rendered: Rendered, opts: pulumi.ResourceOptions | None, *, shared: bool = False
+    ) -> None:
+        """Register the component and what was rendered; the outputs follow from that alone.
+
+        Args:
+            name: Logical name of the component.
+            rendered: The resource and its objects.
+            opts: The component's options.
+            shared: Whether to register what other resources may need as well; a stack does that itself.
+        """
         pulumi.ComponentResource.__init__(self, token(type(self).__name__), name, {}, opts)
+        before = [
+            kubernetes_object(value, f"{name}-{value['kind']}".lower(), pulumi.ResourceOptions(parent=self))
+            for value in (rendered.shared if shared else ())
+        ]
         workload = None
         for value in rendered.objects:
-            order = [workload] if workload and value["kind"] == "HorizontalPodAutoscaler" else None
+            order = [workload] if workload and value["kind"] in _SCALERS else [] if workload else before
             child = kubernetes_object(
-                value, name + _suffix(value), pulumi.ResourceOptions(parent=self, depends_on=order)
+                value, name + _suffix(value), pulumi.ResourceOptions(parent=self, depends_on=order or None)
             )
             workload = workload or child
         endpoint = rendered.endpoint
@@ -63,7 +77,7 @@ class WorkloadComponent(pulumi.ComponentResource):
 
 
 def _suffix(value: dict[str, Any]) -> str:
-    operated = str(value["apiVersion"]).startswith(_OPERATOR_GROUP)
+    operated = str(value["apiVersion"]).startswith(_OPERATOR_GROUPS)
     return "" if operated else _SUFFIXES.get(value["kind"], "")
 
 
