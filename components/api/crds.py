@@ -16,7 +16,7 @@ _RANGES = {
     "int64": (("minimum", -INT64_MAX - 1), ("maximum", INT64_MAX)),
 }
 
-_COLUMNS: dict[str, list[dict[str, str]]] = {
+_COLUMNS: dict[str, list[dict[str, str | int]]] = {
     "OpenModel": [
         {"name": "Family", "type": "string", "jsonPath": ".spec.familyName"},
     ],
@@ -35,6 +35,21 @@ _COLUMNS: dict[str, list[dict[str, str]]] = {
         {"name": "Ready", "type": "integer", "jsonPath": ".status.readyReplicas"},
         {"name": "Desired", "type": "integer", "jsonPath": ".spec.replicas"},
         {"name": "Up-to-date", "type": "integer", "jsonPath": ".status.updatedReplicas"},
+    ],
+    "InferenceService": [
+        {"name": "Phase", "type": "string", "jsonPath": ".status.phase"},
+        {"name": "Model", "type": "string", "jsonPath": ".spec.modelRef"},
+        {"name": "Replicas", "type": "integer", "jsonPath": ".status.readyReplicas"},
+        {"name": "Reason", "type": "string", "jsonPath": ".status.schedulingStatus", "priority": 1},
+        {"name": "Queue", "type": "integer", "jsonPath": ".status.queuePosition", "priority": 1},
+        {"name": "Priority", "type": "string", "jsonPath": ".spec.priority", "priority": 1},
+        {"name": "Endpoint", "type": "string", "jsonPath": ".status.endpoint"},
+    ],
+    "Model": [
+        {"name": "Phase", "type": "string", "jsonPath": ".status.phase"},
+        {"name": "Size", "type": "string", "jsonPath": ".status.size"},
+        {"name": "Accelerator", "type": "string", "jsonPath": ".spec.hardware.accelerator"},
+        {"name": "Arch", "type": "string", "jsonPath": ".status.gguf.architecture", "priority": 1},
     ],
 }
 _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
@@ -66,11 +81,9 @@ def crd(kind: str) -> dict[str, Any]:
 def _version(kind: Kind) -> dict[str, Any]:
     subresources: dict[str, Any] = {"status": {}}
     if kind.scales:
-        subresources["scale"] = {
-            "specReplicasPath": ".spec.replicas",
-            "statusReplicasPath": ".status.replicas",
-            "labelSelectorPath": kind.scale_selector,
-        }
+        subresources["scale"] = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+        if kind.scale_selector:
+            subresources["scale"]["labelSelectorPath"] = kind.scale_selector
     shape = graph(kind)
     return {
         "name": kind.version,

@@ -107,9 +107,7 @@ LLMKUBE = (
     Kind("inference.llmkube.dev/v1alpha1", "Model", Model, "models", namespaced=True, short_names=("mdl",)),
 )
 
-KINDS = MappingProxyType({(kind.api_version, kind.kind): kind for kind in _ALL})
-"""The kinds that are read from files and exported as CustomResourceDefinitions."""
-_TYPED = KINDS | {(kind.api_version, kind.kind): kind for kind in LLMKUBE}
+KINDS = MappingProxyType({(kind.api_version, kind.kind): kind for kind in (*_ALL, *LLMKUBE)})
 
 
 def kinds_named(name: str) -> list[Kind]:
@@ -119,4 +117,4 @@ def kinds_named(name: str) -> list[Kind]:
 
 def kind_of(resource: Resource) -> Kind:
     """Return the kind of a resource."""
-    return _TYPED[resource.api_version, resource.kind]
+    return KINDS[resource.api_version, resource.kind]

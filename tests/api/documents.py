@@ -7,6 +7,7 @@ from typing import Any
 
 from components.api.kinds import KINDS, Kind
 from components.api.structural import Graph, graph
+from tests.api.llmkube_samples import DOCUMENTS as LLMKUBE_DOCUMENTS
 
 Document = dict[str, Any]
 
@@ -193,6 +194,7 @@ DOCUMENTS: tuple[Document, ...] = (
             },
         },
     },
+    *LLMKUBE_DOCUMENTS,
 )
 
 ODD_VALUES: tuple[Any, ...] = (

@@ -101,7 +101,7 @@ def test_defaults(good: Path, bad: Path) -> None:
 def test_crds_and_schemas() -> None:
     done = run("crds", "Playground")
     assert list(yaml.safe_load_all(done.stdout)) == [crd("Playground")]
-    assert len(list(yaml.safe_load_all(run("crds").stdout))) == 5
+    assert len(list(yaml.safe_load_all(run("crds").stdout))) == 7
     done = run("schema", "Playground", "OpenModel")
     assert json.loads(done.stdout) == {
         "inference.llmaz.io/v1alpha1/Playground": schema("Playground"),
@@ -117,6 +117,8 @@ def test_crds_and_schemas() -> None:
         ("Playground", "playgrounds", "Namespaced", "pl", ".status.selector"),
         ("Service", "services", "Namespaced", "isvc", ".status.selector"),
         ("LeaderWorkerSet", "leaderworkersets", "Namespaced", "lws", ".status.hpaPodSelector"),
+        ("InferenceService", "inferenceservices", "Namespaced", "isvc", None),
+        ("Model", "models", "Namespaced", "mdl", None),
     ],
 )
 def test_how_kinds_are_served(kind: str, plural: str, scope: str, short: str, scale: str | None) -> None:
@@ -126,3 +128,11 @@ def test_how_kinds_are_served(kind: str, plural: str, scope: str, short: str, sc
     subresources = spec["versions"][0]["subresources"]
     assert subresources["status"] == {}
     assert subresources.get("scale", {}).get("labelSelectorPath") == scale
+
+
+def test_an_inference_service_scales_without_a_selector() -> None:
+    """contract/README.md; LLMKube spec 1.2."""
+    (version,) = crd("InferenceService")["spec"]["versions"]
+    paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    assert version["subresources"]["scale"] == paths
+    assert "scale" not in crd("Model")["spec"]["versions"][0]["subresources"]

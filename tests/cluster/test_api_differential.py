@@ -18,10 +18,15 @@ from components.api.defaults import WRITTEN, with_defaults
 from components.api.kinds import KINDS
 from components.api.load import check
 from tests.api.documents import DOCUMENTS, Document, broken, kind_of, sent
+from tests.api.llmkube_documents import inference_services, models
+from tests.api.llmkube_wrong import wrong
 from workbench.cluster.cluster import Running
 from workbench.kube import Kube, KubeError
 
 EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "5000"))
+LLMKUBE = st.one_of(
+    inference_services(), models(), *(wrong(k).map(lambda w: w.document) for k in ("InferenceService", "Model"))
+)
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test"}
 
 
@@ -101,6 +106,18 @@ def test_generated_documents(server: Kube, document: Document, seed: int, times:
     compare(server, changed)
 
 
+@settings(
+    max_examples=EXAMPLES // 2,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)
+@given(document=LLMKUBE)
+def test_documents_made_from_the_contract(server: Kube, document: Document) -> None:
+    compare(server, document)
+
+
 # A misspelt rule in both the type and its CEL would agree; these expectations come from the contract.
 @pytest.mark.parametrize(
     ("index", "path", "value"),
@@ -120,6 +137,16 @@ def test_generated_documents(server: Kube, document: Document, seed: int, times:
         (2, ("spec", "source", "modelHub", "name"), "ModelScope"),
         (5, ("spec", "workloadTemplate", "workerTemplate", "spec", "containers", 0, "name"), "other"),
         (7, ("spec", "leaderWorkerTemplate", "size"), 0),
+        (8, ("spec", "contextSize"), 127),
+        (8, ("spec", "replicas"), 11),
+        (8, ("spec", "replicas"), 2.0),
+        (8, ("spec", "ropeScaling", "factor"), "2."),
+        (9, ("spec", "vllmConfig", "gpuMemoryUtilization"), 0),
+        (9, ("spec", "vllmConfig", "gpuMemoryUtilization"), 1),
+        (9, ("spec", "autoscaling", "maxReplicas"), None),
+        (13, ("spec", "gateway"), {}),
+        (14, ("spec", "sha256"), "abc"),
+        (15, ("spec", "source"), "a"),
         (7, ("spec", "leaderWorkerTemplate", "subGroupPolicy", "subGroupSize"), 3 * 2),
         (7, ("spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable"), "33%"),
     ],
