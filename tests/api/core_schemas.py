@@ -49,6 +49,7 @@ DEFAULTS: dict[tuple[str, str], Any] = {
     (CORE + "SecretEnvSource", "name"): "",
     (CORE + "SecretKeySelector", "name"): "",
     (CORE + "SecretProjection", "name"): "",
+    (CORE + "FileKeySelector", "optional"): False,
     (CORE + "AzureDiskVolumeSource", "cachingMode"): "ReadWrite",
     (CORE + "AzureDiskVolumeSource", "fsType"): "ext4",
     (CORE + "AzureDiskVolumeSource", "kind"): "Shared",
