@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 import pulumi
 
-from ..render.dashboard import DEFAULTS
+from ..render.dashboard import exported_node_labels
 from .chart import ChartComponent
 
 
@@ -57,7 +57,7 @@ def prometheus_values(args: PrometheusArgs) -> dict[str, Any]:
         "kubeScheduler": {"enabled": False},
         "kubeControllerManager": {"enabled": False},
         "grafana": {"enabled": args.get("grafana", True)},
-        "kube-state-metrics": {"metricLabelsAllowlist": [f"nodes=[{DEFAULTS.cost_label}]"]},
+        "kube-state-metrics": {"metricLabelsAllowlist": exported_node_labels()},
         "prometheus": {"prometheusSpec": spec},
     }
 

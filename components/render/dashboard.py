@@ -69,7 +69,7 @@ def dashboard_config_map(name: str, namespace: str, settings: DashboardSettings 
 
 def exported_node_labels(settings: DashboardSettings = DEFAULTS) -> list[str]:
     """Return value ``metricLabelsAllowlist`` of the chart kube-state-metrics, without which costs stay empty."""
-    return [f"nodes=[{settings.cost_label}]"] if settings.costs else []
+    return [f"nodes=[{settings.cost_label}]"]
 
 
 def _placed(settings: DashboardSettings) -> list[Object]:

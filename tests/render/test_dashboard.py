@@ -138,7 +138,7 @@ class TestCost:
 
     def test_without_prices_it_says_so(self) -> None:
         assert panels()["Cost per hour"]["type"] == "text"
-        assert exported_node_labels() == []
+        assert exported_node_labels() == ["nodes=[node.kubernetes.io/instance-type]"]
 
     @pytest.mark.parametrize(
         ("label", "series"),
