@@ -18,7 +18,7 @@ MODEL_PATH = "spec.modelRef"
 """Field to blame for what the Model says: it is a resource of its own, and may serve several."""
 _TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
 _KARPENTER = ("karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-size")
-_GIB = Decimal(2**30)
+_GIB, _GB = Decimal(2**30), Decimal(10**9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +134,13 @@ def _check_memory(path: str, what: str, text: str, hardware: Hardware, name: str
     node = instance(name or "")
     if node is None or node.accelerator_memory_gib is None:
         return
-    there = node.accelerator_memory_gib * hardware.gpus
-    if parse_quantity(text) > there * _GIB:
+    # As they are sold: a GPU of 24 GB has 22.4Gi, and everybody writes 24Gi.
+    each = round(node.accelerator_memory_gib * _GIB / _GB)
+    if parse_quantity(text) > each * hardware.gpus * _GIB:
         findings.error(
             path,
-            f"{what}is {text}, and {hardware.gpus} {node.accelerator} of {name} have {there:f}Gi together; ask for "
-            "more GPUs, or for an instance type with larger ones",
+            f"{what}is {text}, and {hardware.gpus} {node.accelerator} of {name} have {each} GB each; ask for more "
+            "GPUs or for larger ones",
         )
 
 
