@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.api.llmkube import InferenceService, InferenceServiceSpec, Model
@@ -19,6 +19,7 @@ from components.render.findings import Findings
 from components.render.llmkube.args_facts import read_everywhere, readings
 from components.render.llmkube.arguments import Arguments, arguments
 from components.render.llmkube.serving import Serving
+from tests.api.llmkube_documents import inference_services, models
 from tests.api.llmkube_samples import Document, made
 
 IMAGES = {
@@ -88,8 +89,15 @@ def start(
     models = {name: Model.model_validate(made("Model", name, each)) for name, each in specs.items()}
     document = made("InferenceService", "svc.a", {"modelRef": "m1", "runtime": runtime, **(spec or {})})
     service = InferenceService.model_validate(document)
+    return serve(service, models, gpus=gpus, path=path, image=image)
+
+
+def serve(
+    service: InferenceService, models: Mapping[str, Model], *, gpus: int, path: str = "", image: str | None = None
+) -> Started:
+    """Start a service with the Model ``m1`` of its namespace."""
     findings = Findings(Loaded.of(service))
-    endpoint = service.spec.endpoint
+    runtime, endpoint = service.spec.runtime, service.spec.endpoint
     serving = Serving(
         service=service,
         model=models["m1"],
@@ -427,7 +435,8 @@ def test_a_whole_value_cache_needs_none() -> None:
 
 def test_longrope_is_refused_with_its_successor() -> None:
     started = llama({"ropeScaling": {"type": "longrope"}})
-    assert "yarn" in started.errors["spec.ropeScaling.type"]
+    reason = "'longrope' is no value of --rope-scaling in llamacpp (server); use yarn"
+    assert started.errors == {"spec.ropeScaling.type": reason}
 
 
 def test_an_image_of_ones_own_may_know_more() -> None:
@@ -501,6 +510,16 @@ def test_slots_in_extra_args_in_any_spelling(slots: list[str]) -> None:
 def test_what_a_field_and_extra_args_both_say(spec: Document, other: list[str], path: str) -> None:
     assert other[0] in llama({**spec, "extraArgs": other}).warnings[path]
     assert not llama({**spec, "extraArgs": ["--seed", "1"]}).problems
+
+
+def test_what_the_model_and_extra_args_both_say() -> None:
+    expected = "-ngl here comes last and wins over --n-gpu-layers; remove one of the two"
+    assert llama({"extraArgs": ["-ngl", "5"]}, gpus=1).warnings == {"spec.extraArgs": expected}
+
+
+def test_an_image_without_a_tag_is_the_newest() -> None:
+    started = llama({"ropeScaling": {"type": "longrope"}}, image="ghcr.io/ggml-org/llama.cpp@sha256:abc")
+    assert "newest version" in started.errors["spec.ropeScaling.type"]
 
 
 def test_extra_args_may_add_overrides() -> None:
@@ -643,6 +662,13 @@ def test_the_attention_backend_is_a_flag_or_a_variable(tag: str, flag: bool, var
     assert started.result.env == expected
 
 
+def test_experts_in_parallel_need_a_version_that_knows_them() -> None:
+    """The flag came between vLLM 0.7.3 and 0.8.2."""
+    path = "spec.vllmConfig.enableExpertParallel"
+    assert set(vllm({"enableExpertParallel": True}, image=f"{VLLM}v0.7.3").errors) == {path}
+    assert not vllm({"enableExpertParallel": True}, image=f"{VLLM}v0.8.2").problems
+
+
 @pytest.mark.parametrize("backend", ["XFORMERS", "xformers", "torch_sdpa"])
 def test_attention_backends_that_are_gone(backend: str) -> None:
     started = vllm({"attentionBackend": backend})
@@ -707,11 +733,18 @@ def test_a_draft_is_its_source_or_its_path(served: str, path: str, source: str, 
         ("other", {"draft": "org/small"}),
         ("draft", {"draft": "https://example.com/small.gguf"}),
         ("draft", {"draft": "pvc://claim/small"}),
+        ("draft", {"draft": "pvc://"}),
     ],
 )
 def test_a_draft_that_is_not_there(model: str, drafts: dict[str, str]) -> None:
     started = vllm({"speculative": {"enabled": True, "model": model}}, drafts=drafts)
     assert vllm_own(started) == []
+    assert set(started.errors) == {"spec.vllmConfig.speculative.model"}
+
+
+def test_a_draft_in_a_claim_that_is_not_mounted() -> None:
+    config = {"speculative": {"enabled": True, "model": "draft"}}
+    started = vllm(config, source="pvc://claim/big", drafts={"draft": "pvc://claim/small"})
     assert set(started.errors) == {"spec.vllmConfig.speculative.model"}
 
 
@@ -955,3 +988,18 @@ def test_each_set_field_is_in_the_arguments_or_among_the_findings(drawn: dict[st
     assert [str(p).partition(": ")[2] for p in again.problems] == [
         str(p).partition(": ")[2] for p in started.problems
     ]
+
+
+@given(inference_services(), models(), st.integers(0, 8), st.sampled_from(["", FILE]))
+@settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_the_contract_allows_is_answered(
+    service_document: Document, model_document: Document, gpus: int, path: str
+) -> None:
+    service = InferenceService.model_validate(service_document)
+    served = {"m1": Model.model_validate(model_document)}
+    started = serve(service, served, gpus=gpus, path=path)
+    assert serve(service, served, gpus=gpus, path=path) == started
+    assert all(isinstance(arg, str) for arg in started.args)
+    names = [env["name"] for env in started.result.env]
+    assert len(set(names)) == len(names)
+    assert all("; " in problem.reason for problem in started.problems), started.problems
