@@ -26,6 +26,7 @@ class LlmkubeRuntime:
         loads: Whether an init container fetches the model.
         shared_memory: Whether the processes of several GPUs meet in ``/dev/shm``.
         service_links: Whether the pod gets variables of the namespace's Services.
+        formats: Formats of a Model that it reads; empty where that is not known.
         cache: Variables that lead the server's own downloads into ``{folder}``.
         images: By edition and hardware; hardware without a known build is missing.
     """
@@ -39,6 +40,7 @@ class LlmkubeRuntime:
     loads: bool = False
     shared_memory: bool = False
     service_links: bool = True
+    formats: tuple[str, ...] = ()
     cache: Mapping[str, str] = field(default_factory=dict)
     images: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -96,7 +98,7 @@ def llmkube() -> LlmkubeFacts:
     scripts = dict(rows["loader"])
     image = scripts.pop("image")
     return LlmkubeFacts(
-        runtimes=MappingProxyType({name: LlmkubeRuntime(name, **facts) for name, facts in rows["runtimes"].items()}),
+        runtimes=MappingProxyType({name: _runtime(name, facts) for name, facts in rows["runtimes"].items()}),
         resources=MappingProxyType(rows["resources"]),
         accelerators=MappingProxyType(rows["accelerators"]),
         probes=MappingProxyType(rows["probes"]),
@@ -106,3 +108,7 @@ def llmkube() -> LlmkubeFacts:
         loader_image=image,
         scripts=MappingProxyType(scripts),
     )
+
+
+def _runtime(name: str, facts: dict[str, Any]) -> LlmkubeRuntime:
+    return LlmkubeRuntime(name, **{**facts, "formats": tuple(facts.get("formats", ()))})

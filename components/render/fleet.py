@@ -10,7 +10,7 @@ from ..api.load import Loaded
 from ..api.problems import Problem, errors
 from .findings import Findings, Unrenderable
 from .llmaz import render_as_written, render_playground, render_service
-from .llmkube.inference_service import render_inference_service
+from .llmkube.inference_service import crowded_claims, render_inference_service
 from .models import Library
 from .options import Options
 from .types import LEADER_WORKER_SET, LLMAZ, LLMKUBE, Fleet, Object, Rendered
@@ -58,7 +58,8 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
         if item and not findings.failed and id(source) not in again:
             rendered.append(item)
     clashes, unique = _clashes(rendered)
-    return Fleet((*_shared(unique), *unique), tuple(sorted([*problems, *clashes], key=lambda p: p.place)))
+    problems += [*clashes, *crowded_claims(unique)]
+    return Fleet((*_shared(unique), *unique), tuple(sorted(problems, key=lambda p: p.place)))
 
 
 def _by_namespace(ordered: list[Loaded], options: Options) -> dict[str, dict[str, Model]]:

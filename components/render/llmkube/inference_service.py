@@ -1,10 +1,12 @@
 """An InferenceService becomes what LLMKube's operator would make of it, or is left to it (LLMKube spec 4)."""
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...api.llmkube import InferenceService, InferenceServiceSpec, Model
 from ...api.load import Loaded
+from ...api.problems import Problem
 from ...catalog.llmkube import LlmkubeRuntime, llmkube
 from ..findings import Findings, Unrenderable, unknown
 from ..llmaz import render_as_written
@@ -24,6 +26,7 @@ from .weights import Weights, cache_claim, weights_of
 
 _LOADING_SECONDS = 3600
 """A new node and half an hour to start take longer than the ten minutes after which a Deployment counts as failed."""
+_OTHER_CACHE = "set the cache of the environment to a ReadWriteMany claim"
 _SURGE = 0.25
 """Share of the replicas that a rolling update adds by default, rounded up (LLMKube spec 4.1)."""
 
@@ -194,6 +197,25 @@ def _most(spec: InferenceServiceSpec) -> int | None:
     return spec.autoscaling.max_replicas if spec.autoscaling else None
 
 
+def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
+    """Yield a warning for each further service of a namespace whose pods mount its cache claim.
+
+    Services on different nodes would wait for each other: one node at a time can mount it (LLMKube spec 9.1).
+    """
+    first: dict[str, Rendered] = {}
+    for item in rendered:
+        if not any(body["kind"] == "PersistentVolumeClaim" for body in item.shared):
+            continue
+        other = first.setdefault(item.namespace, item)
+        if other is not item:
+            claim = llmkube().claim
+            reason = (
+                f"its pods share the claim {claim.name!r} with those of {other.kind}/{other.name}, and it is "
+                f"{claim.access}: all of them must be on one node; {_OTHER_CACHE}"
+            )
+            yield item.source.problem(MODEL_PATH, reason, "warning")
+
+
 def _check_one_node(spec: InferenceServiceSpec, weights: Weights, findings: Findings) -> None:
     """Warn where pods of several nodes would share a claim that one node can mount."""
     most = _most(spec) or spec.replicas
@@ -203,5 +225,5 @@ def _check_one_node(spec: InferenceServiceSpec, weights: Weights, findings: Find
         findings.warn(
             path,
             f"up to {most} pods share the claim {claim.name!r}, which is {claim.access}: all of them must be on one "
-            "node; set the cache of the environment to a ReadWriteMany claim",
+            f"node; {_OTHER_CACHE}",
         )

@@ -56,6 +56,7 @@ def weights_of(
         findings: Where to report.
     """
     kind = _kind(model.spec.source)
+    _check_format(model, runtime, findings)
     if not _is_sound(model, kind, findings):
         return Weights()
     if spec.skip_model_init and not runtime.loads:
@@ -115,6 +116,17 @@ def _local_path(source: str) -> str:
 
 def _is_path(path: str) -> bool:
     return path.startswith("/") and bool(path.strip("/")) and ".." not in path.split("/") and "\n" not in path
+
+
+def _check_format(model: Model, runtime: LlmkubeRuntime, findings: Findings) -> None:
+    """Warn of a format that the server does not read; one that nobody wrote says nothing."""
+    written = "format" in model.spec.model_fields_set
+    if written and runtime.formats and model.spec.format not in runtime.formats:
+        findings.warn(
+            MODEL_PATH,
+            f"Model {model.metadata.name!r}: format is {model.spec.format}, and {runtime.name} reads "
+            f"{', '.join(runtime.formats)}; choose another runtime, or correct it",
+        )
 
 
 def _check_unverified(model: Model, why: str, findings: Findings) -> None:
