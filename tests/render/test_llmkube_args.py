@@ -820,7 +820,9 @@ def test_dtype_beside_a_quantization_that_has_its_own(quantize: str) -> None:
     [
         ({"maxInputLength": 9, "maxTotalTokens": 10}, set()),
         ({"maxInputLength": 10, "maxTotalTokens": 10}, {"spec.tgiConfig.maxInputLength"}),
+        ({"maxInputLength": 1, "maxTotalTokens": 2}, set()),
         ({"maxInputLength": 0}, {"spec.tgiConfig.maxInputLength"}),
+        ({"maxTotalTokens": 0}, {"spec.tgiConfig.maxTotalTokens"}),
         ({"maxTotalTokens": -1}, {"spec.tgiConfig.maxTotalTokens"}),
     ],
 )

@@ -75,7 +75,7 @@ def _add_config(serving: Serving, line: Line, config: VLLMConfig) -> None:
 
 def _warn_still_on(serving: Serving, line: Line, flag: str, path: str) -> None:
     """Tell that false is vLLM's own default, as the contract says, and that this default is on."""
-    off = flag.replace("--", "--no-", 1)
+    off = f"--no-{flag.removeprefix('--')}"
     if line.written(off) != off:
         reason = f"false leaves vLLM's default, and that is on in this version; add {off} to {EXTRA} to turn it off"
         serving.findings.warn(path, reason)
