@@ -3,15 +3,12 @@
 from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
+import yaml
 
-from components.api.load import Loaded, check, parse
+from components.api.load import Loaded, parse
 from components.api.problems import Problem
-from components.render.fleet import render_fleet
-from components.render.options import Options
 from components.render.types import Fleet, Rendered
-from components.render.yamltext import dump_all
-from tests.api.llmkube_samples import kind_of
-from tests.render.support import errors, warnings
+from tests.render.support import errors, fleet_of, warnings
 
 Object = dict[str, Any]
 API = "inference.llmkube.dev/v1alpha1"
@@ -42,20 +39,11 @@ def gpu(count: int = 1, accelerator: str = "cuda", **fields: Any) -> Object:
     return {"accelerator": accelerator, "gpu": {"count": count, **fields}}
 
 
-def load(*documents: Object) -> list[Loaded]:
-    found: list[Loaded] = []
-    for number, document in enumerate(documents, 1):
-        if document["apiVersion"] != API:
-            found += parse(dump_all([document])).resources
-            continue
-        resource, problems = check(document, kind_of(document))
-        assert resource is not None, problems
-        found.append(Loaded(resource, "fleet.yaml", number))
-    return found
-
-
-def fleet_of(*documents: Object, **options: Any) -> Fleet:
-    return render_fleet(load(*documents), Options(**options))
+def load(*documents: Object) -> tuple[Loaded, ...]:
+    """The documents as they are read; they must be valid by themselves."""
+    manifests = parse(yaml.safe_dump_all(documents, sort_keys=False), "fleet.yaml")
+    assert not manifests.problems, list(map(str, manifests.problems))
+    return manifests.resources
 
 
 def served(*documents: Object, **options: Any) -> Rendered:

@@ -23,7 +23,6 @@ from tests.render.llmkube_support import (
     HTTP,
     Object,
     container,
-    fleet_of,
     isvc,
     load,
     model,
@@ -33,7 +32,7 @@ from tests.render.llmkube_support import (
     served,
     shared,
 )
-from tests.render.support import errors, open_model, playground, warnings
+from tests.render.support import errors, fleet_of, open_model, playground, warnings
 
 SELECTOR = {"app": "svc.a", "inference.llmkube.dev/service": "svc.a"}
 

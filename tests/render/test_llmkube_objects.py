@@ -18,7 +18,6 @@ from tests.render.llmkube_support import (
     KEY,
     Object,
     container,
-    fleet_of,
     gpu,
     isvc,
     model,
@@ -28,6 +27,7 @@ from tests.render.llmkube_support import (
     served,
     shared,
 )
+from tests.render.support import fleet_of
 
 # -- the whole
 

@@ -7,24 +7,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from components.api.load import Loaded, check
+from components.render.fleet import render_fleet
 from components.render.nodes import node_groups
-from components.render.options import ModelCache
+from components.render.options import ModelCache, Options
 from components.render.types import Fleet
 from tests.api import llmkube_documents
+from tests.api.llmkube_samples import kind_of
 from tests.render.llmkube_support import (
     API,
     EXISTS,
     G5,
     GPUS,
     Object,
-    fleet_of,
     gpu,
     isvc,
     model,
     problem,
     shared,
 )
-from tests.render.support import errors, warnings
+from tests.render.support import errors, fleet_of, warnings
 
 # -- what is refused or told
 
@@ -200,7 +202,10 @@ def pairs() -> st.SearchStrategy[tuple[Object, Object]]:
 def test_any_document_is_rendered_or_refused_with_a_path(
     pair: tuple[Object, Object], realization: str, cache: ModelCache | None
 ) -> None:
-    fleet = fleet_of(*pair, realization=realization, cache=cache)
+    checked = [check(document, kind_of(document))[0] for document in pair]
+    read = [Loaded(resource, "fleet.yaml", 1) for resource in checked if resource]
+    assert len(read) == len(pair)
+    fleet = render_fleet(read, Options(realization=realization, cache=cache))
     rendered = [item for item in fleet.rendered if item.kind == "InferenceService"]
     assert bool(rendered) is not bool(errors(fleet))
     for found in fleet.problems:

@@ -45,7 +45,11 @@ class Hardware:
 
 
 def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) -> Hardware:
-    """Return the accelerators of a pod: the Model's number where it has one, else that of the service."""
+    """Return the accelerators of a pod: the Model's number where it has one, else that of the service.
+
+    Raises:
+        Unrenderable: the Model is for a Mac; it is in ``findings``.
+    """
     said = model.spec.hardware or HardwareSpec()
     gpu = said.gpu or GPUSpec()
     gpus = gpu.count or (spec.resources.gpu if spec.resources else None) or 0
@@ -62,7 +66,7 @@ def _check_hardware(said: HardwareSpec, gpu: GPUSpec, gpus: int, model: Model, f
     who = f"Model {model.metadata.name!r}: hardware"
     vendor = _vendor(said, gpu)
     if said.accelerator == "metal":
-        findings.error(
+        raise findings.fail(
             MODEL_PATH,
             f"{who}.accelerator is metal, which runs on a Mac under LLMKube's host agent and not in a cluster; set "
             "accelerator to cuda, rocm, intel or cpu",
