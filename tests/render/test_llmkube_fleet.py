@@ -217,6 +217,13 @@ class TestNodes:
         ]
         assert spec["tolerations"] == [EXISTS]
 
+    def test_a_label_that_allows_one_type_alone_allows_no_alternatives(self) -> None:
+        selector = {"beta.kubernetes.io/instance-type": "g5.12xlarge"}
+        service = isvc(resources={"gpu": 2}, nodeSelector=selector)
+        spec = pod(service, model(), alternatives={"g5.12xlarge": ("g6.12xlarge",)})
+        assert spec["nodeSelector"] == selector
+        assert "affinity" not in spec
+
     def test_a_pod_without_gpu_on_a_gpu_node_tolerates_its_taint(self) -> None:
         assert pod(isvc(nodeSelector=G5), model())["tolerations"] == [EXISTS]
 

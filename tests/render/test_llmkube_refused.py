@@ -80,6 +80,7 @@ TOLD: list[tuple[str, Object, Object, str]] = [
     ("eviction", {"evictionProtection": True}, {}, "spec.evictionProtection"),
     ("both priorities", {"priority": "low", "priorityClassName": "mine"}, {}, "spec.priority"),
     ("both memories", {"resources": {"memory": "1Gi", "hostMemory": "2Gi"}}, {}, "spec.resources.memory"),
+    ("two numbers of GPUs", GPUS, {"hardware": gpu(3)}, "spec.resources.gpu"),
     ("GPU memory without GPU", {"resources": {"gpuMemory": "1Gi"}}, {}, "spec.resources.gpuMemory"),
     ("accelerator without GPU", {}, {"hardware": {"accelerator": "cuda"}}, "spec.modelRef"),
     ("format of another server", {}, {"format": "safetensors"}, "spec.modelRef"),

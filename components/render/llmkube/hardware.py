@@ -54,6 +54,9 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
     gpu = said.gpu or GPUSpec()
     gpus = gpu.count or (spec.resources.gpu if spec.resources else None) or 0
     _check_hardware(said, gpu, gpus, model, findings)
+    if spec.resources and spec.resources.gpu and spec.resources.gpu != gpus:
+        reason = f"has no effect: Model {model.metadata.name!r} asks for {gpus}, and that wins; remove one of the two"
+        findings.warn("spec.resources.gpu", reason)
     return Hardware(gpus, _vendor(said, gpu))
 
 
@@ -95,7 +98,9 @@ def node_choices(selector: Mapping[str, str], options: Options) -> tuple[NodeCho
         return ()
     name = instance_type(selector)
     others = {key: value for key, value in sorted(selector.items()) if key != INSTANCE_TYPE_LABEL}
-    return (NodeChoice("nodeSelector", name, others, options.alternatives.get(name or "", ())),)
+    # Any other label that names the type keeps the pod off other types.
+    free = name if INSTANCE_TYPE_LABEL in selector else None
+    return (NodeChoice("nodeSelector", name, others, options.alternatives.get(free or "", ())),)
 
 
 def instance_type(selector: Mapping[str, str]) -> str | None:
