@@ -34,6 +34,9 @@ class EngineFlags:
         underscores: Whether ``--a_b`` is ``--a-b``.
         dotted: Whether ``--a.b 1`` is ``--a '{"b": 1}'``.
         positionals: How many arguments it takes without a flag.
+        programs: Names of the programs and Python modules that take the flags.
+        other_tags: How tags begin whose image starts something else.
+        frozen: The last version at an address of the image where nothing is published any more.
     """
 
     engine: str
@@ -42,6 +45,9 @@ class EngineFlags:
     underscores: bool = False
     dotted: bool = False
     positionals: int = 0
+    programs: tuple[str, ...] = ()
+    other_tags: tuple[str, ...] = ()
+    frozen: Mapping[str, str] = field(default_factory=dict)
     _by_name: Mapping[str, Flag] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, name: str) -> Flag | None:
@@ -74,7 +80,21 @@ def flags_of(engine: str) -> EngineFlags | None:
     facts = yaml.load(text, Loader=_LOADER)  # noqa: S506  a safe loader, in C where there is one: the tables are long
     rows = tuple(_flag(name, row, facts["style"]) for name, row in facts.pop("flags").items())
     by_name = MappingProxyType({name: flag for flag in rows for name in flag.names})
+    facts |= {key: tuple(facts.get(key, ())) for key in ("programs", "other_tags")}
     return EngineFlags(engine=engine, flags=rows, _by_name=by_name, **facts)
+
+
+def dated(engine: str, image: str, tag: str) -> str:
+    """Return a tag that names the version, for one that names none at an address where it no longer moves.
+
+    ``dated("llamacpp", "ghcr.io/ggerganov/llama.cpp", "server")`` is ``"server-b4719"``: a tag of an address that is
+    still published to stays as it is, and counts as the newest.
+    """
+    table = flags_of(engine)
+    if table is None or table.version(tag) is not None:
+        return tag
+    last = next((last for known, last in table.frozen.items() if f"/{image}".endswith(f"/{known}")), None)
+    return tag if last is None else "-".join(filter(None, (tag, last)))
 
 
 def successor(engine: str, name: str, tag: str) -> str:

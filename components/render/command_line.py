@@ -1,12 +1,15 @@
-"""Splits an engine's arguments into flags and their values, as the engine itself does."""
+"""Finds an engine's arguments in a container and splits them into flags and values, as the engine itself does."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from ..catalog.flag_rows import Flag, Version
 from ..catalog.flags import ARGPARSE, CLAP, LLAMA, EngineFlags
 
+_SHELLS = ("sh", "bash", "ash", "dash", "zsh")
+_PYTHON = re.compile(r"python[\d.]*")
 _NEGATIVE = re.compile(r"-\d+(\.\d*)?|-\.\d+")
 _SHORT = 2
 """Length of a one-letter flag such as ``-q``, which its value may follow without a space."""
@@ -41,6 +44,30 @@ class Use:
     joined: bool = False
     dotted: bool = False
     stray: bool = False
+
+
+def start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], tag: str) -> int | None:
+    """Return from which word of command and arguments on the engine reads; None where something else is run.
+
+    What another program does with its words is not known: a shell, a script of one's own, a client in the same image.
+    """
+    words = [*command, *args]
+    first = PurePosixPath(words[0]).name if words else ""
+    if first in table.programs:
+        return 1
+    if _PYTHON.fullmatch(first):
+        module = words.index("-m") + 1 if "-m" in words else len(words)
+        return module + 1 if words[module : module + 1] and words[module] in table.programs else None
+    if command or first in _SHELLS or tag.startswith(table.other_tags):
+        return None
+    return 0
+
+
+def last_value(table: EngineFlags, args: Sequence[str], name: str, version: Version | None) -> str | None:
+    """Return the value that a flag is given last, in any spelling of it; None without one."""
+    wanted = table.find(name)
+    found = [use.values[-1].text for use in split(table, args, version) if use.flag is wanted and use.values]
+    return found[-1] if wanted and found else None
 
 
 def split(table: EngineFlags, args: Sequence[str], version: Version | None) -> tuple[Use, ...]:
@@ -119,5 +146,5 @@ def _following(table: EngineFlags, args: Sequence[str], position: int, most: int
 
 def _ends_values(table: EngineFlags, arg: str) -> bool:
     if table.style == LLAMA:
-        return table.find(arg) is not None
+        return table.find(arg.partition("=")[0]) is not None
     return arg == "--" or _is_flag(table, arg)

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from ..catalog.flag_rows import ENUM, SWITCH, Flag, Version
-from ..catalog.flags import EngineFlags, arguments, flags_of
-from .command_line import Use, split
-from .flag_lint import is_shell
+from ..catalog.flags import CLAP, EngineFlags, arguments, flags_of
+from .command_line import Use, split, start_of
 
 _ON, _OFF = ("on", "true", "1"), ("off", "false", "0")
 
@@ -21,21 +20,52 @@ def fitted(engine: str, args: Sequence[str], tag: str, command: Sequence[str] = 
         engine: Name of the engine in the catalog.
         args: The container's arguments.
         tag: Tag of the image. One without a version counts as the newest.
-        command: The container's command: a shell's command line is left alone.
+        command: The container's command. Where it runs something else than the engine, nothing is changed.
     """
+    return [word for word, _ in traced(engine, args, tag, command)]
+
+
+def traced(engine: str, args: Sequence[str], tag: str, command: Sequence[str] = ()) -> list[tuple[str, int]]:
+    """Return what :func:`fitted` does, each word with the place of the argument that it was made of."""
     table = flags_of(engine)
-    if table is None or is_shell(command, args):
-        return list(args)
+    start = start_of(table, command, args, tag) if table else None
+    if table is None or start is None:
+        return [(arg, place) for place, arg in enumerate(args)]
     version = table.version(tag)
-    written: list[str] = []
+    first = max(start - len(command), 0)
+    own = args[first:]
+    written = [(arg, place) for place, arg in enumerate(args[:first])]
     position = 0
-    for use in split(table, args, version):
+    for use in split(table, own, version):
         if use.position < position:
             continue  # the value that a switch took along
-        written += args[position : use.position]
-        position, words = _fitted(use, args, table, tag, version)
-        written += words
-    return written + list(args[position:])
+        written += ((own[place], first + place) for place in range(position, use.position))
+        position, words = _fitted(use, own, table, tag, version)
+        written += ((word, first + min(use.position + at, position - 1)) for at, word in enumerate(words))
+    return written + [(own[place], first + place) for place in range(position, len(own))]
+
+
+def without_repeated(engine: str, args: Sequence[str], user: Sequence[str], tag: str) -> list[str]:
+    """Return arguments without those that the user gives too, where an engine takes a flag once.
+
+    The last one wins elsewhere; Rust's clap refuses the second.
+
+    Args:
+        engine: Name of the engine in the catalog.
+        args: The engine's arguments.
+        user: What follows them.
+        tag: Tag of the image.
+    """
+    table = flags_of(engine)
+    if table is None or table.style != CLAP:
+        return list(args)
+    version = table.version(tag)
+    given = [use.flag for use in split(table, user, version) if use.flag]
+    dropped: set[int] = set()
+    for use in split(table, args, version):
+        if use.flag in given and not use.flag.at(version).repeat:
+            dropped |= {use.position, *(value.position for value in use.values)}
+    return [arg for place, arg in enumerate(args) if place not in dropped]
 
 
 def _fitted(

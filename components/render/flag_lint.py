@@ -1,17 +1,15 @@
 """Checks an engine's arguments against what the version in its image tag knows (LLMKube spec 8)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from dataclasses import dataclass, replace
 
 from ..api.problems import did_you_mean
 from ..catalog.flag_rows import BOOL, SWITCH, Flag, Form, Version
 from ..catalog.flags import CLAP, LLAMA, EngineFlags, flags_of
-from .command_line import Use, split
+from .command_line import Use, split, start_of
 from .findings import Findings
 from .flag_values import expected, fault, is_filled_later
 
-_SHELLS = ("sh", "bash", "ash", "dash", "zsh")
 _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
 
 
@@ -20,7 +18,7 @@ class Finding:
     """Something wrong with one argument.
 
     Attributes:
-        position: Which one: its place in the list that was checked.
+        position: Which one: its place among the arguments.
         severity: ``error`` where the engine refuses it, else ``warning``.
     """
 
@@ -45,17 +43,21 @@ def lint(engine: str, args: Sequence[str], tag: str, command: Sequence[str] = ()
         engine: Name of the engine in the catalog; nothing is found for one without a table of flags.
         args: The container's arguments. What is filled in later, as ``$(NAME)``, is not looked into.
         tag: Tag of the image. One without a version, such as ``latest`` or ``server-cuda13``, counts as the newest.
-        command: The container's command: a shell's command line is not checked.
+        command: The container's command. Where it runs something else than the engine, such as a shell, nothing is
+            found. Flags in there are read, and what is found in them is not returned.
     """
     table = flags_of(engine)
-    if table is None or is_shell(command, args):
+    start = start_of(table, command, args, tag) if table else None
+    if table is None or start is None:
         return ()
-    reader = _Engine(table, table.version(tag), f"{engine} {tag}")
-    uses = split(table, args, reader.version)
+    reader = _Engine(table, table.version(tag), f"{engine} {tag or '(newest version)'}")
+    uses = split(table, [*command, *args][start:], reader.version)
     found = [*_strays(uses, reader), *_repeats(uses, reader), *_exclusions(uses)]
     for use in uses:
         found += [] if use.stray else _use(use, reader)
-    return tuple(sorted(found, key=lambda finding: (finding.position, finding.reason)))
+    moved = (replace(finding, position=finding.position + start - len(command)) for finding in found)
+    kept = [finding for finding in moved if finding.position >= 0]
+    return tuple(sorted(kept, key=lambda finding: (finding.position, finding.reason)))
 
 
 def report(
@@ -67,6 +69,7 @@ def report(
     *,
     command: Sequence[str] = (),
     skip: int = 0,
+    origins: Sequence[int] | None = None,
 ) -> None:
     """Record what is wrong with the arguments that a field of a resource gives.
 
@@ -79,17 +82,13 @@ def report(
         command: The container's command.
         skip: How many arguments come before those of the field. They are read, since they may be the same flags, and
             what is found in them is not recorded.
+        origins: Which element of the field each of its arguments was made of, where they were rewritten.
     """
     for finding in lint(engine, args, tag, command):
-        if finding.position >= skip:
+        position = finding.position - skip
+        if position >= 0:
             record = findings.error if finding.severity == "error" else findings.warn
-            record(f"{path}[{finding.position - skip}]", finding.reason)
-
-
-def is_shell(command: Sequence[str], args: Sequence[str] = ()) -> bool:
-    """Tell whether a shell runs a command line, as with ``bash -c``."""
-    words = [*command, *args]
-    return bool(words) and PurePosixPath(words[0]).name in _SHELLS
+            record(f"{path}[{position if origins is None else origins[position]}]", finding.reason)
 
 
 def _use(use: Use, engine: _Engine) -> Iterator[Finding]:

@@ -16,17 +16,17 @@ from .findings import Findings
 from .groups import group_templates
 from .models import Claim, Library, placeholders, resolve
 from .options import Options
-from .parallel import Parallelism, check_use, parallel_args, parallelism
+from .parallel import Parallelism, check_use, parallelism
 from .placement import check_choices, node_choices
+from .runner_args import runner_args
 from .runtime import (
     Backend,
     add_shared_memory,
-    check_args,
     choose_backend,
-    recommended_args,
     runner_container,
     shared_memory,
 )
+from .service_args import check_service_args
 from .types import LEADER_WORKER_SET, LLMAZ, Object, Rendered
 from .workload import Scaling, Workload, demand_of, endpoint_of, realize
 
@@ -79,6 +79,7 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
     template = copy.deepcopy(spec.workload_template.wire())
     cut = Parallelism(size=spec.workload_template.size)
     _check_group(claim, cut.size, path, findings)
+    check_service_args(template, findings)
     workload = Workload(
         name=service.metadata.name,
         namespace=service.metadata.namespace or options.namespace,
@@ -181,10 +182,9 @@ def _template(
     backend: Backend, claim: Claim, cut: Parallelism, path: str, options: Options, findings: Findings
 ) -> Object:
     """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, and 2.9 for groups)."""
-    user = list(backend.wanted.args or ())
-    recommended = recommended_args(backend, placeholders(claim), findings)
-    args = parallel_args(cut, recommended, user, backend, path, findings) + user
-    check_args(backend, args, findings)
+    # The operator puts arguments into the pod as they are written.
+    fit = options.realization == "native"
+    args = runner_args(backend, placeholders(claim), cut, path, findings, fit=fit)
     container = runner_container(backend, args)
     if cut.size == 1:
         return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}

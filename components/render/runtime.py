@@ -3,9 +3,7 @@
 llmaz spec 2.3 to 2.5.
 """
 
-import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from ..api.llmaz import (
@@ -16,7 +14,9 @@ from ..api.llmaz import (
     ResourceRequirements,
 )
 from ..api.quantity import parse_quantity
-from ..catalog.runtimes import Engine, engine_of, engines, reaches, shipped, shipped_names
+from ..catalog.flags import EngineFlags, dated, flags_of
+from ..catalog.runtimes import Engine, engine_of, engines, shipped, shipped_names
+from .command_line import last_value, start_of
 from .findings import Findings, Unrenderable, unknown
 from .loaders import RUNNER
 from .models import Library
@@ -25,18 +25,21 @@ from .types import Object
 PORT = 8080
 """Where every shipped engine listens, and the port of every ``-lb`` Service."""
 SHARED_MEMORY = "dshm"
-_CONFIG_PATH = "spec.backendRuntimeConfig"
-_PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
+CONFIG_PATH = "spec.backendRuntimeConfig"
 _PORT_FLAG = re.compile(r"(?:^|\s)--port[=\s]+(\d+)(?=\s|$)")
 _RAY_START = re.compile(r"\bray start\b[^\n;&|]*")
 """Its ``--port`` is that of the Ray cluster."""
-_MAX_PORT = 65535
 _DEFAULT = "default"
 _SPECULATIVE = "speculative-decoding"
 
 
 class Backend:
-    """The engine that a Playground asks for, in the configuration that it gets."""
+    """The engine that a Playground asks for, in the configuration that it gets.
+
+    Attributes:
+        engine: None for one that nothing is known of.
+        tag: The image's tag, or one that names the version where it is known by other means.
+    """
 
     def __init__(self, runtime: BackendRuntime, config: RecommendedConfig, wanted: BackendRuntimeConfig) -> None:
         self.runtime = runtime
@@ -45,6 +48,22 @@ class Backend:
         self.version = wanted.version or runtime.spec.version
         # A private mirror may rename the image; a runtime named after an engine still says which one it is.
         self.engine: Engine | None = engine_of(runtime.spec.image) or engines().get(runtime.metadata.name)
+        self.tag = dated(self.engine_name, runtime.spec.image, self.version)
+
+    @property
+    def engine_name(self) -> str:
+        """Name of the engine in the catalog; empty for an unknown one."""
+        return self.engine.name if self.engine else ""
+
+    @property
+    def command(self) -> list[str]:
+        """The container's command; empty where the image's own entrypoint runs."""
+        return list(self.runtime.spec.command or ())
+
+    def flags(self, args: list[str]) -> EngineFlags | None:
+        """Return the flags that arguments are read by; None where they are not known, as in a script."""
+        table = flags_of(self.engine_name)
+        return table if table and start_of(table, self.command, args, self.tag) is not None else None
 
 
 def choose_backend(spec: PlaygroundSpec, library: Library, edition: str, findings: Findings) -> Backend:
@@ -64,7 +83,7 @@ def choose_backend(spec: PlaygroundSpec, library: Library, edition: str, finding
             {*library.runtimes, *shipped_names()},
             "use one of them or add a BackendRuntime manifest",
         )
-        raise findings.fail(f"{_CONFIG_PATH}.backendName", reason)
+        raise findings.fail(f"{CONFIG_PATH}.backendName", reason)
     name = wanted.config_name or _inferred_config(spec)
     configs = {config.name: config for config in runtime.spec.recommended_configs or ()}
     if name not in configs:
@@ -74,7 +93,7 @@ def choose_backend(spec: PlaygroundSpec, library: Library, edition: str, finding
             configs,
             "set configName to one of them or choose another backend",
         )
-        raise findings.fail(f"{_CONFIG_PATH}.configName", reason)
+        raise findings.fail(f"{CONFIG_PATH}.configName", reason)
     return Backend(runtime, configs[name], wanted)
 
 
@@ -83,61 +102,19 @@ def _inferred_config(spec: PlaygroundSpec) -> str:
     return _SPECULATIVE if drafts else _DEFAULT
 
 
-def recommended_args(backend: Backend, values: Mapping[str, str], findings: Findings) -> list[str]:
-    """Return the recommended arguments with their placeholders filled in, right for the engine's version."""
-    args = [_filled(arg, values, backend, findings) for arg in backend.config.args or ()]
-    if backend.engine and reaches(backend.version, backend.engine.speculative_config_from):
-        return _with_speculative_config(args)
-    return args
-
-
-def _filled(arg: str, values: Mapping[str, str], backend: Backend, findings: Findings) -> str:
-    def value(match: re.Match[str]) -> str:
-        if values.get(match[1]):
-            return values[match[1]]
-        known = ", ".join(f"{{{{ .{key} }}}}" for key in values)
-        findings.error(
-            f"{_CONFIG_PATH}.configName",
-            f"argument {arg!r} of BackendRuntime {backend.runtime.metadata.name!r}, configuration "
-            f"{backend.config.name!r}, names {{{{ .{match[1]} }}}}, which has no value here; known are {known}",
-        )
-        return match[0]
-
-    return _PLACEHOLDER.sub(value, arg)
-
-
-def _with_speculative_config(args: list[str]) -> list[str]:
-    """Put vLLM's single flags for speculative decoding into the JSON option that replaced them."""
-    flags = {"--speculative_model": "model", "--num_speculative_tokens": "num_speculative_tokens"}
-    kept: list[str] = []
-    found: dict[str, str | int] = {}
-    rest = iter(args)
-    for arg in rest:
-        if arg in flags:
-            value = next(rest, "")
-            found[flags[arg]] = int(value) if value.isdecimal() else value
-        else:
-            kept.append(arg)
-    return [*kept, "--speculative-config", json.dumps(found)] if found else kept
-
-
 def serving_port(words: list[str]) -> int | None:
     """Return the port that a command line asks the engine to listen on: its last ``--port``."""
     ports = _PORT_FLAG.findall(_RAY_START.sub("", " ".join(words)))
     return int(ports[-1]) if ports else None
 
 
-def check_args(backend: Backend, args: list[str], findings: Findings) -> None:
-    """Report arguments of the user that cannot work or never reach the engine."""
-    port = serving_port(args)
-    if port is not None and not 1 <= port <= _MAX_PORT:
-        findings.error(f"{_CONFIG_PATH}.args", f"--port must be from 1 to {_MAX_PORT}, found {port}")
-    if backend.wanted.args and (backend.runtime.spec.command or [])[-1:] == ["-c"]:
-        findings.warn(
-            f"{_CONFIG_PATH}.args",
-            f"have no effect: BackendRuntime {backend.runtime.metadata.name!r} runs a shell script, which takes them "
-            "for its own parameters; use envs, or a BackendRuntime with a script that reads them",
-        )
+def engine_port(backend: Backend, args: list[str]) -> int | None:
+    """Return the port that arguments ask an engine to listen on, in any spelling that it knows."""
+    table = backend.flags(args)
+    if table is None:
+        return serving_port(args)
+    value = last_value(table, args, "--port", table.version(backend.tag))
+    return int(value) if value and value.isascii() and value.isdecimal() else None
 
 
 def runner_container(backend: Backend, args: list[str]) -> Object:
@@ -146,8 +123,8 @@ def runner_container(backend: Backend, args: list[str]) -> Object:
     Probes and hooks that ask the recommended port follow the port that the user's arguments choose.
     """
     spec, wanted = backend.runtime.spec, backend.wanted
-    usual = serving_port(backend.config.args or []) or PORT
-    port = serving_port(args) or PORT
+    usual = engine_port(backend, backend.config.args or []) or PORT
+    port = engine_port(backend, args) or PORT
     container: Object = {"name": RUNNER, "image": f"{spec.image}:{backend.version}"}
     if spec.command:
         container["command"] = list(spec.command)

@@ -14,10 +14,11 @@ from components.catalog.flags import (
     STYLES,
     EngineFlags,
     arguments,
+    dated,
     flags_of,
     successor,
 )
-from components.catalog.runtimes import engines
+from components.catalog.runtimes import engine_of, engines, shipped
 
 ROWS = [(engine, flag) for engine in ENGINES for flag in (flags_of(engine) or pytest.fail(engine)).flags]
 NEWEST = {"llamacpp": "server", "sglang": "latest", "tgi": "latest", "vllm": "nightly"}
@@ -292,3 +293,37 @@ def test_a_deprecation_without_a_version_is_that_of_the_newest(facts: dict[str, 
     span = Span(**facts)
     assert span.is_deprecated((2,)) is found
     assert span.is_deprecated(None) is ("deprecated" in facts)
+
+
+@pytest.mark.parametrize(
+    ("engine", "image", "tag", "expected"),
+    [
+        # Packages moved on 2025-02-15 (ggml-org/llama.cpp pull request 11890); nothing of the old address is newer.
+        ("llamacpp", "ghcr.io/ggerganov/llama.cpp", "server", "server-b4719"),
+        ("llamacpp", "ghcr.io/ggerganov/llama.cpp", "server-cuda", "server-cuda-b4719"),
+        ("llamacpp", "ggerganov/llama.cpp", "", "b4719"),
+        ("llamacpp", "ghcr.io/ggerganov/llama.cpp", "server-b6500", "server-b6500"),
+        ("llamacpp", "ghcr.io/ggml-org/llama.cpp", "server", "server"),
+        ("llamacpp", "example.com/notggerganov/llama.cpp", "server", "server"),
+        ("vllm", "vllm/vllm-openai", "nightly", "nightly"),
+        ("ollama", "ollama/ollama", "latest", "latest"),
+    ],
+)
+def test_a_tag_of_an_address_that_was_left_is_old(engine: str, image: str, tag: str, expected: str) -> None:
+    assert dated(engine, image, tag) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_address_that_was_left_is_one_of_the_engine(engine: str) -> None:
+    for image, last in table(engine).frozen.items():
+        assert (found := engine_of(image))
+        assert found.name == engine
+        assert table(engine).version(last) is not None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_commands_that_are_shipped_run_a_program_of_the_engine(engine: str) -> None:
+    runtime = shipped(engine)
+    assert runtime is not None
+    command = runtime.spec.command or [table(engine).programs[0]]
+    assert command[-1].rpartition("/")[2] in table(engine).programs

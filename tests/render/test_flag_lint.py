@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.api.load import load
-from components.catalog.flags import ENGINES, flags_of
+from components.catalog.flags import ENGINES, dated, flags_of
 from components.catalog.runtimes import EDITIONS, engine_of, engines, shipped, shipped_names
 from components.render.findings import Findings
-from components.render.flag_fit import fitted
-from components.render.flag_lint import Finding, is_shell, lint, report
+from components.render.flag_fit import fitted, traced, without_repeated
+from components.render.flag_lint import Finding, lint, report
 from components.render.fleet import render_fleet
 from components.render.options import Options
 from tests.render.support import container, open_model, playground
@@ -188,18 +188,32 @@ def test_what_may_be_the_value_of_an_unknown_flag_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "args", "shell"),
+    ("engine", "tag", "command", "args", "blamed"),
     [
-        (["bash", "-c"], ["vllm serve --no-such"], True),
-        (["/bin/sh"], ["-c", "x"], True),
-        ([], ["sh", "-c", "x"], True),
-        (["python3", "-m", "sglang.launch_server"], ["--zzz"], False),
-        ([], [], False),
+        ("sglang", SGLANG, ["bash", "-c"], ["sglang serve --zzz"], []),
+        ("sglang", SGLANG, ["/bin/sh"], ["-c", "--zzz"], []),
+        ("sglang", SGLANG, [], ["sh", "-c", "--zzz"], []),
+        ("sglang", SGLANG, ["python3", "-m", "sglang.launch_server"], ["--zzz"], [0]),
+        ("sglang", SGLANG, ["python3", "-m"], ["sglang.launch_server", "--zzz"], [1]),
+        ("sglang", SGLANG, [], ["/usr/bin/python3.12", "-m", "sglang.launch_server", "--zzz"], [3]),
+        ("sglang", SGLANG, ["python3", "-m", "sglang.bench_serving"], ["--zzz"], []),
+        ("sglang", SGLANG, ["python3", "/mine.py"], ["--zzz"], []),
+        ("sglang", SGLANG, ["python3", "-m"], [], []),
+        ("sglang", SGLANG, ["/mine"], ["--zzz"], []),
+        ("sglang", SGLANG, [], [], []),
+        ("vllm", VLLM, ["vllm", "serve", "m", "--zzz"], ["--yyy"], [0]),
+        ("vllm", VLLM, ["vllm"], ["serve", "m", "--zzz"], [2]),
+        ("tgi", TGI, ["text-generation-launcher", "--port", "1"], ["--port", "2"], [0]),
+        ("llamacpp", LLAMA, ["/app/llama-server"], ["--zzz"], [0]),
+        ("llamacpp", "full-b6500", ["/app/llama-server"], ["--zzz"], [0]),
+        ("llamacpp", "full-b6500", [], ["--server", "-m", "x"], []),
+        ("llamacpp", "light", [], ["--zzz"], []),
     ],
 )
-def test_a_shells_command_line_is_not_checked(command: list[str], args: list[str], shell: bool) -> None:
-    assert is_shell(command, args) is shell
-    assert bool(lint("sglang", args, SGLANG, command)) is (bool(args) and not shell)
+def test_only_what_the_engine_reads_is_checked(
+    engine: str, tag: str, command: list[str], args: list[str], blamed: list[int]
+) -> None:
+    assert [finding.position for finding in lint(engine, args, tag, command)] == blamed
 
 
 @pytest.mark.parametrize(
@@ -262,6 +276,10 @@ def test_any_arguments_are_read(engine: str, args: list[str], floating: bool) ->
     assert all(0 <= finding.position < len(args) for finding in findings)
     assert {finding.severity for finding in findings} <= {"error", "warning"}
     assert list(findings) == sorted(findings, key=lambda finding: (finding.position, finding.reason))
+    traces = traced(engine, args, tag)
+    assert [word for word, _ in traces] == fitted(engine, args, tag)
+    assert all(0 <= place < len(args) for _, place in traces)
+    assert [place for _, place in traces] == sorted(place for _, place in traces)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -293,6 +311,8 @@ def test_no_spelling_is_unknown_to_its_own_engine(engine: str) -> None:
         ("vllm", VLLM, "m --swap-space 4 extra", "m --swap-space 4 extra"),
         ("ollama", "latest", "-fa", "-fa"),
         ("llamacpp", "server", "sh -c -fa", "sh -c -fa"),
+        ("llamacpp", "server", "/app/llama-server -fa", "/app/llama-server -fa on"),
+        ("llamacpp", "full", "--server -fa", "--server -fa"),
     ],
 )
 def test_arguments_are_written_as_the_version_knows_them(engine: str, tag: str, written: str, expected: str) -> None:
@@ -303,6 +323,40 @@ def test_arguments_are_written_as_the_version_knows_them(engine: str, tag: str, 
 def test_fitting_twice_changes_nothing_more(engine: str, args: list[str]) -> None:
     once = fitted(engine, args, FLOATING[engine])
     assert fitted(engine, once, FLOATING[engine]) == once
+
+
+@pytest.mark.parametrize(
+    ("engine", "tag", "written", "expected"),
+    [
+        ("llamacpp", "server", "-m x -fa --metrics", [0, 1, 2, 2, 3]),
+        ("llamacpp", "server-b6000", "-fa off -m x", [2, 3]),
+        ("llamacpp", "server", "--draft-max 16 -m x", [0, 1, 2, 3]),
+        ("vllm", VLLM, "m --disable-mm-preprocessor-cache --port 1", [0, 1, 1, 2, 3]),
+        ("sglang", SGLANG, "python3 -m sglang.launch_server --port 1", [0, 1, 2, 3, 4]),
+        ("ollama", "latest", "a b", [0, 1]),
+    ],
+)
+def test_a_rewritten_argument_knows_where_it_comes_from(
+    engine: str, tag: str, written: str, expected: list[int]
+) -> None:
+    assert [place for _, place in traced(engine, written.split(), tag)] == expected
+
+
+@pytest.mark.parametrize(
+    ("engine", "args", "user", "kept"),
+    [
+        ("tgi", "--model-id x --port 80", "--port 1", "--model-id x"),
+        ("tgi", "--model-id x --port 80", "-p 1", "--model-id x"),
+        ("tgi", "--port=80 --model-id x", "--port=1", "--model-id x"),
+        ("tgi", "--model-id x --port 80", "--max-batch-size 1", "--model-id x --port 80"),
+        ("tgi", "--model-id x --port 80", "", "--model-id x --port 80"),
+        ("tgi", "--cors-allow-origin a", "--cors-allow-origin b", "--cors-allow-origin a"),  # adds up
+        ("vllm", "--model x --port 80", "--port 1", "--model x --port 80"),
+        ("ollama", "--port 80", "--port 1", "--port 80"),
+    ],
+)
+def test_a_flag_that_is_taken_once_is_left_to_the_user(engine: str, args: str, user: str, kept: str) -> None:
+    assert without_repeated(engine, args.split(), user.split(), "3.3.6") == kept.split()
 
 
 class Parser(argparse.ArgumentParser):
@@ -342,9 +396,7 @@ def test_arguments_are_split_as_argparse_does(args: list[str]) -> None:
     assert bool([reason for reason in reasons if beyond not in reason]) is refused
 
 
-# The project's own arguments. What the newest llama.cpp refuses in llmaz's chart and samples (llmaz spec 3 and 5) is
-# known: the draft flags went after b6500, and -fa takes a value since b6343.
-KNOWN = {"--draft-max", "--draft-min", "-fa"}
+# The project's own arguments.
 
 
 def containers(edition: str) -> Iterator[dict[str, Any]]:
@@ -362,9 +414,8 @@ def containers(edition: str) -> Iterator[dict[str, Any]]:
 def findings_of(rendered: dict[str, Any]) -> list[Finding]:
     repository, _, tag = rendered["image"].rpartition(":")
     engine = engine_of(repository)
-    args = rendered.get("args", [])
-    findings = lint(engine.name if engine else "", args, tag, rendered.get("command", ()))
-    return [finding for finding in findings if args[finding.position] not in KNOWN]
+    name = engine.name if engine else ""
+    return list(lint(name, rendered.get("args", []), dated(name, repository, tag), rendered.get("command", ())))
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

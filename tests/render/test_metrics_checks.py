@@ -168,7 +168,7 @@ def test_a_target_is_above_zero(value: str) -> None:
         (["--parallel", "4"], "4", True),
         (["--parallel", "4"], "3", False),
         (["-np", "8"], "8", True),
-        (["--parallel=8"], "7", False),
+        (["--parallel", "8"], "7", False),
         (["--parallel", "2", "-np", "8"], "4", False),
     ],
 )
