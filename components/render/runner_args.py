@@ -32,25 +32,21 @@ def runner_args(
         fit: Whether flags may be spelled as the version knows them; llmaz's operator does not do that.
     """
     name, tag, command = backend.engine_name, backend.tag, backend.command
-    user, origins = _users(backend, fit=fit)
     recommended = [_filled(arg, values, backend, findings) for arg in backend.config.args or ()]
-    if fit:
-        recommended = without_repeated(name, _right(backend, recommended), user, tag)
+    recommended = _right(backend, recommended) if fit else recommended
+    user = backend.wanted.args or []
+    origins = list(range(len(user)))
+    flags = backend.flags([*recommended, *user])
+    if fit and flags:
+        traces = traced(name, user, tag, flags.programs[:1])
+        user, origins = [word for word, _ in traces], [place for _, place in traces]
+        recommended = without_repeated(name, recommended, user, tag)
     _check_recommended(backend, recommended, findings)
     args = parallel_args(cut, recommended, user, backend, path, findings) + user
     skip = len(args) - len(user)
     report(findings, f"{CONFIG_PATH}.args", name, args, tag, command=command, skip=skip, origins=origins)
     _check_reach(backend, args, findings)
     return args
-
-
-def _users(backend: Backend, *, fit: bool) -> tuple[list[str], list[int]]:
-    """Return the user's arguments, and which of them each was made of."""
-    written = backend.wanted.args or []
-    if not fit:
-        return written, list(range(len(written)))
-    traces = traced(backend.engine_name, written, backend.tag, backend.command)
-    return [word for word, _ in traces], [place for _, place in traces]
 
 
 def _right(backend: Backend, recommended: Sequence[str]) -> list[str]:

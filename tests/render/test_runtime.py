@@ -363,11 +363,18 @@ class TestFlags:
         ]
         assert all("BackendRuntime 'own', configuration 'default'" in each.reason for each in found)
 
-    @pytest.mark.parametrize("command", [["/mine"], ["sh", "-c"], ["python3", "/mine.py"]])
-    def test_what_another_program_reads_is_left_alone(self, command: list[str]) -> None:
-        own = runtime("vllm", command=command, recommendedConfigs=config(args=["--zzz", "-fa"]))
-        assert container(MODEL, own, playground())["args"] == ["--zzz", "-fa"]
-        assert not fleet_of(MODEL, own, playground()).problems
+    @pytest.mark.parametrize(
+        ("command", "recommended"), [(["/mine"], ["--zzz"]), (["python3", "/mine.py"], []), (None, ["sh", "/mine"])]
+    )
+    @pytest.mark.parametrize(("engine", "args"), [("llamacpp", ["-fa", "--yyy"]), ("tgi", ["--zzz", "-p", "0"])])
+    def test_what_another_program_reads_is_left_alone(
+        self, engine: str, args: list[str], command: list[str] | None, recommended: list[str]
+    ) -> None:
+        started = {"command": command} if command else {}
+        own = runtime(engine, **started, recommendedConfigs=config(args=[*recommended, "-p", "1"]))
+        spec = uses(engine, version="latest", args=args)
+        assert container(MODEL, own, playground(**spec))["args"] == [*recommended, "-p", "1", *args]
+        assert not fleet_of(MODEL, own, playground(**spec)).problems
 
     def test_a_private_mirror_is_known_by_the_name_of_its_runtime(self) -> None:
         own = runtime("vllm", image="registry.example.com/mirror", version="v0.8.3")
