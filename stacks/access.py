@@ -13,9 +13,9 @@ from components.render.types import Fleet, Object
 
 from .settings import Settings
 
-_CHARTS = {"envoy-ai-gateway": "ai-gateway", "aws-load-balancer-controller": "load-balancer-controller"}
+LOAD_BALANCERS = "load-balancer-controller"
+_CHARTS = {"envoy-ai-gateway": "ai-gateway", "aws-load-balancer-controller": LOAD_BALANCERS}
 """Needs of a front door that the table of charts spells otherwise."""
-_AWS_ONLY = "load-balancer-controller"
 
 
 def door_of(fleet: Fleet, settings: Settings) -> FrontDoorPlan:
@@ -26,7 +26,7 @@ def door_of(fleet: Fleet, settings: Settings) -> FrontDoorPlan:
 def charts_for(door: FrontDoorPlan, settings: Settings) -> list[str]:
     """Name the charts that a front door needs. Elsewhere than on AWS load balancers are the cluster's own affair."""
     names = sorted(_CHARTS.get(need, need) for need in door.needs)
-    return [name for name in names if settings.cloud == "aws" or name != _AWS_ONLY]
+    return [name for name in names if settings.cloud == "aws" or name != LOAD_BALANCERS]
 
 
 def check_access(door: FrontDoorPlan, settings: Settings) -> Iterator[Problem]:
@@ -60,13 +60,16 @@ def hardened(fleet: Fleet, settings: Settings) -> Fleet:
 
 
 def check_exemptions(fleet: Fleet, settings: Settings) -> Iterator[Problem]:
-    """Warn of pods that stay outside the profile that the environment asks for."""
+    """Warn of pods that stay outside the profile that the environment asks for: one line per reason."""
     if settings.hardening.pod_security != "restricted":
         return
+    found: dict[tuple[str, str], list[str]] = {}
     for item in fleet.rendered:
         for each in restricted_exemptions(item.objects):
-            reason = f"{each.part} does not meet the Pod Security profile 'restricted' ({each.rule}): {each.reason}"
-            yield replace(item.source.problem("", reason), severity="warning")
+            found.setdefault((each.rule, each.reason), []).append(f"{item.kind}/{item.name} ({each.part})")
+    for (rule, why), pods in sorted(found.items()):
+        reason = f"'restricted' is not met ({rule}) by {', '.join(pods)}: {why}"
+        yield Problem(settings.file, 0, "", "", "hardening.podSecurity", reason, "warning")
 
 
 def policies_of(fleet: Fleet, settings: Settings, *, monitored: bool) -> tuple[Object, ...]:

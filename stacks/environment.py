@@ -1,5 +1,6 @@
 """One environment: manifests in, components registered, endpoints out."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -246,11 +247,11 @@ def _key(value: Object) -> _Key:
 
 def _export_names(fleet: Fleet) -> dict[int, str]:
     """Name each resource for outputs and URNs: with its namespace where two namespaces hold the name."""
-    counts: dict[str, int] = {}
-    for item in fleet.rendered:
-        counts[item.name] = counts.get(item.name, 0) + (item.kind in _COMPONENTS)
+    keys = {id(item): ("" if item.kind in _COMPONENTS else item.kind, item.name) for item in fleet.rendered}
+    counts = Counter(keys.values())
     return {
-        id(item): f"{item.namespace}/{item.name}" if counts[item.name] > 1 else item.name for item in fleet.rendered
+        id(item): f"{item.namespace}/{item.name}" if item.namespace and counts[keys[id(item)]] > 1 else item.name
+        for item in fleet.rendered
     }
 
 

@@ -17,11 +17,12 @@ from components.render.fleet import render_fleet
 from components.render.front_door import FrontDoorPlan
 from components.render.metrics import MetricChain, with_scaled_objects
 from components.render.nodes import node_groups
-from components.render.types import Fleet, NodeGroupDemand, Object
+from components.render.types import Fleet, NodeGroupDemand, Object, Rendered
 
-from .access import charts_for, check_access, check_exemptions, door_of, hardened, policies_of
+from .access import LOAD_BALANCERS, charts_for, check_access, check_exemptions, door_of, hardened, policies_of
 from .monitoring import chain_of, check_chain, monitoring_objects
 from .settings import Settings
+from .volumes import check_volumes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,9 @@ def plan(settings: Settings) -> Plan:
         cloud_groups, found = _nodes(fleet, settings)
         problems += found
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet)
+    problems += check_volumes(fleet, settings)
     facts = settings.facts()
-    listed = prerequisites(fleet, groups, facts, _further(chain, door, settings))
+    listed = prerequisites(fleet, groups, facts, _further(fleet, chain, door, settings))
     problems += check_prerequisites(listed, facts)
     _tell(problems)
     monitoring: tuple[Object, ...] = ()
@@ -77,12 +79,19 @@ def plan(settings: Settings) -> Plan:
     return Plan(fleet, groups, listed, chain, monitoring, door, policies, cloud_groups)
 
 
-def _further(chain: MetricChain, door: FrontDoorPlan, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield the charts that metrics and front door need."""
+def _further(fleet: Fleet, chain: MetricChain, door: FrontDoorPlan, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield the charts that metrics, front door and load balancers of models need."""
     for need in sorted(chain.needs):
         yield need, "metrics of the models"
     for name in charts_for(door, settings):
         yield name, f"expose: {settings.front_door.expose}"
+    if settings.cloud == "aws":
+        yield from ((LOAD_BALANCERS, f"{item.kind}/{item.name}") for item in fleet.rendered if _is_balanced(item))
+
+
+def _is_balanced(item: Rendered) -> bool:
+    """Tell whether a model's own Service asks for a load balancer."""
+    return any(body["kind"] == "Service" and body["spec"].get("type") == "LoadBalancer" for body in item.objects)
 
 
 def _has_prometheus(listed: Iterable[Prerequisite], settings: Settings) -> bool:

@@ -1,8 +1,12 @@
 """Running a program under Pulumi's own mocks and keeping everything it registered, as plain data."""
 
+import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from pulumi.runtime import mocks
@@ -43,7 +47,8 @@ class Recorded:
     def __getitem__(self, key: str) -> Entry:
         """The entry with this key, or with this name if only one has it."""
         found = [entry for entry in self.graph if key in (entry.key, entry.name)]
-        assert len(found) == 1, f"{key}: {[entry.key for entry in found]} in {[e.key for e in self.graph]}"
+        near = get_close_matches(key, [entry.key for entry in self.graph])
+        assert len(found) == 1, f"{key}: {[entry.key for entry in found] or f'none, but {near}'}"
         return found[0]
 
     def of(self, type_: str) -> list[Entry]:
@@ -97,7 +102,10 @@ def deploy(
     """Run ``program`` in a fresh event loop; whatever it raises, also inside ``apply``, comes out."""
     recorder = Recorder(mock or Echo())
     run = Run(PROJECT, STACK, preview, {_key(key): value for key, value in (config or {}).items()})
-    exports = run_program(program, recorder, run)
+    # Stock mocks wait inside a call; in a thread of their own they do not start the next call within it.
+    loop = asyncio.new_event_loop()
+    with closing(loop), ThreadPoolExecutor(1, initializer=asyncio.set_event_loop, initargs=(loop,)) as calls:
+        exports = run_program(program, recorder, run, calls)
     entries = [_entry(registration) for registration in recorder.requests.values()]
     return Recorded(tuple(sorted(entries, key=lambda entry: entry.key)), exports)
 

@@ -18,8 +18,10 @@ class Wish:
 
     def problem(self, reason: str, severity: str = "error") -> Problem:
         """Report what is wrong with it at the field that chose it."""
-        where = f"flavor {self.choice.flavor!r} of OpenModel {self.item.model!r}"
-        return self.item.source.problem(self.path, f"{where}: {reason}", severity)
+        where = f"flavor {self.choice.flavor!r} of OpenModel {self.item.model!r}: "
+        if self.item.kind == "InferenceService":
+            where = ""  # the field itself chooses the nodes
+        return self.item.source.problem(self.path, f"{where}{reason}", severity)
 
 
 def wishes(fleet: Fleet) -> Iterator[Wish]:
@@ -32,6 +34,8 @@ def wishes(fleet: Fleet) -> Iterator[Wish]:
 
 
 def _flavor_path(item: Rendered) -> str:
+    if item.kind == "InferenceService":
+        return "spec.nodeSelector"
     spec = getattr(item.source.resource, "spec", None)
     single = getattr(spec, "model_claim", None)
     base = "spec.modelClaim" if single else "spec.modelClaims"

@@ -97,9 +97,13 @@ def _became(trial: _Trial, fleet: Fleet, document: dict[str, Any], path: Path, v
     elif not changed and refused:
         yield from _alike(trial, path, value) or [f"must be right: {refused}"]
     place, name = field_path(path), trial.subject.resource.metadata.name
-    for problem in fleet.problems:
-        if (problem.kind, problem.name) == (trial.kind.kind, name) and _covers(problem.path, place):
-            yield f"{problem.severity}: {problem.reason}"
+    own, elsewhere = (trial.kind.kind, name), f"{trial.kind.kind} {name!r}: {place.removeprefix('spec.')} "
+    told = (
+        f"{p.severity}: {p.reason}"
+        for p in fleet.problems
+        if ((p.kind, p.name) == own and _covers(p.path, place)) or p.reason.startswith(elsewhere)
+    )
+    yield from dict.fromkeys(told)
 
 
 def _alike(trial: _Trial, path: Path, value: object) -> list[str]:

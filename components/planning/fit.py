@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 
 from ..api.problems import Problem
@@ -13,27 +14,47 @@ from .blame import wishes
 _GIB = Decimal(2**30)
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """How a kind of resource says what it wants of nodes: field of the type, and what else one could do."""
+
+    type_field: str
+    instead: str
+
+
+_FLAVORS = _Words("INSTANCE-TYPE", "spread a replica over nodes: limits {key}: {count} with params TP and PP")
+_SELECTOR = _Words(
+    "node.kubernetes.io/instance-type", "ask for {count} GPUs at most in the Model's hardware.gpu.count"
+)
+
+
 def fit(fleet: Fleet) -> tuple[Problem, ...]:
     """Return what asks for more than a node has, or for nodes that do not exist.
 
     A pod must fit each of its flavors' instance types, and what the environment takes instead of them: the
     scheduler may choose any of them.
     """
-    found = (wish.problem(reason) for wish in wishes(fleet) for reason in _misfits(wish.demand, wish.choice))
+    found = (
+        wish.problem(reason)
+        for wish in wishes(fleet)
+        for reason in _misfits(
+            wish.demand, wish.choice, _SELECTOR if wish.item.kind == "InferenceService" else _FLAVORS
+        )
+    )
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
 
-def _misfits(demand: PodDemand, choice: NodeChoice) -> Iterator[str]:
+def _misfits(demand: PodDemand, choice: NodeChoice, words: _Words) -> Iterator[str]:
     if choice.instance_type is None:
         return
     if instance(choice.instance_type) is None:
         hint = nearest_types(choice.instance_type)
-        yield f"INSTANCE-TYPE {choice.instance_type!r} is not a known instance type{hint}"
+        yield f"{words.type_field} {choice.instance_type!r} is not a known instance type{hint}"
         return
     for name in (choice.instance_type, *choice.alternatives):
         node = instance(name)
         if node:
-            yield from _misfit(demand, node)
+            yield from _misfit(demand, node, words)
 
 
 def nearest_types(name: str) -> str:
@@ -42,11 +63,11 @@ def nearest_types(name: str) -> str:
     return f"; did you mean {', '.join(close)}?" if close else ""
 
 
-def _misfit(demand: PodDemand, node: Instance) -> Iterator[str]:
+def _misfit(demand: PodDemand, node: Instance, words: _Words) -> Iterator[str]:
     offered = allocatable(node, efa=True)
     for key, wanted in sorted(demand.requests.items()):
         if "/" in key and wanted > offered.get(key, 0):
-            yield _too_many(key, wanted, node)
+            yield _too_many(key, wanted, node, words)
         elif key in ("cpu", "memory") and wanted > offered[key]:
             yield (
                 f"a pod asks for {_amount(key, wanted)}, and {node.name} offers {_amount(key, offered[key])} after "
@@ -54,16 +75,21 @@ def _misfit(demand: PodDemand, node: Instance) -> Iterator[str]:
             )
 
 
-def _too_many(key: str, wanted: Decimal, node: Instance) -> str:
+def _too_many(key: str, wanted: Decimal, node: Instance, words: _Words) -> str:
     if key == EFA_RESOURCE:
         return f"a pod asks for {wanted} {key}, and {node.name} has {_efa(node)}; {_with_efa(wanted)}"
     if key != node.accelerator_resource:
         has = f"{node.accelerators} {node.accelerator_resource}" if node.accelerator_resource else "no accelerators"
-        return f"a pod asks for {wanted} {key}, and {node.name} has {has}; choose another INSTANCE-TYPE"
+        return f"a pod asks for {wanted} {key}, and {node.name} has {has}; choose another {words.type_field}"
+    instead = words.instead.format(key=key, count=node.accelerators)
     return (
-        f"a pod asks for {wanted} {key}, and {node.name} has {node.accelerators}; choose an INSTANCE-TYPE with more, "
-        f"or spread a replica over nodes: limits {key}: {node.accelerators} with params TP and PP"
+        f"a pod asks for {wanted} {key}, and {node.name} has {node.accelerators}; choose {_a(words.type_field)} with "
+        f"more, or {instead}"
     )
+
+
+def _a(word: str) -> str:
+    return f"an {word}" if word[0] in "AEIOU" else f"a {word}"
 
 
 def _efa(node: Instance) -> str:

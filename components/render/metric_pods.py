@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..api.llmaz import BackendRuntimeConfig, Playground
+from ..api.llmkube import InferenceService
 from ..api.load import Loaded
 from ..catalog.metrics import NONE, PROMETHEUS, EngineMetrics, Metric, engine_metrics
 from ..catalog.runtimes import engine_of, engines
@@ -105,6 +106,8 @@ def value_of(line: str, flags: Iterable[str]) -> str | None:
 
 def _backend_name(source: Loaded) -> str:
     resource = source.resource
+    if isinstance(resource, InferenceService):
+        return resource.spec.runtime
     if not isinstance(resource, Playground):
         return ""
     return (resource.spec.backend_runtime_config or BackendRuntimeConfig()).backend_name

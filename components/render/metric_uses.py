@@ -1,8 +1,10 @@
 """What the autoscalers of a fleet read, and where it says so in the manifests."""
 
+import re
 from dataclasses import dataclass
 
 from ..api.llmaz import Playground
+from ..api.llmkube import InferenceService
 from ..api.problems import Problem
 from ..catalog.metrics import Metric, find_anywhere
 from .metric_pods import Serving, serving_of
@@ -80,6 +82,8 @@ class Scaler:
         """Return a problem of a field below the trigger, at the place in the manifest that brought it."""
         source = self.target.item.source
         resource = source.resource
+        if isinstance(resource, InferenceService):
+            return source.problem(_inference_path(path), reason, severity)
         if not isinstance(resource, Playground):
             where = f"HorizontalPodAutoscaler {self.hpa['metadata']['name']!r}, spec.{path}"
             return source.problem("spec", f"{where}: {reason}", severity)
@@ -145,6 +149,21 @@ class Use:
     def problem(self, path: str, reason: str, severity: str = "error") -> Problem:
         """Return a problem of a field of this metric."""
         return self.scaler.problem(f"{self.place}.{path}" if path else self.path, reason, severity)
+
+
+def _inference_path(path: str) -> str:
+    """Return the field of an InferenceService behind a field of its autoscaler: its metrics have one level."""
+    fields = {
+        "metric.name": "name",
+        "name": "name",
+        "target.averageValue": "targetAverageValue",
+        "target.averageUtilization": "targetAverageUtilization",
+    }
+    whole = re.fullmatch(r"(metrics\[\d+\])\.[a-z]+\.(.+)", path, re.IGNORECASE)
+    if whole is None:
+        return "spec.autoscaling" if path == "behavior" else f"spec.autoscaling.{path}"
+    field = fields.get(whole[2])
+    return f"spec.autoscaling.{whole[1]}.{field}" if field else f"spec.autoscaling.{whole[1]}"
 
 
 def targets_of(fleet: Fleet) -> tuple[Target, ...]:

@@ -9,6 +9,7 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .llmkube.pods import selector_of
 from .types import Fleet, Object, Rendered
 
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
@@ -80,6 +81,8 @@ def _front_labels(item: Rendered) -> dict[str, str]:
     service = _service(item)
     if service:
         return dict(service["spec"]["selector"])
+    if item.kind == "InferenceService":
+        return selector_of(item.workload_name)
     # An operator makes the Service: llmaz spec 2.8, point 3.
     return {_GROUP: item.workload_name, _WORKER_INDEX: "0"}
 

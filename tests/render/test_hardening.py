@@ -169,7 +169,8 @@ def test_who_an_image_runs_as(image: str, user: int | None) -> None:
 
 
 def test_every_shipped_image_is_in_the_table_with_a_reason() -> None:
-    assert set(image_users()) == {*shipped_names(), "model-loader"} == {*engines(), "model-loader"}
+    loaders = {"curl", "model-loader"}
+    assert set(image_users()) == {*shipped_names(), *loaders} == {*engines(), *loaders}
     for edition in EDITIONS:
         for name in shipped_names():
             runtime = shipped(name, edition)

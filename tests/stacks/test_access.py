@@ -109,9 +109,8 @@ class TestNetworkPolicies:
     def test_they_come_before_the_pods(self) -> None:
         graph = run("prod")
         wanted = {e.key for e in graph.of(POLICY)}
-        for name in graph.exports["models"]:
-            kind = "Service" if name == "llama-405b" else "Playground"
-            assert wanted <= set(graph[f"inference-platform:index:{kind}::{name}"].dependencies)
+        for name, model in graph.exports["models"].items():
+            assert wanted <= set(graph[f"inference-platform:index:{model['kind']}::{name}"].dependencies)
 
     def test_the_cluster_enforces_them(self) -> None:
         (addon,) = (e for e in run("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")
@@ -139,13 +138,13 @@ class TestHardening:
         assert spec["priorityClassName"] == "inference-critical"
         assert spec["automountServiceAccountToken"] is False
         assert spec["topologySpreadConstraints"][0]["topologyKey"] == "topology.kubernetes.io/zone"
-        classes = {e.key for e in graph.of("kubernetes:scheduling.k8s.io/v1:PriorityClass")}
+        classes = {e.key for e in graph.of("kubernetes:scheduling.k8s.io/v1:PriorityClass") if "inference" in e.name}
         assert len(classes) == 3
         assert classes <= set(graph["inference-platform:index:Playground::qwen-cpu"].dependencies)
 
     def test_a_model_of_several_replicas_has_a_budget(self) -> None:
         budgets = {e.inputs["metadata"]["name"] for e in run("prod").of("kubernetes:policy/v1:PodDisruptionBudget")}
-        assert budgets == {"gemma-elastic", "qwen-cpu"}
+        assert budgets == {"embeddings", "gemma-elastic", "phi4-autoscaled", "qwen-cpu"}
 
     def test_namespaces_say_which_profile_is_meant(self) -> None:
         labels = run("prod")["kubernetes:core/v1:Namespace::models"].inputs["metadata"]["labels"]
@@ -159,10 +158,42 @@ class TestHardening:
         warned: list[str] = []
         monkeypatch.setattr(pulumi.log, "warn", warned.append)
         dev(hardening={"podSecurity": "restricted"}, models=["stacks/models/phi-hostpath.yaml"])
-        assert any("Playground/phi-hostpath" in line and "(hostPath)" in line for line in warned)
+        (line,) = (line for line in warned if "(hostPath)" in line)
+        assert line.startswith("Pulumi.test.yaml: hardening.podSecurity: 'restricted' is not met (hostPath) by ")
+        assert "Playground/phi-hostpath (model-volume)" in line
         warned.clear()
         dev(models=["stacks/models/phi-hostpath.yaml"])
         assert warned == []
+
+
+CLAIM = ["stacks/models/llmkube-tinyllama-cpu.yaml"]
+
+
+class TestVolumes:
+    """A claim that nobody meets keeps its pods waiting."""
+
+    def test_claims_need_the_driver(self) -> None:
+        with pytest.raises(pulumi.RunError) as caught:
+            dev(models=CLAIM)
+        assert (
+            "cluster.addons: PersistentVolumeClaim/llmkube-model-cache in namespace models needs a volume, and "
+            'nobody makes any; add aws-ebs-csi-driver: ""'
+        ) in str(caught.value)
+
+    def test_so_does_prometheus_if_it_keeps_samples(self) -> None:
+        with pytest.raises(pulumi.RunError, match=r"cluster\.addons: Prometheus \(prerequisites\.storageGib\)"):
+            dev(prerequisites={"install": True, "monitoring": True, "storageGib": 50})
+        assert dev(prerequisites={"install": True, "monitoring": True}).exports["models"]
+
+    def test_the_driver_comes_with_a_default_class(self) -> None:
+        cluster = {
+            "version": "1.35",
+            "publicAccessCidrs": ["203.0.113.0/24"],
+            "addons": {"aws-ebs-csi-driver": ""},
+        }
+        graph = dev(models=CLAIM, cluster=cluster)
+        (addon,) = (e for e in graph.of("aws:eks/addon:Addon") if e.inputs["addonName"] == "aws-ebs-csi-driver")
+        assert addon.inputs["configurationValues"] == '{"defaultStorageClass": {"enabled": true}}'
 
 
 class TestRefusals:
