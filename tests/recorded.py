@@ -47,9 +47,11 @@ class Recorded:
     def __getitem__(self, key: str) -> Entry:
         """The entry with this key, or with this name if only one has it."""
         found = [entry for entry in self.graph if key in (entry.key, entry.name)]
-        near = get_close_matches(key, [entry.key for entry in self.graph])
-        assert len(found) == 1, f"{key}: {[entry.key for entry in found] or f'none, but {near}'}"
+        assert len(found) == 1, f"{key}: {[entry.key for entry in found] or self._near(key)}"
         return found[0]
+
+    def _near(self, key: str) -> str:
+        return f"none, but {get_close_matches(key, [entry.key for entry in self.graph])}"
 
     def of(self, type_: str) -> list[Entry]:
         return [entry for entry in self.graph if entry.type == type_]
