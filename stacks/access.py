@@ -7,9 +7,11 @@ from components.api.problems import Problem
 from components.catalog.charts import charts
 from components.cluster.subnets import CIDR
 from components.render.front_door import ENVOY_NAMESPACE, FrontDoorPlan, front_door
+from components.render.gateway_objects import load_balancer_annotations
 from components.render.hardening import Hardening, harden, priority_classes, restricted_exemptions
 from components.render.network_policies import Allowed, network_policies
 from components.render.types import Fleet, Object
+from components.serving.workload_component import is_balanced
 
 from .settings import Settings
 
@@ -49,6 +51,24 @@ def check_access(door: FrontDoorPlan, settings: Settings) -> Iterator[Problem]:
     if _by_load_balancer(settings) and settings.hardening.network_policies and not _clients(settings):
         reason = "is required with network policies and a VPC that is not made here; name the ranges of the clients"
         yield Problem(settings.file, 0, "", "", "frontDoor.clientCidrs", reason)
+
+
+def kept_inside(fleet: Fleet, settings: Settings) -> Fleet:
+    """Return the fleet with load balancers of models in the private network alone, as far as that is ours to say.
+
+    On AWS a Service of type LoadBalancer is open to the internet otherwise, and an engine asks nobody for a key.
+    """
+    if settings.cloud != "aws":
+        return fleet
+    return replace(fleet, rendered=tuple(replace(i, objects=tuple(map(_inside, i.objects))) for i in fleet.rendered))
+
+
+def _inside(body: Object) -> Object:
+    if not is_balanced(body):
+        return body
+    metadata = body["metadata"]
+    annotations = {**load_balancer_annotations(internal=True), **metadata.get("annotations", {})}
+    return {**body, "metadata": {**metadata, "annotations": annotations}}
 
 
 def hardened(fleet: Fleet, settings: Settings) -> Fleet:

@@ -51,17 +51,23 @@ def deploy(settings: Settings) -> None:
     policies = _register(NetworkPolicies, "network-policies", planned.policies, target, list(namespaces.values()))
     names = _export_names(fleet)
     shared: dict[_Key, pulumi.Resource] = {}
+    components: dict[int, WorkloadComponent] = {}
     for item in fleet.rendered:
         before: list[pulumi.Resource] = [o for o in (namespaces.get(item.namespace), *_used(definitions, item)) if o]
         before += accounts.get(item.namespace, [])
         before += [made for made in (classes, policies) if made]
         before += target.before(item)
         before += [shared[key] for key in map(_key, item.shared)]
-        shared |= _serve(item, names[id(item)], target.provider, before)
+        component = _COMPONENTS.get(item.kind)
+        if component:
+            opts = pulumi.ResourceOptions(providers=[target.provider], depends_on=before)
+            components[id(item)] = component.from_rendered(names[id(item)], item, opts)
+        else:
+            shared |= _register_plain(item, names[id(item)], target.provider, before)
     _register(Monitoring, "monitoring", planned.monitoring, target, _after(["prometheus"], target, namespaces))
     charts = charts_for(planned.door, settings)
     door = _register(FrontDoor, "front-door", planned.door.objects, target, _after(charts, target, namespaces))
-    export(planned, names, door)
+    export(planned, names, components, door)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,14 +231,10 @@ def _used(definitions: Mapping[str, KubernetesObject], item: Rendered) -> list[K
 _Key = tuple[str, str, str]
 
 
-def _serve(
+def _register_plain(
     item: Rendered, name: str, provider: pulumi_kubernetes.Provider, before: list[pulumi.Resource]
 ) -> dict[_Key, pulumi.Resource]:
-    """Register a model, or what several models share; return the latter."""
-    component = _COMPONENTS.get(item.kind)
-    if component:
-        component.from_rendered(name, item, pulumi.ResourceOptions(providers=[provider], depends_on=before))
-        return {}
+    """Register objects that are no model, and return them: what several models share, what an operator reads."""
     own = f"{item.kind}-{name}".lower()
     return {
         _key(value): kubernetes_object(value, own, pulumi.ResourceOptions(provider=provider, depends_on=before))

@@ -13,6 +13,7 @@ from components.planning.prerequisites import reasons_by_name
 from components.render.front_door import AddressOf, FrontDoorPlan, OutsideEndpoint
 from components.render.types import NodeGroupDemand, Rendered
 from components.serving.object_set import ObjectSet
+from components.serving.workload_component import WorkloadComponent, is_balanced
 
 from .plan import Plan
 
@@ -20,17 +21,23 @@ _PORTS = {"http": 80, "https": 443}
 _STEP = re.compile(r"[^.\[\]]+")
 
 
-def export(planned: Plan, names: Mapping[int, str], door: ObjectSet | None) -> None:
+def export(
+    planned: Plan, names: Mapping[int, str], components: Mapping[int, WorkloadComponent], door: ObjectSet | None
+) -> None:
     """Export everything about the models.
 
     Args:
         planned: The stack.
         names: Name of each resource, by its identity.
+        components: What each became, likewise; their load balancers know addresses.
         door: The registered front door; its objects know addresses.
     """
     served = [item for item in planned.fleet.rendered if item.endpoint]
     outside = _outside(planned.door)
-    pulumi.export("endpoints", {names[id(item)]: _endpoint(item, outside.get(_key(item)), door) for item in served})
+    endpoints = {
+        names[id(item)]: _endpoint(item, components[id(item)], outside.get(_key(item)), door) for item in served
+    }
+    pulumi.export("endpoints", endpoints)
     pulumi.export("models", {names[id(item)]: _model(item) for item in served})
     pulumi.export("prerequisites", reasons_by_name(planned.prerequisites))
     sizes = {group.name: _sizes(group) for group in planned.cloud_groups}
@@ -45,12 +52,15 @@ def _key(item: Rendered) -> tuple[str, str]:
     return item.namespace, item.name
 
 
-def _endpoint(item: Rendered, outside: OutsideEndpoint | None, door: ObjectSet | None) -> dict[str, Any]:
+def _endpoint(
+    item: Rendered, component: WorkloadComponent, outside: OutsideEndpoint | None, door: ObjectSet | None
+) -> dict[str, Any]:
     """Return where a model answers: from outside where there is a door, and always from within the cluster."""
     inside = item.endpoint
     assert inside is not None  # noqa: S101  the caller chose those that have one
     if outside is None or door is None:
-        return {"url": inside.url, "api": inside.api, "model": inside.model, "port": inside.port}
+        own = {"url": component.endpoint, "clusterUrl": inside.url} if _has_own(item) else {"url": inside.url}
+        return {**own, "api": inside.api, "model": inside.model, "port": inside.port}
     parts = urlsplit(outside.url)
     return {
         "url": _url(outside, door),
@@ -59,6 +69,11 @@ def _endpoint(item: Rendered, outside: OutsideEndpoint | None, door: ObjectSet |
         "port": parts.port or _PORTS[parts.scheme],
         "clusterUrl": inside.url,
     }
+
+
+def _has_own(item: Rendered) -> bool:
+    """Tell whether a model has a load balancer of its own."""
+    return any(is_balanced(body) for body in item.objects)
 
 
 def _url(outside: OutsideEndpoint, door: ObjectSet) -> pulumi.Input[str | None]:

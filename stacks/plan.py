@@ -17,9 +17,19 @@ from components.render.fleet import render_fleet
 from components.render.front_door import FrontDoorPlan
 from components.render.metrics import MetricChain, with_scaled_objects
 from components.render.nodes import node_groups
-from components.render.types import Fleet, NodeGroupDemand, Object, Rendered
+from components.render.types import Fleet, NodeGroupDemand, Object
+from components.serving.workload_component import is_balanced
 
-from .access import LOAD_BALANCERS, charts_for, check_access, check_exemptions, door_of, hardened, policies_of
+from .access import (
+    LOAD_BALANCERS,
+    charts_for,
+    check_access,
+    check_exemptions,
+    door_of,
+    hardened,
+    kept_inside,
+    policies_of,
+)
 from .monitoring import chain_of, check_chain, monitoring_objects
 from .settings import Settings
 from .volumes import check_volumes
@@ -58,7 +68,7 @@ def plan(settings: Settings) -> Plan:
     manifests = load(Path(path) for path in settings.models)
     written = render_fleet(manifests.resources, settings.options(), unread=manifests.problems)
     chain = chain_of(manifests, written, settings)
-    fleet = hardened(with_scaled_objects(written, chain), settings)
+    fleet = hardened(kept_inside(with_scaled_objects(written, chain), settings), settings)
     door = door_of(fleet, settings)
     problems = [*manifests.problems, *fleet.problems, *fit(fleet), *chain.problems, *check_chain(chain, settings)]
     problems += [*check_access(door, settings), *check_exemptions(fleet, settings)]
@@ -86,12 +96,9 @@ def _further(fleet: Fleet, chain: MetricChain, door: FrontDoorPlan, settings: Se
     for name in charts_for(door, settings):
         yield name, f"expose: {settings.front_door.expose}"
     if settings.cloud == "aws":
-        yield from ((LOAD_BALANCERS, f"{item.kind}/{item.name}") for item in fleet.rendered if _is_balanced(item))
-
-
-def _is_balanced(item: Rendered) -> bool:
-    """Tell whether a model's own Service asks for a load balancer."""
-    return any(body["kind"] == "Service" and body["spec"].get("type") == "LoadBalancer" for body in item.objects)
+        for item in fleet.rendered:
+            if any(is_balanced(body) for body in item.objects):
+                yield LOAD_BALANCERS, f"{item.kind}/{item.name}"
 
 
 def _has_prometheus(listed: Iterable[Prerequisite], settings: Settings) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
+from urllib.parse import urlsplit, urlunsplit
 
 import pulumi
 
@@ -23,7 +24,7 @@ class WorkloadComponent(pulumi.ComponentResource):
     """Outputs and children that Playground and Service share."""
 
     endpoint: pulumi.Output[str]
-    """URL under which the model answers inside the cluster."""
+    """URL under which the model answers: at its load balancer where it has one, else inside the cluster."""
     model: pulumi.Output[str]
     """Name that requests give as their model."""
     workload_name: pulumi.Output[str]
@@ -54,6 +55,8 @@ class WorkloadComponent(pulumi.ComponentResource):
             kubernetes_object(value, f"{name}-{value['kind']}".lower(), pulumi.ResourceOptions(parent=self))
             for value in (rendered.shared if shared else ())
         ]
+        url = rendered.endpoint.url if rendered.endpoint else ""
+        endpoint = pulumi.Output.from_input(url)
         workload = None
         for value in rendered.objects:
             order = [workload] if workload and value["kind"] in _SCALERS else [] if workload else before
@@ -61,9 +64,10 @@ class WorkloadComponent(pulumi.ComponentResource):
                 value, name + _suffix(value), pulumi.ResourceOptions(parent=self, depends_on=order or None)
             )
             workload = workload or child
-        endpoint = rendered.endpoint
-        self.endpoint = pulumi.Output.from_input(endpoint.url if endpoint else "")
-        self.model = pulumi.Output.from_input(endpoint.model if endpoint else "")
+            if is_balanced(value):
+                endpoint = child.status.apply(lambda status: _at_load_balancer(url, status))
+        self.endpoint = endpoint
+        self.model = pulumi.Output.from_input(rendered.endpoint.model if rendered.endpoint else "")
         self.workload_name = pulumi.Output.from_input(rendered.workload_name)
         self.namespace = pulumi.Output.from_input(rendered.namespace)
         self.register_outputs(
@@ -74,6 +78,19 @@ class WorkloadComponent(pulumi.ComponentResource):
                 "namespace": self.namespace,
             }
         )
+
+
+def is_balanced(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a Service that asks for a load balancer; llmaz has a kind of that name too."""
+    return (value["apiVersion"], value["kind"]) == ("v1", "Service") and value["spec"].get("type") == "LoadBalancer"
+
+
+def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
+    """Return the URL at the address that the cloud gave; inside the cluster as long as there is none."""
+    places = ((status or {}).get("loadBalancer") or {}).get("ingress") or [{}]
+    address = places[0].get("hostname") or places[0].get("ip")
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=f"{address}:{parts.port}")) if address else url
 
 
 def _suffix(value: dict[str, Any]) -> str:

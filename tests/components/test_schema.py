@@ -9,11 +9,11 @@ import pytest
 from pulumi.provider.experimental.component import ComponentProvider
 from pydantic.alias_generators import to_camel
 
-from components.serving import BackendRuntime, OpenModel, Playground, Service
+from components.serving import BackendRuntime, InferenceService, Model, OpenModel, Playground, Service
 from components.serving.arguments import WorkloadArgs
 
 GOLDEN = Path(__file__).with_name("data") / "schema.json"
-COMPONENTS = (OpenModel, BackendRuntime, Playground, Service)
+COMPONENTS = (OpenModel, BackendRuntime, Playground, Service, Model, InferenceService)
 
 
 def schema() -> dict[str, Any]:
@@ -41,6 +41,7 @@ def test_every_argument_is_documented(component: type[Any]) -> None:
     [
         (Playground, {"endpoint", "model", "workloadName", "namespace"}),
         (Service, {"endpoint", "model", "workloadName", "namespace"}),
+        (InferenceService, {"endpoint", "model", "workloadName", "namespace"}),
     ],
 )
 def test_outputs_are_these_and_no_others(component: type[Any], outputs: set[str]) -> None:

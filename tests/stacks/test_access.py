@@ -1,6 +1,7 @@
 """Who reaches the models of an environment: front door, network policies, and what pods may do."""
 
 import datetime
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -72,6 +73,47 @@ class TestLoadBalancers:
         graph = run("local", Balanced(), kubeconfig=str(kubeconfig), frontDoor=INTERNAL, models=MODELS)
         assert "load-balancer-controller" not in graph.exports["prerequisites"]
         assert graph.exports["endpoints"]["qwen-chat"]["url"] == f"http://{ADDRESS}:8080/v1"
+
+
+EXPOSED = """\
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: Model
+metadata: {name: m}
+spec: {source: https://example.com/m.gguf}
+---
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: InferenceService
+metadata: {name: s}
+spec:
+  modelRef: m
+  skipModelInit: true
+  resources: {cpu: "1", memory: 1Gi}
+  nodeSelector: {node.kubernetes.io/instance-type: m7i.xlarge}
+  endpoint: {type: TYPE}
+"""
+
+
+class TestAModelsOwnLoadBalancer:
+    """An InferenceService may ask for one by itself."""
+
+    def graph(self, folder: Path, kind: str = "LoadBalancer") -> Recorded:
+        (folder / "m.yaml").write_text(EXPOSED.replace("TYPE", kind))
+        return dev(Balanced(), models=[str(folder / "m.yaml")])
+
+    def test_its_address_is_the_endpoint(self, tmp_path: Path) -> None:
+        endpoint = self.graph(tmp_path).exports["endpoints"]["s"]
+        assert endpoint["url"] == f"http://{ADDRESS}:8080/v1"
+        assert endpoint["clusterUrl"] == "http://s.models.svc.cluster.local:8080/v1"
+
+    def test_it_is_in_the_private_network(self, tmp_path: Path) -> None:
+        annotations = self.graph(tmp_path)["s-lb"].inputs["metadata"]["annotations"]
+        assert annotations["service.beta.kubernetes.io/aws-load-balancer-scheme"] == "internal"
+        assert "annotations" not in self.graph(tmp_path, "ClusterIP")["s-lb"].inputs["metadata"]
+
+    def test_its_controller_is_installed(self, tmp_path: Path) -> None:
+        reasons = self.graph(tmp_path).exports["prerequisites"]
+        assert reasons["load-balancer-controller"] == ["InferenceService/s"]
+        assert "load-balancer-controller" not in self.graph(tmp_path, "NodePort").exports["prerequisites"]
 
 
 class TestGateway:
