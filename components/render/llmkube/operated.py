@@ -1,17 +1,27 @@
 """What LLMKube's operator cannot be told, does not do or does wrong: reported before it is left to it."""
 
+from collections.abc import Callable, Iterator, Mapping
+
 from ...api.llmkube import EndpointSpec
 from ...catalog.llmkube import llmkube
 from ..findings import Findings
 from ..options import Options
 from ..placement import taints
 from ..types import NodeChoice, Object
+from .args_facts import has_since
+from .args_line import EXTRA, Line
 from .hardware import MODEL_PATH, Hardware
 from .serving import Serving
 
 _OPTIONS = ("overrides", "cache", "runtimes", "grace_seconds", "scheduler_name")
 _UPSTREAM_METRICS = ("llamacpp", "vllm")
 """Runtimes whose default metric is one that the server exports."""
+_CLAIM = "pvc://"
+_MODEL_FLAGS = ("--model", "--hf-repo", "--model-url")
+_MODEL_ENV = ("LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
+_VLLM = "spec.vllmConfig"
+Fault = tuple[str, str]
+"""Path of a field, and what the operator does to it."""
 
 
 def check_for_operator(
@@ -26,6 +36,8 @@ def check_for_operator(
     _check_hardware(serving, hardware, findings)
     _check_placement(serving, hardware, choices, findings)
     _check_metric(serving, findings)
+    for path, reason in (*_claim(serving), *_ARGUMENTS.get(serving.runtime, _nothing)(serving)):
+        findings.error(path, f"the LLMKube operator {reason}, or use realization 'native'")
 
 
 def _check_port(serving: Serving, findings: Findings) -> None:
@@ -89,3 +101,85 @@ def _check_metric(serving: Serving, findings: Findings) -> None:
             f"the LLMKube operator's default with runtime {serving.runtime} is a metric that its server does not "
             "export; name one that it does",
         )
+
+
+# -- arguments: what the operator writes stops the server, or says something else than the field
+
+
+def _claim(serving: Serving) -> Iterator[Fault]:
+    """Yield a claim that is not mounted: it comes and goes with the init container (LLMKube spec 3.3)."""
+    if not serving.model.spec.source.startswith(_CLAIM):
+        return
+    if not llmkube().runtimes[serving.runtime].loads:
+        yield MODEL_PATH, f"mounts no claim with runtime {serving.runtime}; take a Model from a repository"
+    elif serving.service.spec.skip_model_init:
+        yield "spec.skipModelInit", "mounts the Model's claim with the init container alone; remove skipModelInit"
+
+
+def _llamacpp(serving: Serving) -> Iterator[Fault]:
+    line, spec = Line(serving), serving.service.spec
+    valued = line.takes_value("--flash-attn")
+    if spec.flash_attention is False and valued and not line.written("--flash-attn"):
+        yield "spec.flashAttention", f"writes nothing for false, and this version decides; {_put('--flash-attn off')}"
+    if spec.flash_attention and serving.gpus and not valued:
+        yield (
+            "spec.flashAttention",
+            f"writes '--flash-attn on', and this version takes no value; {_put('--flash-attn')}",
+        )
+    if spec.jinja is False and has_since("llamacpp", "jinja", serving.tag) and not line.written("--no-jinja"):
+        yield "spec.jinja", f"writes nothing for false, and this version has it on; {_put('--no-jinja')}"
+    hardware = serving.model.spec.hardware
+    if serving.gpus and hardware and hardware.gpu and hardware.gpu.layers == 0 and not line.written("--n-gpu-layers"):
+        layers = f"takes hardware.gpu.layers 0 of Model {serving.model.metadata.name!r} for unset: all layers"
+        yield MODEL_PATH, f"{layers}; add '--n-gpu-layers 0' to {EXTRA}"
+    named = {variable["name"] for variable in spec.env or ()}
+    if spec.skip_model_init and not line.written(*_MODEL_FLAGS) and not named & set(_MODEL_ENV):
+        empty = "writes an empty --model where the init container is skipped, and the server has none"
+        yield "spec.skipModelInit", f"{empty}; name it in {EXTRA}, such as '--hf-repo org/name'"
+
+
+def _put(arguments: str) -> str:
+    return f"remove the field and put '{arguments}' into {EXTRA}"
+
+
+def _vllm(serving: Serving) -> Iterator[Fault]:
+    """Yield flags that the version of the image does not know, and a draft that the server cannot find."""
+    line, config = Line(serving), serving.service.spec.vllm_config
+    speculative = config.speculative if config else None
+    if speculative and speculative.enabled and speculative.model:
+        path, name = f"{_VLLM}.speculative", speculative.model
+        model = serving.models.get(name)
+        if not line.knows("--speculative-model"):
+            flags = "writes --speculative-model and --num-speculative-tokens, which this version refuses"
+            yield path, f"{flags}; remove the field and put --speculative-config into {EXTRA}"
+        elif model and model.spec.source != name and not line.written("--speculative-model"):
+            draft = f"hands the server the name of Model {name!r} for the draft, not its source"
+            yield f"{path}.model", f"{draft}; add --speculative-model with that source to {EXTRA}"
+    if config and config.attention_backend and not line.knows("--attention-backend"):
+        flag = "writes --attention-backend, which this version does not know"
+        yield f"{_VLLM}.attentionBackend", f"{flag}; remove the field and set VLLM_ATTENTION_BACKEND in spec.env"
+
+
+def _tgi(serving: Serving) -> Iterator[Fault]:
+    if serving.service.spec.extra_args:
+        yield EXTRA, "hands no extra arguments to TGI; set the launcher's variables in spec.env"
+
+
+def _personaplex(serving: Serving) -> Iterator[Fault]:
+    port = llmkube().runtimes[serving.runtime].port
+    if serving.port != port:
+        field = "containerPort" if serving.service.spec.container_port else "endpoint.port"
+        stays = f"moves Service and probes to port {serving.port}, and the server stays on {port}"
+        yield f"spec.{field}", f"{stays}; set {field}: {port}"
+
+
+def _nothing(_serving: Serving) -> Iterator[Fault]:
+    yield from ()
+
+
+_ARGUMENTS: Mapping[str, Callable[[Serving], Iterator[Fault]]] = {
+    "llamacpp": _llamacpp,
+    "vllm": _vllm,
+    "tgi": _tgi,
+    "personaplex": _personaplex,
+}

@@ -1,0 +1,186 @@
+"""Fields that are right natively, and that LLMKube's operator v0.8.7 does otherwise (LLMKube spec 2, 3.3 and 8)."""
+
+import pytest
+
+from tests.render.llmkube_support import EXISTS, GPUS, Object, gpu, isvc, model, problem
+from tests.render.support import errors, fleet_of
+
+LLAMA = "ghcr.io/ggml-org/llama.cpp:server-cuda"
+VLLM = "vllm/vllm-openai:v0"
+DRAFT = model("draft", "org/small")
+FLASH: Object = {**GPUS, "tolerations": [EXISTS]}
+REPOSITORY: Object = {"source": "org/repo"}
+CLAIM: Object = {"source": "pvc://weights/m.gguf"}
+NO_LAYERS: Object = {"hardware": gpu(2, layers=0)}
+
+
+def llamacpp(**spec: object) -> Object:
+    return {"image": f"{LLAMA}-b8000", **FLASH, **spec}
+
+
+def vllm(tag: str, *extra: str, **config: object) -> Object:
+    more: Object = {"extraArgs": list(extra)} if extra else {}
+    named: Object = {"image": f"{VLLM}.{tag}", "runtime": "vllm", "skipModelInit": True, "endpoint": {"port": 8000}}
+    return {**FLASH, **named, "vllmConfig": config, **more}
+
+
+def tgi(**spec: object) -> Object:
+    return {"runtime": "tgi", "image": "example.com/tgi:3.3.6", "endpoint": {"port": 80}, **FLASH, **spec}
+
+
+def voice(**spec: object) -> Object:
+    return {"runtime": "personaplex", "image": "example.com/voice:1", **spec}
+
+
+SPECULATIVE: Object = {"speculative": {"enabled": True, "model": "draft"}}
+IDLE: Object = {"speculative": {"enabled": False, "model": "draft"}}
+BACKEND: Object = {"attentionBackend": "FLASHINFER"}
+MADE_SMALL = ("--speculative-model", "org/small")
+OFF, SKIP = {"flashAttention": False}, {"skipModelInit": True}
+
+# What it is, the service and its Model as the operator breaks them, the field, a word of the way out, and a service
+# that is right for the operator too.
+BROKEN: list[tuple[str, Object, Object, str, str, Object]] = [
+    ("off", llamacpp(**OFF), {}, "spec.flashAttention", "--flash-attn off", llamacpp(flashAttention=True)),
+    ("off, newest", llamacpp(**OFF, image=LLAMA), {}, "spec.flashAttention", "--flash-attn off", llamacpp()),
+    (
+        "off where that is the default",
+        llamacpp(**OFF, image=f"{LLAMA}-b6343"),
+        {},
+        "spec.flashAttention",
+        "--flash-attn off",
+        llamacpp(**OFF, image=f"{LLAMA}-b6000"),
+    ),
+    (
+        "off in the extra arguments",
+        llamacpp(**OFF),
+        {},
+        "spec.flashAttention",
+        "extraArgs",
+        llamacpp(**OFF, extraArgs=["-fa", "off"]),
+    ),
+    (
+        "on where it has no value",
+        llamacpp(image=f"{LLAMA}-b6000", flashAttention=True),
+        {},
+        "spec.flashAttention",
+        "--flash-attn",
+        llamacpp(image=f"{LLAMA}-b6000", extraArgs=["--flash-attn"]),
+    ),
+    ("templates", llamacpp(jinja=False), {}, "spec.jinja", "--no-jinja", llamacpp(jinja=True)),
+    (
+        "templates of an old build",
+        llamacpp(jinja=False, image=f"{LLAMA}-b7250"),
+        {},
+        "spec.jinja",
+        "--no-jinja",
+        llamacpp(jinja=False, image=f"{LLAMA}-b7000"),
+    ),
+    (
+        "templates off by hand",
+        llamacpp(jinja=False),
+        {},
+        "spec.jinja",
+        "--no-jinja",
+        llamacpp(extraArgs=["--no-jinja"]),
+    ),
+    (
+        "no layers",
+        llamacpp(),
+        NO_LAYERS,
+        "spec.modelRef",
+        "--n-gpu-layers 0",
+        llamacpp(extraArgs=["-ngl", "0"]),
+    ),
+    ("no model", SKIP, {}, "spec.skipModelInit", "--hf-repo", {**SKIP, "extraArgs": ["-hf", "org/repo"]}),
+    (
+        "no model but in the environment",
+        SKIP,
+        {},
+        "spec.skipModelInit",
+        "--hf-repo",
+        {**SKIP, "env": [{"name": "LLAMA_ARG_HF_REPO", "value": "org/repo"}]},
+    ),
+    (
+        "speculative",
+        vllm("8.3", **SPECULATIVE),
+        REPOSITORY,
+        "spec.vllmConfig.speculative",
+        "--speculative-config",
+        vllm("8.3", **IDLE),
+    ),
+    (
+        "speculative by default",
+        {**vllm("", **SPECULATIVE), "image": ""},
+        REPOSITORY,
+        "spec.vllmConfig.speculative",
+        "--speculative-config",
+        {**vllm("", "--speculative-config", '{"model": "org/small"}'), "image": ""},
+    ),
+    (
+        "draft by name",
+        vllm("8.2", **SPECULATIVE),
+        REPOSITORY,
+        "spec.vllmConfig.speculative.model",
+        "--speculative-model",
+        vllm("8.2", *MADE_SMALL, **SPECULATIVE),
+    ),
+    (
+        "backend",
+        vllm("11.0", **BACKEND),
+        REPOSITORY,
+        "spec.vllmConfig.attentionBackend",
+        "VLLM_ATTENTION_BACKEND",
+        vllm("13.0", **BACKEND),
+    ),
+    ("extra arguments of TGI", tgi(extraArgs=["--sharded", "true"]), REPOSITORY, "spec.extraArgs", "spec.env", tgi()),
+    (
+        "port of PersonaPlex",
+        voice(endpoint={"port": 9000}),
+        REPOSITORY,
+        "spec.endpoint.port",
+        "endpoint.port: 8998",
+        voice(endpoint={"port": 8998}),
+    ),
+    (
+        "container's port of PersonaPlex",
+        voice(endpoint={"port": 9000}, containerPort=9000),
+        REPOSITORY,
+        "spec.containerPort",
+        "containerPort: 8998",
+        voice(endpoint={"port": 8998}, containerPort=8998),
+    ),
+    ("claim, no init container", {**SKIP, "extraArgs": ["-m", "/m"]}, CLAIM, "spec.skipModelInit", "claim", {}),
+]
+IDS = [row[0] for row in BROKEN]
+
+
+def documents(service: Object, weights: Object) -> tuple[Object, ...]:
+    return isvc(**service), model(**weights), DRAFT
+
+
+@pytest.mark.parametrize(("service", "weights", "path", "words"), [row[1:5] for row in BROKEN], ids=IDS)
+def test_what_the_operator_does_otherwise_is_refused_with_the_way_out(
+    service: Object, weights: Object, path: str, words: str
+) -> None:
+    found = problem(*documents(service, weights), realization="operator")
+    assert (found.kind, found.name, found.path) == ("InferenceService", "svc", path)
+    assert words in found.reason
+    assert "realization 'native'" in found.reason
+
+
+@pytest.mark.parametrize(("service", "weights"), [row[1:3] for row in BROKEN], ids=IDS)
+def test_it_is_right_natively(service: Object, weights: Object) -> None:
+    assert not errors(fleet_of(*documents(service, weights)))
+
+
+@pytest.mark.parametrize(("weights", "mended"), [(row[2], row[5]) for row in BROKEN], ids=IDS)
+def test_the_way_out_is_left_to_the_operator(weights: Object, mended: Object) -> None:
+    fleet = fleet_of(*documents(mended, weights), realization="operator")
+    assert [str(p) for p in errors(fleet)] == []
+    assert [item.name for item in fleet.rendered] == ["draft", "m1", "svc"]
+
+
+@pytest.mark.parametrize("service", [tgi(), {**voice(), "endpoint": {"port": 8998}}])
+def test_a_claim_is_for_runtimes_with_an_init_container(service: Object) -> None:
+    assert problem(*documents(service, CLAIM), realization="operator").path == "spec.modelRef"
