@@ -1,0 +1,261 @@
+"""Random InferenceServices with their Models that are meant to render: every field fits the others.
+
+Documents that are valid one by one, whatever they make together, are in :mod:`tests.api.llmkube_documents`.
+"""
+
+import functools
+from dataclasses import dataclass
+from random import Random
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from components.api.load import Loaded, check
+from components.render.fleet import render_fleet
+from components.render.options import ModelCache, Options
+from components.render.types import Fleet
+from tests.api.llmkube_samples import kind_of
+from tests.render import llmkube_engines, llmkube_pods
+from tests.render.llmkube_engines import DRAFT, Setting
+from tests.render.llmkube_pods import Object, several, some
+from tests.render.llmkube_support import isvc
+from tests.render.llmkube_support import model as model_of
+
+EXAMPLES = 2000
+RUNTIMES = tuple(llmkube_engines.FIELDS)
+SOURCES = ("http", "claim", "local", "repository")
+VENDORS = {"nvidia": "cuda", "amd": "rocm", "intel": "intel"}
+NAMESPACES = ("ns-a", "ns-b", "x" * 63)
+PRIORITY_CLASS = "team-priority"
+"""A PriorityClass of somebody else."""
+RUNTIME_CLASS = "nvidia"
+MODEL = "m.1"
+_LOADED = ("llamacpp", "vllm")
+_QUANTITIES = ("1", "500m", "2Gi", "1.5", "1e3", "0")
+_LETTERS, _DIGITS = "abcxyz", "0189"
+_ADDRESSES = {
+    "http": ("https://example.com/m.gguf", "http://example.com:8080/a/b?c=d", "https://example.com"),
+    "claim": ("pvc://weights/m.gguf", "pvc://a.claim/folder/m.gguf"),
+    "local": ("file:///srv/m.gguf", "/srv/models/m.gguf"),
+    "repository": ("org/repo", "gpt2", "Qwen/Qwen3-8B-FP8"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Documents that belong together, and where the environment keeps models."""
+
+    service: Object
+    model: Object
+    others: tuple[Object, ...]
+    cache: ModelCache | None
+
+    @property
+    def documents(self) -> tuple[Object, ...]:
+        return (self.service, self.model, *self.others)
+
+    def rendered(self, order: Random | None = None) -> Fleet:
+        """Render the documents as they are read anew, in their order or in another."""
+        documents = list(self.documents)
+        if order:
+            order.shuffle(documents)
+        return render_fleet(tuple(map(_loaded, documents)), Options(cache=self.cache))
+
+
+def _loaded(document: Object) -> Loaded:
+    resource, found = check(document, kind_of(document))
+    assert resource is not None, found
+    return Loaded(resource, "fleet.yaml", 1)
+
+
+def examples() -> st.SearchStrategy[Example]:
+    """Return random services of every runtime, each with its Model and a draft."""
+    return st.integers(0, 2**48).map(lambda seed: example(Random(seed)))
+
+
+@functools.cache
+def drawn() -> tuple[Example, ...]:
+    """Return the same 2,000 examples to everybody: what is asked of them is asked of all at once."""
+    found: list[Example] = []
+
+    @settings(max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, phases=[Phase.generate])
+    @given(examples())
+    def collect(one: Example) -> None:
+        found.append(one)
+
+    collect()
+    return tuple(found)
+
+
+def example(
+    random: Random, runtime: str | None = None, gpus: int | None = None, source: str | None = None
+) -> Example:
+    """Draw one service and its Models; what is not given is drawn, too."""
+    at = Setting(
+        random,
+        runtime or random.choice(RUNTIMES),
+        random.choice((0, 0, 1, 2, 4, 8)) if gpus is None else gpus,
+        random.choice(tuple(VENDORS)),
+        source or random.choice(SOURCES),
+    )
+    namespace = random.choice(NAMESPACES)
+    in_model, in_service = random.choice(((True, False), (False, True), (True, True)))
+    return Example(
+        isvc(_name(random), namespace, MODEL, **_service(at, counted=in_service)),
+        model_of(MODEL, random.choice(_ADDRESSES[at.source]), namespace, **_model(at, counted=in_model)),
+        (model_of(DRAFT, "org/small", namespace),),
+        random.choice((None, None, ModelCache(claim="weights"), ModelCache(host_path="/var/models"))),
+    )
+
+
+def _name(random: Random) -> str:
+    """A name that a Service can have once its dots are dashes (LLMKube spec 4.4), of any length."""
+    parts = [
+        "".join(random.choices(_LETTERS + _DIGITS, k=random.randint(1, 12))) for _ in range(random.randint(1, 6))
+    ]
+    name = random.choice(_LETTERS) + random.choice(".-").join(parts)
+    return name[:63].rstrip(".-")
+
+
+def _service(at: Setting, *, counted: bool) -> Object:
+    random = at.random
+    others = random.choice(RUNTIMES)
+    return {
+        # What another runtime reads is told and left out, and so must not be in the way.
+        **(_foreign(at, others) if random.random() < 0.1 else {}),
+        **({} if at.runtime == "llamacpp" and random.random() < 0.5 else {"runtime": at.runtime}),
+        **_pod(at),
+        **llmkube_engines.image(at),
+        **_replicas(at),
+        **_skip(at),
+        **_resources(at, counted=counted),
+        **llmkube_engines.FIELDS[at.runtime](at),
+    }
+
+
+def _foreign(at: Setting, runtime: str) -> Object:
+    """Fields of another runtime. Extra arguments and commands are read by several, each in its own way."""
+    drawn = llmkube_engines.FIELDS[runtime](at)
+    return {name: value for name, value in drawn.items() if name not in ("extraArgs", "command", "args")}
+
+
+def _pod(at: Setting) -> Object:
+    random = at.random
+    return some(
+        random,
+        containerPort=lambda: _port(random),
+        endpoint=lambda: some(
+            random,
+            port=lambda: _port(random),
+            path=lambda: random.choice(("/", "/v1/chat/completions", "/v1/embeddings", "/é")),
+            type=lambda: random.choice(("ClusterIP", "NodePort", "LoadBalancer")),
+        ),
+        command=lambda: ["/entrypoint.sh"],
+        env=lambda: llmkube_pods.env(random),
+        tolerations=lambda: several(random, llmkube_pods.toleration),
+        nodeSelector=lambda: random.choice(({}, {"pool": "a"}, {"node.kubernetes.io/instance-type": "g5.48xlarge"})),
+        runtimeClassName=lambda: RUNTIME_CLASS,
+        priority=lambda: random.choice(("critical", "high", "normal", "low", "batch")),
+        priorityClassName=lambda: PRIORITY_CLASS,
+        podAnnotations=lambda: llmkube_pods.annotations(random),
+        podLabels=lambda: llmkube_pods.labels(random),
+        podSecurityContext=lambda: llmkube_pods.pod_security(random),
+        securityContext=lambda: llmkube_pods.security(random),
+        probeOverrides=lambda: llmkube_pods.probe_overrides(random),
+        imagePullSecrets=lambda: [{"name": "pull"}, {"name": "pull-2"}],
+        evictionProtection=lambda: random.random() < 0.5,
+    )
+
+
+def _port(random: Random) -> int:
+    return random.choice((1, 80, 8080, 65535, random.randint(1, 65535)))
+
+
+def _replicas(at: Setting) -> Object:
+    random = at.random
+    if random.random() < 0.5:
+        return some(random, replicas=lambda: random.randint(0, 10))
+    low = random.randint(1, 10)
+    scaling: Object = {"maxReplicas": random.randint(low, 100), **({"minReplicas": low} if low > 1 else {})}
+    if at.runtime in ("generic", "personaplex") or random.random() < 0.6:
+        # The first two export no metric that is known.
+        scaling["metrics"] = several(random, _metric)
+    return {"autoscaling": scaling, **(some(random, replicas=lambda: random.randint(1, 10)))}
+
+
+def _metric(random: Random) -> Object:
+    if random.random() < 0.5:
+        share = {"type": "Resource", "targetAverageUtilization": random.choice((1, 70, 300))}
+        return {"name": random.choice(("cpu", "memory")), **share}
+    name = random.choice(("vllm:num_requests_running", "queue_size"))
+    value = random.choice(("2", "500m", "1.5", "1Ki"))
+    return {"type": "Pods", "name": name, "targetAverageValue": value}
+
+
+def _skip(at: Setting) -> Object:
+    """A repository is loaded by servers alone, an address by llama.cpp's server and the init container."""
+    if at.source == "repository" and at.runtime in _LOADED:
+        return {"skipModelInit": True}
+    if at.source == "http" and at.runtime == "vllm":
+        return {"skipModelInit": False}
+    return some(at.random, skipModelInit=lambda: at.random.random() < 0.5)
+
+
+def _resources(at: Setting, *, counted: bool) -> Object:
+    random = at.random
+    drawn = some(
+        random,
+        cpu=lambda: random.choice(_QUANTITIES),
+        memory=lambda: random.choice(_QUANTITIES),
+        hostMemory=lambda: random.choice(_QUANTITIES),
+        gpuMemory=lambda: random.choice(("16Gi", "1e9")),
+    )
+    if counted:
+        drawn["gpu"] = at.gpus
+    return {"resources": drawn} if drawn else {}
+
+
+# -- the Model
+
+
+def _model(at: Setting, *, counted: bool) -> Object:
+    random = at.random
+    return {
+        "hardware": _hardware(at, counted=counted),
+        **some(
+            random,
+            sha256=lambda: random.choice(("0" * 64, "aF" * 32)),
+            refreshPolicy=lambda: random.choice(("IfNotPresent", "OnChange")),
+            format=lambda: random.choice(("gguf", "mlx", "safetensors", "pytorch", "custom")),
+            quantization=lambda: "Q4_K_M",
+            resources=lambda: some(
+                random, cpu=lambda: random.choice(_QUANTITIES), memory=lambda: random.choice(_QUANTITIES)
+            ),
+        ),
+    }
+
+
+def _hardware(at: Setting, *, counted: bool) -> Object:
+    """The accelerator names the vendor, or the vendor itself does; a written one must agree."""
+    random = at.random
+    gpu = some(
+        random,
+        enabled=lambda: random.random() < 0.5,
+        memory=lambda: random.choice(("16Gi", "8Gi")),
+        layers=lambda: random.choice((-1, 0, 33)),
+        sharding=lambda: some(
+            random,
+            strategy=lambda: random.choice(("layer", "tensor", "row", "pipeline", "none")),
+            layerSplit=lambda: [f"{10 * i}-{10 * i + 9}" for i in range(max(at.gpus, 1))],
+        ),
+    )
+    if counted:
+        gpu["count"] = at.gpus
+    named = random.random() < 0.5
+    if not named or random.random() < 0.5:
+        gpu["vendor"] = at.vendor
+    return {
+        **({"accelerator": VENDORS[at.vendor]} if named else some(random, accelerator=lambda: "cpu")),
+        **({"gpu": gpu} if gpu else {}),
+        **some(random, memoryBudget=lambda: "24Gi", memoryFraction=lambda: random.choice((0.1, 0.5, 1))),
+    }
