@@ -1,15 +1,24 @@
-"""2,000 random InferenceServices that are meant to render: they do, every time alike, and use every field."""
+"""2,000 random InferenceServices render alike and use every field; 2,000 with one fault are refused at its field.
+
+What the contract itself refuses is in :mod:`tests.api.test_llmkube_documents`.
+"""
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from components.render.types import Fleet
 from components.render.yamltext import dump_all
 from tests.api.llmkube_documents import ROWS
+from tests.render.llmkube_faults import DOUBTS, FAULTS, Fault
 from tests.render.llmkube_strategies import EXAMPLES, RUNTIMES, VENDORS, drawn
-from tests.render.support import errors
+from tests.render.support import errors, warnings
 
 SHARE = 0.95
 FIELDS = {f"{row['type']}.{row['field']}" for row in ROWS if re.search(r"\.spec\b", row["type"])}
@@ -72,3 +81,39 @@ def test_again_and_in_another_order_they_give_the_same_bytes() -> None:
         assert written(example.rendered()) == first
         assert written(example.rendered(order)) == first
         assert first or errors(example.rendered())
+
+
+# -- with one thing wrong
+
+mutated = settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+seeds = st.integers(0, 2**48)
+
+
+@mutated
+@given(st.sampled_from(FAULTS), seeds)
+def test_a_service_with_one_fault_is_refused_at_the_very_field(fault: Fault, seed: int) -> None:
+    example = fault.made(Random(seed))
+    fleet = example.rendered()
+    assert {p.path for p in errors(fleet)} == {fault.path}, (fault.title, list(map(str, errors(fleet))))
+    assert {(p.kind, p.name) for p in errors(fleet)} == {("InferenceService", example.service["metadata"]["name"])}
+    assert all(p.reason for p in errors(fleet))
+    assert not fleet.rendered
+
+
+@settings(mutated, max_examples=EXAMPLES // 10)
+@given(st.sampled_from(DOUBTS), seeds)
+def test_what_is_doubtful_renders_with_a_warning_at_the_very_field(fault: Fault, seed: int) -> None:
+    fleet = fault.made(Random(seed)).rendered()
+    assert not errors(fleet), fault.title
+    assert fault.path in {p.path for p in warnings(fleet)}, fault.title
+    assert fleet.rendered
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *DOUBTS], ids=lambda fault: fault.title)
+def test_without_the_fault_the_same_service_renders(fault: Fault) -> None:
+    """So that it is the fault that is refused; each of the table is tried, whatever chance draws."""
+    right = replace(fault, service={}, model={}, name="").made(Random(1))
+    assert not errors(right.rendered())
+    wrong = fault.made(Random(1)).rendered()
+    assert fault.path in {p.path for p in wrong.problems}
+    assert bool(errors(wrong)) is (fault in FAULTS)

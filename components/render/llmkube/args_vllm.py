@@ -45,7 +45,8 @@ def vllm_env(serving: Serving) -> list[Object]:
 def _model(serving: Serving) -> str:
     """Return what the server loads: the file that is there, else a path in the image or a repository."""
     source = serving.model.spec.source
-    if not serving.model_path and source.startswith(("http://", "https://")):
+    skipped = serving.service.spec.skip_model_init and not serving.model_path
+    if skipped and source.startswith(("http://", "https://")):
         reason = f"vllm loads no address, and nothing fetches {source!r} of Model {serving.model.metadata.name!r}"
         serving.findings.error("spec.skipModelInit", f"{reason}; remove skipModelInit")
     return serving.model_path or source.removeprefix("file://")
