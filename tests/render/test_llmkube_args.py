@@ -549,9 +549,18 @@ def test_a_server_without_an_init_container_is_told_what_to_fetch(source: str, e
     assert not started.problems
 
 
-def test_the_environment_may_name_the_model() -> None:
-    spec = {"skipModelInit": True, "env": [{"name": "LLAMA_ARG_HF_REPO", "value": "org/other"}]}
-    assert start("llamacpp", spec).args[:2] == ["--model", ""]
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("LLAMA_ARG_HF_REPO", ["--model", ""]),
+        ("LLAMA_ARG_MODEL_URL", ["--model", ""]),
+        ("LLAMA_ARG_MODEL", ["--host", "0.0.0.0"]),
+    ],
+)
+def test_the_environment_may_name_the_model(name: str, expected: list[str]) -> None:
+    """Of a variable and its argument llama.cpp takes the argument, so that the path's own must not be there."""
+    spec = {"skipModelInit": True, "env": [{"name": name, "value": "org/other"}]}
+    assert start("llamacpp", spec).args[:2] == expected
 
 
 @pytest.mark.parametrize("runtime", ["llamacpp", "vllm", "tgi"])

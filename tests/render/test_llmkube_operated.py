@@ -150,7 +150,15 @@ BROKEN: list[tuple[str, Object, Object, str, str, Object]] = [
         "containerPort: 8998",
         voice(endpoint={"port": 8998}, containerPort=8998),
     ),
-    ("claim, no init container", {**SKIP, "extraArgs": ["-m", "/m"]}, CLAIM, "spec.skipModelInit", "claim", {}),
+    (
+        "a path in the environment",
+        {**SKIP, "env": [{"name": "LLAMA_ARG_MODEL", "value": "/m.gguf"}]},
+        {},
+        "spec.skipModelInit",
+        "--hf-repo",
+        {**SKIP, "extraArgs": ["--model", "/m.gguf"]},
+    ),
+    ("claim, no init container", SKIP, CLAIM, "spec.skipModelInit", "claim", {}),
 ]
 IDS = [row[0] for row in BROKEN]
 

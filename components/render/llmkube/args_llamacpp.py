@@ -41,7 +41,8 @@ def _add_model(serving: Serving, line: Line) -> None:
             reason = f"{other} loads another model than the one of spec.modelRef; remove it"
             serving.findings.warn(EXTRA, reason)
     elif other or named & set(_MODEL_ENV):
-        line.args += ("--model", "")
+        # An argument wins over its variable, an empty one too.
+        line.args += () if _MODEL_ENV[0] in named else ("--model", "")
     else:
         line.args += _fetched(serving.model.spec.source)
     line.args += ("--host", "0.0.0.0")  # noqa: S104  a pod listens for its Service

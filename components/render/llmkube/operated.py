@@ -19,6 +19,7 @@ _UPSTREAM_METRICS = ("llamacpp", "vllm")
 _CLAIM = "pvc://"
 _MODEL_FLAGS = ("--model", "--hf-repo", "--model-url")
 _MODEL_ENV = ("LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
+"""Variables that an empty ``--model`` leaves in force; it wins over LLAMA_ARG_MODEL."""
 _VLLM = "spec.vllmConfig"
 Fault = tuple[str, str]
 """Path of a field, and what the operator does to it."""
@@ -133,7 +134,8 @@ def _llamacpp(serving: Serving) -> Iterator[Fault]:
         layers = f"takes hardware.gpu.layers 0 of Model {serving.model.metadata.name!r} for unset: all layers"
         yield MODEL_PATH, f"{layers}; add '--n-gpu-layers 0' to {EXTRA}"
     named = {variable["name"] for variable in spec.env or ()}
-    if spec.skip_model_init and not line.written(*_MODEL_FLAGS) and not named & set(_MODEL_ENV):
+    told = line.written(*_MODEL_FLAGS) or named & set(_MODEL_ENV)
+    if spec.skip_model_init and not told and not serving.model.spec.source.startswith(_CLAIM):
         empty = "writes an empty --model where the init container is skipped, and the server has none"
         yield "spec.skipModelInit", f"{empty}; name it in {EXTRA}, such as '--hf-repo org/name'"
 
