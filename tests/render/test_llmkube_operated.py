@@ -160,11 +160,24 @@ BROKEN: list[tuple[str, Object, Object, str, str, Object]] = [
     ),
     ("claim, no init container", SKIP, CLAIM, "spec.skipModelInit", "claim", {}),
 ]
+NAMESAKE = model("gpt2", "gpt2")
+FINE: list[tuple[str, Object, Object]] = [
+    ("attention without GPU", {"image": f"{LLAMA}-b6000", "flashAttention": True}, {}),
+    ("templates off twice", llamacpp(jinja=False, extraArgs=["--no-jinja"]), {}),
+    ("layers without GPU", {}, {"hardware": gpu(0, layers=0)}),
+    ("hardware without GPUs", llamacpp(), {"hardware": {"accelerator": "cuda"}}),
+    ("some layers", llamacpp(), {"hardware": gpu(2, layers=33)}),
+    ("all layers", llamacpp(), {"hardware": gpu(2, layers=-1)}),
+    ("no draft", vllm("8.3", speculative={"enabled": True}), REPOSITORY),
+    ("no configuration", {**vllm("8.3"), "vllmConfig": None}, REPOSITORY),
+    ("draft named like its source", vllm("8.2", speculative={"enabled": True, "model": "gpt2"}), REPOSITORY),
+]
 IDS = [row[0] for row in BROKEN]
 
 
 def documents(service: Object, weights: Object) -> tuple[Object, ...]:
-    return isvc(**service), model(**weights), DRAFT
+    written = {name: value for name, value in service.items() if value is not None}
+    return isvc(**written), model(**weights), DRAFT, NAMESAKE
 
 
 @pytest.mark.parametrize(("service", "weights", "path", "words"), [row[1:5] for row in BROKEN], ids=IDS)
@@ -186,7 +199,19 @@ def test_it_is_right_natively(service: Object, weights: Object) -> None:
 def test_the_way_out_is_left_to_the_operator(weights: Object, mended: Object) -> None:
     fleet = fleet_of(*documents(mended, weights), realization="operator")
     assert [str(p) for p in errors(fleet)] == []
-    assert [item.name for item in fleet.rendered] == ["draft", "m1", "svc"]
+    assert [item.name for item in fleet.rendered] == ["draft", "gpt2", "m1", "svc"]
+
+
+@pytest.mark.parametrize(("service", "weights"), [row[1:] for row in FINE], ids=[row[0] for row in FINE])
+def test_what_the_operator_does_alike_is_left_to_it(service: Object, weights: Object) -> None:
+    assert [str(p) for p in errors(fleet_of(*documents(service, weights), realization="operator"))] == []
+
+
+def test_a_draft_that_is_nowhere_is_refused_once() -> None:
+    service = vllm("8.2", speculative={"enabled": True, "model": "nowhere"})
+    found = problem(*documents(service, REPOSITORY), realization="operator")
+    assert found.path == "spec.vllmConfig.speculative.model"
+    assert "nowhere" in found.reason
 
 
 @pytest.mark.parametrize("service", [tgi(), {**voice(), "endpoint": {"port": 8998}}])
