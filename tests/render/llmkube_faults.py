@@ -185,6 +185,7 @@ FAULTS: tuple[Fault, ...] = (
     _vllm("value of an argument", "spec.extraArgs[1]", "--seed", "one"),
     # Text Generation Inference.
     *(_tgi(f"dtype beside {each}", _DTYPE, quantize=each, dtype="float16") for each in ("awq", "gptq", "eetq")),
+    Fault("address for TGI", "spec.modelRef", model={"source": "https://example.com/m"}, runtime="tgi"),
     _tgi("no room to answer", _LENGTH, maxInputLength=8192, maxTotalTokens=8192),
     _tgi("input of nothing", _LENGTH, maxInputLength=0),
     _tgi("nothing in all", "spec.tgiConfig.maxTotalTokens", maxTotalTokens=0, maxInputLength=None),

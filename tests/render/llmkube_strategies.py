@@ -4,7 +4,7 @@ Documents that are valid one by one, whatever they make together, are in :mod:`t
 """
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from hypothesis import Phase, given, settings
@@ -98,6 +98,9 @@ def example(
         random.choice(tuple(VENDORS)),
         source or random.choice(SOURCES),
     )
+    if at.runtime == "tgi" and at.source == "http":
+        # It loads no address, and has no init container.
+        at = replace(at, source="repository")
     namespace = random.choice(NAMESPACES)
     in_model, in_service = random.choice(((True, False), (False, True), (True, True)))
     return Example(

@@ -860,6 +860,18 @@ def test_tgi_reads_the_path_that_is_there() -> None:
     assert tgi(path="/model-source/dir").args[:2] == ["--model-id", "/model-source/dir"]
 
 
+@pytest.mark.parametrize("source", ["file:///baked/model", "/baked/model"])
+def test_tgi_takes_a_path_in_its_image(source: str) -> None:
+    """Deviation: upstream hands it the address of a file, which it takes for a repository."""
+    started = start("tgi", source=source, gpus=1)
+    assert started.args[:2] == ["--model-id", "/baked/model"]
+    assert not started.problems
+
+
+def test_tgi_loads_no_address() -> None:
+    assert "no address" in start("tgi", source="https://example.com/m", gpus=1).errors["spec.modelRef"]
+
+
 # -- PersonaPlex, generic, and what all have
 
 

@@ -158,6 +158,9 @@ BROKEN: list[tuple[str, Object, Object, str, str, Object]] = [
         "--hf-repo",
         {**SKIP, "extraArgs": ["--model", "/m.gguf"]},
     ),
+    ("name without owner", vllm("20.0"), {"source": "gpt2"}, "spec.modelRef", "org/name", vllm("20.0")),
+    ("file for vLLM", vllm("20.0"), {"source": "file:///m"}, "spec.modelRef", "as /m", vllm("20.0")),
+    ("file for TGI", tgi(), {"source": "file:///m"}, "spec.modelRef", "as /m", tgi()),
     ("claim, no init container", SKIP, CLAIM, "spec.skipModelInit", "claim", {}),
 ]
 NAMESAKE = model("gpt2", "gpt2")
@@ -171,6 +174,49 @@ FINE: list[tuple[str, Object, Object]] = [
     ("no draft", vllm("8.3", speculative={"enabled": True}), REPOSITORY),
     ("no configuration", {**vllm("8.3"), "vllmConfig": None}, REPOSITORY),
     ("draft named like its source", vllm("8.2", speculative={"enabled": True, "model": "gpt2"}), REPOSITORY),
+]
+MENDED: dict[str, Object] = {"gpt2": {"source": "openai/gpt2"}, "file:///m": {"source": "/m"}}
+"""Sources that are to blame themselves, and what they must be."""
+TOKEN: Object = {"tgiConfig": {"hfTokenSecretRef": {"name": "hf", "key": "k"}}}
+LOCAL: Object = {"source": "/srv/m.gguf"}
+PRIVATE: Object = {"securityContext": {"readOnlyRootFilesystem": True}}
+# What it is, the service and its Model, the field, and both of them as they are left alone.
+DOUBTFUL: list[tuple[str, Object, Object, str, Object, Object]] = [
+    ("resources", {}, {"resources": {"cpu": "2"}}, "spec.modelRef", {}, {"resources": {}}),
+    ("sum", {}, {"sha256": "0" * 64}, "spec.modelRef", {}, {"sha256": "0" * 64, **LOCAL}),
+    (
+        "changed file",
+        {},
+        {"refreshPolicy": "OnChange", **LOCAL},
+        "spec.modelRef",
+        {},
+        {"refreshPolicy": "OnChange"},
+    ),
+    (
+        "low port",
+        {"endpoint": {"port": 80}},
+        {},
+        "spec.endpoint.port",
+        {"endpoint": {"port": 80}, **PRIVATE},
+        {},
+    ),
+    ("first low port", {"endpoint": {"port": 1023}}, {}, "spec.endpoint.port", {"endpoint": {"port": 1024}}, {}),
+    (
+        "token",
+        tgi(endpoint={"port": 8080}, **TOKEN),
+        REPOSITORY,
+        "spec.tgiConfig.hfTokenSecretRef",
+        tgi(endpoint={"port": 8080}, **TOKEN, env=[{"name": "HF_TOKEN", "value": "$(HUGGING_FACE_HUB_TOKEN)"}]),
+        REPOSITORY,
+    ),
+    (
+        "token of an old launcher",
+        tgi(endpoint={"port": 8080}, **TOKEN, image="example.com/tgi:2.1.0"),
+        REPOSITORY,
+        "spec.tgiConfig.hfTokenSecretRef",
+        tgi(endpoint={"port": 8080}, **TOKEN, image="example.com/tgi:2.0.4"),
+        REPOSITORY,
+    ),
 ]
 IDS = [row[0] for row in BROKEN]
 
@@ -197,6 +243,7 @@ def test_it_is_right_natively(service: Object, weights: Object) -> None:
 
 @pytest.mark.parametrize(("weights", "mended"), [(row[2], row[5]) for row in BROKEN], ids=IDS)
 def test_the_way_out_is_left_to_the_operator(weights: Object, mended: Object) -> None:
+    weights = MENDED.get(weights.get("source", ""), weights)
     fleet = fleet_of(*documents(mended, weights), realization="operator")
     assert [str(p) for p in errors(fleet)] == []
     assert [item.name for item in fleet.rendered] == ["draft", "gpt2", "m1", "svc"]
@@ -205,6 +252,16 @@ def test_the_way_out_is_left_to_the_operator(weights: Object, mended: Object) ->
 @pytest.mark.parametrize(("service", "weights"), [row[1:] for row in FINE], ids=[row[0] for row in FINE])
 def test_what_the_operator_does_alike_is_left_to_it(service: Object, weights: Object) -> None:
     assert [str(p) for p in errors(fleet_of(*documents(service, weights), realization="operator"))] == []
+
+
+@pytest.mark.parametrize("row", DOUBTFUL, ids=[row[0] for row in DOUBTFUL])
+def test_what_the_operator_leaves_out_is_told(row: tuple[str, Object, Object, str, Object, Object]) -> None:
+    _, service, weights, path, other, others = row
+    found = problem(*documents(service, weights), realization="operator", severity="warning")
+    assert found.path == path
+    assert "realization 'native'" in found.reason
+    assert not fleet_of(*documents(other, others), realization="operator").problems
+    assert not fleet_of(*documents(service, weights)).problems
 
 
 def test_a_draft_that_is_nowhere_is_refused_once() -> None:

@@ -15,7 +15,7 @@ _WITHOUT_DTYPE = ("gptq", "awq", "eetq")
 def tgi_args(serving: Serving) -> list[str]:
     """Return the arguments of the launcher."""
     line, config = Line(serving), serving.service.spec.tgi_config or TGIConfig()
-    line.add("--model-id", serving.model_path or serving.model.spec.source, EXTRA)
+    line.add("--model-id", _model(serving), EXTRA)
     line.add("--hostname", "0.0.0.0", EXTRA)  # noqa: S104  a pod listens for its Service
     line.listen(serving.port)
     line.add("--quantize", config.quantize, f"{_CONFIG}.quantize")
@@ -33,6 +33,15 @@ def tgi_env(serving: Serving) -> list[Object]:
     config = serving.service.spec.tgi_config or TGIConfig()
     name = "HF_TOKEN" if has_since("tgi", "hfToken", serving.tag) else "HUGGING_FACE_HUB_TOKEN"
     return token_env(serving, name, config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")
+
+
+def _model(serving: Serving) -> str:
+    """Return what the server loads: the file that is mounted, else a path in the image or a repository."""
+    source = serving.model.spec.source
+    if not serving.model_path and source.startswith(("http://", "https://")):
+        reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, and tgi loads no address"
+        serving.findings.error("spec.modelRef", f"{reason}; name a repository such as org/name, a claim or a path")
+    return serving.model_path or source.removeprefix("file://")
 
 
 def _check(serving: Serving, config: TGIConfig) -> None:

@@ -11,6 +11,7 @@ from ..types import NodeChoice, Object
 from .args_facts import has_since
 from .args_line import EXTRA, Line
 from .hardware import MODEL_PATH, Hardware
+from .pods import FIRST_OPEN_PORT
 from .serving import Serving
 
 _OPTIONS = ("overrides", "cache", "runtimes", "grace_seconds", "scheduler_name")
@@ -37,8 +38,10 @@ def check_for_operator(
     _check_hardware(serving, hardware, findings)
     _check_placement(serving, hardware, choices, findings)
     _check_metric(serving, findings)
-    for path, reason in (*_claim(serving), *_ARGUMENTS.get(serving.runtime, _nothing)(serving)):
+    for path, reason in (*_source(serving), *_ARGUMENTS.get(serving.runtime, _nothing)(serving)):
         findings.error(path, f"the LLMKube operator {reason}, or use realization 'native'")
+    for path, reason in _doubts(serving):
+        findings.warn(path, f"the LLMKube operator {reason}, or use realization 'native'")
 
 
 def _check_port(serving: Serving, findings: Findings) -> None:
@@ -107,14 +110,19 @@ def _check_metric(serving: Serving, findings: Findings) -> None:
 # -- arguments: what the operator writes stops the server, or says something else than the field
 
 
-def _claim(serving: Serving) -> Iterator[Fault]:
-    """Yield a claim that is not mounted: it comes and goes with the init container (LLMKube spec 3.3)."""
-    if not serving.model.spec.source.startswith(_CLAIM):
-        return
-    if not llmkube().runtimes[serving.runtime].loads:
+def _source(serving: Serving) -> Iterator[Fault]:
+    """Yield a source that does not reach the server: a claim that is not mounted, or one that it cannot read."""
+    source, skipped = serving.model.spec.source, serving.service.spec.skip_model_init
+    loads = llmkube().runtimes[serving.runtime].loads
+    if source.startswith(_CLAIM) and not loads:
         yield MODEL_PATH, f"mounts no claim with runtime {serving.runtime}; take a Model from a repository"
-    elif serving.service.spec.skip_model_init:
+    elif source.startswith(_CLAIM) and skipped:
         yield "spec.skipModelInit", "mounts the Model's claim with the init container alone; remove skipModelInit"
+    elif "/" not in source:
+        yield MODEL_PATH, f"takes the source {source!r} for an address, and cannot fetch it; write it as org/name"
+    elif source.startswith("file://") and (serving.runtime == "tgi" or (serving.runtime == "vllm" and skipped)):
+        path = source.removeprefix("file://")
+        yield MODEL_PATH, f"hands the server {source!r}, which it takes for a repository; write the source as {path}"
 
 
 def _llamacpp(serving: Serving) -> Iterator[Fault]:
@@ -173,6 +181,26 @@ def _personaplex(serving: Serving) -> Iterator[Fault]:
         field = "containerPort" if serving.service.spec.container_port else "endpoint.port"
         stays = f"moves Service and probes to port {serving.port}, and the server stays on {port}"
         yield f"spec.{field}", f"{stays}; set {field}: {port}"
+
+
+def _doubts(serving: Serving) -> Iterator[Fault]:
+    """Yield what the operator leaves out or weakens where the server still starts (LLMKube spec 1.3, 3.5 and 8)."""
+    spec, model = serving.service.spec, serving.model.spec
+    who = f"of Model {serving.model.metadata.name!r}"
+    if model.resources and model.resources.wire():
+        yield MODEL_PATH, f"does not read the resources {who}; set spec.resources"
+    if model.sha256 and model.source.startswith("http"):
+        yield MODEL_PATH, f"verifies the sha256 {who} for local sources alone; check the file itself"
+    if model.refresh_policy == "OnChange" and model.source.startswith(("/", "file://")):
+        yield MODEL_PATH, f"does not copy a local source {who} again; give a changed file another name"
+    if serving.port < FIRST_OPEN_PORT and not spec.security_context:
+        rights = f"takes all rights away, also the one to listen on port {serving.port}"
+        yield "spec.endpoint.port", f"{rights}; take one from {FIRST_OPEN_PORT}"
+    token = spec.tgi_config and spec.tgi_config.hf_token_secret_ref
+    named = {variable["name"] for variable in spec.env or ()}
+    if serving.runtime == "tgi" and token and "HF_TOKEN" not in named and has_since("tgi", "hfToken", serving.tag):
+        name = "HUGGING_FACE_HUB_TOKEN, which the launcher of this version does not read"
+        yield "spec.tgiConfig.hfTokenSecretRef", f"hands the token over as {name}; set HF_TOKEN in spec.env"
 
 
 def _nothing(_serving: Serving) -> Iterator[Fault]:

@@ -13,7 +13,8 @@ from .hardware import Hardware, tolerations_of
 from .serving import Serving
 from .weights import Weights
 
-_FIRST_OPEN_PORT = 1024
+FIRST_OPEN_PORT = 1024
+"""Below it a port takes a right that containers do not have by default."""
 _PREFIX = "inference.llmkube.dev"
 
 
@@ -174,7 +175,7 @@ def _pod_security() -> Object:
 
 def _security(port: int) -> Object:
     """Take all rights away but the one to listen on a low port, which even root then lacks."""
-    kept = {"add": ["NET_BIND_SERVICE"]} if port < _FIRST_OPEN_PORT else {}
+    kept = {"add": ["NET_BIND_SERVICE"]} if port < FIRST_OPEN_PORT else {}
     return {"allowPrivilegeEscalation": False, "capabilities": {**kept, "drop": ["ALL"]}}
 
 
