@@ -17,28 +17,21 @@ from components.render.types import Fleet
 from tests.api.llmkube_samples import kind_of
 from tests.render import llmkube_engines, llmkube_pods
 from tests.render.llmkube_engines import DRAFT, Setting
+from tests.render.llmkube_models import ADDRESSES, QUANTITIES, VENDORS, spec_of
 from tests.render.llmkube_pods import Object, several, some
 from tests.render.llmkube_support import isvc
 from tests.render.llmkube_support import model as model_of
 
 EXAMPLES = 2000
 RUNTIMES = tuple(llmkube_engines.FIELDS)
-SOURCES = ("http", "claim", "local", "repository")
-VENDORS = {"nvidia": "cuda", "amd": "rocm", "intel": "intel"}
+SOURCES = tuple(ADDRESSES)
 NAMESPACES = ("ns-a", "ns-b", "x" * 63)
 PRIORITY_CLASS = "team-priority"
 """A PriorityClass of somebody else."""
 RUNTIME_CLASS = "nvidia"
 MODEL = "m.1"
 _LOADED = ("llamacpp", "vllm")
-_QUANTITIES = ("1", "500m", "2Gi", "1.5", "1e3", "0")
 _LETTERS, _DIGITS = "abcxyz", "0189"
-_ADDRESSES = {
-    "http": ("https://example.com/m.gguf", "http://example.com:8080/a/b?c=d", "https://example.com"),
-    "claim": ("pvc://weights/m.gguf", "pvc://a.claim/folder/m.gguf"),
-    "local": ("file:///srv/m.gguf", "/srv/models/m.gguf"),
-    "repository": ("org/repo", "gpt2", "Qwen/Qwen3-8B-FP8"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +98,7 @@ def example(
     in_model, in_service = random.choice(((True, False), (False, True), (True, True)))
     return Example(
         isvc(_name(random), namespace, MODEL, **_service(at, counted=in_service)),
-        model_of(MODEL, random.choice(_ADDRESSES[at.source]), namespace, **_model(at, counted=in_model)),
+        model_of(MODEL, random.choice(ADDRESSES[at.source]), namespace, **spec_of(at, counted=in_model)),
         (model_of(DRAFT, "org/small", namespace),),
         random.choice((None, None, ModelCache(claim="weights"), ModelCache(host_path="/var/models"))),
     )
@@ -208,57 +201,11 @@ def _resources(at: Setting, *, counted: bool) -> Object:
     random = at.random
     drawn = some(
         random,
-        cpu=lambda: random.choice(_QUANTITIES),
-        memory=lambda: random.choice(_QUANTITIES),
-        hostMemory=lambda: random.choice(_QUANTITIES),
+        cpu=lambda: random.choice(QUANTITIES),
+        memory=lambda: random.choice(QUANTITIES),
+        hostMemory=lambda: random.choice(QUANTITIES),
         gpuMemory=lambda: random.choice(("16Gi", "1e9")),
     )
     if counted:
         drawn["gpu"] = at.gpus
     return {"resources": drawn} if drawn else {}
-
-
-# -- the Model
-
-
-def _model(at: Setting, *, counted: bool) -> Object:
-    random = at.random
-    return {
-        "hardware": _hardware(at, counted=counted),
-        **some(
-            random,
-            sha256=lambda: random.choice(("0" * 64, "aF" * 32)),
-            refreshPolicy=lambda: random.choice(("IfNotPresent", "OnChange")),
-            format=lambda: random.choice(("gguf", "mlx", "safetensors", "pytorch", "custom")),
-            quantization=lambda: "Q4_K_M",
-            resources=lambda: some(
-                random, cpu=lambda: random.choice(_QUANTITIES), memory=lambda: random.choice(_QUANTITIES)
-            ),
-        ),
-    }
-
-
-def _hardware(at: Setting, *, counted: bool) -> Object:
-    """The accelerator names the vendor, or the vendor itself does; a written one must agree."""
-    random = at.random
-    gpu = some(
-        random,
-        enabled=lambda: random.random() < 0.5,
-        memory=lambda: random.choice(("16Gi", "8Gi")),
-        layers=lambda: random.choice((-1, 0, 33)),
-        sharding=lambda: some(
-            random,
-            strategy=lambda: random.choice(("layer", "tensor", "row", "pipeline", "none")),
-            layerSplit=lambda: [f"{10 * i}-{10 * i + 9}" for i in range(max(at.gpus, 1))],
-        ),
-    )
-    if counted:
-        gpu["count"] = at.gpus
-    named = random.random() < 0.5
-    if not named or random.random() < 0.5:
-        gpu["vendor"] = at.vendor
-    return {
-        **({"accelerator": VENDORS[at.vendor]} if named else some(random, accelerator=lambda: "cpu")),
-        **({"gpu": gpu} if gpu else {}),
-        **some(random, memoryBudget=lambda: "24Gi", memoryFraction=lambda: random.choice((0.1, 0.5, 1))),
-    }

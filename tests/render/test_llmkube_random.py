@@ -17,7 +17,8 @@ from components.render.types import Fleet
 from components.render.yamltext import dump_all
 from tests.api.llmkube_documents import ROWS
 from tests.render.llmkube_faults import DOUBTS, FAULTS, Fault
-from tests.render.llmkube_strategies import EXAMPLES, RUNTIMES, VENDORS, drawn
+from tests.render.llmkube_models import VENDORS
+from tests.render.llmkube_strategies import EXAMPLES, RUNTIMES, drawn
 from tests.render.support import errors, warnings
 
 SHARE = 0.95
