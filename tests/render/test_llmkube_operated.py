@@ -3,7 +3,7 @@
 import pytest
 
 from tests.render.llmkube_support import EXISTS, GPUS, Object, gpu, isvc, model, problem
-from tests.render.support import errors, fleet_of
+from tests.render.support import errors, fleet_of, warnings
 
 LLAMA = "ghcr.io/ggml-org/llama.cpp:server-cuda"
 VLLM = "vllm/vllm-openai:v0"
@@ -173,6 +173,9 @@ FINE: list[tuple[str, Object, Object]] = [
     ("all layers", llamacpp(), {"hardware": gpu(2, layers=-1)}),
     ("no draft", vllm("8.3", speculative={"enabled": True}), REPOSITORY),
     ("no configuration", {**vllm("8.3"), "vllmConfig": None}, REPOSITORY),
+    ("file for the init container", {}, {"source": "file:///m.gguf"}),
+    ("file beside another model", {**SKIP, "extraArgs": ["-m", "/m"]}, {"source": "file:///m.gguf"}),
+    ("file that vLLM is brought", {**vllm("20.0"), "skipModelInit": False}, {"source": "file:///m.gguf"}),
     ("draft named like its source", vllm("8.2", speculative={"enabled": True, "model": "gpt2"}), REPOSITORY),
 ]
 MENDED: dict[str, Object] = {"gpt2": {"source": "openai/gpt2"}, "file:///m": {"source": "/m"}}
@@ -262,6 +265,13 @@ def test_what_the_operator_leaves_out_is_told(row: tuple[str, Object, Object, st
     assert "realization 'native'" in found.reason
     assert not fleet_of(*documents(other, others), realization="operator").problems
     assert not fleet_of(*documents(service, weights)).problems
+
+
+@pytest.mark.parametrize("service", [tgi(), tgi(tgiConfig={"quantize": "awq"}), {**vllm("20.0"), **TOKEN}])
+def test_no_token_is_missed_where_none_is_handed_to_tgi(service: Object) -> None:
+    fleet = fleet_of(*documents(service, REPOSITORY), realization="operator")
+    assert not errors(fleet)
+    assert "spec.tgiConfig.hfTokenSecretRef" not in {p.path for p in warnings(fleet)}
 
 
 def test_a_draft_that_is_nowhere_is_refused_once() -> None:
