@@ -267,7 +267,9 @@ def test_what_the_operator_leaves_out_is_told(row: tuple[str, Object, Object, st
     assert not fleet_of(*documents(service, weights)).problems
 
 
-@pytest.mark.parametrize("service", [tgi(), tgi(tgiConfig={"quantize": "awq"}), {**vllm("20.0"), **TOKEN}])
+@pytest.mark.parametrize(
+    "service", [tgi(), tgi(tgiConfig={"quantize": "awq"}), {**vllm(""), "image": "vllm/vllm-openai", **TOKEN}]
+)
 def test_no_token_is_missed_where_none_is_handed_to_tgi(service: Object) -> None:
     fleet = fleet_of(*documents(service, REPOSITORY), realization="operator")
     assert not errors(fleet)
