@@ -63,7 +63,21 @@ def check_models(models: dict[str, list[Served]]) -> list[Problem]:
                 known = ", ".join(_SCHEMAS)
                 reason = f"speaks the API {each.endpoint.api!r}, which the gateway cannot route; it routes {known}"
                 problems.append(each.item.source.problem("", reason))
+            elif _weights(each.item) != _weights(first.item):
+                reason = (
+                    f"serves model {model!r}, and so does {first.item.kind}/{first.item.name} in namespace "
+                    f"{first.item.namespace} with another resource: requests go to both; give one of the models "
+                    "another name unless their weights are the same"
+                )
+                problems.append(each.item.source.problem("", reason, "warning"))
     return problems
+
+
+def _weights(item: Rendered) -> tuple[str, str, str]:
+    """Return which resource says what the weights are: llmaz's are of the cluster, LLMKube's of a namespace."""
+    if item.kind == "InferenceService":
+        return "Model", item.namespace, item.model
+    return "OpenModel", "", item.model
 
 
 def route_objects(models: dict[str, list[Served]], door: FrontDoor) -> tuple[Object, ...]:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.api.load import parse
+from components.render.fleet import render_fleet
 from components.render.front_door import Auth, FrontDoor, FrontDoorPlan, Tls, front_door
 from components.render.types import Fleet
 from tests.render.support import GPU, fleet_of, open_model, playground
@@ -387,6 +389,33 @@ def test_one_name_with_two_apis_is_refused() -> None:
     (problem,) = plan.problems
     assert (problem.kind, problem.name, problem.file) == ("Playground", "b", "fleet.yaml")
     assert "with the API 'kserve', and Playground/a serves it with 'openai'" in problem.reason
+
+
+SERVED = """\
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: Model
+metadata: {name: m, namespace: NAMESPACE}
+spec: {source: https://example.com/m.gguf}
+---
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: InferenceService
+metadata: {name: NAME, namespace: NAMESPACE}
+spec: {modelRef: m, skipModelInit: true, resources: {cpu: "1", memory: 1Gi}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "warned"), [(("b", "two"), ["InferenceService/a in namespace one"]), (("b", "one"), [])]
+)
+def test_one_name_for_two_sets_of_weights_is_warned_of(second: tuple[str, str], warned: list[str]) -> None:
+    """LLMKube's Models belong to a namespace: one name does not make them one model."""
+    texts = [SERVED.replace("NAMESPACE", space).replace("NAME", name) for name, space in (("a", "one"), second)]
+    read = parse("---\n".join(texts)).resources
+    unique = {(r.resource.kind, r.resource.metadata.name, r.resource.metadata.namespace): r for r in read}
+    problems = front_door(render_fleet(unique.values()), PRIVATE).problems
+    found = [p for p in problems if "requests go to both" in p.reason]
+    assert [p.severity for p in found] == ["warning"] * len(warned)
+    assert all(text in p.reason for text, p in zip(warned, found, strict=True))
 
 
 def test_an_api_that_the_gateway_does_not_know_is_refused() -> None:
