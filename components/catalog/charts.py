@@ -3,11 +3,10 @@
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-import yaml
+from .tables import table
 
 EXCLUSIVE = (
     "metrics.k8s.io",
@@ -98,7 +97,7 @@ def chart_values() -> Mapping[str, ChartValues]:
 
 
 def _read(name: str) -> dict[str, dict[str, Any]]:
-    rows: dict[str, dict[str, Any]] = yaml.safe_load(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    rows: dict[str, dict[str, Any]] = table(name)
     return rows
 
 

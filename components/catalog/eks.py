@@ -5,13 +5,11 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from .instances import Instance
+from .tables import table
 
 IMAGES = ("al2023", "bottlerocket")
 _KIND = re.compile(r"[a-z]+")
@@ -76,8 +74,7 @@ class Limits:
 
 @functools.cache
 def _facts() -> Mapping[str, Any]:
-    text = files(__package__).joinpath("eks.yaml").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = yaml.safe_load(text)
+    loaded: dict[str, Any] = table("eks.yaml")
     return MappingProxyType(loaded)
 
 

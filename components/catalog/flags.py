@@ -5,21 +5,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from .flag_rows import BOOL, NUMBERS, Flag, Version, form_of, span_of, trimmed
 from .runtimes import version_of
+from .tables import table
 
 ARGPARSE, CLAP, LLAMA = "argparse", "clap", "llama"
 STYLES = (ARGPARSE, CLAP, LLAMA)
 """How a command line is split: as Python's argparse, as Rust's clap, or as llama.cpp, which knows no ``=``."""
 ENGINES = ("llamacpp", "sglang", "tgi", "vllm")
 
-_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BUILD = re.compile(r"(?:^|-)b(\d+)(?=-|$)")
 _TEMPLATE = re.compile(r"""'\{"(\w+)": …\}'""")
 _OFF = ("false", "off", "0")
@@ -76,8 +73,7 @@ def flags_of(engine: str) -> EngineFlags | None:
     """Return the flags of an engine; None for one without a table."""
     if engine not in ENGINES:
         return None
-    text = files(__package__).joinpath("flags", f"{engine}.yaml").read_text(encoding="utf-8")
-    facts = yaml.load(text, Loader=_LOADER)  # noqa: S506  a safe loader, in C where there is one: the tables are long
+    facts = table("flags", f"{engine}.yaml")
     rows = tuple(_flag(name, row, facts["style"]) for name, row in facts.pop("flags").items())
     by_name = MappingProxyType({name: flag for flag in rows for name in flag.names})
     facts |= {key: tuple(facts.get(key, ())) for key in ("programs", "other_tags")}

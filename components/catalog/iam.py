@@ -9,9 +9,8 @@ from string import Template
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from .eks import addons
+from .tables import table
 
 Document = dict[str, Any]
 """A policy document, as IAM reads it in JSON."""
@@ -92,9 +91,9 @@ def controllers() -> Mapping[str, Controller]:
 @functools.cache
 def policies() -> Mapping[str, Policy]:
     """Return every policy by name."""
-    found = sorted(files(__package__).joinpath("iam").iterdir(), key=lambda path: path.name)
-    texts = {path.name.removesuffix(".yaml"): path.read_text(encoding="utf-8") for path in found}
-    return MappingProxyType({name: _read(name, yaml.safe_load(text)) for name, text in texts.items()})
+    found = sorted(path.name for path in files(__package__).joinpath("iam").iterdir())
+    names = [name.removesuffix(".yaml") for name in found]
+    return MappingProxyType({name: _read(name, table("iam", f"{name}.yaml")) for name in names})
 
 
 def placeholders(name: str) -> frozenset[str]:

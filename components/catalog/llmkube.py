@@ -3,11 +3,10 @@
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-import yaml
+from .tables import table
 
 CPU = "cpu"
 """The hardware of pods without accelerators."""
@@ -94,7 +93,7 @@ class LlmkubeFacts:
 @functools.cache
 def llmkube() -> LlmkubeFacts:
     """Return the table."""
-    rows: dict[str, Any] = yaml.safe_load(files(__package__).joinpath("llmkube.yaml").read_text(encoding="utf-8"))
+    rows: dict[str, Any] = table("llmkube.yaml")
     scripts = dict(rows["loader"])
     image = scripts.pop("image")
     return LlmkubeFacts(

@@ -3,13 +3,11 @@
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from .runtimes import version_of
+from .tables import table
 
 TYPES = ("gauge", "counter", "histogram")
 PROMETHEUS, NONE, UNKNOWN = "prometheus", "none", "unknown"
@@ -187,4 +185,4 @@ def _data() -> dict[str, Any]:
 
 
 def _read(name: str) -> Any:  # noqa: ANN401  whatever the file holds
-    return yaml.safe_load(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return table(name)

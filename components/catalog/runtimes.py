@@ -8,10 +8,9 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from ..api.llmaz import BackendRuntime
 from ..api.load import parse
+from .tables import table
 
 EDITIONS = ("upstream", "current")
 """``upstream``: the tags of llmaz's chart. ``current``: newer tags of the same engines, none of them floating."""
@@ -72,8 +71,7 @@ def engine_of(image: str) -> Engine | None:
 @functools.cache
 def engines() -> Mapping[str, Engine]:
     """Return every known engine by name."""
-    text = files(__package__).joinpath("engines.yaml").read_text(encoding="utf-8")
-    return MappingProxyType({name: _engine(name, facts) for name, facts in yaml.safe_load(text).items()})
+    return MappingProxyType({name: _engine(name, facts) for name, facts in table("engines.yaml").items()})
 
 
 def version_of(tag: str) -> tuple[int, ...] | None:

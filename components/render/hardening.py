@@ -7,13 +7,10 @@ import copy
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from types import MappingProxyType
 
-import yaml
-
-from .. import catalog
 from ..api.problems import did_you_mean
+from ..catalog.tables import table
 from .hardening_pods import Exemption, exemptions, secure
 from .types import ZONE_LABEL, Object
 
@@ -115,8 +112,7 @@ def most_replicas(objects: Iterable[Object]) -> int:
 
 @functools.cache
 def _classes() -> Mapping[str, Object]:
-    text = files(catalog).joinpath("priority_classes.yaml").read_text(encoding="utf-8")
-    return MappingProxyType(yaml.safe_load(text))
+    return MappingProxyType(table("priority_classes.yaml"))
 
 
 def _harden_pod(spec: Object, options: Hardening) -> None:

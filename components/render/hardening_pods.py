@@ -7,13 +7,10 @@ in ``catalog/image_users.yaml``.
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from types import MappingProxyType
 
-import yaml
-
-from .. import catalog
 from ..catalog.runtimes import reaches
+from ..catalog.tables import table
 from .types import Object
 
 HOME = "/home/engine"
@@ -94,7 +91,7 @@ def image_user(image: str) -> ImageUser | None:
 @functools.cache
 def image_users() -> Mapping[str, ImageUser]:
     """Return what is known of images, by engine."""
-    rows = yaml.safe_load(files(catalog).joinpath("image_users.yaml").read_text(encoding="utf-8"))
+    rows = table("image_users.yaml")
     return MappingProxyType({name: _image_user(facts) for name, facts in rows.items()})
 
 
