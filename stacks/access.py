@@ -6,12 +6,12 @@ from dataclasses import replace
 from components.api.problems import Problem
 from components.catalog.charts import charts
 from components.cluster.subnets import CIDR
+from components.render.core_services import is_balanced
 from components.render.front_door import ENVOY_NAMESPACE, FrontDoorPlan, front_door
 from components.render.gateway_objects import load_balancer_annotations
 from components.render.hardening import Hardening, harden, priority_classes, restricted_exemptions
 from components.render.network_policies import Allowed, network_policies
 from components.render.types import Fleet, Object
-from components.serving.workload_component import is_balanced
 
 from .settings import Settings
 

@@ -1,6 +1,5 @@
 """What a stack tells the world: endpoints, models, nodes and what was installed for them."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,15 +9,15 @@ import pulumi
 from components.catalog.instances import instance
 from components.planning.node_plan import NodeGroupPlan
 from components.planning.prerequisites import reasons_by_name
+from components.render.core_services import address_in, is_balanced
 from components.render.front_door import AddressOf, FrontDoorPlan, OutsideEndpoint
 from components.render.types import NodeGroupDemand, Rendered
 from components.serving.object_set import ObjectSet
-from components.serving.workload_component import WorkloadComponent, is_balanced
+from components.serving.workload_component import WorkloadComponent
 
 from .plan import Plan
 
 _PORTS = {"http": 80, "https": 443}
-_STEP = re.compile(r"[^.\[\]]+")
 
 
 def export(
@@ -86,13 +85,8 @@ def _url(outside: OutsideEndpoint, door: ObjectSet) -> pulumi.Input[str | None]:
 
 def _addressed(outside: OutsideEndpoint, source: AddressOf, status: Mapping[str, Any] | None) -> str | None:
     """Return the URL; None as long as the object has no address, which the next refresh brings."""
-    found: Any = {"status": status}
-    for step in _STEP.findall(source.field):
-        try:
-            found = found[int(step) if step.isdecimal() else step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return outside.at(found)
+    address = address_in(status, source.fields)
+    return outside.at(address) if address else None
 
 
 def _model(item: Rendered) -> dict[str, Any]:

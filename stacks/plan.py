@@ -13,12 +13,12 @@ from components.planning.fit import fit
 from components.planning.node_checks import check_nodes
 from components.planning.node_plan import NodeGroupPlan, node_plan
 from components.planning.prerequisites import Prerequisite, check_prerequisites, prerequisites
+from components.render.core_services import is_balanced
 from components.render.fleet import render_fleet
 from components.render.front_door import FrontDoorPlan
 from components.render.metrics import MetricChain, with_scaled_objects
 from components.render.nodes import node_groups
 from components.render.types import Fleet, NodeGroupDemand, Object
-from components.serving.workload_component import is_balanced
 
 from .access import (
     LOAD_BALANCERS,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ..api.problems import Problem, errors
+from .core_services import BALANCED, core_service
 from .gateway_objects import gateway_objects, load_balancer_annotations
 from .gateway_routes import Served, check_models, route_objects, served_by_model
 from .gateway_settings import (
@@ -42,13 +43,13 @@ _SUFFIX = "-in"
 
 @dataclass(frozen=True, slots=True)
 class AddressOf:
-    """The object whose status holds an address once there is one, and the field."""
+    """The object whose status holds an address once there is one, and the fields of the status that may have it."""
 
     api_version: str
     kind: str
     namespace: str
     name: str
-    field: str
+    fields: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,7 @@ def _gateway(models: dict[str, list[Served]], door: FrontDoor, problems: tuple[P
     if door.tls.kind == "cert-manager":
         needs.add(CERT_MANAGER)
     scheme = "http" if door.tls.kind == "none" else "https"
-    field = "status.addresses[0].value"
-    source = AddressOf("gateway.networking.k8s.io/v1", "Gateway", door.namespace, door.name, field)
+    source = AddressOf("gateway.networking.k8s.io/v1", "Gateway", door.namespace, door.name, ("addresses[0].value",))
     url = f"{scheme}://{door.host or ADDRESS}/v1"
     return FrontDoorPlan(
         objects=(*gateway_objects(door), *route_objects(models, door)),
@@ -152,7 +152,7 @@ def _outside(each: Served, url: str, source: AddressOf | None) -> OutsideEndpoin
 
 def _load_balancer(each: Served, door: FrontDoor) -> Object:
     """Return a Service beside the model's own: that one keeps its address when the front door changes."""
-    own = _service(each)
+    own = core_service(each.item.objects)
     assert own is not None  # noqa: S101  checked before anything is made
     metadata = {
         "name": each.item.workload_name + _SUFFIX,
@@ -165,12 +165,7 @@ def _load_balancer(each: Served, door: FrontDoor) -> Object:
 
 def _status(service: Object) -> AddressOf:
     metadata = service["metadata"]
-    field = "status.loadBalancer.ingress[0].hostname"
-    return AddressOf("v1", "Service", metadata["namespace"], metadata["name"], field)
-
-
-def _service(each: Served) -> Object | None:
-    return next((body for body in each.item.objects if (body["apiVersion"], body["kind"]) == ("v1", "Service")), None)
+    return AddressOf("v1", "Service", metadata["namespace"], metadata["name"], BALANCED)
 
 
 def _check_services(fleet: Fleet, models: dict[str, list[Served]]) -> list[Problem]:
@@ -183,7 +178,7 @@ def _check_services(fleet: Fleet, models: dict[str, list[Served]]) -> list[Probl
     problems = []
     for each in _each(models):
         name = each.item.workload_name + _SUFFIX
-        if _service(each) is None:
+        if core_service(each.item.objects) is None:
             reason = (
                 "is run by an operator, whose pods only it can name; expose a 'gateway' or use realization 'native'"
             )

@@ -9,6 +9,7 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .core_services import core_service
 from .llmkube.pods import selector_of
 from .types import Fleet, Object, Rendered
 
@@ -78,7 +79,7 @@ def _of_workload(item: Rendered, allowed: Allowed) -> list[Object]:
 
 def _front_labels(item: Rendered) -> dict[str, str]:
     """Return the labels of the pods that take requests: those that the workload's Service selects."""
-    service = _service(item)
+    service = core_service(item.objects)
     if service:
         return dict(service["spec"]["selector"])
     if item.kind == "InferenceService":
@@ -88,15 +89,10 @@ def _front_labels(item: Rendered) -> dict[str, str]:
 
 
 def _serving_port(item: Rendered) -> int:
-    service = _service(item)
+    service = core_service(item.objects)
     assert item.endpoint is not None  # noqa: S101  the caller chose those that have one
     port: int = service["spec"]["ports"][0]["targetPort"] if service else item.endpoint.port
     return port
-
-
-def _service(item: Rendered) -> Object | None:
-    """Return the core Service that was rendered; llmaz has a kind of the same name."""
-    return next((body for body in item.objects if (body["apiVersion"], body["kind"]) == ("v1", "Service")), None)
 
 
 def _callers(allowed: Allowed, serving: int) -> list[tuple[list[Object], int]]:

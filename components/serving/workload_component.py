@@ -9,6 +9,7 @@ import pulumi
 from ..api.load import Loaded
 from ..api.problems import errors
 from ..planning.fit import fit
+from ..render.core_services import BALANCED, address_in, is_balanced
 from ..render.fleet import render_fleet
 from ..render.options import Options
 from ..render.types import Rendered
@@ -80,15 +81,9 @@ class WorkloadComponent(pulumi.ComponentResource):
         )
 
 
-def is_balanced(value: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a Service that asks for a load balancer; llmaz has a kind of that name too."""
-    return (value["apiVersion"], value["kind"]) == ("v1", "Service") and value["spec"].get("type") == "LoadBalancer"
-
-
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
     """Return the URL at the address that the cloud gave; inside the cluster as long as there is none."""
-    places = ((status or {}).get("loadBalancer") or {}).get("ingress") or [{}]
-    address = places[0].get("hostname") or places[0].get("ip")
+    address = address_in(status, BALANCED)
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=f"{address}:{parts.port}")) if address else url
 

@@ -205,7 +205,7 @@ class MotoCloud(mocks.Mocks):
         client = self._client(request.service, checked=checked)
         try:
             answer = client._make_api_call(request.operation, answers.fill(dict(request.params)))
-        except NotImplementedError as error:
+        except NotImplementedError as error:  # moto knows the operation, and not what it does
             raise NotSupportedError(f"{request.service} {request.operation}") from error
         except ClientError as error:
             if "Not yet implemented" in str(error):

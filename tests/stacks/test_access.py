@@ -1,6 +1,7 @@
 """Who reaches the models of an environment: front door, network policies, and what pods may do."""
 
 import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,12 @@ def dev(mock: mocks.Mocks | None = None, *, preview: bool = False, **changes: An
 class Balanced(Aws):
     """AWS that gives load balancers an address."""
 
+    given: Mapping[str, str] = {"hostname": ADDRESS}
+
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         id_, outputs = super().new_resource(args)
         if outputs.get("spec", {}).get("type") == "LoadBalancer":
-            outputs = {**outputs, "status": {"loadBalancer": {"ingress": [{"hostname": ADDRESS}]}}}
+            outputs = {**outputs, "status": {"loadBalancer": {"ingress": [self.given]}}}
         return id_, outputs
 
 
@@ -66,6 +69,11 @@ class TestLoadBalancers:
         assert "identities-load-balancer-controller" not in {e.name for e in graph.of("aws:iam/role:Role")}
         assert DOOR not in {e.key for e in graph.graph}
         assert set(graph.exports["endpoints"]["qwen-chat"]) == {"url", "api", "model", "port"}
+
+    def test_an_address_in_numbers_will_do(self) -> None:
+        mock = Balanced()
+        mock.given = {"ip": "192.0.2.7"}
+        assert dev(mock, frontDoor=INTERNAL).exports["endpoints"]["qwen-chat"]["url"] == "http://192.0.2.7:8080/v1"
 
     def test_outside_aws_the_cluster_has_its_own(self, tmp_path: Any) -> None:
         kubeconfig = tmp_path / "kubeconfig"
