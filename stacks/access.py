@@ -7,17 +7,13 @@ from components.api.problems import Problem
 from components.catalog.charts import charts
 from components.cluster.subnets import CIDR
 from components.render.core_services import is_balanced
-from components.render.front_door import ENVOY_NAMESPACE, FrontDoorPlan, front_door
+from components.render.front_door import AWS_LOAD_BALANCER_CONTROLLER, ENVOY_NAMESPACE, FrontDoorPlan, front_door
 from components.render.gateway_objects import load_balancer_annotations
 from components.render.hardening import Hardening, harden, priority_classes, restricted_exemptions
 from components.render.network_policies import Allowed, network_policies
 from components.render.types import Fleet, Object
 
 from .settings import Settings
-
-LOAD_BALANCERS = "load-balancer-controller"
-_CHARTS = {"envoy-ai-gateway": "ai-gateway", "aws-load-balancer-controller": LOAD_BALANCERS}
-"""Needs of a front door that the table of charts spells otherwise."""
 
 
 def door_of(fleet: Fleet, settings: Settings) -> FrontDoorPlan:
@@ -27,8 +23,8 @@ def door_of(fleet: Fleet, settings: Settings) -> FrontDoorPlan:
 
 def charts_for(door: FrontDoorPlan, settings: Settings) -> list[str]:
     """Name the charts that a front door needs. Elsewhere than on AWS load balancers are the cluster's own affair."""
-    names = sorted(_CHARTS.get(need, need) for need in door.needs)
-    return [name for name in names if settings.cloud == "aws" or name != LOAD_BALANCERS]
+    elsewhere = {AWS_LOAD_BALANCER_CONTROLLER} if settings.cloud != "aws" else set[str]()
+    return sorted(door.needs - elsewhere)
 
 
 def check_access(door: FrontDoorPlan, settings: Settings) -> Iterator[Problem]:

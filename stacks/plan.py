@@ -15,13 +15,12 @@ from components.planning.node_plan import NodeGroupPlan, node_plan
 from components.planning.prerequisites import Prerequisite, check_prerequisites, prerequisites
 from components.render.core_services import is_balanced
 from components.render.fleet import render_fleet
-from components.render.front_door import FrontDoorPlan
+from components.render.front_door import AWS_LOAD_BALANCER_CONTROLLER, FrontDoorPlan
 from components.render.metrics import MetricChain, with_scaled_objects
 from components.render.nodes import node_groups
 from components.render.types import Fleet, NodeGroupDemand, Object
 
 from .access import (
-    LOAD_BALANCERS,
     charts_for,
     check_access,
     check_exemptions,
@@ -98,7 +97,7 @@ def _further(fleet: Fleet, chain: MetricChain, door: FrontDoorPlan, settings: Se
     if settings.cloud == "aws":
         for item in fleet.rendered:
             if any(is_balanced(body) for body in item.objects):
-                yield LOAD_BALANCERS, f"{item.kind}/{item.name}"
+                yield AWS_LOAD_BALANCER_CONTROLLER, f"{item.kind}/{item.name}"
 
 
 def _has_prometheus(listed: Iterable[Prerequisite], settings: Settings) -> bool:

@@ -133,8 +133,6 @@ class Settings(Section):
             adapter=said.adapter,
             gpu_stack=said.gpu_stack,
             monitoring=said.monitoring,
-            gateway=self.front_door.expose == "gateway",
-            load_balancers=self.front_door.expose == "load-balancer",
             present=frozenset({*said.present, *addons}),
             file=self.file,
         )

@@ -36,8 +36,6 @@ class ClusterFacts:
         adapter: Who serves metrics to autoscalers: one of ``ADAPTERS``.
         gpu_stack: ``device-plugin`` or ``operator``.
         monitoring: Whether models are watched even where no autoscaler needs it.
-        gateway: Whether models are behind one front door.
-        load_balancers: Whether anything asks for a load balancer.
         present: Names of charts whose work is done already, by hand or as an add-on.
         file: What to name in messages.
     """
@@ -49,8 +47,6 @@ class ClusterFacts:
     adapter: str = "prometheus-adapter"
     gpu_stack: str = "device-plugin"
     monitoring: bool = False
-    gateway: bool = False
-    load_balancers: bool = False
     present: frozenset[str] = frozenset()
     file: str = "<program>"
 
@@ -127,10 +123,6 @@ def _of_models(fleet: Fleet, facts: ClusterFacts) -> Iterator[tuple[str, str]]:
         for need in sorted(item.needs):
             if need in by_need:
                 yield by_need[need], f"{item.kind}/{item.name}"
-    served = [item for item in fleet.rendered if item.endpoint]
-    if facts.gateway and served:
-        for name in ("envoy-gateway", "ai-gateway-crds", "ai-gateway"):
-            yield name, "expose: gateway"
 
 
 def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tuple[str, str]]:
@@ -160,8 +152,6 @@ def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
 def _of_cluster(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
     if facts.node_autoscaler:
         yield facts.node_autoscaler, "nodes come and go with the models"
-    if facts.cloud == "aws" and (facts.load_balancers or facts.gateway):
-        yield "load-balancer-controller", "load balancers for Services"
     if facts.monitoring:
         yield "prometheus", "monitoring"
 

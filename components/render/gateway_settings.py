@@ -10,9 +10,10 @@ from ..api.problems import Problem, did_you_mean
 ENVOY_NAMESPACE = "envoy-gateway-system"
 """Where Envoy Gateway is installed, and where it runs its proxies whatever the namespace of their Gateway."""
 ENVOY_GATEWAY = "envoy-gateway"
-ENVOY_AI_GATEWAY = "envoy-ai-gateway"
+ENVOY_AI_GATEWAY = "ai-gateway"
 CERT_MANAGER = "cert-manager"
-AWS_LOAD_BALANCER_CONTROLLER = "aws-load-balancer-controller"
+AWS_LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
+"""What a front door needs, in the names of catalog/charts.yaml."""
 
 EXPOSURES = ("none", "gateway", "load-balancer")
 TLS_KINDS = ("none", "cert-manager", "acm")

@@ -1,7 +1,6 @@
 # ruff: noqa: E501 - tables of values
 """Rules of LLMKube (spec 1.1-1.4): documents that pass and that do not, what is said, stored and read back."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from components.api.defaults import with_defaults
 from components.api.llmkube import InferenceService, Model
 from components.api.load import check
 from components.api.structural import graph
+from tests.api.changing import REMOVED, changed, problems_of
 from tests.api.llmkube_samples import (
     DOCUMENTS,
     GENERIC,
@@ -24,30 +24,13 @@ from tests.api.llmkube_samples import (
     kind_of,
 )
 
-REMOVED = object()
 ROPE, SCALE, VLLM_, SPEC = "spec/ropeScaling", "spec/autoscaling", "spec/vllmConfig", "spec/vllmConfig/speculative"
 GPU = "spec/hardware/gpu"
 
 
-def changed(base: int, changes: dict[str, Any]) -> dict[str, Any]:
-    """Return a valid document with values replaced or removed."""
-    document = copy.deepcopy(DOCUMENTS[base])
-    for path, value in changes.items():
-        *way, last = (int(part) if part.isdecimal() else part for part in path.split("/"))
-        owner: Any = document
-        for part in way:
-            owner = owner[part] if isinstance(part, int) else owner.setdefault(part, {})
-        if value is REMOVED:
-            del owner[last]
-        else:
-            owner[last] = value
-    return document
-
-
 def problems(base: int, changes: dict[str, Any]) -> list[tuple[str, str]]:
-    document = changed(base, changes)
-    _, found = check(document, kind_of(document))
-    return [("/".join(map(str, path)), reason) for path, reason in found]
+    document = changed(DOCUMENTS[base], changes)
+    return problems_of(document, kind_of(document))
 
 
 @pytest.mark.parametrize(
@@ -269,7 +252,7 @@ def test_all_problems_at_once() -> None:
 
 
 def test_whole_floats_are_integers_but_not_for_replicas() -> None:
-    document = changed(LLAMACPP, {"spec/contextSize": 4096.0, f"{ROPE}/originalContext": 128.0})
+    document = changed(DOCUMENTS[LLAMACPP], {"spec/contextSize": 4096.0, f"{ROPE}/originalContext": 128.0})
     resource, found = check(document, kind_of(document))
     assert found == []
     assert isinstance(resource, InferenceService)
@@ -279,7 +262,7 @@ def test_whole_floats_are_integers_but_not_for_replicas() -> None:
 
 @pytest.mark.parametrize("number", [1, 0.5, 7])
 def test_numbers_stay_as_written(number: float) -> None:
-    document = changed(WEIGHTS, {"spec/hardware/memoryFraction": number})
+    document = changed(DOCUMENTS[WEIGHTS], {"spec/hardware/memoryFraction": number})
     resource, _ = check(document, kind_of(document))
     assert resource is not None
     assert repr(resource.wire()["spec"]["hardware"]["memoryFraction"]) == repr(number)
@@ -287,7 +270,8 @@ def test_numbers_stay_as_written(number: float) -> None:
 
 def test_null_is_absent_in_fields_and_maps_and_refused_in_lists() -> None:
     document = changed(
-        LLAMACPP, {"spec/jinja": None, "spec/nodeSelector": {"a": None, "b": "c"}, "spec/ropeScaling": None}
+        DOCUMENTS[LLAMACPP],
+        {"spec/jinja": None, "spec/nodeSelector": {"a": None, "b": "c"}, "spec/ropeScaling": None},
     )
     resource, found = check(document, kind_of(document))
     assert found == []
@@ -310,7 +294,7 @@ def test_null_is_absent_in_fields_and_maps_and_refused_in_lists() -> None:
     ],
 )  # fmt: skip
 def test_defaults_of_a_whole_object(base: int, changes: dict[str, Any], stored: dict[str, Any]) -> None:
-    assert filled(changed(base, changes))["spec"] == stored
+    assert filled(changed(DOCUMENTS[base], changes))["spec"] == stored
 
 
 @pytest.mark.parametrize(
@@ -331,7 +315,7 @@ def test_defaults_of_a_whole_object(base: int, changes: dict[str, Any], stored: 
     ],
 )  # fmt: skip
 def test_defaults_apply_only_inside_objects_that_are_there(base: int, field: str, written: Any, stored: Any) -> None:
-    assert filled(changed(base, {f"spec/{field}": written}))["spec"][field] == stored
+    assert filled(changed(DOCUMENTS[base], {f"spec/{field}": written}))["spec"][field] == stored
 
 
 def filled(document: dict[str, Any]) -> dict[str, Any]:
@@ -342,7 +326,9 @@ def filled(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_attributes_have_the_same_defaults() -> None:
-    resource = InferenceService.model_validate(changed(VLLM, {f"{SPEC}": {}, f"{SCALE}": {"maxReplicas": 2}}))
+    resource = InferenceService.model_validate(
+        changed(DOCUMENTS[VLLM], {f"{SPEC}": {}, f"{SCALE}": {"maxReplicas": 2}})
+    )
     spec = resource.spec
     assert (spec.replicas, spec.priority, spec.eviction_protection) == (1, "normal", False)
     assert spec.autoscaling is not None
@@ -389,7 +375,7 @@ MODEL_STATUS = {
 
 def live(base: int, status: dict[str, Any]) -> dict[str, Any]:
     """Return a document as the API server answers with it."""
-    document = changed(base, {"status": status})
+    document = changed(DOCUMENTS[base], {"status": status})
     document["metadata"] |= {"uid": "u", "resourceVersion": "7", "generation": 1, "managedFields": [{"manager": "m"}]}
     document["metadata"]["creationTimestamp"] = "2026-01-31T12:00:00Z"
     return document
@@ -492,7 +478,7 @@ def test_two_conditions_of_one_type_are_told_apart_by_index() -> None:
 
 
 def test_status_is_dropped_but_its_fields_must_be_known() -> None:
-    document = changed(LEAST, {"status": {"phase": 5}})
+    document = changed(DOCUMENTS[LEAST], {"status": {"phase": 5}})
     resource, found = check(document, kind_of(document))
     assert found == []
     assert resource is not None

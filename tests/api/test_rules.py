@@ -1,38 +1,21 @@
 # ruff: noqa: E501 - tables of values
 """Every rule of llmaz (spec 1, 7) and LeaderWorkerSet (LWS spec 1.2): documents that pass and that do not."""
 
-import copy
 from typing import Any
 
 import pytest
 
 from components.api.load import check
+from tests.api.changing import REMOVED, changed, problems_of
 from tests.api.documents import DOCUMENTS, kind_of
 
 MODEL, BUCKET, GGUF, PLAYGROUND, SPECULATIVE, SERVICE, RUNTIME, LWS = range(8)
-REMOVED = object()
 LONG = "a" * 61
 
 
-def changed(base: int, changes: dict[str, Any]) -> dict[str, Any]:
-    """Return a valid document with values replaced or removed; a path is ``spec.models.0.name``."""
-    document = copy.deepcopy(DOCUMENTS[base])
-    for path, value in changes.items():
-        *way, last = (int(part) if part.isdecimal() else part for part in path.split("/"))
-        owner: Any = document
-        for part in way:
-            owner = owner[part] if isinstance(part, int) else owner.setdefault(part, {})
-        if value is REMOVED:
-            del owner[last]
-        else:
-            owner[last] = value
-    return document
-
-
 def problems(base: int, changes: dict[str, Any]) -> list[tuple[str, str]]:
-    document = changed(base, changes)
-    _, found = check(document, kind_of(document))
-    return [("/".join(map(str, path)), reason) for path, reason in found]
+    document = changed(DOCUMENTS[base], changes)
+    return problems_of(document, kind_of(document))
 
 
 ELASTIC = "spec/elasticConfig"
@@ -256,7 +239,7 @@ def test_all_problems_at_once() -> None:
 @pytest.mark.parametrize("whole", [3.0, 3])
 def test_whole_floats_are_integers(whole: float) -> None:
     """But not where the scale subresource reads them, see BAD."""
-    document = changed(PLAYGROUND, {f"{ELASTIC}/maxReplicas": whole, f"{BACKEND}/sharedMemorySize": whole})
+    document = changed(DOCUMENTS[PLAYGROUND], {f"{ELASTIC}/maxReplicas": whole, f"{BACKEND}/sharedMemorySize": whole})
     resource, found = check(document, kind_of(document))
     assert found == []
     assert resource is not None
@@ -281,7 +264,7 @@ def test_integers_have_32_bits(value: int) -> None:
 
 def test_null_is_absent_in_fields_and_maps_and_refused_in_lists() -> None:
     document = changed(
-        PLAYGROUND, {f"{BACKEND}/version": None, f"{BACKEND}/resources/limits/cpu": None, ELASTIC: None}
+        DOCUMENTS[PLAYGROUND], {f"{BACKEND}/version": None, f"{BACKEND}/resources/limits/cpu": None, ELASTIC: None}
     )
     resource, found = check(document, kind_of(document))
     assert found == []
@@ -300,7 +283,7 @@ def test_null_is_absent_in_fields_and_maps_and_refused_in_lists() -> None:
 
 
 def test_status_is_dropped_but_its_fields_must_be_known() -> None:
-    document = changed(PLAYGROUND, {"status": {"replicas": "not even a number"}})
+    document = changed(DOCUMENTS[PLAYGROUND], {"status": {"replicas": "not even a number"}})
     resource, found = check(document, kind_of(document))
     assert found == []
     assert resource is not None

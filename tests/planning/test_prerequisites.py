@@ -1,5 +1,6 @@
 """What must be installed for which models, why, and in an order that works (lws-hpa spec 2.6)."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -17,8 +18,12 @@ P5 = {"nvidia.com/gpu": 8}
 AWS: dict[str, Any] = {"cloud": "aws", "version": "1.35", "node_autoscaler": "cluster-autoscaler"}
 
 
-def needed(fleet: Fleet, **facts: Any) -> dict[str, Prerequisite]:
-    listed = prerequisites(fleet, node_groups(fleet), ClusterFacts(**facts))
+DOOR = tuple((name, "expose: gateway") for name in ("load-balancer-controller", "envoy-gateway", "ai-gateway"))
+"""What a front door asks for."""
+
+
+def needed(fleet: Fleet, more: Iterable[tuple[str, str]] = (), **facts: Any) -> dict[str, Prerequisite]:
+    listed = prerequisites(fleet, node_groups(fleet), ClusterFacts(**facts), more)
     return {each.chart.name: each for each in listed}
 
 
@@ -97,7 +102,7 @@ class TestOnlyWhatIsNeeded:
         assert set(needed(PLAIN, **{**AWS, "node_autoscaler": "karpenter"})) == {"karpenter"}
 
     def test_one_front_door_needs_gateway_and_load_balancers(self) -> None:
-        found = needed(PLAIN, gateway=True, **AWS)
+        found = needed(PLAIN, DOOR, **AWS)
         assert set(found) == {
             *("cluster-autoscaler", "load-balancer-controller", "envoy-gateway", "ai-gateway-crds", "ai-gateway"),
         }
@@ -122,12 +127,12 @@ class TestOrder:
         assert before(found, "nvidia-device-plugin", "dcgm-exporter")
 
     def test_of_the_gateway(self) -> None:
-        found = needed(PLAIN, gateway=True, **AWS)
+        found = needed(PLAIN, DOOR, **AWS)
         assert before(found, "envoy-gateway", "ai-gateway")
         assert before(found, "ai-gateway-crds", "ai-gateway")
 
     def test_the_load_balancer_controller_comes_before_every_service(self) -> None:
-        found = needed(PLAIN, gateway=True, **AWS)
+        found = needed(PLAIN, DOOR, **AWS)
         assert next(iter(found)) == "load-balancer-controller"
         assert all(
             "load-balancer-controller" in each.after for name, each in found.items() if name != next(iter(found))
@@ -140,17 +145,18 @@ class TestOrder:
             adapter=st.sampled_from(["prometheus-adapter", "keda"]),
             gpu_stack=st.sampled_from(["device-plugin", "operator"]),
             monitoring=st.booleans(),
-            gateway=st.booleans(),
-            load_balancers=st.booleans(),
             image=st.sampled_from(["al2023", "bottlerocket"]),
             cloud=st.sampled_from(["aws", "none"]),
             node_autoscaler=st.sampled_from(["", "karpenter", "cluster-autoscaler"]),
             present=st.frozensets(st.sampled_from(sorted(charts())), max_size=4),
         ),
+        st.lists(st.sampled_from(DOOR), unique=True),
     )
-    def test_everything_comes_after_all_it_needs(self, fleet: Fleet, facts: dict[str, Any]) -> None:
+    def test_everything_comes_after_all_it_needs(
+        self, fleet: Fleet, facts: dict[str, Any], more: list[tuple[str, str]]
+    ) -> None:
         known = ClusterFacts(**facts)
-        listed = prerequisites(fleet, node_groups(fleet), known)
+        listed = prerequisites(fleet, node_groups(fleet), known, more)
         names = [each.chart.name for each in listed]
         assert len(set(names)) == len(names)
         assert not set(names) & known.present
@@ -162,9 +168,9 @@ class TestOrder:
             assert set(each.chart.needs) <= there | on_node, each
 
 
-def refused(fleet: Fleet, **facts: Any) -> list[str]:
+def refused(fleet: Fleet, more: Iterable[tuple[str, str]] = (), **facts: Any) -> list[str]:
     known = ClusterFacts(file="Pulumi.dev.yaml", **facts)
-    listed = prerequisites(fleet, node_groups(fleet), known)
+    listed = prerequisites(fleet, node_groups(fleet), known, more)
     return [str(problem) for problem in check_prerequisites(listed, known)]
 
 
@@ -183,11 +189,11 @@ class TestRefusals:
         assert refused(fleet_of(model(), scaled(QUEUE)), present=frozenset({"keda"})) == []
 
     def test_a_kubernetes_that_is_too_old(self) -> None:
-        texts = refused(PLAIN, gateway=True, version="1.31")
+        texts = refused(PLAIN, DOOR, version="1.31")
         assert any(
             "envoy-gateway v1.9.0 needs Kubernetes 1.32 or later, and the cluster has 1.31" in t for t in texts
         )
-        assert refused(PLAIN, gateway=True, version="1.32") == []
+        assert refused(PLAIN, DOOR, version="1.32") == []
 
     def test_an_unknown_name(self) -> None:
         (text,) = refused(PLAIN, present=frozenset({"promtheus"}))

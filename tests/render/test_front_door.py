@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.api.load import parse
+from components.catalog.charts import charts
 from components.render.fleet import render_fleet
 from components.render.front_door import Auth, FrontDoor, FrontDoorPlan, Tls, front_door
 from components.render.types import Fleet
@@ -82,10 +83,11 @@ def test_what_is_made_and_in_which_order() -> None:
 
 
 def test_what_the_cluster_must_offer() -> None:
-    base = {"envoy-gateway", "envoy-ai-gateway", "aws-load-balancer-controller"}
+    base = {"envoy-gateway", "ai-gateway", "load-balancer-controller"}
+    assert base <= set(charts())
     assert made(PUBLIC).needs == base | {"cert-manager"}
     assert made(PRIVATE).needs == base
-    assert made(BALANCERS).needs == {"aws-load-balancer-controller"}
+    assert made(BALANCERS).needs == {"load-balancer-controller"}
     assert made(PUBLIC).secrets == (("envoy-gateway-system", "team-keys"),)
 
 
