@@ -93,18 +93,27 @@ class TestOtherKinds:
         found = rows("chat", text, realization="operator", runtimes="upstream")
         assert "Playground/chat: spec.replicas = 1" in found["spec.replicas"].became
 
-    def test_a_runtime(self) -> None:
-        resources = load([ROOT / "stacks" / "models"]).resources
-        runtimes = [r for r in resources if r.resource.kind == "BackendRuntime"]
-        for subject in runtimes:
-            assert all(row.became for row in explain(subject, resources) if row.path == "spec.image")
+    def test_a_runtime_is_followed_into_what_is_served_with_it(self) -> None:
+        own = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: BackendRuntime
+metadata: {name: own}
+spec: {image: example.com/engine, version: v1, recommendedConfigs: [{name: default, args: [--fast]}]}
+"""
+        claimed = TEXT.replace("backendName: vllm", "backendName: own").replace(', TP: "2"', "")
+        text = f"{claimed}---\n{own}"
+        assert rows("own", text)["spec.image"].became == (
+            "Deployment/chat: pod containers[model-runner].image = example.com/engine:v1",
+        )
 
     def test_a_warning_stands_beside_its_field(self) -> None:
-        text = TEXT.replace("revision: main", "revision: main, allowPatterns: ['*.bin'], ignorePatterns: ['*.pt']")
-        warned = {p.path for p in render_fleet(parse(text).resources).problems if p.kind == "Playground" and p.path}
-        for row in rows("chat", text).values():
-            if row.path in warned:
-                assert any(line.startswith("warning: ") for line in row.became)
+        """The autoscaler owns the replicas, and a Playground that sets them too is warned of."""
+        cpu = "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}"
+        elastic = f"elasticConfig: {{minReplicas: 1, maxReplicas: 2, scaleTrigger: {{hpa: {{metrics: [{cpu}]}}}}}}"
+        text = TEXT.replace("  replicas: 1\n", f"  replicas: 1\n  {elastic}\n")
+        became = rows("chat", text)["spec.replicas"].became
+        assert any(line.startswith("warning: ") for line in became)
+        assert not any(line.startswith("warning: ") for line in rows("chat")["spec.replicas"].became)
 
 
 IDLE = {

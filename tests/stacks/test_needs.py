@@ -2,7 +2,6 @@
 
 import datetime
 import functools
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from tests.recorded import Entry, Recorded
 from tests.stacks.shipped import ON_AWS, ROOT, Clock, run
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
-ADAPTER_RULES = ("rules", "custom")
 QUEUE = "stacks/models/gemma-elastic.yaml"
 GROUPS = "stacks/models/llama-405b-multinode.yaml"
 PLAIN = ["stacks/models/qwen-chat.yaml"]
@@ -190,8 +188,3 @@ class TestMetricChain:
             e for e in graph.of("kubernetes:core/v1:ConfigMap") if e.parent.endswith("Monitoring::monitoring")
         )
         assert "No prices were given" in next(iter(shown.inputs["data"].values()))
-
-
-def test_the_samples_are_there() -> None:
-    assert all((ROOT / path).is_file() for path in (*PLAIN, QUEUE, GROUPS))
-    assert Path(QUEUE).suffix == ".yaml"
