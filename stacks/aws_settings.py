@@ -5,10 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.planning.node_plan import NodeEnvironment
-from components.render.node_policy import NodePolicy, Reservation, TypePolicy
-
-from .section import Flag, Moment, Section
+from components.aws.nodes.plan import NodeEnvironment
+from components.nodes.policy import NodePolicy, Reservation, TypePolicy
+from components.plan.section import Flag, Moment, Section
 
 REGION = r"^[a-z]{2,4}(-[a-z]+)+-\d+$"
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]

@@ -1,6 +1,6 @@
 """The AWS side of an environment: network, cluster, nodes and identities, in that order."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,16 +8,18 @@ import pulumi
 import pulumi_aws
 import pulumi_kubernetes
 
-from components.catalog.iam import controllers
-from components.cluster.cluster import Cluster, ClusterArgs
-from components.cluster.gpu_node_groups import GpuNodeGroups
-from components.cluster.identities import Identities, IdentitiesArgs
-from components.cluster.karpenter_access import KarpenterAccess
-from components.cluster.karpenter_pools import KarpenterPools
-from components.cluster.network import Network
-from components.cluster.network_args import NetworkArgs
-from components.planning.node_checks import vcpus
-from components.planning.node_plan import NodeGroupPlan
+from components.aws.components.cluster import Cluster, ClusterArgs
+from components.aws.components.gpu_node_groups import GpuNodeGroups
+from components.aws.components.identities import Identities, IdentitiesArgs
+from components.aws.components.karpenter_access import KarpenterAccess
+from components.aws.components.karpenter_pools import KarpenterPools
+from components.aws.components.network import Network
+from components.aws.components.network_args import NetworkArgs
+from components.aws.facts.iam import controllers
+from components.aws.nodes.checks import vcpus
+from components.aws.nodes.plan import NodeGroupPlan
+from components.plan.plan import Plan
+from components.serving.site import Site
 
 from .settings import Settings
 
@@ -27,53 +29,43 @@ class Cloud:
     """A cluster in AWS for models to run in.
 
     Attributes:
-        queue_name: Queue of the notices for Karpenter; empty without it.
-        nodes: Registers the nodes, after what it is given, and returns what models come after and go before.
+        site: What charts must be told of it, and who makes nodes.
         exports: Stack outputs about it.
     """
 
     provider: pulumi_kubernetes.Provider
-    vpc_id: pulumi.Output[str]
-    queue_name: pulumi.Input[str]
-    identities: Identities
-    nodes: Callable[[list[pulumi.Resource]], list[pulumi.Resource]]
+    site: Site
     exports: Mapping[str, Any] = field(default_factory=dict)
 
 
-def make_cloud(
-    settings: Settings, groups: tuple[NodeGroupPlan, ...], namespaces: Sequence[str], charts: Collection[str]
-) -> Cloud:
-    """Register everything in AWS that the models of a stack need, but for their nodes.
-
-    Args:
-        settings: The environment.
-        groups: The node groups that its models need.
-        namespaces: Namespaces in which models run.
-        charts: Names of what else runs in the cluster; some of it has a role.
-    """
+def make_cloud(settings: Settings, planned: Plan) -> Cloud:
+    """Register everything in AWS that the models of a stack need, but for their nodes."""
     aws = pulumi_aws.Provider("aws", region=settings.region)
     network = Network("network", _network_args(settings), _with(aws))
     # Without NAT the nodes reach the registry and EKS through the endpoints alone.
     after = network.endpoints if settings.network.nat_gateways == "none" else []
     options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
     cluster = Cluster("cluster", _cluster_args(settings, network), options)
-    made = _Nodes(settings, groups, network, cluster, aws)
+    made = _Nodes(settings, planned.cloud_groups, network, cluster, aws)
     if settings.gpu_nodes.provisioner == "karpenter":
         made.prepare_karpenter()
+    roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
+    identities = made.identities(planned.namespaces, roles)
+    site = Site(
+        name=settings.cluster_name,
+        region=settings.region,
+        vpc_id=network.vpc_id,
+        interruption_queue=made.access.queue_name if made.access else "",
+        after=(identities,),
+        nodes=made.karpenter if made.access else made.managed,
+    )
     exports = {
         "cluster": {"name": settings.cluster_name, "region": settings.region, "version": settings.cluster.version},
         "clusterEndpoint": cluster.endpoint,
         "kubeconfig": cluster.kubeconfig,
-        "vcpus": vcpus(groups),
+        "vcpus": vcpus(planned.cloud_groups),
     }
-    return Cloud(
-        provider=cluster.provider,
-        vpc_id=network.vpc_id,
-        queue_name=made.access.queue_name if made.access else "",
-        identities=made.identities(namespaces, [name for name in charts if name in controllers()]),
-        nodes=made.karpenter if made.access else made.managed,
-        exports=exports,
-    )
+    return Cloud(cluster.provider, site, exports)
 
 
 def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:

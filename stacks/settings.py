@@ -1,9 +1,11 @@
 """The settings of a stack, read once, typed, every mistake reported with the YAML to write."""
 
 import difflib
+import functools
 import json
 import typing
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,89 +13,31 @@ import pulumi
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
-from components.planning.node_plan import NodeEnvironment
-from components.planning.prerequisites import ClusterFacts
-from components.prerequisites.metrics import PROMETHEUS_PORT, PROMETHEUS_URL
-from components.render.metrics import MetricSettings
-from components.render.options import ModelCache, Options, PodOverrides
+from components.aws.environment import AwsEnvironment
+from components.aws.subnets import CIDR
+from components.plan.section import Flag, Section
+from components.plan.settings import FleetSettings
+from components.prerequisites.needed import ClusterFacts
 
-from .access_settings import FrontDoorSettings, HardeningSettings
 from .aws_settings import REGION, ClusterSettings, GpuNodeSettings, NetworkSettings
-from .section import Flag, Section
 
 PROJECT = "inference-platform"
-MODEL_ACCOUNT = "model-loader"
-"""Service account of the pods where they may read buckets and none is named."""
 
 
-class Cache(Section):
-    """Where loaded weights are kept: a PersistentVolumeClaim or a folder of the node."""
-
-    claim: str | None = None
-    host_path: str | None = None
-
-    @model_validator(mode="after")
-    def _one_place(self) -> "Cache":
-        if self.claim and self.host_path:
-            raise ValueError("set claim or hostPath, not both")
-        return self
-
-
-class Pods(Section):
-    """What every pod gets in this environment."""
-
-    tolerations: list[dict[str, Any]] = Field(default_factory=list)
-    service_account_name: str | None = None
-    image_pull_secrets: list[str] = Field(default_factory=list)
-    priority_class_name: str | None = None
-    annotations: dict[str, str] = Field(default_factory=dict)
-    labels: dict[str, str] = Field(default_factory=dict)
-    node_selector: dict[str, str] = Field(default_factory=dict)
-
-
-class Prerequisites(Section):
-    """What is installed into the cluster besides the models."""
-
-    install: Flag = False
-    present: list[str] = Field(default_factory=list)
-    adapter: Literal["prometheus-adapter", "keda"] = "prometheus-adapter"
-    gpu_stack: Literal["device-plugin", "operator"] = "device-plugin"
-    monitoring: Flag = False
-    grafana: Flag = True
-    prometheus_url: str = PROMETHEUS_URL
-    prometheus_port: int = Field(default=PROMETHEUS_PORT, ge=1, le=65535)
-    retention: str = "10d"
-    storage_gib: int | None = Field(default=None, ge=1)
-
-
-class Settings(Section):
+class Settings(FleetSettings):
     """One environment. The keys, with descriptions and defaults, are those of Pulumi.yaml."""
 
     models: list[str] = Field(min_length=1)
-    namespace: str = Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
-    realization: Literal["native", "operator"]
-    workload: Literal["auto", "lws", "deployment"]
-    runtimes: Literal["upstream", "current"]
     cloud: Literal["none", "aws"]
     region: str = Field(pattern=REGION)
     kubeconfig: str = Field(default="", validate_default=True)
     context: str
     cluster_name: str = Field(min_length=1)
-    simulated_nodes: Flag
-    custom_resources: Flag
-    model_cache: Cache
-    pods: Pods
     tags: dict[str, str]
     protect: Flag
     network: NetworkSettings
     cluster: ClusterSettings
     gpu_nodes: GpuNodeSettings
-    model_buckets: list[str]
-    prerequisites: Prerequisites
-    front_door: FrontDoorSettings
-    hardening: HardeningSettings
-    file: str = Field(default="<program>", exclude=True)
-    """What to name in messages; not a key."""
 
     @field_validator("kubeconfig")
     @classmethod
@@ -108,64 +52,36 @@ class Settings(Section):
             raise ValueError("network: name two zones at least, which EKS wants for its control plane")
         return self
 
-    @property
-    def model_account(self) -> str | None:
-        """Service account of the pods; one is made where they read buckets and none is named."""
-        made = MODEL_ACCOUNT if self.model_buckets else None
-        return self.pods.service_account_name or made
-
-    def environment(self) -> NodeEnvironment:
-        """Return where and how nodes are made."""
+    @functools.cached_property
+    def aws(self) -> AwsEnvironment | None:
+        """What is known of AWS, as of now; None elsewhere."""
+        if self.cloud != "aws":
+            return None
+        network = self.network
         labels = self.pods.node_selector
-        return self.gpu_nodes.environment(self.region, self.network, self.cluster.version, labels, self.file)
+        return AwsEnvironment(
+            region=self.region,
+            nodes=self.gpu_nodes.environment(self.region, network, self.cluster.version, labels, self.file),
+            existing=self.cluster.existing,
+            addons=frozenset(self.cluster.addons),
+            cidr=network.cidr or (None if network.vpc_id else CIDR),
+        )
 
     def facts(self) -> ClusterFacts:
         """Return what is known of the cluster, for what must be installed in it."""
-        said, aws = self.prerequisites, self.cloud == "aws"
+        known = super().facts()
+        if self.cloud != "aws":
+            return known
         # Every cluster that is made here has the add-on; a second metrics-server would fight it.
-        addons = {"metrics-server"} if aws and not self.cluster.existing else set[str]()
+        addons = set[str]() if self.cluster.existing else {"metrics-server"}
         scaler = {"managed": "cluster-autoscaler", "karpenter": "karpenter"}[self.gpu_nodes.provisioner]
-        return ClusterFacts(
-            version=self.cluster.version if aws else "",
+        return replace(
+            known,
+            version=self.cluster.version,
             cloud=self.cloud,
-            node_autoscaler=scaler if aws else "",
+            node_autoscaler=scaler,
             image=self.gpu_nodes.image,
-            adapter=said.adapter,
-            gpu_stack=said.gpu_stack,
-            monitoring=said.monitoring,
-            present=frozenset({*said.present, *addons}),
-            file=self.file,
-        )
-
-    def metrics(self) -> MetricSettings:
-        """Return how metrics are collected: of all models where they are watched, else what autoscalers read."""
-        said = self.prerequisites
-        return MetricSettings(
-            adapter=said.adapter,
-            prometheus=f"{said.prometheus_url}:{said.prometheus_port}",
-            scrape="all" if said.monitoring else "used",
-        )
-
-    def options(self) -> Options:
-        """Return how to render."""
-        cache, pods = self.model_cache, self.pods
-        return Options(
-            realization=self.realization,
-            workload=self.workload,
-            runtimes=self.runtimes,
-            namespace=self.namespace,
-            cache=ModelCache(cache.claim, cache.host_path) if cache.claim or cache.host_path else None,
-            overrides=PodOverrides(
-                tolerations=tuple(pods.tolerations),
-                service_account_name=self.model_account,
-                image_pull_secrets=tuple(pods.image_pull_secrets),
-                priority_class_name=pods.priority_class_name,
-                annotations=pods.annotations,
-                labels=pods.labels,
-                node_selector=pods.node_selector,
-            ),
-            monitoring=self.prerequisites.monitoring,
-            alternatives=self.gpu_nodes.policy({}).alternatives if self.cloud == "aws" else {},
+            present=known.present | addons,
         )
 
 

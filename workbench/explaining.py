@@ -35,23 +35,25 @@ def explain(
     from rich.console import Console
     from rich.table import Table
 
-    from components.api.load import load
     from components.api.problems import errors
-    from components.planning.explain import explain as explained
-    from components.render.fleet import render_fleet
-    from components.render.options import Options
+    from components.families import load
+    from components.fleet.options import Options
+    from components.plan.environment import Environment
+    from components.plan.explain import explain as explained
+    from components.plan.plan import plan
 
     try:
         options = Options(workload=workload, runtimes=runtimes)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     manifests = load(paths or [_SAMPLES])
-    problems = errors([*manifests.problems, *render_fleet(manifests.resources, options, manifests.problems).problems])
+    planned = plan(manifests, Environment(options=options))
+    problems = errors(planned.problems)
     if problems:
         raise WorkbenchError("\n".join(map(str, problems)))
     table = Table("field", "value", "became", box=None)
     for subject in _named(name, manifests.resources):
-        for row in explained(subject, manifests.resources, options):
+        for row in explained(subject, manifests.resources, planned):
             shown = list(row.became) if whole else [_cut(text) for text in row.became[:_MOST]]
             if len(row.became) > len(shown):
                 shown.append(f"and {len(row.became) - len(shown)} more (--all)")

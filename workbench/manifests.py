@@ -12,7 +12,7 @@ import typer
 from .errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from components.api.load import Manifests
+    from components.api.kinds import Kind
     from components.api.problems import Problem
 
 Paths = Annotated[list[Path], typer.Argument(help="YAML files, or folders of them.", metavar="PATH...")]
@@ -50,13 +50,15 @@ def validate(
 
     One line per problem: file:line: Kind/name: field.path: reason.
     """
-    from components.api.load import load
     from components.api.problems import errors
+    from components.families import load
 
     manifests = load(paths)
-    problems = list(manifests.problems)
+    problems: Iterable[Problem] = manifests.problems
     if not alone:
-        problems += _across(manifests)
+        from components.plan.plan import plan
+
+        problems = plan(manifests).problems
     problems = sorted(set(problems), key=lambda problem: problem.place)
     if output is Output.JSON:
         _write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
@@ -70,56 +72,46 @@ def _line(problem: "Problem") -> str:
     return f"{problem}" if problem.severity == "error" else f"{problem} ({problem.severity})"
 
 
-def _across(manifests: "Manifests") -> Iterable["Problem"]:
-    """Return what is wrong between objects: references, templates, metrics, and whether pods fit their instances."""
-    from components.planning.fit import fit
-    from components.render.fleet import render_fleet
-    from components.render.metrics import metric_chain
-
-    fleet = render_fleet(manifests.resources, unread=manifests.problems)
-    return [*fleet.problems, *metric_chain(fleet).problems, *fit(fleet)]
-
-
 def defaults(paths: Paths) -> None:
     """Write the resources as the API server would store them, with every default filled in."""
-    from components.api.defaults import with_defaults
-    from components.api.load import load
     from components.api.problems import errors
+    from components.api.schema.defaults import with_defaults
+    from components.families import load
 
     manifests = load(paths)
     wrong = errors(manifests.problems)
     if wrong:
         raise WorkbenchError("\n".join(map(str, wrong)))
-    _write(_yaml([with_defaults(loaded.resource) for loaded in manifests.resources]))
+    _write(_yaml([with_defaults(loaded) for loaded in manifests.resources]))
 
 
 def crds(kinds: Kinds = None) -> None:
     """Write CustomResourceDefinitions as YAML."""
-    from components.api.crds import crd
+    from components.api.schema.crds import crd
 
     _write(_yaml([crd(kind) for kind in _chosen(kinds)]))
 
 
 def schema(kinds: Kinds = None) -> None:
     """Write one JSON object: apiVersion/Kind to the JSON schema of the kind."""
-    from components.api.jsonschema import schema as schema_of
+    from components.api.schema.jsonschema import schema as schema_of
 
-    _write(json.dumps({kind: schema_of(kind) for kind in _chosen(kinds)}, indent=2) + "\n")
+    _write(json.dumps({kind.title: schema_of(kind) for kind in _chosen(kinds)}, indent=2) + "\n")
 
 
-def _chosen(names: list[str] | None) -> list[str]:
-    """Return the titles of the kinds that were asked for; a wrong name is wrong usage."""
-    from components.api.jsonschema import one_kind
-    from components.api.kinds import KINDS
+def _chosen(names: list[str] | None) -> "list[Kind]":
+    """Return the kinds that were asked for; a wrong name is wrong usage."""
+    from components.families import kinds
 
+    known = kinds()
     try:
-        return [one_kind(name).title for name in names] if names else [kind.title for kind in KINDS.values()]
+        return [known.one(name) for name in names] if names else list(known)
     except ValueError as error:
         raise WorkbenchError(str(error), exit_code=2) from None
 
 
 def _yaml(objects: list[dict[str, Any]]) -> str:
-    from components.render.yamltext import dump_all
+    from components.api.documents.writer import dump_all
 
     return dump_all(objects)
 

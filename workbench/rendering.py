@@ -22,12 +22,12 @@ def render(
     cache_host_path: Annotated[str | None, typer.Option(help="Node folder that keeps loaded weights.")] = None,
 ) -> None:
     """Print the Kubernetes objects of the manifests; problems go to stderr and nothing is printed then."""
-    from components.api.load import load
+    from components.api.documents.writer import dump_all
     from components.api.problems import errors
-    from components.planning.fit import fit
-    from components.render.fleet import render_fleet
-    from components.render.options import ModelCache, Options
-    from components.render.yamltext import dump_all
+    from components.families import load
+    from components.fleet.options import ModelCache, Options
+    from components.plan.environment import Environment
+    from components.plan.plan import plan
 
     try:
         cached = cache_claim or cache_host_path
@@ -40,12 +40,11 @@ def render(
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    manifests = load(paths)
-    fleet = render_fleet(manifests.resources, options, manifests.problems)
-    problems = sorted({*manifests.problems, *fleet.problems, *fit(fleet)}, key=lambda problem: problem.place)
+    planned = plan(load(paths), Environment(options=options))
+    problems = sorted(set(planned.problems), key=lambda problem: problem.place)
     for problem in problems:
         prefix = "" if problem.severity == "error" else "warning: "
         print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201
     if errors(problems):
         raise typer.Exit(1)
-    sys.stdout.write(dump_all(obj for item in fleet.rendered for obj in item.objects))
+    sys.stdout.write(dump_all(obj for item in planned.fleet.rendered for obj in item.objects))

@@ -1,12 +1,20 @@
-"""The kinds of the contract, as the API server registers them (contract/README.md)."""
+"""What a kind of the contract is, as the API server registers it (contract/README.md), and a set of them."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
+from typing import NamedTuple
 
-from .leaderworkerset import LeaderWorkerSet
-from .llmaz import BackendRuntime, OpenModel, Playground, Service
-from .llmkube import InferenceService, Model
 from .meta import Resource
+from .problems import did_you_mean
+
+
+class Column(NamedTuple):
+    """What ``kubectl get`` prints of a kind; those of priority 1 only with ``-o wide``."""
+
+    name: str
+    type: str
+    path: str
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,7 @@ class Kind:
     """Status path of the pod selector; empty for kinds without a scale subresource, or without a selector in it."""
     scales_unselected: bool = False
     """Whether there is a scale subresource that tells no selector: autoscalers cannot use it, clients can."""
+    columns: tuple[Column, ...] = ()
 
     @property
     def group(self) -> str:
@@ -55,66 +64,38 @@ class Kind:
         return f"{self.api_version}/{self.kind}"
 
 
-_ALL = (
-    Kind("llmaz.io/v1alpha1", "OpenModel", OpenModel, "openmodels", namespaced=False, short_names=("om",)),
-    Kind(
-        "inference.llmaz.io/v1alpha1",
-        "BackendRuntime",
-        BackendRuntime,
-        "backendruntimes",
-        namespaced=False,
-        short_names=("br",),
-    ),
-    Kind(
-        "inference.llmaz.io/v1alpha1",
-        "Playground",
-        Playground,
-        "playgrounds",
-        namespaced=True,
-        short_names=("pl",),
-        scale_selector=".status.selector",
-    ),
-    Kind(
-        "inference.llmaz.io/v1alpha1",
-        "Service",
-        Service,
-        "services",
-        namespaced=True,
-        short_names=("isvc",),
-        scale_selector=".status.selector",
-    ),
-    Kind(
-        "leaderworkerset.x-k8s.io/v1",
-        "LeaderWorkerSet",
-        LeaderWorkerSet,
-        "leaderworkersets",
-        namespaced=True,
-        short_names=("lws",),
-        scale_selector=".status.hpaPodSelector",
-    ),
-)
+class Kinds:
+    """Kinds that manifests can be read of, in the order in which messages list them."""
 
-LLMKUBE = (
-    Kind(
-        "inference.llmkube.dev/v1alpha1",
-        "InferenceService",
-        InferenceService,
-        "inferenceservices",
-        namespaced=True,
-        short_names=("isvc",),
-        scales_unselected=True,
-    ),
-    Kind("inference.llmkube.dev/v1alpha1", "Model", Model, "models", namespaced=True, short_names=("mdl",)),
-)
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        self._by_title = {kind.title: kind for kind in kinds}
 
-KINDS = MappingProxyType({(kind.api_version, kind.kind): kind for kind in (*_ALL, *LLMKUBE)})
+    def __iter__(self) -> Iterator[Kind]:
+        """Iterate over the kinds in order."""
+        return iter(self._by_title.values())
 
+    def find(self, api_version: object, kind: object) -> Kind | None:
+        """Return the kind of an object; None for one that is not known."""
+        return self._by_title.get(f"{api_version}/{kind}")
 
-def kinds_named(name: str) -> list[Kind]:
-    """Return the kinds with this name, or with this ``apiVersion/Kind``."""
-    return [kind for kind in KINDS.values() if name in (kind.kind, kind.title)]
+    def named(self, name: str) -> list[Kind]:
+        """Return the kinds with this name, or with this ``apiVersion/Kind``."""
+        return [kind for kind in self if name in (kind.kind, kind.title)]
 
+    def one(self, name: str) -> Kind:
+        """Return the kind of this name, or of this ``apiVersion/Kind``.
 
-def kind_of(resource: Resource) -> Kind:
-    """Return the kind of a resource."""
-    return KINDS[resource.api_version, resource.kind]
+        Raises:
+            ValueError: If there is none; the message names those that exist.
+        """
+        found = self.named(name)
+        if not found:
+            known = [kind.kind for kind in self]
+            hint = did_you_mean(name, known)
+            raise ValueError(f"unknown kind {name!r}{hint}; known are {', '.join(known)}")
+        return found[0]
+
+    @property
+    def titles(self) -> list[str]:
+        """Every ``apiVersion/Kind``."""
+        return list(self._by_title)

@@ -12,10 +12,10 @@ from yaml.nodes import Node
 
 from .base import Json
 from .collection import paused_collection
-from .kinds import KINDS, Kind
+from .documents.reader import Document, YamlError, documents, line_of, nodes
+from .kinds import Kind, Kinds
 from .meta import Resource
 from .problems import Problem, did_you_mean, field_path, path_parts
-from .yamlread import Document, YamlError, documents, line_of, nodes
 
 SUFFIXES = (".yaml", ".yml")
 Found = tuple[tuple[str | int, ...], str]
@@ -52,17 +52,33 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A resource and where it came from."""
+    """A resource, its kind and where it came from."""
 
     resource: Resource
+    kind: Kind
     file: str
     line: int
     place: Place | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, resource: Resource) -> "Loaded":
+    def of(cls, resource: Resource, kind: Kind) -> "Loaded":
         """Wrap a resource that a program made."""
-        return cls(resource, "<program>", 0)
+        return cls(resource, kind, "<program>", 0)
+
+    @property
+    def name(self) -> str:
+        """Name of the resource."""
+        return self.resource.metadata.name
+
+    @property
+    def title(self) -> str:
+        """``Kind/name``, as messages name it."""
+        return f"{self.resource.kind}/{self.name}"
+
+    @property
+    def where(self) -> str:
+        """The resource and its place, for messages about another one."""
+        return f"{self.title} in {self.file}:{self.line}"
 
     def problem(self, path: str, reason: str, severity: str = "error") -> Problem:
         """Return a problem of this resource, at the line of the field."""
@@ -79,28 +95,34 @@ class Manifests:
     problems: tuple[Problem, ...] = ()
 
 
-def load(paths: Iterable[Path | str]) -> Manifests:
+def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
     """Read files, and folders with everything below them, in order; each file once.
 
     Never raises for what it finds: an absent file, bad YAML or a wrong field is a problem.
     """
-    resources: list[Loaded] = []
-    problems: list[Problem] = []
+    reader = _Reader(kinds)
     with paused_collection():
-        for file in _files(paths, problems):
-            text = _text(file, problems)
+        for file in _files(paths, reader.problems):
+            text = _text(file, reader.problems)
             if text is not None:
-                _read(text, str(file), resources, problems)
-    return Manifests(tuple(resources), tuple(sorted(problems, key=lambda p: p.place)))
+                reader.read(text, str(file))
+    return Manifests(tuple(reader.resources), tuple(sorted(reader.problems, key=lambda p: p.place)))
 
 
-def parse(text: str, file: str = "<text>") -> Manifests:
+def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
     """Read manifests from text."""
-    resources: list[Loaded] = []
-    problems: list[Problem] = []
+    reader = _Reader(kinds)
     with paused_collection():
-        _read(text, file, resources, problems)
-    return Manifests(tuple(resources), tuple(problems))
+        reader.read(text, file)
+    return Manifests(tuple(reader.resources), tuple(reader.problems))
+
+
+def objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Manifests:
+    """Take manifests that a program has as data, each an object in wire form."""
+    reader = _Reader(kinds)
+    for value in values:
+        reader.take(value, file)
+    return Manifests(tuple(reader.resources), tuple(reader.problems))
 
 
 def _files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Path]:
@@ -137,64 +159,77 @@ def _file_problem(path: Path, reason: str, line: int = 1, severity: str = "error
     return Problem(str(path), line, "", "", "", reason, severity)
 
 
-def _read(text: str, file: str, resources: list[Loaded], problems: list[Problem]) -> None:
-    source = Source(file, text)
-    try:
-        for document in documents(text):
-            if document.value is not None:
-                _document(document, source, resources, problems)
-    except YamlError as error:
-        problems.append(Problem(file, error.line, "", "", "", error.reason))
+class _Reader:
+    """Collects resources and problems, whatever the text."""
 
+    def __init__(self, kinds: Kinds) -> None:
+        self.kinds = kinds
+        self.resources: list[Loaded] = []
+        self.problems: list[Problem] = []
 
-def _document(document: Document, source: Source, resources: list[Loaded], problems: list[Problem]) -> None:
-    value = document.value
-    place = Place(source, document.index)
-    if document.duplicates:
-        kind, name = _identity(value)
-        problems += [
-            Problem(source.file, line, kind, name, "", f"key {key!r} is written twice in one map; remove one")
-            for line, key in document.duplicates
-        ]
-        return
-    if isinstance(value, dict) and value.get("kind") == "List" and value.get("apiVersion") == "v1":
+    def read(self, text: str, file: str) -> None:
+        """Read the documents of a file."""
+        source = Source(file, text)
+        try:
+            for document in documents(text):
+                if document.value is not None:
+                    self._document(document, source)
+        except YamlError as error:
+            self.problems.append(Problem(file, error.line, "", "", "", error.reason))
+
+    def take(self, value: Json, file: str) -> None:
+        """Take one object that has no text."""
+        self._object(value, file, 0, None, odd=True)
+
+    def _document(self, document: Document, source: Source) -> None:
+        value = document.value
+        place = Place(source, document.index)
+        if document.duplicates:
+            kind, name = _identity(value)
+            self.problems += [
+                Problem(source.file, line, kind, name, "", f"key {key!r} is written twice in one map; remove one")
+                for line, key in document.duplicates
+            ]
+            return
+        if isinstance(value, dict) and value.get("kind") == "List" and value.get("apiVersion") == "v1":
+            self._list(value, document, place)
+            return
+        self._object(value, source.file, document.line, place, odd=document.odd)
+
+    def _list(self, value: dict[str, Any], document: Document, place: Place) -> None:
         items = value.get("items")
+        file = place.source.file
         if not isinstance(items, list):
             reason = "must be a list of objects; write them as items or as documents of their own"
-            problems.append(Problem(source.file, place.line("items"), "List", "", "items", reason))
+            self.problems.append(Problem(file, place.line("items"), "List", "", "items", reason))
             return
         for index, item in enumerate(items):
-            inner = Place(source, document.index, ("items", index))
-            _object(item, document, inner, resources, problems)
-        return
-    _object(value, document, place, resources, problems)
+            inner = Place(place.source, document.index, ("items", index))
+            self._object(item, file, inner.line(""), inner, odd=document.odd)
 
+    def _object(self, value: Json, file: str, line: int, place: Place | None, *, odd: bool) -> None:
+        if not isinstance(value, dict):
+            reason = "must be a map with apiVersion, kind, metadata and spec"
+            self.problems.append(Problem(file, line, "", "", "", reason))
+            return
 
-def _object(value: Json, document: Document, place: Place, resources: list[Loaded], problems: list[Problem]) -> None:
-    file = place.source.file
-    line = document.line if not place.prefix else place.line("")
-    if not isinstance(value, dict):
-        problems.append(Problem(file, line, "", "", "", "must be a map with apiVersion, kind, metadata and spec"))
-        return
-    api_version, kind_name = value.get("apiVersion"), value.get("kind")
-    kind = (
-        KINDS.get((api_version, kind_name)) if isinstance(api_version, str) and isinstance(kind_name, str) else None
-    )
-    if kind is None:
-        path, reason = _unknown_kind(api_version, kind_name)
-        problems.append(Problem(file, place.line(path), *_identity(value), path, reason))
-        return
-    resource, found = check(value, kind, odd=document.odd)
-    if resource is not None:
-        loaded = Loaded(resource, file, line, place)
-        resources.append(loaded)
-        if resource.metadata.namespace and not kind.namespaced:
-            reason = f"has no effect: {kind.kind} is cluster-scoped; remove it"
-            problems.append(loaded.problem("metadata.namespace", reason, "warning"))
-    identity = _identity(value)
-    for parts, reason in found:
-        path = field_path(parts)
-        problems.append(Problem(file, place.line(path), *identity, path, reason))
+        def problem(path: str, reason: str) -> None:
+            at = place.line(path) if place else line
+            self.problems.append(Problem(file, at, *_identity(value), path, reason))
+
+        kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
+        if kind is None:
+            problem(*_unknown_kind(value.get("apiVersion"), value.get("kind"), self.kinds))
+            return
+        resource, found = check(value, kind, odd=odd)
+        if resource is not None:
+            loaded = Loaded(resource, kind, file, line, place)
+            self.resources.append(loaded)
+            if resource.metadata.namespace and not kind.namespaced:
+                reason = f"has no effect: {kind.kind} is cluster-scoped; remove it"
+                self.problems.append(loaded.problem("metadata.namespace", reason, "warning"))
+        for parts, reason in found:
+            problem(field_path(parts), reason)
 
 
 def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resource | None, list[Found]]:
@@ -211,7 +246,7 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
     """
     found: list[Found] = []
     if odd or "status" in value:
-        from .structural import clean, graph, unknown
+        from .schema.structural import clean, graph, unknown
 
         schema = graph(kind)
         status = schema.root["properties"].get("status")
@@ -242,16 +277,16 @@ def _name_problems(value: dict[str, Any], kind: Kind, known: list[Found]) -> lis
     return [found for rule in kind.model.rules for found in rule.problems(named)]
 
 
-def _unknown_kind(api_version: object, kind: object) -> tuple[str, str]:
-    titles = ", ".join(k.title for k in KINDS.values())
+def _unknown_kind(api_version: object, kind: object, kinds: Kinds) -> tuple[str, str]:
+    titles = ", ".join(kinds.titles)
     if not isinstance(api_version, str) or not api_version:
         return "apiVersion", f"is required, found {api_version!r}; use one of {titles}"
     if not isinstance(kind, str) or not kind:
         return "kind", f"is required, found {kind!r}; use one of {titles}"
-    for known in KINDS.values():
+    for known in kinds:
         if known.kind == kind:
             return "apiVersion", f"must be '{known.api_version}' for kind {kind}, found {api_version!r}"
-    hint = did_you_mean(kind, [k.kind for k in KINDS.values()])
+    hint = did_you_mean(kind, [k.kind for k in kinds])
     return "kind", f"unknown kind '{api_version}/{kind}'{hint or f'; known are {titles}'}"
 
 

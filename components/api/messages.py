@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from .embedded import UNKNOWN, show
 from .kinds import Kind
 from .problems import did_you_mean
-from .structural import graph
+from .schema.embedded import UNKNOWN, show
+from .schema.structural import graph
 
 Found = tuple[tuple[str | int, ...], str]
 

@@ -6,8 +6,6 @@ from pydantic import Field
 from pydantic.config import JsonDict
 
 from .base import ApiModel, Int64, Rule
-from .embedded import Conditions as Conditions
-from .embedded import JsonObject as JsonObject
 from .names import (
     annotations_broken,
     dns_label,
@@ -17,6 +15,8 @@ from .names import (
     owners_broken,
     times_broken,
 )
+from .schema.embedded import Conditions as Conditions
+from .schema.embedded import JsonObject as JsonObject
 
 _GO_MAP: JsonDict = {"x-null-is-empty": True}
 """The server decodes metadata into Go types, where a null entry of a map of strings is empty text."""

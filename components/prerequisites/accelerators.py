@@ -4,13 +4,12 @@ from typing import Any, TypedDict
 
 import pulumi
 
-from ..catalog.instances import instances
-from ..planning.node_labels import ACCELERATOR_LABEL
+from ..aws.names import ACCELERATOR_LABEL, NEURON_RESOURCE
+from ..nodes.instances import instances
 from .chart import ChartComponent
 
-_NEURON_RESOURCE = "aws.amazon.com/neuron"
 _GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-_NEURON = {"key": _NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
+_NEURON = {"key": NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
 _CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 
 
@@ -94,7 +93,7 @@ class NeuronDevicePlugin(ChartComponent):
 
 def neuron_values() -> dict[str, Any]:
     """Return the chart's values: the types that it goes to by default are those of 2024, without Trainium 2."""
-    types = sorted(node.name for node in instances().values() if node.accelerator_resource == _NEURON_RESOURCE)
+    types = sorted(node.name for node in instances().values() if node.accelerator_resource == NEURON_RESOURCE)
     return {
         "neuronInstances": types,
         "npd": {"enabled": False},

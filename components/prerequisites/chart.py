@@ -10,8 +10,8 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
 
-from ..catalog.charts import charts
 from ..serving.objects import token
+from .charts import charts
 
 _SECONDS = 900
 """Images of this field are large, and nodes may have to come first."""

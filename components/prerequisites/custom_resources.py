@@ -8,7 +8,8 @@ from typing import TypedDict
 
 import pulumi
 
-from ..api.crds import crd
+from ..api.schema.crds import crd
+from ..families import kinds
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 
 
@@ -33,7 +34,7 @@ class CustomResources(pulumi.ComponentResource):
         super().__init__(token("CustomResources"), name, {}, opts)
         self.definitions: list[KubernetesObject] = []
         for kind in args["kinds"]:
-            value = crd(kind)
+            value = crd(kinds().one(kind))
             child = f"{name}-{value['spec']['names']['plural']}"
             self.definitions.append(kubernetes_object(value, child, pulumi.ResourceOptions(parent=self)))
         self.kinds = pulumi.Output.from_input(list(args["kinds"]))

@@ -5,8 +5,9 @@ from typing import Any, TypedDict
 
 import pulumi
 
-from ..render.dashboard import exported_node_labels
+from ..metrics.dashboard import exported_node_labels
 from .chart import ChartComponent
+from .prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 
 
 class MetricsServer(ChartComponent):
@@ -73,10 +74,6 @@ class PrometheusAdapterArgs(TypedDict, total=False):
     """The chart's rules: custom and external, as ``components.render.metrics`` makes them. Default: none."""
     external: bool
     """Whether it serves external metrics; not beside KEDA, which then owns that API. Default: true."""
-
-
-PROMETHEUS_URL = "http://kube-prometheus-stack-prometheus.monitoring.svc"
-PROMETHEUS_PORT = 9090
 
 
 class PrometheusAdapter(ChartComponent):

@@ -6,10 +6,11 @@ from typing import Any, NoReturn, TypedDict
 import pulumi
 
 from ..api.base import ApiModel, whole_float_to_int
-from ..api.kinds import KINDS
 from ..api.load import Loaded, check
 from ..api.problems import Problem, errors, field_path
-from ..render.options import ModelCache, Options, PodOverrides
+from ..families import kinds
+from ..fleet.options import ModelCache, Options, PodOverrides
+from ..plan.plan import Plan
 
 
 class InvalidArguments(pulumi.InputPropertiesError, pulumi.RunError):
@@ -97,14 +98,14 @@ def checked(value: Mapping[str, Any], name: str) -> Loaded:
         InvalidArguments: its kind is unknown or the contract refuses it.
     """
     wire = plain(dict(value))
-    kind = KINDS.get((str(wire.get("apiVersion")), str(wire.get("kind"))))
+    kind = kinds().find(wire.get("apiVersion"), wire.get("kind"))
     if kind is None:
         reason = f"unknown kind {wire.get('apiVersion')}/{wire.get('kind')}"
         raise InvalidArguments(f"{name}: {reason}", [{"property_path": "kind", "reason": reason}])
     resource, found = check(wire, kind)
     if resource is None:
         refuse([Problem("<program>", 0, kind.kind, name, field_path(path), reason) for path, reason in found])
-    return Loaded.of(resource)
+    return Loaded.of(resource, kind)
 
 
 def claimed_models(name: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -155,6 +156,20 @@ def refuse(problems: list[Problem]) -> NoReturn:
     raise InvalidArguments(
         "\n".join(lines), [{"property_path": p.path, "reason": p.reason} for p in errors(problems)]
     )
+
+
+def checked_plan(planned: Plan) -> Plan:
+    """Return a plan without errors; what works but hardly as meant is logged.
+
+    Raises:
+        InvalidArguments: there are errors; every problem is listed.
+    """
+    for problem in planned.problems:
+        if problem.severity != "error":
+            pulumi.log.warn(str(problem))
+    if errors(planned.problems):
+        refuse(list(planned.problems))
+    return planned
 
 
 def metadata_of(name: str, args: Mapping[str, Any], *, namespaced: bool = True) -> dict[str, Any]:

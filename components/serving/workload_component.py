@@ -1,24 +1,22 @@
 """The base of components that serve a model: registers what rendering computed, and decides nothing."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import pulumi
 
-from ..api.load import Loaded
-from ..api.problems import errors
-from ..planning.fit import fit
-from ..render.core_services import BALANCED, address_in, is_balanced
-from ..render.fleet import render_fleet
-from ..render.options import Options
-from ..render.types import Rendered
-from .arguments import checked, refuse
+from ..api.load import Loaded, Manifests
+from ..fleet.objects import BALANCED, HPA, address_in, is_balanced, is_core_service
+from ..fleet.options import Options
+from ..fleet.rendered import Rendered
+from ..plan.environment import Environment
+from ..plan.plan import plan
+from .arguments import checked, checked_plan
 from .objects import kubernetes_object, token
 
-_SUFFIXES = {"Service": "-lb", "HorizontalPodAutoscaler": "-hpa"}
-_SCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
-_OPERATOR_GROUPS = ("inference.llmaz.io/", "inference.llmkube.dev/")
+_SCALERS = (HPA, "ScaledObject")
 
 
 class WorkloadComponent(pulumi.ComponentResource):
@@ -56,20 +54,24 @@ class WorkloadComponent(pulumi.ComponentResource):
             kubernetes_object(value, f"{name}-{value['kind']}".lower(), pulumi.ResourceOptions(parent=self))
             for value in (rendered.shared if shared else ())
         ]
-        url = rendered.endpoint.url if rendered.endpoint else ""
-        endpoint = pulumi.Output.from_input(url)
+        self.endpoints = {each.name: pulumi.Output.from_input(each.url) for each in rendered.endpoints}
+        bodies = {id(each.body): each for each in rendered.endpoints}
         workload = None
         for value in rendered.objects:
             order = [workload] if workload and value["kind"] in _SCALERS else [] if workload else before
             child = kubernetes_object(
-                value, name + _suffix(value), pulumi.ResourceOptions(parent=self, depends_on=order or None)
+                value,
+                _logical(name, rendered.name, value),
+                pulumi.ResourceOptions(parent=self, depends_on=order or None),
             )
             workload = workload or child
             if is_balanced(value):
-                endpoint = child.status.apply(lambda status: _at_load_balancer(url, status))
-        self.endpoint = endpoint
-        self.model = pulumi.Output.from_input(rendered.endpoint.model if rendered.endpoint else "")
-        self.workload_name = pulumi.Output.from_input(rendered.workload_name)
+                reached = bodies[id(value)]
+                self.endpoints[reached.name] = child.status.apply(functools.partial(_at_load_balancer, reached.url))
+        first = next(iter(rendered.endpoints), None)
+        self.endpoint = self.endpoints[first.name] if first else pulumi.Output.from_input("")
+        self.model = pulumi.Output.from_input(first.model if first else "")
+        self.workload_name = pulumi.Output.from_input(next((w.name for w in rendered.workloads), ""))
         self.namespace = pulumi.Output.from_input(rendered.namespace)
         self.register_outputs(
             {
@@ -88,22 +90,20 @@ def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
     return urlunsplit(parts._replace(netloc=f"{address}:{parts.port}")) if address else url
 
 
-def _suffix(value: dict[str, Any]) -> str:
-    operated = str(value["apiVersion"]).startswith(_OPERATOR_GROUPS)
-    return "" if operated else _SUFFIXES.get(value["kind"], "")
+def _logical(name: str, resource: str, value: dict[str, Any]) -> str:
+    """Name a child after the component, and after what its object's name adds to the resource's."""
+    added = str(value["metadata"]["name"]).removeprefix(resource)
+    if is_core_service(value):
+        return name + (added or "-lb")
+    return f"{name}{added}-hpa" if value["kind"] == HPA else name + added
 
 
 def render_one(resource: Loaded, referred: Sequence[Mapping[str, Any]], options: Options) -> Rendered:
-    """Render one resource with the manifests that it refers to.
+    """Render one resource with the manifests that it refers to, after every check that a stack does too.
 
     Raises:
         InvalidArguments: something is wrong with it or does not fit; every problem is listed.
     """
     others = [checked(value, "a referred manifest") for value in referred]
-    fleet = render_fleet([resource, *others], options)
-    problems = [*fleet.problems, *fit(fleet)]
-    if errors(problems):
-        refuse(problems)
-    for problem in problems:
-        pulumi.log.warn(f"{problem.kind}/{problem.name}: {problem.path}: {problem.reason}")
-    return next(item for item in fleet.rendered if item.source is resource)
+    planned = checked_plan(plan(Manifests((resource, *others)), Environment(options=options)))
+    return next(item for item in planned.fleet.rendered if item.source is resource)

@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 from components.api.kinds import KINDS, Kind
-from components.api.structural import Graph, graph
-from tests.api.llmkube_samples import DOCUMENTS as LLMKUBE_DOCUMENTS
+from components.api.schema.structural import Graph, graph
+from tests.families.llmkube.api_samples import DOCUMENTS as LLMKUBE_DOCUMENTS
 
 Document = dict[str, Any]
 

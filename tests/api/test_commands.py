@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.api.crds import crd
-from components.api.jsonschema import schema
+from components.api.schema.crds import crd
+from components.api.schema.jsonschema import schema
 from tests.api.documents import DOCUMENTS
 
 ROOT = Path(__file__).parents[2]

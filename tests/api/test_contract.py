@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from components.api import llmaz
-from components.api.crds import crd
-from components.api.embedded import definitions
-from components.api.jsonschema import schema
 from components.api.kinds import KINDS
-from components.api.structural import Graph, graph
+from components.api.schema.crds import crd
+from components.api.schema.embedded import definitions
+from components.api.schema.jsonschema import schema
+from components.api.schema.structural import Graph, graph
+from components.families.llmaz import types as llmaz
 
 ROWS = list(csv.DictReader((Path(__file__).parent / "data/llmaz_fields.csv").read_text().splitlines()[1:]))
 KIND_NAMES = ("OpenModel", "Playground", "Service", "BackendRuntime")

@@ -1,6 +1,6 @@
 """The data file of core types is what the pinned package says."""
 
-from components.api.embedded import definitions
+from components.api.schema.embedded import definitions
 from tests.api import core_schemas
 
 

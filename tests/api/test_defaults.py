@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from components.api.defaults import with_defaults
 from components.api.load import check
+from components.api.schema.defaults import with_defaults
 from tests.api.documents import kind_of
 
 MODEL = {"apiVersion": "llmaz.io/v1alpha1", "kind": "OpenModel", "metadata": {"name": "m"}}

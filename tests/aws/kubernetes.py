@@ -8,19 +8,7 @@ from tests.aws import shapes
 from tests.aws.documented import choice_problems, instance_type_problems, pattern_problems
 from tests.aws.identity import role_exists
 from tests.aws.network import groups_exist, subnets_exist
-from tests.aws.plan import (
-    From,
-    Given,
-    Lookup,
-    Plan,
-    Planner,
-    Request,
-    Text,
-    drop_empty,
-    known,
-    listed,
-    lookup,
-)
+from tests.aws.plan import From, Given, Lookup, Plan, Planner, Request, Text, drop_empty, known, listed, lookup
 from tests.aws.policies import IDENTITY, policy_problems
 from workbench.engine.values import UNKNOWN
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pulumi.runtime import mocks
 
-from tests.components.aws_mock import Aws
-from tests.components.test_prerequisites import RELEASE
+from tests.aws.components.aws_mock import Aws
+from tests.prerequisites.test_components import RELEASE
 from tests.recorded import Recorded
 from tests.stacks.shipped import ON_AWS, ROOT, Clock, run, settings_of
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from components.catalog.instances import Instance
-from components.planning.node_labels import cloud_labels, own_labels
-from components.render.placement import taints
-from components.render.types import NodeGroupDemand
+from components.fleet.types import NodeGroupDemand
+
+from components.aws.nodes.labels import cloud_labels, own_labels
+from components.fleet.placement import taints
+from components.nodes.instances import Instance
 
 PROVISIONERS = ("cluster-autoscaler", "karpenter")
 Object = dict[str, Any]

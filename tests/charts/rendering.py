@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
-from components.catalog.charts import Chart, charts
-from components.catalog.eks import versions
+from components.aws.facts.eks import versions
+from components.prerequisites.charts import Chart, charts
 
 FOLDER = "INFERENCE_PLATFORM_CHARTS"
 HELM = "INFERENCE_PLATFORM_HELM"

@@ -7,7 +7,7 @@ import pytest
 
 from components.api.kinds import KINDS
 from components.api.kinds import Kind as OurKind
-from components.catalog.charts import charts
+from components.prerequisites.charts import charts
 from tests.charts.environments import ENVIRONMENTS, WITH_KEDA, custom_objects
 from tests.charts.rendering import Rendered
 from tests.charts.schemas import Kind, kind_of, problems, schemas

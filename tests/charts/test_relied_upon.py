@@ -8,19 +8,19 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from components.catalog.charts import charts
-from components.catalog.iam import controllers
-from components.catalog.instances import instance, instances
+from components.aws.facts.iam import controllers
+from components.front_door.settings import ENVOY_NAMESPACE
+from components.hardening.network_policies import Allowed
+from components.metrics import dashboard
+from components.metrics.chain import MetricSettings
+from components.nodes.instances import instance, instances
+from components.prerequisites.charts import charts
 from components.prerequisites.metrics import PROMETHEUS_PORT, PROMETHEUS_URL
-from components.render import dashboard
-from components.render.gateway_settings import ENVOY_NAMESPACE
-from components.render.metrics import MetricSettings
-from components.render.network_policies import Allowed
 from stacks.settings import Prerequisites
 from tests.charts.nodes import PROVISIONERS, labels, selected, tolerated
 from tests.charts.rendering import Rendered
 from tests.charts.variants import USUAL
-from tests.components.test_prerequisites import RULES
+from tests.prerequisites.test_components import RULES
 
 Render = Callable[..., Rendered]
 Object = dict[str, Any]

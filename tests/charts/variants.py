@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.prerequisites import accelerators, metrics
-from tests.components.test_prerequisites import COMPONENTS, RELEASE, RULES, Make, made
+from tests.prerequisites.test_components import COMPONENTS, RELEASE, RULES, Make, made
 
 Values = dict[str, Any]
 Path = tuple[str, ...]

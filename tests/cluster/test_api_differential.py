@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from components.api.crds import crd
-from components.api.defaults import WRITTEN, with_defaults
 from components.api.kinds import KINDS
 from components.api.load import check
+from components.api.schema.crds import crd
+from components.api.schema.defaults import WRITTEN, with_defaults
 from tests.api.documents import DOCUMENTS, Document, broken, kind_of, sent
-from tests.api.llmkube_documents import inference_services, models
-from tests.api.llmkube_wrong import wrong
+from tests.families.llmkube.api_documents import inference_services, models
+from tests.families.llmkube.api_wrong import wrong
 from workbench.cluster.cluster import Running
 from workbench.kube import Kube, KubeError
 

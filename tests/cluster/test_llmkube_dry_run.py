@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from components.fleet.types import Fleet
 
-from components.catalog.llmkube import llmkube
-from components.render.llmkube.pods import class_name, priority_class
-from components.render.types import Fleet
-from tests.render.llmkube_strategies import EXAMPLES, NAMESPACES, PRIORITY_CLASS, RUNTIME_CLASS, drawn
-from tests.render.support import errors
+from components.families.llmkube.facts import llmkube
+from components.families.llmkube.pods import class_name, priority_class
+from tests.families.llmkube.strategies import EXAMPLES, NAMESPACES, PRIORITY_CLASS, RUNTIME_CLASS, drawn
+from tests.fleets import errors
 from workbench.kube import APPLY, Kube, KubeError
 
 Object = dict[str, Any]

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from components.fleet.rendering import render_fleet
+from components.fleet.types import INSTANCE_TYPE_LABEL, Fleet, Rendered
 
 from components.api.load import load
-from components.catalog.llmkube import llmkube
-from components.render.fleet import render_fleet
-from components.render.nodes import node_groups
-from components.render.options import Options
-from components.render.types import INSTANCE_TYPE_LABEL, Fleet, Rendered
+from components.families.llmkube.facts import llmkube
+from components.fleet.options import Options
+from components.nodes.groups import node_groups
 from tests.cluster.test_node_groups import decided
-from tests.render.support import errors
-from tests.render.test_on_cluster import add_node, eventually, usable
+from tests.fleet.test_on_cluster import add_node, eventually, usable
+from tests.fleets import errors
 from workbench.kube import Kube
 
 SAMPLES = sorted((Path(__file__).parents[2] / "stacks" / "models").glob("llmkube-*.yaml"))

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from components.fleet.rendering import render_fleet
+from components.fleet.types import Fleet, Object
 
 from components.api.load import load
-from components.catalog.instances import Instance
-from components.planning.node_checks import check_nodes
-from components.planning.node_plan import NodeEnvironment, NodeGroupPlan, node_plan
-from components.render.fleet import render_fleet
-from components.render.node_policy import TypePolicy
-from components.render.nodes import offered_by
-from components.render.types import Fleet, Object
+from components.aws.nodes.checks import check_nodes
+from components.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.nodes.groups import offered_by
+from components.nodes.instances import Instance
+from components.nodes.policy import TypePolicy
 from stacks.settings import declared_defaults, parse
 from tests.stacks.shipped import MOMENT, ROOT, settings_of
 from workbench.kube import Kube

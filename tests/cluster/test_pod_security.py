@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from components.fleet.rendering import render_fleet
+from components.fleet.types import Fleet, Object, Rendered
 
 from components.api.load import load
-from components.render.fleet import render_fleet
-from components.render.front_door import FrontDoor, front_door
-from components.render.hardening import Hardening, harden, pod_templates, priority_classes, restricted_exemptions
-from components.render.network_policies import Allowed, network_policies
-from components.render.options import Options
-from components.render.types import Fleet, Object, Rendered
+from components.fleet.options import Options
+from components.front_door.door import FrontDoor, front_door
+from components.hardening.network_policies import Allowed, network_policies
+from components.hardening.workloads import Hardening, harden, pod_templates, priority_classes, restricted_exemptions
 from tests.stacks.shipped import ROOT
 from workbench.kube import Kube, KubeError
 

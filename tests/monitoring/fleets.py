@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.render.metrics import MetricChain, MetricSettings, metric_chain
-from components.render.types import Fleet
-from tests.render.support import errors, fleet_of, open_model, playground
+from components.fleet.types import Fleet
+
+from components.metrics.chain import MetricChain, MetricSettings, metric_chain
+from tests.fleets import errors, fleet_of, open_model, playground
 
 Json = dict[str, Any]
 _GPU: Json = {"name": "a10g", "limits": {"nvidia.com/gpu": 1}}

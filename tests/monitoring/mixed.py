@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from components.render.metrics import MetricSettings
+from components.metrics.chain import MetricSettings
+from tests.fleets import runner, runtime, service
 from tests.monitoring.engines import ENGINES, VLLM, WVA
 from tests.monitoring.exporter import Exporter, PretendedPod, serving
 from tests.monitoring.fleets import Made, in_namespace, made, pods_of, scaled
 from tests.monitoring.prometheus import scraping, started
 from tests.monitoring.watched import Watched
 from tests.monitoring.workload import external_metric, pods_metric
-from tests.render.support import runner, runtime, service
 
 Json = dict[str, Any]
 HERE, THERE = "serving", "elsewhere"

@@ -4,14 +4,14 @@ import re
 from typing import Any
 
 import pytest
+from components.fleet.types import Fleet
 
-from components.render.alerts import alert_names, alerts, prometheus_rule
-from components.render.types import Fleet
+from components.metrics.alerts import alert_names, alerts, prometheus_rule
+from tests.fleets import fleet_of, playground
 from tests.monitoring.alert_cases import ROWS, Case
 from tests.monitoring.alert_series import NAMESPACE
 from tests.monitoring.fleets import MODEL, in_namespace
 from tests.monitoring.promtool import Promtool
-from tests.render.support import fleet_of, playground
 
 Json = dict[str, Any]
 ENGINES = ("vllm", "sglang", "tgi", "llamacpp")

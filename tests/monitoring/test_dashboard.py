@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from components.render.dashboard import DashboardSettings, dashboard
+from components.metrics.dashboard import DashboardSettings, dashboard
+from tests.fleets import playground
 from tests.monitoring.engines import DCGM, ENGINES, KUBE_STATE, SGLANG, VLLM, Engine
 from tests.monitoring.exporter import Exporter, PretendedPod, serving
 from tests.monitoring.fleets import in_namespace, made, pods_of
 from tests.monitoring.prometheus import Prometheus, Sample, scraping, started
 from tests.monitoring.promtool import Promtool
 from tests.monitoring.watched import Watched
-from tests.render.support import playground
 
 Json = dict[str, Any]
 HERE = "serving"

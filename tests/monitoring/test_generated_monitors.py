@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from components.catalog.runtimes import engines
+from components.engines.registry import engines
+from tests.fleets import playground, runner, service
 from tests.monitoring.engines import ENGINES, VLLM, Engine
 from tests.monitoring.exporter import Exporter
 from tests.monitoring.fleets import Made, in_namespace, made, pods_of, scaled
@@ -12,7 +13,6 @@ from tests.monitoring.monitors import scrape_job, targets_of
 from tests.monitoring.prometheus import Prometheus
 from tests.monitoring.watched import Watched
 from tests.monitoring.workload import pods_metric
-from tests.render.support import playground, runner, service
 
 Json = dict[str, Any]
 HERE = "serving"

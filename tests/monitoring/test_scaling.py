@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from components.render.metrics import MetricSettings
+from components.metrics.chain import MetricSettings
 from tests.monitoring.adapter import Adapter
 from tests.monitoring.chain import Chain, Reported, SharedLoad
 from tests.monitoring.engines import VLLM, WVA

@@ -9,7 +9,7 @@ import pulumi
 import pytest
 from pulumi.runtime import mocks
 
-from tests.components.aws_mock import Aws
+from tests.aws.components.aws_mock import Aws
 from tests.recorded import Recorded
 from tests.stacks.shipped import ROOT, Clock, run
 from workbench.engine.values import UNKNOWN

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.catalog.charts import charts, providers_of
+from components.prerequisites.charts import charts, providers_of
 from tests.recorded import Entry, Recorded
 from tests.stacks.shipped import ON_AWS, ROOT, Clock, run
 

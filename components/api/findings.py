@@ -1,0 +1,44 @@
+"""Collects what is wrong with one resource while it is rendered: rendering goes on as far as it can."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .load import Loaded
+from .problems import Problem, did_you_mean
+
+
+class Unrenderable(Exception):  # noqa: N818  it ends the rendering of one resource and never leaves this layer
+    """Raised after an error has been recorded that leaves nothing to go on with."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """The problems of one resource."""
+
+    source: Loaded
+    problems: list[Problem] = field(default_factory=list)
+
+    def error(self, path: str, reason: str) -> None:
+        """Record something that forbids the use of the resource."""
+        self.problems.append(self.source.problem(path, reason))
+
+    def warn(self, path: str, reason: str) -> None:
+        """Record something that works, but hardly as meant."""
+        self.problems.append(self.source.problem(path, reason, "warning"))
+
+    def fail(self, path: str, reason: str) -> Unrenderable:
+        """Record an error and return what to raise."""
+        self.error(path, reason)
+        return Unrenderable(reason)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error among the problems."""
+        return any(problem.severity == "error" for problem in self.problems)
+
+
+def unknown(what: str, name: str, known: Iterable[str], remedy: str) -> str:
+    """Word a reference to something that does not exist."""
+    names = sorted(known)
+    there = f"there are {', '.join(names)}" if names else "there are none"
+    return f"no {what} named {name!r}{did_you_mean(name, names)} ({there}); {remedy}"

@@ -1,0 +1,1 @@
+"""The schemas of kinds: JSON schemas, CustomResourceDefinitions, defaults, and the core types inside them."""

@@ -1,0 +1,26 @@
+"""Resources with every default of the contract, as the API server would store them."""
+
+import copy
+from typing import Any
+
+from ..load import Loaded
+from .structural import fill, graph
+
+WRITTEN = {"name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
+"""What a writer decides; the server fills in the rest of the metadata, whatever was written."""
+
+
+def with_defaults(loaded: Loaded) -> dict[str, Any]:
+    """Return the resource in wire form with the defaults of its schema filled in.
+
+    Defaults apply inside objects that are present; status is left to the controller, and empty metadata
+    is not stored.
+    """
+    stored = copy.deepcopy(loaded.resource.wire())
+    stored.pop("status", None)
+    kind = loaded.kind
+    kept = WRITTEN if kind.namespaced else WRITTEN - {"namespace"}
+    stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in kept and value}
+    schema = graph(kind)
+    fill(stored, schema, schema.root)
+    return stored

@@ -1,0 +1,259 @@
+"""Core Kubernetes types inside our kinds: plain JSON, checked against the Kubernetes OpenAPI schemas.
+
+The schemas are ``data/core-1.36.json`` (extracted from the ``kubernetes-validate`` package, see its
+``source``). A validator is compiled when the first value of its type is met: most model files hold none,
+or only environment variables, and pay for nothing else.
+"""
+
+import datetime
+import functools
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from ..base import INT64_MAX, Json, several, whole_float_to_int
+from ..quantity import MAX_LENGTH, PATTERN, is_quantity
+
+JsonObject = dict[str, Any]
+Schema = dict[str, Any]
+Path_ = tuple[str | int, ...]
+
+DATA = Path(__file__).parent / "data" / "core-1.36.json"
+CORE = "io.k8s.api.core.v1."
+INT_OR_STRING = [{"type": "integer", "minimum": -INT64_MAX - 1, "maximum": INT64_MAX}, {"type": "string"}]
+INEXACT = "(inexact float)"
+"""Key under which a float stands that is too large for an integer; no schema takes the map around it."""
+UNKNOWN = "unknown field"
+META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+
+
+def ref(name: str) -> Schema:
+    """Return a reference to a core definition."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def list_map(name: str, *keys: str) -> Schema:
+    """Return the schema of a list whose items are told apart by keys."""
+    kind = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
+    return {"type": "array", "items": ref(name), **kind}
+
+
+@functools.cache
+def definitions() -> dict[str, Schema]:
+    """Return every core definition by its full name."""
+    found: dict[str, Schema] = json.loads(DATA.read_text(encoding="utf-8"))["$defs"]
+    return found
+
+
+def reachable(schema: object) -> set[str]:
+    """Return the names of the core definitions that a schema needs, directly or not."""
+    seen: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        for name in _references(waiting.pop()):
+            if name not in seen and name in definitions():
+                seen.add(name)
+                waiting.append(definitions()[name])
+    return seen
+
+
+def _references(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        target = value.get("$ref")
+        if isinstance(target, str):
+            yield target.rpartition("/")[2]
+        for inner in value.values():
+            yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
+
+
+class _ListMapKeys:
+    """Refuses two items with the same keys, as the API server does for ``x-kubernetes-list-map-keys``."""
+
+    def __init__(self, _parent: Schema, keys: list[str], _path: list[str | int]) -> None:
+        self.keys = keys
+
+    def validate(self, items: Json) -> None:
+        for error in self.iter_errors(items):
+            raise error
+
+    def iter_errors(self, items: Json) -> Iterator[ValueError]:
+        seen = set()
+        for item in items if isinstance(items, list) else ():
+            if not isinstance(item, dict):
+                continue
+            # Of all keys only a port's protocol has a default.
+            key = tuple(json.dumps(item.get(k, "TCP" if k == "protocol" else None)) for k in self.keys)
+            if key in seen:
+                named = ", ".join(f"{k} {v}" for k, v in zip(self.keys, key, strict=True))
+                yield ValueError(f"must differ in {' and '.join(self.keys)}, found {named} twice; remove one")
+            seen.add(key)
+
+
+_TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})\Z", re.ASCII)
+
+
+def _is_date_time(text: str) -> bool:
+    """Tell whether the API server takes a text for a time (kube-openapi ``strfmt.IsDateTime``)."""
+    day, separator, time = text.lower().partition("t")
+    match = _TIME.match(time.partition("t")[0])
+    if not separator or match is None or re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", day, re.ASCII) is None:
+        return False
+    try:
+        datetime.date.fromisoformat(day)
+    except ValueError:
+        return False
+    return match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
+
+
+class _ListType:
+    """Refuses equal items in a list that is a set."""
+
+    def __init__(self, _parent: Schema, kind: str, _path: list[str | int]) -> None:
+        self.kind = kind
+
+    def validate(self, items: Json) -> None:
+        """Raise the problem, if there is one."""
+        if self.kind != "set" or not isinstance(items, list):
+            return
+        twice = [item for index, item in enumerate(items) if item in items[:index]]
+        if twice:
+            raise ValueError(f"must not hold an item twice, found {show(twice[0])} again; remove one")
+
+
+class Embedded:
+    """Marks a field as a core type: pydantic hands its value to the compiled schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    @functools.cached_property
+    def _validator(self) -> Json:
+        import jsonschema_rs
+
+        needed = {name: definitions()[name] for name in sorted(reachable(self.schema))}
+        return jsonschema_rs.validator_for(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **self.schema, "$defs": needed},
+            keywords={"x-kubernetes-list-map-keys": _ListMapKeys, "x-kubernetes-list-type": _ListType},
+            formats={"date-time": _is_date_time},
+            validate_formats=True,
+        )
+
+    def validate(self, value: Json) -> Json:
+        """Return the value unchanged.
+
+        Raises:
+            PydanticCustomError: With every problem below the value.
+        """
+        if self._validator.is_valid(value):
+            return value
+        raise several([found for error in self._validator.iter_errors(value) for found in _explain(error)])
+
+    def __get_pydantic_core_schema__(self, _source: Json, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Replace what pydantic would make of the annotation."""
+        return core_schema.no_info_plain_validator_function(self.validate)
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the schema with its references to core definitions."""
+        return _hidden(self.schema)
+
+
+def _hidden(schema: Schema) -> Schema:
+    """Rename references, which pydantic would look for among its own; :mod:`.structural` names them back."""
+    return {
+        "x-core-ref" if key == "$ref" else key: _hidden(value) if isinstance(value, dict) else value
+        for key, value in schema.items()
+    }
+
+
+def _explain(error: Json) -> Iterator[tuple[Path_, str]]:
+    """Turn one schema error into places and reasons in our style."""
+    path = tuple(error.instance_path)
+    match error.kind.name:
+        case "required":
+            yield (*path, error.kind.property), "is required; set it"
+        case "additionalProperties":
+            for name in error.kind.unexpected:
+                yield (*path, name), UNKNOWN
+        case "type" if error.kind.types == ["integer"] and isinstance(error.instance, float):
+            yield path, f"must be an integer, found {show(error.instance)}"
+        case "type":
+            yield path, f"must be {_types(error.kind.types)}, found {show(error.instance)}"
+        case "anyOf":
+            yield path, f"must be an integer or a string, found {show(error.instance)}"
+        case "pattern":
+            yield path, f"must be a quantity such as 500m, 2 or 8Gi, found {show(error.instance)}"
+        case "minimum" | "maximum":
+            bound = "at least" if error.kind.name == "minimum" else "at most"
+            yield path, f"must be {bound} {error.kind.limit}, found {show(error.instance)}"
+        case _:
+            yield (
+                path,
+                str(error.message).rpartition(": ")[2] if "x-kubernetes" in error.message else error.message,
+            )
+
+
+def _types(types: Json) -> str:
+    names = {"object": "a map", "array": "a list", "string": "a string", "integer": "an integer"}
+    names |= {"number": "a number", "boolean": "true or false", "null": "null"}
+    return " or ".join(names.get(str(t), str(t)) for t in (types if isinstance(types, list) else [types]))
+
+
+def show(value: object) -> str:
+    """Write a value for a message: JSON, cut where it is long."""
+    if isinstance(value, dict) and INEXACT in value:
+        value = value[INEXACT]
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _quantity(value: object) -> object:
+    value = whole_float_to_int(value)
+    if is_quantity(value):
+        return value
+    hint = f"; put it in quotes: {str(value)!r}" if isinstance(value, float) else ""
+    raise several([((), f"must be a quantity such as 500m, 2 or 8Gi, found {show(value)}{hint}")])
+
+
+Quantity = Annotated[
+    str | int,
+    PlainValidator(_quantity),
+    WithJsonSchema(
+        {
+            "anyOf": INT_OR_STRING,
+            "pattern": PATTERN,
+            "maxLength": MAX_LENGTH,
+            "x-kubernetes-int-or-string": True,
+        }
+    ),
+]
+EnvVars = Annotated[list[JsonObject], Embedded(list_map(CORE + "EnvVar", "name"))]
+Lifecycle = Annotated[JsonObject, Embedded(ref(CORE + "Lifecycle"))]
+Probe = Annotated[JsonObject, Embedded(ref(CORE + "Probe"))]
+PodTemplate = Annotated[JsonObject, Embedded(ref(CORE + "PodTemplateSpec"))]
+VolumeClaims = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "PersistentVolumeClaim")})]
+ClaimRetention = Annotated[
+    JsonObject, Embedded(ref("io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy"))
+]
+Metrics = Annotated[
+    list[JsonObject], Embedded({"type": "array", "items": ref("io.k8s.api.autoscaling.v2.MetricSpec")})
+]
+ScaleBehavior = Annotated[JsonObject, Embedded(ref("io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior"))]
+Conditions = Annotated[list[JsonObject], Embedded(list_map(META + "Condition", "type"))]
+# A list of ours that says nothing of keys: the API server takes a name twice, and the later value wins in a pod.
+EnvList = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "EnvVar")})]
+PullSecrets = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "LocalObjectReference")})]
+Tolerations = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "Toleration")})]
+PodSecurityContext = Annotated[JsonObject, Embedded(ref(CORE + "PodSecurityContext"))]
+SecurityContext = Annotated[JsonObject, Embedded(ref(CORE + "SecurityContext"))]
+SecretKeySelector = Annotated[JsonObject, Embedded(ref(CORE + "SecretKeySelector"))]
+Time = Annotated[str, Embedded({"type": "string", "format": "date-time"})]

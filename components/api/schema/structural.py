@@ -1,0 +1,167 @@
+"""The schema of a kind as a graph: contract types from pydantic, core types from Kubernetes.
+
+Everything that must agree reads this one graph: the JSON schema, the CustomResourceDefinition, the
+defaults, and the clean-up of values that the API server does before it validates.
+"""
+
+import copy
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..base import Json, whole_float_to_int
+from ..kinds import Kind
+from .embedded import INEXACT, Schema, definitions, reachable
+
+_PREFIX = "#/$defs/"
+_BOUNDS = {"ge": "minimum", "le": "maximum"}
+"""How pydantic names a bound that it checks around a validator of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A root schema and the definitions that it refers to."""
+
+    root: Schema
+    defs: dict[str, Schema]
+
+    def resolve(self, schema: Schema) -> Schema:
+        """Return the schema with a reference at its top followed; what stands beside the reference wins."""
+        while "$ref" in schema:
+            target = self.defs[schema["$ref"].removeprefix(_PREFIX)]
+            schema = target | {key: value for key, value in schema.items() if key != "$ref"}
+        return schema
+
+    def field(self, schema: Schema, part: str | int) -> Schema | None:
+        """Return the schema of a field, map entry or list item; None where there is no such thing."""
+        schema = self.resolve(schema)
+        if isinstance(part, int):
+            return schema.get("items")
+        extra = schema.get("additionalProperties")
+        found: Schema | None = schema.get("properties", {}).get(part)
+        return found if found is not None else extra if isinstance(extra, dict) else None
+
+    def fields_at(self, path: tuple[str | int, ...]) -> list[str]:
+        """Return the known field names at a path."""
+        schema: Schema | None = self.root
+        for part in path:
+            schema = self.field(schema, part) if schema is not None else None
+        return list(self.resolve(schema).get("properties", ())) if schema is not None else []
+
+
+@functools.cache
+def graph(kind: Kind) -> Graph:
+    """Return the graph of a kind."""
+    raw = kind.model.model_json_schema(by_alias=True)
+    defs = {name: _plain(schema) for name, schema in raw.pop("$defs", {}).items()}
+    root = _plain(raw)
+    core = definitions()
+    return Graph(root, defs | {name: core[name] for name in reachable([root, defs])})
+
+
+def _plain(schema: Json) -> Json:
+    """Strip what pydantic adds and the API server does not know: titles, nulls, constants."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if any(s == {"type": "null"} for s in schema.get("anyOf", ())):
+        rest = [s for s in schema["anyOf"] if s != {"type": "null"}]
+        schema = {k: v for k, v in schema.items() if k != "anyOf"}
+        schema = schema | (rest[0] if len(rest) == 1 else {"anyOf": rest})
+        if schema.get("default", ...) is None:
+            del schema["default"]
+    out: Schema = {}
+    for key, value in schema.items():
+        if key == "properties":
+            out[key] = {name: _plain(inner) for name, inner in value.items()}
+        elif key == "const":
+            out["enum"] = [value]
+        elif key == "x-core-ref":
+            out["$ref"] = value
+        elif key != "title" and key not in _BOUNDS:
+            out[key] = _plain(value) if key != "default" else _set(value)
+    for name, bound in _BOUNDS.items():
+        if name in schema:
+            out[bound] = schema[name]
+    return out
+
+
+def _set(default: Json) -> Json:
+    """Return a default without the fields that it leaves open."""
+    if isinstance(default, dict):
+        return {key: _set(value) for key, value in default.items() if value is not None}
+    return default
+
+
+def clean(value: Json, graph: Graph, schema: Schema) -> Json:
+    """Return a value as the API server sees it before validation.
+
+    Null in a field or a map entry is dropped; whole floats become integers where the schema has one
+    (contract/README.md). Unknown fields stay, to be refused.
+    """
+    schema = graph.resolve(schema)
+    if isinstance(value, dict):
+        return dict(_entries(value, graph, schema))
+    if isinstance(value, list):
+        items = schema.get("items")
+        return value if items is None else [clean(item, graph, items) for item in value]
+    if isinstance(value, float) and _takes_whole_floats(schema):
+        whole = whole_float_to_int(value)
+        if isinstance(whole, float) and whole.is_integer():
+            # JSON schema would still see an integer in 1e18, the server does not: hand on what nothing takes.
+            return {INEXACT: whole}
+        return whole
+    return value
+
+
+def _entries(value: dict[str, Any], graph: Graph, schema: Schema) -> Iterator[tuple[str, Any]]:
+    for key, inner in value.items():
+        known = graph.field(schema, key)
+        if known is None:
+            yield key, inner
+        elif inner is not None:
+            yield key, clean(inner, graph, known)
+        elif schema.get("x-null-is-empty"):
+            yield key, ""
+
+
+def _takes_whole_floats(schema: Schema) -> bool:
+    if schema.get("x-exact-integer"):
+        return False
+    return schema.get("type") == "integer" or bool(schema.get("x-kubernetes-int-or-string"))
+
+
+def fill(value: Json, graph: Graph, schema: Schema) -> None:
+    """Write the defaults into a value in place; only objects that are there get any."""
+    schema = graph.resolve(schema)
+    if isinstance(value, dict):
+        for name, inner in schema.get("properties", {}).items():
+            default = graph.resolve(inner).get("default")
+            if name not in value and default is not None:
+                value[name] = copy.deepcopy(default)
+        for key, item in value.items():
+            known = graph.field(schema, key)
+            if known is not None:
+                fill(item, graph, known)
+    elif isinstance(value, list) and "items" in schema:
+        for item in value:
+            fill(item, graph, schema["items"])
+
+
+def unknown(
+    value: Json, graph: Graph, schema: Schema, path: tuple[str | int, ...]
+) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of every field that the schema does not know, whatever is wrong with the values."""
+    schema = graph.resolve(schema)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            known = graph.field(schema, key)
+            if known is not None:
+                yield from unknown(inner, graph, known, (*path, key))
+            elif "properties" in schema or schema.get("type") == "object":
+                yield (*path, key)
+    elif isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from unknown(item, graph, schema["items"], (*path, index))

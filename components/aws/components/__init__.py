@@ -1,0 +1,1 @@
+"""The components on AWS, on plain pulumi_aws."""

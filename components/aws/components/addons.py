@@ -1,0 +1,74 @@
+"""Registers EKS add-ons with the identities that they need, and nothing more."""
+
+import json
+from collections.abc import Mapping
+
+import pulumi
+from pulumi_aws import eks, iam
+
+from ..facts.eks import Addon, addons
+from .roles import managed_policy, named, service_role
+
+POD_IDENTITY = "pods.eks.amazonaws.com"
+POD_IDENTITY_ACTIONS = ("sts:AssumeRole", "sts:TagSession")
+
+
+def wanted_addons(asked: Mapping[str, str]) -> dict[str, Addon]:
+    """Return the add-ons of a cluster by name: those that every cluster has, and those asked for.
+
+    Raises:
+        KeyError: one that is asked for is unknown.
+    """
+    always = [name for name, addon in addons().items() if addon.always]
+    return {name: addons()[name] for name in dict.fromkeys([*always, *asked])}
+
+
+class AddonInstaller:
+    """Installs add-ons into one cluster."""
+
+    def __init__(
+        self, prefix: str, cluster: pulumi.Input[str], region: str, tags: Mapping[str, str], parent: pulumi.Resource
+    ) -> None:
+        """Remember where to.
+
+        Args:
+            prefix: Logical names begin with it.
+            cluster: Name of the cluster.
+            region: AWS region.
+            tags: Tags of the stack.
+            parent: The component.
+        """
+        self._prefix, self._cluster, self._region = prefix, cluster, region
+        self._tags, self._parent = tags, parent
+
+    def install(self, addon: Addon, version: str, after: list[pulumi.Resource]) -> eks.Addon:
+        """Register an add-on.
+
+        Args:
+            addon: What is known of it.
+            version: Version of the add-on; empty for EKS's default of the cluster's version.
+            after: What must be there first.
+        """
+        name = f"{self._prefix}-{addon.name}"
+        roles = [self._identity(name, addon)] if addon.service_account else []
+        return eks.Addon(
+            name,
+            cluster_name=self._cluster,
+            addon_name=addon.name,
+            addon_version=version or None,
+            configuration_values=json.dumps(addon.configuration, sort_keys=True) if addon.configuration else None,
+            pod_identity_associations=[
+                eks.AddonPodIdentityAssociationArgs(service_account=addon.service_account, role_arn=role.arn)
+                for role in roles
+            ]
+            or None,
+            resolve_conflicts_on_create="OVERWRITE",
+            resolve_conflicts_on_update="OVERWRITE",
+            tags=named(name, self._tags),
+            opts=pulumi.ResourceOptions(parent=self._parent, depends_on=after),
+        )
+
+    def _identity(self, name: str, addon: Addon) -> iam.Role:
+        policies = [managed_policy(policy, self._region) for policy in addon.policies]
+        role, _ = service_role(name, POD_IDENTITY, policies, self._tags, self._parent, POD_IDENTITY_ACTIONS)
+        return role

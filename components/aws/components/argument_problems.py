@@ -1,0 +1,39 @@
+"""How the components of this folder say what is wrong with their arguments: all of it at once."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...serving.arguments import InvalidArguments
+from ..facts.eks import limits
+
+REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
+_CLUSTER = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]*")
+
+Problems = Iterator[tuple[str, str]]
+"""Argument, and what is wrong with it."""
+
+
+def refuse(name: str, problems: Problems) -> None:
+    """Raise InvalidArguments with all problems, if there are any."""
+    found = list(problems)
+    if found:
+        raise InvalidArguments(
+            "\n".join(f"{name}: {path}: {reason}" for path, reason in found),
+            [{"property_path": path, "reason": reason} for path, reason in found],
+        )
+
+
+def place_problems(key: str, cluster: str, region: str) -> Problems:
+    """Yield what is wrong with a cluster's name, an argument of any name, and with the region."""
+    longest = limits().cluster_name
+    if not (_CLUSTER.fullmatch(cluster) and len(cluster) <= longest):
+        yield key, f"found {cluster!r}; EKS takes 1 to {longest} letters, digits, '-' and '_', no sign first"
+    if not REGION.fullmatch(region):
+        yield "region", f"found {region!r}; write a region such as us-east-1"
+
+
+def repeated(key: str, values: Sequence[str]) -> Problems:
+    """Yield what is in a list twice."""
+    for value in dict.fromkeys(values):
+        if values.count(value) > 1:
+            yield key, f"{value!r} is there {values.count(value)} times; write it once"

@@ -1,0 +1,140 @@
+"""What Karpenter needs in AWS before it can run.
+
+KarpenterAccess
+├── iam.Role + attachments              <name>-node, the role of the nodes that it makes
+├── eks.AccessEntry                     <name>-node
+├── sqs.Queue, sqs.QueuePolicy          <name>-interruptions
+└── cloudwatch.EventRule, EventTarget   <name>-<event>, one per kind of notice
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Required, TypedDict
+
+import pulumi
+from pulumi_aws import cloudwatch, eks, sqs
+
+from ...serving.objects import token
+from .roles import managed_policy, named, service_role
+
+_NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
+_EVENTS: Mapping[str, tuple[str, str]] = {
+    "health": ("aws.health", "AWS Health Event"),
+    "spot-interruption": ("aws.ec2", "EC2 Spot Instance Interruption Warning"),
+    "rebalance": ("aws.ec2", "EC2 Instance Rebalance Recommendation"),
+    "state-change": ("aws.ec2", "EC2 Instance State-change Notification"),
+    "capacity-reservation": ("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning"),
+}
+"""Source and type of the notices that Karpenter reads (its CloudFormation template)."""
+_RETENTION_SECONDS = 300
+
+
+class KarpenterAccessArgs(TypedDict, total=False):
+    """Arguments of KarpenterAccess."""
+
+    cluster_name: Required[pulumi.Input[str]]
+    """Name of the EKS cluster."""
+    cluster_label: Required[str]
+    """The cluster's name again, known before anything exists: the queue is named after it."""
+    region: Required[str]
+    """AWS region."""
+    tags: Mapping[str, str]
+    """Tags of everything."""
+
+
+class KarpenterAccess(pulumi.ComponentResource):
+    """Provides the role of Karpenter's nodes and the queue by which it learns that nodes will be taken away.
+
+    Does not give Karpenter itself an identity (see Identities) and does not install it.
+    """
+
+    node_role_arn: pulumi.Output[str]
+    """Role of the nodes, by ARN."""
+    node_role_name: pulumi.Output[str]
+    """Role of the nodes, by name."""
+    queue_arn: pulumi.Output[str]
+    """Queue of the notices, by ARN."""
+    queue_name: pulumi.Output[str]
+    """Queue of the notices, by name: Karpenter's setting interruptionQueue."""
+
+    def __init__(self, name: str, args: KarpenterAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Register role, queue and rules."""
+        super().__init__(token("KarpenterAccess"), name, {}, opts)
+        self._name, self._args = name, args
+        self._tags = args.get("tags", {})
+        policies = [managed_policy(policy, args["region"]) for policy in _NODE_POLICIES]
+        role, _ = service_role(f"{name}-node", "ec2.amazonaws.com", policies, self._tags, self)
+        eks.AccessEntry(
+            f"{name}-node",
+            cluster_name=args["cluster_name"],
+            principal_arn=role.arn,
+            type="EC2_LINUX",
+            tags=named(f"{name}-node", self._tags),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        queue = self._queue()
+        self._rules(queue)
+        self.node_role_arn, self.node_role_name = role.arn, role.name
+        self.queue_arn, self.queue_name = queue.arn, queue.name
+        self.register_outputs(
+            {
+                "nodeRoleArn": role.arn,
+                "nodeRoleName": role.name,
+                "queueArn": queue.arn,
+                "queueName": queue.name,
+            }
+        )
+
+    def _queue(self) -> sqs.Queue:
+        name = f"{self._name}-interruptions"
+        queue = sqs.Queue(
+            name,
+            name=f"{self._args['cluster_label'][:65]}-karpenter",
+            message_retention_seconds=_RETENTION_SECONDS,
+            sqs_managed_sse_enabled=True,
+            tags=named(name, self._tags),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        sqs.QueuePolicy(
+            name,
+            queue_url=queue.url,
+            policy=queue.arn.apply(_queue_policy),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return queue
+
+    def _rules(self, queue: sqs.Queue) -> None:
+        for event, (source, detail_type) in _EVENTS.items():
+            name = f"{self._name}-{event}"
+            rule = cloudwatch.EventRule(
+                name,
+                description=f"{detail_type}, for Karpenter of {self._args['cluster_label']}",
+                event_pattern=json.dumps({"source": [source], "detail-type": [detail_type]}),
+                tags=named(name, self._tags),
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            cloudwatch.EventTarget(
+                name,
+                rule=rule.name,
+                target_id="karpenter",
+                arn=queue.arn,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+
+
+def _queue_policy(queue_arn: str) -> str:
+    """Let AWS's own events in, over TLS alone."""
+    send = {
+        "Effect": "Allow",
+        "Principal": {"Service": ["events.amazonaws.com", "sqs.amazonaws.com"]},
+        "Action": "sqs:SendMessage",
+        "Resource": queue_arn,
+    }
+    plain = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "sqs:*",
+        "Resource": queue_arn,
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [send, plain]})

@@ -1,0 +1,114 @@
+"""Arguments of a Network, and what can be wrong with them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Required, TypedDict
+
+from ..subnets import CIDR, MOST_ZONES, cidr_problem, range_of
+from .argument_problems import REGION, Problems, place_problems, repeated
+
+NAT_GATEWAYS = ("one", "per-zone", "none")
+ENDPOINT_SERVICES = (
+    *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
+    *("elasticloadbalancing", "logs", "sqs", "sts"),
+)
+
+
+class NetworkArgs(TypedDict, total=False):
+    """Arguments of a Network. All are plain: they decide which resources there are."""
+
+    cluster_name: Required[str]
+    """Name of the EKS cluster, for names and for the tags by which controllers find subnets."""
+    region: Required[str]
+    """AWS region, such as us-east-1."""
+    zones: list[str]
+    """Availability zones, two to seven. Append new ones: a subnet's addresses follow from its zone's position."""
+    cidr: str
+    """IPv4 range of the VPC, /16 to /21. Of a given VPC: its range, wanted with interface endpoints only.
+    Default: 10.0.0.0/16."""
+    nat_gateways: str
+    """one, per-zone or none: how private subnets reach the internet. With none, nodes start only if they reach
+    what they need through interface endpoints. Default: one."""
+    interface_endpoints: list[str]
+    """AWS services to reach without the internet: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
+    elasticloadbalancing, logs, sqs, sts. Default: none."""
+    vpc_id: str
+    """A VPC that exists. Nothing but interface endpoints is made in it, and nothing is tagged."""
+    private_subnets: dict[str, str]
+    """Private subnet by zone, in that VPC; two zones at least."""
+    public_subnets: dict[str, str]
+    """Public subnet by zone, in that VPC."""
+    tags: dict[str, str]
+    """Tags of everything that is made."""
+    protect: bool
+    """Refuse to delete the VPC, if it is made here. Default: as the component's own options say."""
+
+
+def problems(args: NetworkArgs) -> Problems:
+    """Yield what is wrong, by argument."""
+    region = args.get("region", "")
+    yield from place_problems("cluster_name", args.get("cluster_name", ""), region)
+    wanted = args.get("interface_endpoints", [])
+    if wanted and region.startswith("cn-"):
+        yield "interface_endpoints", f"have other service names in {region}; leave them out, and make your own"
+    for service in dict.fromkeys(wanted):
+        if service not in ENDPOINT_SERVICES:
+            yield "interface_endpoints", f"found {service!r}; allowed are {', '.join(ENDPOINT_SERVICES)}"
+    yield from repeated("interface_endpoints", wanted)
+    yield from _given_problems(args) if "vpc_id" in args else _new_problems(args)
+
+
+def _new_problems(args: NetworkArgs) -> Problems:
+    for key in ("private_subnets", "public_subnets"):
+        if key in args:
+            yield key, "belongs to a VPC that exists; add vpc_id, or leave it out to have subnets made"
+    zones = args.get("zones", [])
+    if not 2 <= len(zones) <= MOST_ZONES:
+        yield (
+            "zones",
+            f"found {len(zones)}; EKS wants subnets in two zones at least, and there is room for {MOST_ZONES}: "
+            "write for example [us-east-1a, us-east-1b]",
+        )
+    yield from _zone_problems("zones", zones, args)
+    yield from repeated("zones", zones)
+    problem = cidr_problem(args.get("cidr", CIDR))
+    if problem:
+        yield "cidr", problem
+    nat = args.get("nat_gateways", "one")
+    if nat not in NAT_GATEWAYS:
+        yield "nat_gateways", f"found {nat!r}; allowed are {', '.join(NAT_GATEWAYS)}"
+
+
+def _given_problems(args: NetworkArgs) -> Problems:
+    if not str(args["vpc_id"]).startswith("vpc-"):
+        yield "vpc_id", f"found {args['vpc_id']!r}; write the ID of a VPC, vpc-..."
+    for key in ("zones", "nat_gateways"):
+        if key in args:
+            yield key, "is for a VPC made here; leave it out, or leave out vpc_id"
+    yield from _given_cidr_problems(args)
+    private, public = args.get("private_subnets", {}), args.get("public_subnets", {})
+    if len(private) < 2:
+        yield "private_subnets", f"found {len(private)}; EKS wants subnets in two zones at least, as zone: subnet-..."
+    for key, given in (("private_subnets", private), ("public_subnets", public)):
+        yield from _zone_problems(key, given, args)
+        for zone, subnet in given.items():
+            if not str(subnet).startswith("subnet-"):
+                yield f"{key}[{zone}]", f"found {subnet!r}; write the ID of a subnet, subnet-..."
+    yield from repeated("private_subnets", [*private.values(), *public.values()])
+
+
+def _given_cidr_problems(args: NetworkArgs) -> Problems:
+    wanted = bool(args.get("interface_endpoints"))
+    if wanted and "cidr" not in args:
+        yield "cidr", "is missing; interface endpoints admit the range of the VPC, so write it"
+    elif wanted and range_of(args["cidr"]) is None:
+        yield "cidr", f"found {args['cidr']!r}; write the VPC's IPv4 range, such as {CIDR}"
+    elif not wanted and "cidr" in args:
+        yield "cidr", "is for a VPC made here; leave it out, or leave out vpc_id"
+
+
+def _zone_problems(key: str, zones: Sequence[str] | Mapping[str, str], args: NetworkArgs) -> Problems:
+    region = args.get("region", "")
+    for zone in zones:
+        if REGION.fullmatch(region) and not re.fullmatch(f"{region}[a-z]", zone):
+            yield key, f"found {zone!r}; write availability zones of {region}, such as {region}a"

@@ -1,0 +1,95 @@
+"""The untainted node group on which CoreDNS and the controllers of a cluster run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_aws import ec2, eks
+
+from ...nodes.fit import nearest_types
+from ...nodes.instances import instance
+from ..facts.eks import IMAGES, system_ami_type
+from .launch_template import block_devices, metadata_options, tag_specifications
+from .roles import named
+
+DEFAULT_TYPES = ("m7i.large",)
+_DISK_GIB = 50
+_SPARE = 2
+"""Nodes beyond the usual number, for updates and bursts."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemNodes:
+    """How many system nodes of which types."""
+
+    types: Sequence[str]
+    count: int
+    image: str
+    version: str
+    label: str
+    """Name of the cluster, for descriptions."""
+
+
+def system_node_group(
+    name: str,
+    nodes: SystemNodes,
+    cluster: pulumi.Input[str],
+    role_arn: pulumi.Input[str],
+    subnet_ids: pulumi.Input[list[str]],
+    tags: Mapping[str, str],
+    opts: pulumi.ResourceOptions,
+) -> eks.NodeGroup:
+    """Register the group; ``problems`` has been asked before."""
+    first = instance(nodes.types[0])
+    if first is None:
+        raise ValueError(nodes.types[0])
+    template = ec2.LaunchTemplate(
+        name,
+        description=f"System nodes of {nodes.label}",
+        update_default_version=True,
+        block_device_mappings=block_devices("/dev/xvdb" if nodes.image == "bottlerocket" else "/dev/xvda", _DISK_GIB),
+        metadata_options=metadata_options(),
+        tag_specifications=tag_specifications(named(name, tags)),
+        tags=named(name, tags),
+        opts=pulumi.ResourceOptions(parent=opts.parent),
+    )
+    return eks.NodeGroup(
+        name,
+        cluster_name=cluster,
+        node_group_name="system",
+        node_role_arn=role_arn,
+        subnet_ids=subnet_ids,
+        ami_type=system_ami_type(first, nodes.image),
+        version=nodes.version,
+        capacity_type="ON_DEMAND",
+        instance_types=list(nodes.types),
+        scaling_config=eks.NodeGroupScalingConfigArgs(
+            min_size=nodes.count, desired_size=nodes.count, max_size=nodes.count + _SPARE
+        ),
+        update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
+        launch_template=eks.NodeGroupLaunchTemplateArgs(id=template.id, version=template.latest_version.apply(str)),
+        tags=named(name, tags),
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig.desiredSize"])),
+    )
+
+
+def problems(types: Sequence[str], count: int, image: str) -> Iterator[tuple[str, str]]:
+    """Return what is wrong, by argument of the Cluster."""
+    if image not in IMAGES:
+        yield "image", f"must be one of {', '.join(IMAGES)}, found {image!r}"
+    for name in types:
+        if instance(name) is None:
+            yield "system_instance_types", f"unknown instance type {name!r}{nearest_types(name)}"
+    known = [node for node in map(instance, types) if node]
+    if len({node.arch for node in known}) > 1:
+        archs = ", ".join(f"{node.name} is {node.arch}" for node in known)
+        yield "system_instance_types", f"mixed architectures in one group: {archs}"
+    if any(node.accelerators for node in known):
+        yield (
+            "system_instance_types",
+            "system pods need no accelerators; name general purpose types, such as m7i.large",
+        )
+    if not types:
+        yield "system_instance_types", "name at least one, such as m7i.large"
+    if count < 1:
+        yield "system_nodes", f"must be at least 1, found {count}"

@@ -1,0 +1,103 @@
+"""An environment on AWS: what of it decides about models, and what only AWS can say of them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from ..api.problems import Problem
+from ..fleet.endpoints import Endpoint
+from ..fleet.objects import is_balanced
+from ..fleet.rendered import Fleet, Rendered
+from .names import load_balancer_annotations
+from .nodes.checks import check_nodes
+from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from .versions import check_version
+
+VOLUME_DRIVER = "aws-ebs-csi-driver"
+LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
+
+
+@dataclass(frozen=True, slots=True)
+class AwsEnvironment:
+    """One environment on AWS.
+
+    Attributes:
+        nodes: Where and how nodes are made; None where others make them.
+        existing: Whether the cluster is there already.
+        addons: Names of the EKS add-ons that are asked for.
+        cidr: Range of the VPC, as far as it is known.
+    """
+
+    region: str
+    nodes: NodeEnvironment | None = None
+    existing: bool = False
+    addons: frozenset[str] = frozenset()
+    cidr: str | None = None
+
+    @property
+    def alternatives(self) -> Mapping[str, tuple[str, ...]]:
+        """Further instance types that pods may run on instead, by instance type."""
+        return self.nodes.nodes.alternatives if self.nodes else {}
+
+
+def kept_inside(fleet: Fleet) -> Fleet:
+    """Return the fleet with load balancers of models in the private network alone, as far as that is ours to say.
+
+    On AWS a Service of type LoadBalancer is open to the internet otherwise, and an engine has no authentication.
+    """
+    return replace(fleet, rendered=tuple(map(_inside, fleet.rendered)))
+
+
+def _inside(item: Rendered) -> Rendered:
+    if not any(endpoint.has_own_balancer for endpoint in item.endpoints):
+        return item
+    return replace(item, endpoints=tuple(map(_behind, item.endpoints)))
+
+
+def _behind(endpoint: Endpoint) -> Endpoint:
+    body = endpoint.body
+    if body is None or not is_balanced(body):
+        return endpoint
+    metadata = body["metadata"]
+    annotations = {**load_balancer_annotations(internal=True), **metadata.get("annotations", {})}
+    return replace(endpoint, body={**body, "metadata": {**metadata, "annotations": annotations}})
+
+
+def plan_nodes(fleet: Fleet, aws: AwsEnvironment, file: str) -> tuple[tuple[NodeGroupPlan, ...], list[Problem]]:
+    """Return the node groups of a fleet, and what is wrong with them or with the cluster's version."""
+    if aws.nodes is None:
+        return (), []
+    groups = node_plan(fleet, aws.nodes)
+    problems = list(check_nodes(fleet, groups, aws.nodes))
+    if not aws.existing:
+        problems += check_version(aws.nodes.version, aws.nodes.now.date(), file, "cluster.version")
+    return groups, problems
+
+
+def charts_needed(fleet: Fleet) -> Iterator[tuple[str, str]]:
+    """Yield the charts that models need on AWS alone, each with the resource that needs it."""
+    for item in fleet.rendered:
+        if any(endpoint.has_own_balancer for endpoint in item.endpoints):
+            yield LOAD_BALANCER_CONTROLLER, item.title
+
+
+def check_volumes(fleet: Fleet, aws: AwsEnvironment, others: tuple[str, ...], file: str) -> Iterator[Problem]:
+    """Report claims that nobody meets in a cluster made here: they and their pods would stay Pending.
+
+    Args:
+        fleet: What is rendered.
+        aws: The environment.
+        others: Who else asks for a volume, in words.
+        file: File of the settings, for messages.
+    """
+    if aws.existing or VOLUME_DRIVER in aws.addons:
+        return
+    claims = [
+        f"{body['kind']}/{body['metadata']['name']} in namespace {item.namespace}"
+        for item in fleet.rendered
+        for body in item.objects
+        if body["kind"] == "PersistentVolumeClaim"
+    ]
+    claims += others
+    if claims:
+        reason = f'{", ".join(claims)} needs a volume, and nobody makes any; add {VOLUME_DRIVER}: ""'
+        yield Problem(file, 0, "", "", "cluster.addons", reason)

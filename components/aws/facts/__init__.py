@@ -1,0 +1,1 @@
+"""Facts about AWS as data, each with a typed reader."""

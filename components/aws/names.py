@@ -1,0 +1,61 @@
+"""The names that AWS, EKS and Karpenter give to things in a cluster, for rooms that only have to know the word."""
+
+from collections.abc import Mapping
+
+CLOUD_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
+"""Domains of labels that kubelet, EC2, EKS or Karpenter set on nodes."""
+EFA_RESOURCE = "vpc.amazonaws.com/efa"
+NEURON_RESOURCE = "aws.amazon.com/neuron"
+MOST_NODES = 450
+"""Nodes of one node group that EKS allows (aws-gpu spec 14); also the bound of groups elsewhere."""
+ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
+"""By it the Cluster Autoscaler knows that a node without GPUs yet will have some."""
+CAPACITY_TYPE_LABEL = "eks.amazonaws.com/capacityType"
+KARPENTER_CAPACITY_LABEL = "karpenter.sh/capacity-type"
+CAPACITY_LABELS = (KARPENTER_CAPACITY_LABEL, CAPACITY_TYPE_LABEL)
+POD_IDENTITY_AGENT = "169.254.170.23/32"
+"""EKS Pod Identity gives out credentials there, on port 80 of every node (EKS user guide, Pod Identity agent)."""
+_KARPENTER_TYPE = ("karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-size")
+_LOAD_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
+_TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-2021-06"
+"""TLS 1.2 and 1.3 only; the controller's own default still takes TLS 1.0."""
+
+
+def is_set_by_cloud(label: str) -> bool:
+    """Tell whether a label of nodes comes from the cloud, whether or not anybody asks for it."""
+    domain = label.rpartition("/")[0]
+    return any(domain == known or domain.endswith(f".{known}") for known in CLOUD_DOMAINS)
+
+
+def capacity_in(labels: Mapping[str, str]) -> str:
+    """Return how nodes are bought, where labels say so, such as ``spot`` or ``capacity-block``; else empty."""
+    found = next((labels[key] for key in CAPACITY_LABELS if key in labels), "")
+    return found.lower().replace("_", "-")
+
+
+def karpenter_type(labels: Mapping[str, str]) -> str | None:
+    """Return the instance type that Karpenter's labels of family and size name together; None without both."""
+    if not all(label in labels for label in _KARPENTER_TYPE):
+        return None
+    return ".".join(labels[label] for label in _KARPENTER_TYPE)
+
+
+def load_balancer_annotations(*, internal: bool) -> dict[str, str]:
+    """Return what makes the AWS controller put a Network Load Balancer before pods, by their own addresses.
+
+    Source: AWS Load Balancer Controller, Network Load Balancer.
+    """
+    return {
+        f"{_LOAD_BALANCER}-type": "external",
+        f"{_LOAD_BALANCER}-nlb-target-type": "ip",
+        f"{_LOAD_BALANCER}-scheme": "internal" if internal else "internet-facing",
+    }
+
+
+def certificate_annotations(arn: str) -> dict[str, str]:
+    """Return what makes the load balancer take the encryption off on port 443, with a certificate of ACM."""
+    return {
+        f"{_LOAD_BALANCER}-ssl-cert": arn,
+        f"{_LOAD_BALANCER}-ssl-ports": "443",
+        f"{_LOAD_BALANCER}-ssl-negotiation-policy": _TLS_POLICY,
+    }

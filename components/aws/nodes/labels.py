@@ -1,0 +1,102 @@
+"""Which labels of a node come from the cloud, and which a node group or pool may set (aws-gpu spec 7, 9, 10)."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ...fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
+from ...nodes.groups import NodeGroupDemand
+from ...nodes.instances import Instance
+from ...nodes.policy import CAPACITY_BLOCK, RESERVED, SPOT
+from ..names import ACCELERATOR_LABEL, CAPACITY_TYPE_LABEL, KARPENTER_CAPACITY_LABEL
+
+_RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
+"""Domains under which EKS refuses labels (kubernetes/cloud-provider-aws issue 242)."""
+_KARPENTER_RESERVED = ("kubernetes.io", "k8s.io", "karpenter.sh")
+_WELL_KNOWN_TO_KARPENTER = "karpenter.k8s.aws/"
+_NOT_A_WORD = re.compile(r"[^a-z0-9]+")
+_MAX_LENGTH = 63
+"""Of a label's key and value in the EKS API (aws-gpu spec 7)."""
+
+
+def capacity_type(capacity: str) -> str:
+    """Return the ``capacityType`` of a managed node group: EKS's word for how its nodes are bought."""
+    return {SPOT: "SPOT", CAPACITY_BLOCK: "CAPACITY_BLOCK"}.get(capacity, "ON_DEMAND")
+
+
+def karpenter_capacity(capacity: str) -> str:
+    """Return Karpenter's word for how nodes are bought."""
+    return "reserved" if capacity in RESERVED else capacity
+
+
+def accelerator_word(node: Instance) -> str:
+    """Return an accelerator's name as a label value: ``a10g``, ``rtx-pro-server-6000``."""
+    return _NOT_A_WORD.sub("-", node.accelerator.lower()).strip("-")
+
+
+def cloud_labels(node: Instance, capacity: str, zone: str | None, region: str, provisioner: str) -> dict[str, str]:
+    """Return the labels that nodes get without anybody's doing, as far as they are known before."""
+    labels = {
+        INSTANCE_TYPE_LABEL: node.name,
+        "beta.kubernetes.io/instance-type": node.name,
+        "kubernetes.io/arch": node.arch,
+        "kubernetes.io/os": "linux",
+        "topology.kubernetes.io/region": region,
+    }
+    if zone:
+        labels[ZONE_LABEL] = zone
+    if provisioner == "karpenter":
+        return {**labels, **_karpenter_labels(node, capacity)}
+    return {**labels, CAPACITY_TYPE_LABEL: capacity_type(capacity)}
+
+
+def _karpenter_labels(node: Instance, capacity: str) -> dict[str, str]:
+    size = node.name.partition(".")[2]
+    prefix = "karpenter.k8s.aws/instance"
+    labels = {
+        KARPENTER_CAPACITY_LABEL: karpenter_capacity(capacity),
+        f"{prefix}-family": node.family,
+        f"{prefix}-size": size,
+        f"{prefix}-cpu": str(node.vcpu),
+    }
+    if not node.accelerators:
+        return labels
+    kind = "accelerator" if node.manufacturer in ("AWS", "Habana") else "gpu"
+    return {
+        **labels,
+        f"{prefix}-{kind}-name": accelerator_word(node),
+        f"{prefix}-{kind}-manufacturer": node.manufacturer.lower(),
+        f"{prefix}-{kind}-count": str(node.accelerators),
+    }
+
+
+def own_labels(group: NodeGroupDemand, node: Instance, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels that the group or pool has to set: those that do not come by themselves."""
+    by_itself = tuple(known) if CAPACITY_TYPE_LABEL in known else (*known, _WELL_KNOWN_TO_KARPENTER)
+    labels = {key: value for key, value in group.labels.items() if not key.startswith(by_itself)}
+    if node.manufacturer == "NVIDIA":
+        labels[ACCELERATOR_LABEL] = accelerator_word(node)
+    return dict(sorted(labels.items()))
+
+
+def impossible(labels: Mapping[str, str], known: Mapping[str, str], provisioner: str) -> Iterator[str]:
+    """Say which wanted labels no node of a group can ever have, and what to write instead."""
+    for key, value in labels.items():
+        if key in known:
+            if known[key] != value:
+                yield f"asks for nodes with {key}: {value}, and its nodes have {known[key]}; remove the label"
+        elif _under(key, _KARPENTER_RESERVED if provisioner == "karpenter" else _RESERVED):
+            yield _refused(key, provisioner)
+        elif provisioner == "karpenter" and _under(key, ("eks.amazonaws.com",)):
+            yield f"asks for {key}, which Karpenter's nodes do not have; write {KARPENTER_CAPACITY_LABEL} instead"
+        elif len(key) > _MAX_LENGTH or not 0 < len(value) <= _MAX_LENGTH:
+            yield f"asks for the label {key}: {value!r}; EKS takes keys and values of 1 to {_MAX_LENGTH} characters"
+
+
+def _refused(key: str, provisioner: str) -> str:
+    who = "Karpenter" if provisioner == "karpenter" else "EKS"
+    return f"asks for the label {key}, which {who} lets nobody set; use a label under a domain of your own"
+
+
+def _under(key: str, domains: tuple[str, ...]) -> bool:
+    domain = key.partition("/")[0] if "/" in key else ""
+    return any(domain == d or domain.endswith(f".{d}") for d in domains)

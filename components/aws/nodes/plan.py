@@ -1,0 +1,220 @@
+"""From the demand of the models to node groups, in EKS's words and with everything that is wrong with them.
+
+The plan is the same for managed node groups and for Karpenter; each takes from it what it has words for.
+"""
+
+import datetime
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ...fleet.objects import Object
+from ...fleet.rendered import Fleet
+from ...nodes.groups import NodeGroupDemand, node_groups
+from ...nodes.instances import Instance, instance
+from ...nodes.policy import CAPACITY_BLOCK, RESERVED, NodePolicy, Reservation, TypePolicy
+from ..facts.eks import ami_type, limits, system_ami_type
+from .autoscaler import autoscaler_tags
+from .labels import capacity_type, cloud_labels, own_labels
+from .launch import Disk, Interface, disk, interfaces
+
+PROVISIONERS = ("managed", "karpenter")
+_API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
+_BLOCK_END = datetime.timedelta(minutes=40)
+"""EKS takes nodes of a Capacity Block away so long before it ends (aws-gpu spec 4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEnvironment:
+    """Where nodes are made, and how.
+
+    Attributes:
+        zones: Availability zones with a private subnet, in which nodes may be.
+        version: Kubernetes version of the cluster.
+        now: The moment against which reservations and support dates are held.
+        provisioner: ``managed`` node groups or ``karpenter``.
+        image: ``al2023`` or ``bottlerocket``.
+        disk_gib: Disk for images and weights on nodes without local NVMe.
+        scale_to_zero: Whether groups may be empty. Otherwise one node stays for each group that models prefer.
+        quotas: vCPUs that the account may run, by quota code; what is not named is not checked.
+        settings_file: What to name in messages about settings.
+    """
+
+    region: str
+    zones: tuple[str, ...]
+    version: str
+    now: datetime.datetime
+    nodes: NodePolicy = field(default_factory=NodePolicy)
+    provisioner: str = "managed"
+    image: str = "al2023"
+    disk_gib: int = 200
+    scale_to_zero: bool = True
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    settings_file: str = "<program>"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeChange:
+    """A size that a node group is to take at a time to come."""
+
+    name: str
+    at: datetime.datetime
+    minimum: int
+    desired: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroupPlan:
+    """One node group, ready to be registered.
+
+    Attributes:
+        name: Stable name; the same for the same need in every run.
+        id: The name with a digest of what cannot be changed in place, so that a replacement gets a new name.
+        instance_types: First the flavor's, then what may be taken instead.
+        ami_type: EKS's image; None with an image of one's own.
+        capacity_type: ``ON_DEMAND``, ``SPOT`` or ``CAPACITY_BLOCK``.
+        zones: Availability zones of its nodes.
+        labels: Labels that the group sets.
+        node_labels: All labels that its nodes will have, as far as known.
+        taints: In the spelling of the EKS API.
+        tags: Tags of the Auto Scaling group by which the Cluster Autoscaler knows the group at zero nodes.
+        interfaces: Network interfaces; empty without EFA.
+        update_strategy: ``MINIMAL`` where no spare capacity can be had.
+        schedule: When a Capacity Block gives its nodes, and takes them away.
+    """
+
+    name: str
+    id: str
+    demand: NodeGroupDemand
+    node: Instance
+    instance_types: tuple[str, ...]
+    ami_type: str | None
+    ami_id: str | None
+    image: str
+    capacity_type: str
+    zones: tuple[str, ...]
+    minimum: int
+    desired: int
+    maximum: int
+    labels: Mapping[str, str]
+    node_labels: Mapping[str, str]
+    taints: tuple[Object, ...]
+    tags: Mapping[str, str]
+    interfaces: tuple[Interface, ...]
+    placement_group: bool
+    reservation: Reservation | None
+    disk: Disk
+    update_strategy: str
+    schedule: tuple[SizeChange, ...] = ()
+
+    @property
+    def reserved(self) -> bool:
+        """Whether its nodes come out of a reservation."""
+        return self.demand.capacity in RESERVED
+
+
+def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
+    """Return the node groups that a fleet needs, by name.
+
+    What cannot be is left out or cut to what can; :func:`.node_checks.check_nodes` says what and why.
+    """
+    return tuple(
+        _plan(demand, node, environment)
+        for demand in node_groups(fleet, environment.nodes)
+        if (node := instance(demand.instance_type)) is not None
+    )
+
+
+def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment) -> NodeGroupPlan:
+    rule = environment.nodes.of(demand.instance_type)
+    demand = replace(demand, efa=(demand.efa or rule.efa) and node.efa_interfaces > 0)
+    known = cloud_labels(node, demand.capacity, demand.zone, environment.region, environment.provisioner)
+    own = own_labels(demand, node, known)
+    on_node = dict(sorted({**demand.labels, **own}.items()))
+    zones = _zones(demand, rule, environment)
+    types = (node.name, *demand.alternatives)
+    image = None if rule.ami_id else image_of(node, environment.image)
+    minimum, desired, maximum = _bounds(demand, rule, environment)
+    strategy = "MINIMAL" if demand.capacity in RESERVED else "DEFAULT"
+    return NodeGroupPlan(
+        name=demand.name,
+        id=_id(demand, types, image, zones),
+        demand=demand,
+        node=node,
+        instance_types=types,
+        ami_type=image,
+        ami_id=rule.ami_id,
+        image=environment.image,
+        capacity_type=capacity_type(demand.capacity),
+        zones=zones,
+        minimum=minimum,
+        desired=desired,
+        maximum=maximum,
+        labels=own,
+        node_labels=on_node,
+        taints=tuple({**taint, "effect": _API_EFFECTS[taint["effect"]]} for taint in demand.taints),
+        tags=autoscaler_tags(demand, on_node),
+        interfaces=interfaces(node) if demand.efa else (),
+        placement_group=rule.placement_group,
+        reservation=rule.reservation if demand.capacity in RESERVED else None,
+        disk=disk(node, environment.image, environment.disk_gib),
+        update_strategy=strategy,
+        schedule=_schedule(demand, rule, maximum, environment.now),
+    )
+
+
+def image_of(node: Instance, image: str) -> str | None:
+    """Return the ``amiType`` of an instance type, None where AWS has no image for it."""
+    return ami_type(node, image) if node.accelerators else system_ami_type(node, image)
+
+
+def _zones(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironment) -> tuple[str, ...]:
+    if demand.zone:
+        return (demand.zone,)
+    if rule.reservation and demand.capacity in RESERVED:
+        return (rule.reservation.zone,)
+    return rule.zones or environment.zones
+
+
+def _bounds(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironment) -> tuple[int, int, int]:
+    """Return least, first and most nodes.
+
+    The least is low on purpose: an autoscaler owns the size, and EKS refuses a least above the size of the moment.
+    """
+    most = demand.max_nodes if rule.max_nodes is None else rule.max_nodes
+    if rule.reservation and demand.capacity in RESERVED:
+        most = min(most, rule.reservation.count)
+    most = max(most, 1)
+    least = int(not environment.scale_to_zero and demand.nodes > 0) if rule.min_nodes is None else rule.min_nodes
+    if demand.capacity == CAPACITY_BLOCK and not _runs(rule.reservation, environment.now):
+        return 0, 0, most
+    least = min(least, most)
+    return least, min(max(demand.nodes, least), most), most
+
+
+def _runs(reservation: Reservation | None, now: datetime.datetime) -> bool:
+    """Whether a Capacity Block gives nodes now."""
+    if reservation is None:
+        return False
+    begun = reservation.starts is None or reservation.starts <= now
+    return begun and (reservation.ends is None or now < reservation.ends - _BLOCK_END)
+
+
+def _schedule(
+    demand: NodeGroupDemand, rule: TypePolicy, maximum: int, now: datetime.datetime
+) -> tuple[SizeChange, ...]:
+    """Return the sizes to come: AWS refuses actions in the past."""
+    block = rule.reservation
+    if demand.capacity != CAPACITY_BLOCK or block is None or block.starts is None or block.ends is None:
+        return ()
+    begin = SizeChange("begin", block.starts, 0, min(demand.nodes, maximum), maximum)
+    end = SizeChange("end", block.ends - _BLOCK_END, 0, 0, maximum)
+    return tuple(change for change in (begin, end) if change.at > now)
+
+
+def _id(demand: NodeGroupDemand, types: tuple[str, ...], image: str | None, zones: tuple[str, ...]) -> str:
+    """Name a group for EKS: what is part of the digest cannot be changed without a new group."""
+    facts = repr((types, image, demand.capacity, zones))
+    digest = hashlib.sha256(facts.encode()).hexdigest()[:6]
+    return f"{demand.name[: limits().name - 7]}-{digest}"

@@ -1,0 +1,46 @@
+"""Is the Kubernetes version of a cluster one that AWS supports? (aws-gpu spec 5)."""
+
+import datetime
+from collections.abc import Iterator
+
+from ..api.problems import Problem
+from .facts.eks import EksVersion, versions
+
+_NOTICE = datetime.timedelta(days=60)
+"""So long before the price rises there is time to move (aws-gpu spec 18, A10)."""
+EXTENDED_COST = "the control plane then costs more per hour"
+
+
+def check_version(version: str, today: datetime.date, file: str, key: str) -> Iterator[Problem]:
+    """Return what speaks against a version: an error where EKS has none such, a warning where it soon costs more.
+
+    Args:
+        version: The version, such as ``1.35``.
+        today: The day to hold the dates against.
+        file: Where the version stands, for the message.
+        key: Under which key it stands there.
+    """
+    known = versions().get(version)
+    supported = ", ".join(name for name, facts in versions().items() if not _over(facts.extended_until, today))
+    if known is None:
+        reason = f"unknown EKS version {version!r}; supported are {supported}"
+        yield Problem(file, 0, "", "", key, reason)
+    elif _over(known.extended_until, today):
+        reason = f"EKS {version} is out of support since {known.extended_until}; supported are {supported}"
+        yield Problem(file, 0, "", "", key, reason)
+    elif known.standard_until and _over(known.standard_until - _NOTICE, today):
+        yield Problem(file, 0, "", "", key, _soon(known, today), "warning")
+
+
+def _over(day: datetime.date | None, today: datetime.date) -> bool:
+    return day is not None and day <= today
+
+
+def _soon(known: EksVersion, today: datetime.date) -> str:
+    until = known.standard_until
+    if _over(until, today):
+        return (
+            f"EKS {known.version} is in extended support since {until}, until {known.extended_until}; "
+            f"{EXTENDED_COST.replace('then ', '')}; move on one minor version at a time"
+        )
+    return f"standard support of EKS {known.version} ends {until}; {EXTENDED_COST}"

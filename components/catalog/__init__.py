@@ -1,1 +1,0 @@
-"""Facts as data, each with a typed reader."""

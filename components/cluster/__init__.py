@@ -1,1 +1,0 @@
-"""ComponentResources that make nodes."""

@@ -1,0 +1,61 @@
+"""Whether the engine in a container exports metrics as it is started."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .command_line import CommandLine
+from .metrics import NONE, PROMETHEUS, EngineMetrics, Metric, engine_metrics
+
+_FALSE = ("", "0", "false", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """The metrics of one container.
+
+    Attributes:
+        facts: What its engine exports; None for an engine that nothing is known of.
+    """
+
+    container: Mapping[str, Any]
+    line: CommandLine
+    facts: EngineMetrics | None
+
+    @property
+    def tag(self) -> str:
+        """Tag of the image, which names the engine's version."""
+        return self.line.tag
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the engine exports metrics as it is started."""
+        facts = self.facts
+        if facts is None or facts.exports != PROMETHEUS or self.is_off:
+            return False
+        return facts.flag is None or self.line.holds(facts.flag) or self._by_variable(facts.env)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether an argument turns the metrics off."""
+        return bool(self.facts and self.facts.off and self.line.holds(self.facts.off))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known which metrics there are, be it none at all."""
+        return self.facts is not None and self.facts.exports in (PROMETHEUS, NONE)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the engine's version."""
+        return self.facts.of_version(self.tag) if self.facts else ()
+
+    def _by_variable(self, name: str | None) -> bool:
+        listed = self.container.get("env") or []
+        found: Mapping[str, Any] = next((env for env in listed if name and env.get("name") == name), {})
+        return str(found.get("value", "")).lower() not in _FALSE
+
+
+def exporter_of(container: Mapping[str, Any], line: CommandLine) -> Exporter:
+    """Return what is known of a container's metrics."""
+    return Exporter(container, line, engine_metrics().get(line.engine))

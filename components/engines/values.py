@@ -1,0 +1,121 @@
+"""Checks the value of an engine's flag: its type, its range, and whether the version knows it."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..api.problems import did_you_mean
+from .flags import ARGPARSE, EngineFlags
+from .rows import ENUM, Form, Version
+
+_FILLED_LATER = re.compile(r"\$\([\w.-]+\)|\{\{.*\}\}")
+_HUMAN = r"\d+(?:\.\d+)?[kKmMgGtT]"
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
+_NONE = ("", "None")
+"""What vLLM takes for "not set"."""
+_SHOWN = 12
+_WORDS = {
+    "int": "a whole number",
+    "human": "a whole number, maybe with a suffix such as k or M,",
+    "float": "a number",
+    "json": "JSON",
+    "json_or_string": "JSON or a plain text",
+    "string": "a text",
+}
+
+
+class Fault(NamedTuple):
+    """What is wrong with a value; ``error`` where the engine refuses it, else ``warning``."""
+
+    severity: str
+    reason: str
+
+
+def is_filled_later(text: str) -> bool:
+    """Tell whether Kubernetes, as in ``$(NAME)``, or a template puts something else there."""
+    return _FILLED_LATER.search(text) is not None
+
+
+def fault(name: str, text: str, form: Form, table: EngineFlags, version: Version | None) -> Fault | None:
+    """Return what is wrong with the value of the flag ``name``; None if nothing is."""
+    if is_filled_later(text) or (table.dotted and text in _NONE):
+        return None
+    if form.type == ENUM:
+        return _choice_fault(name, text, form, version)
+    if _is_of(text, form, table):
+        return None
+    return Fault("error", f"{name} must be {expected(form, version)}, found {text!r}; correct it")
+
+
+def expected(form: Form, version: Version | None) -> str:
+    """Say what a flag takes in a version."""
+    if form.type == ENUM:
+        return f"one of {_listed(form.allowed(version))}"
+    bounds = (("from", form.min), ("above", form.above), ("to", form.max), ("below", form.below))
+    limits = "".join(f" {word} {bound:g}" for word, bound in bounds if bound is not None)
+    return f"{_WORDS[form.type]}{limits}{''.join(f' or {word}' for word in form.words)}".rstrip(",")
+
+
+def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> Fault | None:
+    allowed = form.allowed(version)
+    choice = form.choice(text)
+    if choice is None:
+        hint = did_you_mean(text, allowed) or "; choose one of them"
+        reason = f"{name} must be {expected(form, version)}, found {text!r}{hint}"
+        return Fault("warning" if form.open else "error", reason)
+    if not choice.span.is_in(version):
+        when = "no longer" if choice.span.is_over(version) else "not yet"
+        hint = did_you_mean(text, allowed) or "; choose one of them"
+        return Fault("error", f"{name} {when} takes {text!r} in this version, but {_listed(allowed)}{hint}")
+    if choice.span.is_deprecated(version):
+        others = [value for value in allowed if value != choice.value]
+        return Fault("warning", f"{text!r} of {name} is deprecated; choose among {_listed(others)}")
+    return None
+
+
+def _listed(values: Sequence[str]) -> str:
+    rest = len(values) - _SHOWN
+    return ", ".join(values[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _is_of(text: str, form: Form, table: EngineFlags) -> bool:
+    if form.type == "string" or text in form.words:
+        return True
+    if form.type == "json_or_string" and not text.lstrip().startswith("{"):
+        return True
+    if form.type in ("json", "json_or_string"):
+        return _is_json(text)
+    number = _number(text, form, table)
+    return number is not None and _is_within(number, form)
+
+
+def _number(text: str, form: Form, table: EngineFlags) -> float | None:
+    if form.type == "human" and re.fullmatch(_HUMAN, text.strip()):
+        return float(text.strip()[:-1])
+    try:
+        if form.type == "float":
+            return float(text)
+        return int(text if table.style == ARGPARSE else text.replace("_", "?"))
+    except ValueError:
+        return None
+
+
+def _is_within(number: float, form: Form) -> bool:
+    return (
+        (form.min is None or number >= form.min)
+        and (form.max is None or number <= form.max)
+        and (form.above is None or number > form.above)
+        and (form.below is None or number < form.below)
+    )
+
+
+def _is_json(text: str) -> bool:
+    """Tell whether a text is JSON; vLLM also reads numbers with a suffix there, such as ``80g``."""
+    parts = _QUOTED.split(text)
+    parts[::2] = [re.sub(rf"\b{_HUMAN}\b", "0", part) for part in parts[::2]]
+    try:
+        json.loads("".join(parts))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,44 @@
+"""The API families: one folder each, one line here."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ..api import load as reading
+from ..api.kinds import Kinds
+from ..api.load import Manifests
+from .family import Family, Member
+from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
+from .llmaz.family import FAMILY as LLMAZ
+from .llmkube.family import FAMILY as LLMKUBE
+
+FAMILIES: list[Family] = [
+    LLMAZ,
+    LEADER_WORKER_SET,
+    LLMKUBE,
+]
+
+
+def kinds() -> Kinds:
+    """Return the kinds of all families."""
+    return Kinds(member.kind for family in FAMILIES for member in family.members)
+
+
+def members() -> dict[str, tuple[Family, Member]]:
+    """Return every kind with its family, by ``apiVersion/Kind``."""
+    return {member.kind.title: (family, member) for family in FAMILIES for member in family.members}
+
+
+def load(paths: Iterable[Path | str]) -> Manifests:
+    """Read files, and folders with everything below them, in the kinds of all families."""
+    return reading.load(paths, kinds())
+
+
+def parse(text: str, file: str = "<text>") -> Manifests:
+    """Read manifests from text, in the kinds of all families."""
+    return reading.parse(text, kinds(), file)
+
+
+def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
+    """Take manifests that a program has as data, in the kinds of all families."""
+    return reading.objects(values, kinds(), file)

@@ -1,0 +1,63 @@
+"""What an API family is: its kinds, what each becomes, and what its operator needs."""
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..api.findings import Findings
+from ..api.kinds import Kind
+from ..api.load import Loaded
+from ..api.problems import Problem
+from ..fleet.library import Library
+from ..fleet.options import Options
+from ..fleet.rendered import Rendered
+
+Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
+"""Returns what a resource becomes, None where natively nothing stands for it.
+
+Raises Unrenderable after an error that leaves nothing to render; it is in the findings.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One kind of a family.
+
+    Attributes:
+        render: What a resource of the kind becomes.
+        serves: Whether it makes a workload of its own name, which no other kind of the namespace may have then.
+        referred: Whether others refer to it: such kinds come first.
+        component: Class in the family's folder ``components``, for whoever makes one by itself; empty without.
+    """
+
+    kind: Kind
+    render: Render
+    serves: bool = False
+    referred: bool = False
+    component: str = ""
+
+
+def _nothing(_rendered: Sequence[Rendered]) -> Iterator[Problem]:
+    yield from ()
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Kinds of one API, and everything that only they know.
+
+    Attributes:
+        package: The family's folder, as a package.
+        operator: What the realization ``operator`` needs, a name of :mod:`..prerequisites.charts`; empty without.
+        check: Yields what is wrong with the family's resources together.
+    """
+
+    name: str
+    package: str
+    members: tuple[Member, ...]
+    operator: str = ""
+    check: Callable[[Sequence[Rendered]], Iterator[Problem]] = _nothing
+
+    def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
+        """Return the component of a kind."""
+        return getattr(importlib.import_module(f"{self.package}.components"), member.component)

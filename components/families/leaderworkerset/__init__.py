@@ -1,0 +1,1 @@
+"""LeaderWorkerSets written by hand."""

@@ -1,0 +1,40 @@
+"""A LeaderWorkerSet written by hand is a Kubernetes object already: it is made as it is written."""
+
+from ...api.findings import Findings
+from ...api.load import Loaded
+from ...fleet.capabilities import LEADER_WORKER_SET
+from ...fleet.library import Library
+from ...fleet.objects import pod_templates
+from ...fleet.options import Options
+from ...fleet.origins import Origin
+from ...fleet.rendered import Rendered
+from ...fleet.serving import as_written, server_of
+from ...fleet.workloads import Workload
+
+_TEMPLATE = "spec.leaderWorkerTemplate"
+
+
+def render(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered:
+    """Return the object as it is written, with its pods as a workload that metrics and hardening see."""
+    body = as_written(source, options)
+    part, front = next(iter(pod_templates(body).items()))
+    path = f"{_TEMPLATE}.{part}.spec.containers"
+    server = server_of(front["spec"]["containers"], source, path)
+    workload = Workload(
+        body=body,
+        server=server,
+        port=0,
+        replicas=body["spec"].get("replicas", 1),
+        pods=(),
+        model=source.name,
+        origin=Origin(source),
+    )
+    namespace = body["metadata"]["namespace"]
+    return Rendered(
+        source,
+        source.kind.kind,
+        source.name,
+        namespace,
+        workloads=(workload,),
+        requires=frozenset({LEADER_WORKER_SET}),
+    )

@@ -1,0 +1,116 @@
+"""The rules of LeaderWorkerSets that span fields: each checked here and by the API server (CEL; LWS spec 1.2)."""
+
+import re
+from collections.abc import Iterator
+
+from ...api.base import INT32_MAX, Broken, Json, Rule
+from ...api.names import is_dns1035_label
+from ...api.rules import name_rule
+
+_PERCENT = re.compile(r"(100|[0-9]{1,2})%\Z", re.ASCII)
+
+LWS_NAME = name_rule(
+    "must be a DNS-1035 label: at most 63 lower-case letters, digits and '-', a letter first",
+    is_dns1035_label,
+    "self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+)
+
+
+def _subgroups_broken(template: Json) -> Iterator[Broken]:
+    policy = template.sub_group_policy
+    if policy is None:
+        return
+    size, part = template.size, policy.sub_group_size
+    if part > size or (size % part != 0 and (size - 1) % part != 0):
+        yield ("subGroupPolicy", "subGroupSize"), f", found {part} for size {size}"
+
+
+def _excluded_leader_broken(template: Json) -> Iterator[Broken]:
+    policy = template.sub_group_policy
+    if policy is not None and policy.sub_group_policy_type == "LeaderExcluded":
+        size, part = template.size, policy.sub_group_size
+        if (size - 1) % part != 0:
+            yield ("subGroupPolicy", "subGroupSize"), f", found {part} for size {size}"
+
+
+SUBGROUPS = Rule(
+    "subGroupSize must be at most size, and divide size or size - 1",
+    _subgroups_broken,
+    "!has(self.subGroupPolicy) || (self.subGroupPolicy.subGroupSize <= self.size && "
+    "(self.size % self.subGroupPolicy.subGroupSize == 0 || "
+    "(self.size - 1) % self.subGroupPolicy.subGroupSize == 0))",
+)
+LEADER_EXCLUDED = Rule(
+    "with subGroupPolicyType LeaderExcluded subGroupSize must divide size - 1",
+    _excluded_leader_broken,
+    "!has(self.subGroupPolicy) || self.subGroupPolicy.subGroupPolicyType != 'LeaderExcluded' || "
+    "(self.size - 1) % self.subGroupPolicy.subGroupSize == 0",
+)
+
+
+def _is_share(value: int | str) -> bool:
+    return _PERCENT.match(value) is not None if isinstance(value, str) else value >= 0
+
+
+def _share_rule(attribute: str, wire: str) -> Rule:
+    def broken(configuration: Json) -> Iterator[Broken]:
+        value = getattr(configuration, attribute)
+        if not _is_share(value):
+            yield (wire,), f", found {value!r}"
+
+    return Rule(
+        f"{wire} must be a number of groups from 0, or a percentage from 0% to 100%",
+        broken,
+        f"!has(self.{wire}) || (type(self.{wire}) == int ? self.{wire} >= 0 : "
+        f"self.{wire}.matches('^(100|[0-9]{{1,2}})%$'))",
+    )
+
+
+MAX_UNAVAILABLE = _share_rule("max_unavailable", "maxUnavailable")
+MAX_SURGE = _share_rule("max_surge", "maxSurge")
+
+
+def _share(value: int | str, replicas: int, *, up: bool) -> int:
+    if isinstance(value, int):
+        return value
+    percent = int(value.removesuffix("%"))
+    return -(-percent * replicas // 100) if up else percent * replicas // 100
+
+
+def _rollout_stuck(spec: Json) -> Iterator[Broken]:
+    strategy = spec.rollout_strategy
+    configuration = strategy.rolling_update_configuration if strategy is not None else None
+    if configuration is None or spec.replicas == 0:
+        return
+    unavailable, surge = configuration.max_unavailable, configuration.max_surge
+    if not _is_share(unavailable) or not _is_share(surge):
+        return
+    if _share(unavailable, spec.replicas, up=False) == 0 and _share(surge, spec.replicas, up=True) == 0:
+        where = ("rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable")
+        yield where, f", found {unavailable} and {surge} of {spec.replicas} replicas"
+
+
+_RUC = "self.rolloutStrategy.rollingUpdateConfiguration"
+ROLLOUT_MOVES = Rule(
+    "maxUnavailable and maxSurge must not both come to 0: no group could ever be updated "
+    "(percentages of maxUnavailable round down)",
+    _rollout_stuck,
+    f"!has(self.rolloutStrategy) || !has({_RUC}) || self.replicas == 0 || "
+    f"(type({_RUC}.maxUnavailable) == int ? {_RUC}.maxUnavailable != 0 : "
+    f"!{_RUC}.maxUnavailable.matches('^[0-9]{{1,3}}%$') || "
+    f"int({_RUC}.maxUnavailable.replace('%', '')) * self.replicas >= 100) || "
+    f"(type({_RUC}.maxSurge) == int ? {_RUC}.maxSurge != 0 : !{_RUC}.maxSurge.matches('^0{{1,3}}%$'))",
+)
+
+
+def _too_many_pods(spec: Json) -> Iterator[Broken]:
+    pods = spec.replicas * spec.leader_worker_template.size
+    if pods > INT32_MAX:
+        yield ("replicas",), f", found {pods}"
+
+
+PODS_FIT = Rule(
+    f"replicas times size must be at most {INT32_MAX}",
+    _too_many_pods,
+    f"self.replicas * self.leaderWorkerTemplate.size <= {INT32_MAX}",
+)

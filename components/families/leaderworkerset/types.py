@@ -1,0 +1,106 @@
+"""LeaderWorkerSet ``leaderworkerset.x-k8s.io/v1`` (specs: LeaderWorkerSet v0.10.0)."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from ...api.base import (
+    INT64_MAX,
+    ApiModel,
+    Int32,
+    Int64,
+    NaturalInt32,
+    PositiveInt32,
+    Rule,
+    ScaleReplicas,
+    whole_float_to_int,
+)
+from ...api.meta import Resource
+from ...api.schema.embedded import INT_OR_STRING, ClaimRetention, Conditions, PodTemplate, VolumeClaims
+from . import rules
+
+IntOrString = Annotated[
+    Annotated[int, Field(ge=-INT64_MAX - 1, le=INT64_MAX)] | str,
+    BeforeValidator(whole_float_to_int),
+    WithJsonSchema({"anyOf": INT_OR_STRING, "x-kubernetes-int-or-string": True}),
+]
+
+
+class SubGroupPolicy(ApiModel):
+    """How a group is cut into subgroups."""
+
+    sub_group_policy_type: Literal["LeaderWorker", "LeaderExcluded"] = "LeaderWorker"
+    sub_group_size: PositiveInt32
+
+
+class LeaderWorkerTemplate(ApiModel):
+    """The pods of one group: a leader and ``size - 1`` workers."""
+
+    leader_template: PodTemplate | None = None
+    worker_template: PodTemplate
+    size: PositiveInt32 = 1
+    restart_policy: Literal["Default", "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"] = (
+        "RecreateGroupOnPodRestart"
+    )
+    sub_group_policy: SubGroupPolicy | None = None
+    volume_claim_templates: VolumeClaims | None = None
+    persistent_volume_claim_retention_policy: ClaimRetention | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.SUBGROUPS, rules.LEADER_EXCLUDED)
+
+
+class RollingUpdateConfiguration(ApiModel):
+    """How many groups may be missing or extra during a rollout."""
+
+    partition: NaturalInt32 | None = None
+    max_unavailable: IntOrString = 1
+    max_surge: IntOrString = 0
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.MAX_UNAVAILABLE, rules.MAX_SURGE)
+
+
+class RolloutStrategy(ApiModel):
+    """How a template change reaches the groups."""
+
+    type: Literal["RollingUpdate"] = "RollingUpdate"
+    rolling_update_configuration: RollingUpdateConfiguration | None = None
+
+
+class NetworkConfig(ApiModel):
+    """Which headless Service carries a group's names."""
+
+    subdomain_policy: Literal["Shared", "UniquePerReplica"]
+
+
+class LeaderWorkerSetSpec(ApiModel):
+    """``replicas`` groups of pods."""
+
+    replicas: Annotated[ScaleReplicas, Field(le=1_000_000)] = 1
+    leader_worker_template: LeaderWorkerTemplate
+    rollout_strategy: RolloutStrategy | None = None
+    startup_policy: Literal["LeaderCreated", "LeaderReady"] = "LeaderCreated"
+    network_config: NetworkConfig | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.ROLLOUT_MOVES, rules.PODS_FIT)
+
+
+class LeaderWorkerSetStatus(ApiModel):
+    """Observed state."""
+
+    conditions: Conditions | None = None
+    ready_replicas: Int32 | None = None
+    updated_replicas: Int32 | None = None
+    replicas: Int32 | None = None
+    hpa_pod_selector: str | None = None
+    observed_generation: Int64 | None = None
+
+
+class LeaderWorkerSet(Resource):
+    """Groups of pods that live and die together."""
+
+    api_version: Literal["leaderworkerset.x-k8s.io/v1"]
+    kind: Literal["LeaderWorkerSet"]
+    spec: LeaderWorkerSetSpec
+    status: LeaderWorkerSetStatus | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.LWS_NAME,)

@@ -1,0 +1,1 @@
+"""llmaz: OpenModel, Playground, Service and BackendRuntime."""

@@ -1,0 +1,200 @@
+"""The container of a Playground: a BackendRuntime, one of its configurations and what the user changed.
+
+llmaz spec 2.3 to 2.5.
+"""
+
+import re
+from typing import Any
+
+from ...api.findings import Findings, Unrenderable, unknown
+from ...api.quantity import parse_quantity
+from ...engines.command_line import last_value, start_of
+from ...engines.flags import EngineFlags, dated, flags_of
+from ...engines.registry import Engine, engine_of, engines
+from ...fleet.library import Library
+from ...fleet.objects import Object
+from ...fleet.placement import SHARED_MEMORY
+from .loaders import RUNNER
+from .shipped import shipped, shipped_names
+from .types import BackendRuntime, BackendRuntimeConfig, PlaygroundSpec, RecommendedConfig, ResourceRequirements
+
+PORT = 8080
+"""Where every shipped engine listens, and the port of every ``-lb`` Service."""
+CONFIG_PATH = "spec.backendRuntimeConfig"
+_PORT_FLAG = re.compile(r"(?:^|\s)--port[=\s]+(\d+)(?=\s|$)")
+_RAY_START = re.compile(r"\bray start\b[^\n;&|]*")
+"""Its ``--port`` is that of the Ray cluster."""
+_DEFAULT = "default"
+_SPECULATIVE = "speculative-decoding"
+
+
+class Backend:
+    """The engine that a Playground asks for, in the configuration that it gets.
+
+    Attributes:
+        engine: None for one that nothing is known of.
+        tag: The image's tag, or one that names the version where it is known by other means.
+    """
+
+    def __init__(self, runtime: BackendRuntime, config: RecommendedConfig, wanted: BackendRuntimeConfig) -> None:
+        self.runtime = runtime
+        self.config = config
+        self.wanted = wanted
+        self.version = wanted.version or runtime.spec.version
+        # A private mirror may rename the image; a runtime named after an engine still says which one it is.
+        self.engine: Engine | None = engine_of(runtime.spec.image) or engines().get(runtime.metadata.name)
+        self.tag = dated(self.engine_name, runtime.spec.image, self.version)
+
+    @property
+    def engine_name(self) -> str:
+        """Name of the engine in the catalog; empty for an unknown one."""
+        return self.engine.name if self.engine else ""
+
+    @property
+    def command(self) -> list[str]:
+        """The container's command; empty where the image's own entrypoint runs."""
+        return list(self.runtime.spec.command or ())
+
+    def flags(self, args: list[str]) -> EngineFlags | None:
+        """Return the flags that arguments are read by; None where they are not known, as in a script."""
+        table = flags_of(self.engine_name)
+        return table if table and start_of(table, self.command, args, self.tag) is not None else None
+
+
+def choose_backend(spec: PlaygroundSpec, library: Library, edition: str, findings: Findings) -> Backend:
+    """Find the BackendRuntime and the RecommendedConfig; a user's runtime hides a shipped one of its name.
+
+    Raises:
+        Unrenderable: one of them does not exist, or its manifest could not be read.
+    """
+    wanted = spec.backend_runtime_config or BackendRuntimeConfig()
+    if library.is_unread("BackendRuntime", wanted.backend_name):
+        raise Unrenderable
+    own = library.all(BackendRuntime)
+    runtime = own.get(wanted.backend_name) or shipped(wanted.backend_name, edition)
+    if runtime is None:
+        reason = unknown(
+            "BackendRuntime",
+            wanted.backend_name,
+            {*own, *shipped_names()},
+            "use one of them or add a BackendRuntime manifest",
+        )
+        raise findings.fail(f"{CONFIG_PATH}.backendName", reason)
+    name = wanted.config_name or _inferred_config(spec)
+    configs = {config.name: config for config in runtime.spec.recommended_configs or ()}
+    if name not in configs:
+        reason = unknown(
+            f"recommended configuration of BackendRuntime {wanted.backend_name!r}",
+            name,
+            configs,
+            "set configName to one of them or choose another backend",
+        )
+        raise findings.fail(f"{CONFIG_PATH}.configName", reason)
+    return Backend(runtime, configs[name], wanted)
+
+
+def _inferred_config(spec: PlaygroundSpec) -> str:
+    drafts = spec.model_claims and any(ref.role == "draft" for ref in spec.model_claims.models)
+    return _SPECULATIVE if drafts else _DEFAULT
+
+
+def serving_port(words: list[str]) -> int | None:
+    """Return the port that a command line asks the engine to listen on: its last ``--port``."""
+    ports = _PORT_FLAG.findall(_RAY_START.sub("", " ".join(words)))
+    return int(ports[-1]) if ports else None
+
+
+def engine_port(backend: Backend, args: list[str]) -> int | None:
+    """Return the port that arguments ask an engine to listen on, in any spelling that it knows."""
+    table = backend.flags(args)
+    if table is None:
+        return serving_port(args)
+    value = last_value(table, args, "--port", table.version(backend.tag))
+    return int(value) if value and value.isascii() and value.isdecimal() else None
+
+
+def runner_container(backend: Backend, args: list[str]) -> Object:
+    """Return the ``model-runner`` container; the order of its fields is that of llmaz spec 2.5.
+
+    Probes and hooks that ask the recommended port follow the port that the user's arguments choose.
+    """
+    spec, wanted = backend.runtime.spec, backend.wanted
+    usual = engine_port(backend, backend.config.args or []) or PORT
+    port = engine_port(backend, args) or PORT
+    container: Object = {"name": RUNNER, "image": f"{spec.image}:{backend.version}"}
+    if spec.command:
+        container["command"] = list(spec.command)
+    if args:
+        container["args"] = args
+    env = _merged_env(spec.envs or [], wanted.envs or [])
+    if env:
+        container["env"] = env
+    container["ports"] = [{"name": "http", "containerPort": port, "protocol": "TCP"}]
+    resources = _merged_resources(backend.config.resources, wanted.resources)
+    if resources:
+        container["resources"] = resources
+    for name, value in (
+        ("lifecycle", spec.lifecycle),
+        ("livenessProbe", spec.liveness_probe),
+        ("readinessProbe", spec.readiness_probe),
+        ("startupProbe", spec.startup_probe),
+    ):
+        if value:
+            container[name] = value if port == usual else _on_port(value, usual, port)
+    return container
+
+
+def shared_memory(backend: Backend) -> str | int | float | None:
+    """Return the size of ``/dev/shm``: the user's, else the recommended one."""
+    return backend.wanted.shared_memory_size or backend.config.shared_memory_size
+
+
+def add_shared_memory(spec: Object, size: str | int | float) -> None:
+    """Give the model runner a ``/dev/shm`` of its own in memory."""
+    volume = {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
+    spec.setdefault("volumes", []).append(volume)
+    mount = {"name": SHARED_MEMORY, "mountPath": "/dev/shm"}  # noqa: S108  the name that libraries look for
+    spec["containers"][0].setdefault("volumeMounts", []).append(mount)
+
+
+def _merged_env(base: list[Object], user: list[Object]) -> list[Object]:
+    """Override in place, then append the new names in the user's order (llmaz spec 2.5)."""
+    merged = {env["name"]: env for env in base}
+    merged.update({env["name"]: env for env in user})
+    return list(merged.values())
+
+
+def _merged_resources(
+    recommended: ResourceRequirements | None, user: ResourceRequirements | None
+) -> dict[str, dict[str, str | int | float]]:
+    """Merge per key; where a request of cpu or memory then exceeds its limit, the limit follows it."""
+    merged = {
+        part: {**_of(recommended, part), **_of(user, part)}
+        for part in ("limits", "requests")
+        if _of(recommended, part) or _of(user, part)
+    }
+    if user is None:
+        return merged
+    limits, requests = merged.get("limits", {}), merged.get("requests", {})
+    for key in ("cpu", "memory"):
+        if key in requests and (key not in limits or parse_quantity(requests[key]) > parse_quantity(limits[key])):
+            merged.setdefault("limits", limits)[key] = requests[key]
+    return merged
+
+
+def _of(resources: ResourceRequirements | None, part: str) -> dict[str, str | int | float]:
+    return dict(getattr(resources, part, None) or {})
+
+
+def _on_port(value: Any, usual: int, port: int) -> Any:  # noqa: ANN401  any part of a probe or hook
+    """Return a probe or hook that asks ``port`` where it asked ``usual``."""
+    if isinstance(value, dict):
+        return {
+            key: port if key == "port" and inner == usual else _on_port(inner, usual, port)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_on_port(inner, usual, port) for inner in value]
+    if isinstance(value, str):
+        return re.sub(rf"(localhost|127\.0\.0\.1):{usual}\b", rf"\g<1>:{port}", value)
+    return value

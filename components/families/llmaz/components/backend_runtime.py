@@ -1,0 +1,75 @@
+"""An inference engine and its recommended configurations.
+
+BackendRuntime
+└── BackendRuntime   <name>, with realization operator
+"""
+
+from typing import Any, Required, TypedDict
+
+import pulumi
+
+from ....serving.arguments import compact
+from ....serving.declaration import Declaration
+
+
+class BackendRuntimeArgs(TypedDict, total=False):
+    """Arguments of a BackendRuntime."""
+
+    name: str
+    """Name of the runtime. Default: the component's name."""
+    image: Required[str]
+    """Image without its tag."""
+    version: Required[str]
+    """Image tag."""
+    command: list[str]
+    """Command of the container. Default: the image's."""
+    envs: list[dict[str, Any]]
+    """Environment variables."""
+    lifecycle: dict[str, Any]
+    """Lifecycle hooks of the container."""
+    liveness_probe: dict[str, Any]
+    """Liveness probe of the container."""
+    readiness_probe: dict[str, Any]
+    """Readiness probe of the container."""
+    startup_probe: dict[str, Any]
+    """Startup probe of the container."""
+    recommended_configs: Required[list[dict[str, Any]]]
+    """Named configurations: name, args, resources, sharedMemorySize and scaleTrigger."""
+    realization: str
+    """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
+
+
+class BackendRuntime(Declaration):
+    """Declares an engine for Playgrounds, which take its ``manifest``.
+
+    With realization native a runtime is a declaration alone: no object in the cluster stands for it.
+    """
+
+    runtime: pulumi.Output[str]
+    """Name of the runtime."""
+
+    def __init__(self, name: str, args: BackendRuntimeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Check and register.
+
+        Raises:
+            InvalidArguments: the arguments contradict the contract.
+        """
+        declared = self.declare(name, "inference.llmaz.io/v1alpha1", args, _spec(args), opts)
+        self.runtime = pulumi.Output.from_input(declared)
+        self.register_outputs({"manifest": self.manifest, "runtime": self.runtime})
+
+
+def _spec(args: BackendRuntimeArgs) -> dict[str, Any]:
+    return compact(
+        {
+            "image": args.get("image"),
+            "version": args.get("version"),
+            "command": args.get("command"),
+            "envs": args.get("envs"),
+            "lifecycle": args.get("lifecycle"),
+            "livenessProbe": args.get("liveness_probe"),
+            "readinessProbe": args.get("readiness_probe"),
+            "startupProbe": args.get("startup_probe"),
+            "recommendedConfigs": args.get("recommended_configs"),
+        }
+    )

@@ -1,0 +1,81 @@
+"""A model and where it comes from.
+
+OpenModel
+└── OpenModel   <name>, with realization operator
+"""
+
+from typing import Any, Required, TypedDict
+
+import pulumi
+
+from ....serving.arguments import compact
+from ....serving.declaration import Declaration
+
+
+class OpenModelArgs(TypedDict, total=False):
+    """Arguments of an OpenModel: a hub's model_id, or a uri."""
+
+    name: str
+    """Name of the model. Default: the component's name."""
+    family_name: Required[str]
+    """Family of the model, such as llama3; it becomes a label."""
+    model_id: str
+    """Model on a hub, such as Qwen/Qwen2-7B-Instruct."""
+    hub: str
+    """Huggingface or ModelScope. Default: Huggingface."""
+    revision: str
+    """Branch, tag or commit on the hub. Default: main."""
+    filename: str
+    """One file of the repository, such as a GGUF file."""
+    allow_patterns: list[str]
+    """Files to load, as glob patterns."""
+    ignore_patterns: list[str]
+    """Files not to load, as glob patterns."""
+    uri: str
+    """Weights elsewhere: oss://, ollama:// or host://; s3:// and gcs:// for engines that stream them."""
+    flavors: list[dict[str, Any]]
+    """Kinds of nodes in order of preference: name, limits, nodeSelector and params (INSTANCE-TYPE, TP, PP)."""
+    realization: str
+    """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
+
+
+class OpenModel(Declaration):
+    """Declares a model for Playgrounds and Services, which take its ``manifest``.
+
+    With realization native a model is a declaration alone: no object in the cluster stands for it, so depend on
+    the Playground that serves it, not on the model.
+    """
+
+    model: pulumi.Output[str]
+    """Name of the model."""
+
+    def __init__(self, name: str, args: OpenModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Check and register.
+
+        Raises:
+            InvalidArguments: the arguments contradict the contract.
+        """
+        declared = self.declare(name, "llmaz.io/v1alpha1", args, _spec(args), opts)
+        self.model = pulumi.Output.from_input(declared)
+        self.register_outputs({"manifest": self.manifest, "model": self.model})
+
+
+def _spec(args: OpenModelArgs) -> dict[str, Any]:
+    hub = compact(
+        {
+            "modelID": args.get("model_id"),
+            "name": args.get("hub"),
+            "revision": args.get("revision"),
+            "filename": args.get("filename"),
+            "allowPatterns": args.get("allow_patterns"),
+            "ignorePatterns": args.get("ignore_patterns"),
+        }
+    )
+    flavors = args.get("flavors")
+    return compact(
+        {
+            "familyName": args.get("family_name"),
+            "source": compact({"modelHub": hub, "uri": args.get("uri")}),
+            "inferenceConfig": {"flavors": flavors} if flavors else None,
+        }
+    )

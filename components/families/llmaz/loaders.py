@@ -1,0 +1,202 @@
+"""Puts a model's weights where the engine looks for them (llmaz spec 2.6, points 4 to 7)."""
+
+import hashlib
+import json
+import shlex
+from typing import Any
+
+from ...api.findings import Findings
+from ...fleet.objects import Object
+from ...fleet.options import ModelCache, Options
+from .models import MODEL_ROOT, Claim, Source, source_of
+from .types import OpenModel
+
+RUNNER = "model-runner"
+LOADER_IMAGE = "inftyai/model-loader:v0.0.10"
+"""The image that llmaz v0.1.4 compiles in (llmaz spec 2.6.1)."""
+VOLUME = "model-volume"
+_HUB_SECRET = "modelhub-secret"  # noqa: S105  names of Secrets, not secrets
+_OSS_SECRET = "oss-access-secret"  # noqa: S105
+_AWS_SECRET = "aws-access-secret"  # noqa: S105
+_HUB_TOKENS = ("HUGGING_FACE_HUB_TOKEN", "HF_TOKEN")
+_OSS_KEYS = ("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET")
+_AWS_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+_LOAD = "python main.py"
+"""What the loader image runs by default."""
+_FOLDER_LOAD = """\
+import os
+from omnistore.objstore import StoreFactory
+client = StoreFactory.new_client(
+    provider=os.environ["PROVIDER"], endpoint=os.environ["ENDPOINT"], bucket=os.environ["BUCKET"])
+client.download_dir(os.environ["MODEL_PATH"], {target!r})
+"""
+"""The image takes any last segment with a dot for a file; this asks its library for the folder that it is."""
+
+
+def mount_models(spec: Object, claim: Claim, path: str, options: Options, findings: Findings) -> None:
+    """Add what loads or mounts the claimed models to a pod spec (field ``path``), which is changed in place."""
+    runner = next((c for c in spec["containers"] if c["name"] == RUNNER), None)
+    if runner is None:
+        names = [container["name"] for container in spec["containers"]]
+        findings.error(f"{path}.containers", f"must have a container named {RUNNER!r}, found {names}; rename one")
+        return
+    if claim.skip_loader:
+        _give_credentials(runner, claim, findings)
+        return
+    loaded = [(i, model) for i, model in enumerate(claim.models) if _has_loader(source_of(model))]
+    base_env = spec["containers"][0].get("env") or []
+    for index, model in loaded:
+        spec.setdefault("initContainers", []).append(_loader(index, model, base_env, claim, options, findings))
+    _mount_hosts(spec, runner, claim, findings, shared=bool(loaded))
+    if loaded:
+        _add_volume(spec, {"name": VOLUME, **_weights_volume(options.cache)})
+        _add_mount(runner, _weights_mount(claim, options.cache, read_only=True))
+
+
+def _has_loader(source: Source) -> bool:
+    return source.scheme == "hub" or source.object_store
+
+
+def _loader(
+    index: int, model: OpenModel, base_env: list[Object], claim: Claim, options: Options, findings: Findings
+) -> Object:
+    source = source_of(model)
+    if source.scheme in ("s3", "gcs"):
+        findings.error(
+            claim.paths[index],
+            f"OpenModel {model.metadata.name!r} comes from {source.uri!r}, which the model loader cannot fetch; "
+            "set the annotation llmaz.io/skip-model-loader: 'true' and use an engine that streams weights",
+        )
+    container: Object = {
+        "name": "model-loader" if index == 0 else f"model-loader-{index}",
+        "image": options.loader_image or LOADER_IMAGE,
+    }
+    load = _load_command(source)
+    if options.cache:
+        container["command"] = ["sh", "-c", _load_once(model, load)]
+    elif load != _LOAD:
+        container["command"] = ["sh", "-c", load]
+    container["env"] = _merged(base_env, _loader_env(source))
+    container["volumeMounts"] = [_weights_mount(claim, options.cache, read_only=False)]
+    return container
+
+
+def _load_command(source: Source) -> str:
+    if source.scheme == "oss" and not source.is_file and "." in source.last_segment:
+        target = f"{MODEL_ROOT}models--{source.last_segment}"
+        return f"python -c {shlex.quote(_FOLDER_LOAD.format(target=target))}"
+    return _LOAD
+
+
+def _load_once(model: OpenModel, load: str) -> str:
+    """Load unless a former load was completed; pods that share the cache take turns (llmaz spec 6.1)."""
+    marker = f"{MODEL_ROOT}.complete-{model.metadata.name}"
+    return (
+        f"exec 9> {MODEL_ROOT}.lock && flock 9\n"
+        f"if [ -f {marker} ]; then echo 'weights are complete: {marker}'; exit 0; fi\n"
+        f"{load} && touch {marker}"
+    )
+
+
+def _weights_volume(cache: ModelCache | None) -> Object:
+    if cache is None:
+        return {"emptyDir": {}}
+    if cache.claim:
+        return {"persistentVolumeClaim": {"claimName": cache.claim}}
+    return {"hostPath": {"path": cache.host_path, "type": "DirectoryOrCreate"}}
+
+
+def _weights_mount(claim: Claim, cache: ModelCache | None, *, read_only: bool) -> Object:
+    mount: Object = {"name": VOLUME, "mountPath": MODEL_ROOT}
+    if cache:
+        mount["subPath"] = _cache_key(claim)
+    return {**mount, "readOnly": True} if read_only else mount
+
+
+def _cache_key(claim: Claim) -> str:
+    """Name the folder after what is in it: another revision or file must not meet these weights."""
+    origins = [model.spec.source.wire() for model in claim.models]
+    digest = hashlib.sha256(json.dumps(origins, sort_keys=True).encode()).hexdigest()
+    return f"{claim.main.metadata.name}-{digest[:8]}"
+
+
+def _mount_hosts(spec: Object, runner: Object, claim: Claim, findings: Findings, *, shared: bool) -> None:
+    """Mount the folders of ``host://`` models where they are on the node."""
+    paths: dict[str, int] = {}
+    for index, model in enumerate(claim.models):
+        if source_of(model).scheme == "host":
+            address = source_of(model).address
+            if ":" in address:
+                reason = f"OpenModel {model.metadata.name!r} comes from {source_of(model).uri!r}"
+                findings.error(claim.paths[index], f"{reason}, and Kubernetes mounts no path with ':'; rename it")
+            paths.setdefault(address, index)
+    for path, index in paths.items():
+        name = VOLUME if index == 0 and not shared else f"{VOLUME}-{index}"
+        _add_volume(spec, {"name": name, "hostPath": {"path": path}})
+        _add_mount(runner, {"name": name, "mountPath": path, "readOnly": True})
+
+
+def _give_credentials(runner: Object, claim: Claim, findings: Findings) -> None:
+    """Let the engine fetch the weights itself (``skip-model-loader``)."""
+    for path, model in zip(claim.paths, claim.models, strict=True):
+        source = source_of(model)
+        if source.scheme in ("host", "ollama"):
+            findings.error(
+                path,
+                f"OpenModel {model.metadata.name!r} comes from {source.uri!r}, which needs no model loader; "
+                "remove the annotation llmaz.io/skip-model-loader",
+            )
+            continue
+        env = _merged(runner.get("env") or [], _credentials(source), always=False)
+        if env:
+            runner["env"] = env
+
+
+def _credentials(source: Source) -> list[Object]:
+    if source.scheme == "hub":
+        return [_from_secret(name, _HUB_SECRET, "HF_TOKEN") for name in _HUB_TOKENS]
+    secret, keys = (_OSS_SECRET, _OSS_KEYS) if source.scheme == "oss" else (_AWS_SECRET, _AWS_KEYS)
+    return [_from_secret(key, secret, key) for key in keys]
+
+
+def _loader_env(source: Source) -> list[Object]:
+    if source.hub:
+        hub = source.hub
+        pairs = [("MODEL_SOURCE_TYPE", "modelhub"), ("MODEL_ID", hub.model_id), ("MODEL_HUB_NAME", hub.name)]
+        pairs += [("MODEL_FILENAME", hub.filename)] if hub.filename else []
+        pairs += [("REVISION", hub.revision)] if hub.revision else []
+        pairs += [("MODEL_ALLOW_PATTERNS", ",".join(hub.allow_patterns))] if hub.allow_patterns else []
+        pairs += [("MODEL_IGNORE_PATTERNS", ",".join(hub.ignore_patterns))] if hub.ignore_patterns else []
+    else:
+        bucket, _, rest = source.address.partition(".")
+        endpoint, _, path = rest.partition("/")
+        pairs = [("MODEL_SOURCE_TYPE", "objstore"), ("PROVIDER", "OSS")]
+        pairs += [("ENDPOINT", endpoint), ("BUCKET", bucket), ("MODEL_PATH", path.rstrip("/"))]
+    return [{"name": name, "value": value} for name, value in pairs] + _credentials(source)
+
+
+def _merged(base: list[Object], added: list[Object], *, always: bool = True) -> list[Object]:
+    """Append variables; a reference to a Secret gives way to a value that the user set, anything else replaces it."""
+    credentials = {env["name"] for env in added if "valueFrom" in env} if always else {e["name"] for e in added}
+    ours = {env["name"] for env in added} - credentials
+    kept = [env for env in base if env["name"] not in ours]
+    there = {env["name"] for env in kept}
+    return kept + [env for env in added if env["name"] not in there]
+
+
+def _from_secret(name: str, secret: str, key: str) -> Object:
+    return {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key, "optional": True}}}
+
+
+def _add_volume(spec: Object, volume: Object) -> None:
+    """Add a volume unless the template has one of that name: the user's wins, once."""
+    _append_by(spec.setdefault("volumes", []), volume, "name")
+
+
+def _add_mount(container: Object, mount: Object) -> None:
+    _append_by(container.setdefault("volumeMounts", []), mount, "mountPath")
+
+
+def _append_by(items: list[Any], item: Object, key: str) -> None:
+    if all(there[key] != item[key] for there in items):
+        items.append(item)

@@ -1,0 +1,65 @@
+"""Lets an engine export its metrics where somebody reads them."""
+
+from collections.abc import Iterable
+
+from ...api.findings import Findings
+from ...engines.exporters import Exporter, exporter_of
+from ...engines.metrics import PROMETHEUS, find_anywhere
+from ...fleet.objects import Object
+from ...fleet.options import Options
+from ...fleet.workloads import Server
+
+
+def turn_on_metrics(
+    template: Object, server: Server, metrics: Iterable[Object] | None, options: Options, findings: Findings
+) -> None:
+    """Add the engine's flag to the pods that take requests, if an autoscaler or the environment reads its metrics.
+
+    What is written by hand, runs in a shell or is left to an operator is not changed: a missing flag is an error.
+
+    Args:
+        template: The pods that take requests; changed in place.
+        server: The container that serves.
+        metrics: What the autoscaler of the workload scales on.
+        options: How to render.
+        findings: Where to report.
+    """
+    container = template["spec"]["containers"][server.position]
+    exporter = exporter_of(container, server.line)
+    facts = exporter.facts
+    scales = any(map(reads_engine, metrics or ()))
+    if facts is None or facts.exports != PROMETHEUS or exporter.is_on or not (scales or options.monitoring):
+        return
+    playground = findings.source.resource.kind == "Playground"
+    path = server.args.path
+    if exporter.is_off:
+        _report_off(exporter, path, findings, scales=scales)
+    elif not playground or options.realization != "native" or server.line.is_script:
+        findings.error(path, _missing(exporter, options, playground=playground))
+    else:
+        container["args"] = [*(container.get("args") or []), facts.flag]
+
+
+def reads_engine(metric: Object) -> bool:
+    """Tell whether an autoscaler's metric comes from an engine: any of pods, external ones by their name."""
+    if metric.get("type") == "External":
+        return find_anywhere(metric["external"]["metric"]["name"]) is not None
+    return metric.get("type") == "Pods"
+
+
+def _report_off(exporter: Exporter, path: str, findings: Findings, *, scales: bool) -> None:
+    off = exporter.facts.off if exporter.facts else ""
+    if scales:
+        findings.error(path, f"{off} turns the metrics off that the autoscaler reads; remove {off}")
+    else:
+        findings.warn(path, f"{off} turns the metrics off: nothing will be seen of this model; remove {off}")
+
+
+def _missing(exporter: Exporter, options: Options, *, playground: bool) -> str:
+    facts = exporter.facts
+    assert facts is not None  # noqa: S101  the caller returned where nothing is known of the engine
+    what = f"{facts.engine} exports metrics only with {facts.flag}, which is not among its arguments"
+    if exporter.line.is_script:
+        return f"{what}, and a shell runs it: write {facts.flag} into the script"
+    reason = "the llmaz operator adds nothing" if playground and options.realization != "native" else "found none"
+    return f"{what} ({reason}); add {facts.flag}"

@@ -1,0 +1,153 @@
+"""Where a model comes from, what it is called and where the engine finds it (llmaz spec 1.1, 2.1, 2.2)."""
+
+from dataclasses import dataclass
+
+from ...api.findings import Findings, Unrenderable, unknown
+from ...fleet.library import Library
+from ...fleet.origins import Origin
+from .types import Flavor, ModelHub, ModelRef, OpenModel
+
+MODEL_ROOT = "/workspace/models/"
+_OBJECT_STORES = ("oss", "s3", "gcs")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A model's origin: ``hub``, ``oss``, ``s3``, ``gcs``, ``ollama`` or ``host``, and the address there."""
+
+    scheme: str
+    address: str
+    uri: str = ""
+    hub: ModelHub | None = None
+
+    @property
+    def last_segment(self) -> str:
+        """Last part of an object store path."""
+        return self.address.rstrip("/").rpartition("/")[2]
+
+    @property
+    def is_file(self) -> bool:
+        """Whether an object store address is one file: GGUF is, the rest are folders, for loader and engine alike."""
+        return ".gguf" in self.last_segment
+
+    @property
+    def object_store(self) -> bool:
+        """Whether the weights lie in an object store."""
+        return self.scheme in _OBJECT_STORES
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The models that a workload serves, and the flavors that it may run on.
+
+    Attributes:
+        models: The main model first.
+        flavors: Candidates in order of preference; the first one's limits apply.
+        paths: Field of each model's name, for messages.
+        chosen_by: Field that chooses the flavors; its lead names their model.
+    """
+
+    models: tuple[OpenModel, ...]
+    flavors: tuple[Flavor, ...]
+    paths: tuple[str, ...]
+    flavor_names: tuple[str, ...]
+    skip_loader: bool
+    chosen_by: Origin
+
+    @property
+    def main(self) -> OpenModel:
+        """The model that is served."""
+        return self.models[0]
+
+    @property
+    def flavor(self) -> Flavor | None:
+        """The preferred flavor."""
+        return self.flavors[0] if self.flavors else None
+
+
+def source_of(model: OpenModel) -> Source:
+    """Return a model's origin. The hub wins where a URI is given too."""
+    source = model.spec.source
+    if source.model_hub:
+        return Source("hub", source.model_hub.model_id, hub=source.model_hub)
+    uri = source.uri or ""
+    scheme, _, address = uri.partition("://")
+    return Source(scheme.lower(), address, uri)
+
+
+def served_name(model: OpenModel) -> str:
+    """Return the name that clients ask for: ollama's own tag, else the OpenModel's name."""
+    source = source_of(model)
+    return source.address if source.scheme == "ollama" else model.metadata.name
+
+
+def model_path(model: OpenModel, *, skip_loader: bool) -> str:
+    """Return what the engine is given as the model: a path, or with ``skip-model-loader`` an ID or URI."""
+    source = source_of(model)
+    if source.scheme == "host":
+        return source.address
+    if skip_loader:
+        return source.uri or source.address
+    if source.hub and source.hub.filename:
+        return MODEL_ROOT + source.hub.filename
+    if source.object_store:
+        return MODEL_ROOT + (source.last_segment if source.is_file else f"models--{source.last_segment}")
+    return f"{MODEL_ROOT}models--{source.address.replace('/', '--')}"
+
+
+def placeholders(claim: Claim) -> dict[str, str]:
+    """Return the values that recommended arguments may name (llmaz spec 2.4)."""
+    values = {
+        "ModelPath": model_path(claim.main, skip_loader=claim.skip_loader),
+        "ModelName": served_name(claim.main),
+    }
+    if len(claim.models) > 1:
+        values["DraftModelPath"] = model_path(claim.models[1], skip_loader=claim.skip_loader)
+    return values
+
+
+def resolve(
+    refs: list[tuple[ModelRef, str]],
+    flavor_names: list[str] | None,
+    base: str,
+    library: Library,
+    findings: Findings,
+    *,
+    skip_loader: bool,
+) -> Claim:
+    """Look up claimed models and flavors: mains go first, the others follow (llmaz spec 2.1).
+
+    Raises:
+        Unrenderable: a model does not exist, or its manifest could not be read, which is reported there.
+    """
+    known = library.all(OpenModel)
+    missing = [(ref.name, path) for ref, path in refs if ref.name not in known]
+    for name, path in missing:
+        if not library.is_unread("OpenModel", name):
+            findings.error(path, unknown("OpenModel", name, known, "add its manifest or correct the name"))
+    if missing:
+        raise Unrenderable
+    ordered = sorted(refs, key=lambda item: item[0].role != "main")
+    models = tuple(known[ref.name] for ref, _ in ordered)
+    flavors_path = f"{base}.inferenceFlavors"
+    flavors = _flavors(models[0], flavor_names or [], flavors_path, findings)
+    several = "models" if refs[0][1].endswith("].name") else "modelName"
+    path = flavors_path if flavor_names else f"{base}.{several}"
+    return Claim(
+        models=models,
+        flavors=flavors,
+        paths=tuple(path for _, path in ordered),
+        flavor_names=tuple(flavor_names or ()),
+        skip_loader=skip_loader,
+        chosen_by=Origin(findings.source, path, f"OpenModel {models[0].metadata.name!r}: "),
+    )
+
+
+def _flavors(model: OpenModel, names: list[str], path: str, findings: Findings) -> tuple[Flavor, ...]:
+    config = model.spec.inference_config
+    there = {flavor.name: flavor for flavor in (config.flavors if config else None) or ()}
+    for index, name in enumerate(names):
+        if name not in there:
+            what = f"flavor of OpenModel {model.metadata.name!r}"
+            findings.error(f"{path}[{index}]", unknown(what, name, there, "add it to the model or leave it out"))
+    return tuple(there[name] for name in names if name in there) if names else tuple(there.values())

@@ -1,0 +1,214 @@
+"""llmaz: Playground -> Service -> workload (llmaz spec 2), natively or through the operator."""
+
+import copy
+
+from ...api.findings import Findings
+from ...api.load import Loaded
+from ...engines.groups import group_templates
+from ...fleet.capabilities import LEADER_WORKER_SET
+from ...fleet.library import Library
+from ...fleet.objects import Object
+from ...fleet.options import Options
+from ...fleet.rendered import Rendered
+from ...fleet.serving import as_written
+from ...fleet.serving import render_declared as declared
+from .backend import Backend, add_shared_memory, choose_backend, runner_container, shared_memory
+from .flavors import check_choices, node_choices
+from .models import Claim, placeholders, resolve
+from .parallel import Parallelism, check_use, parallelism
+from .runner_args import runner_args
+from .service_args import check_service_args
+from .types import ElasticConfig, ModelClaim, ModelClaims, ModelRef, Playground, RecommendedConfig, Service
+from .workload import Asked, Scaling, realize
+
+OPERATOR = "llmaz"
+SKIP_LOADER = "llmaz.io/skip-model-loader"
+_TRIGGER_REMEDY = (
+    "add elasticConfig.scaleTrigger.hpa with the metrics to scale on, choose a configuration that recommends one, "
+    "or remove elasticConfig and set replicas"
+)
+
+
+def render_playground(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+    """Render a Playground.
+
+    Raises:
+        Unrenderable: an error that leaves nothing to render; it is in ``findings``.
+    """
+    playground = source.resource
+    assert isinstance(playground, Playground)  # noqa: S101  the caller chose this function by kind
+    spec = playground.spec
+    claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
+    backend = choose_backend(spec, library, options.runtimes, findings)
+    cut = parallelism(claim.flavor, path, findings)
+    check_use(cut, claim.flavor, backend.engine, list(backend.wanted.args or ()), path, findings)
+    scaling = _scaling(spec.elastic_config, backend.config, findings)
+    if scaling and "replicas" in spec.model_fields_set:
+        findings.warn("spec.replicas", "has no effect: the autoscaler owns the replicas; remove it")
+    asked = Asked(
+        name=playground.metadata.name,
+        namespace=playground.metadata.namespace or options.namespace,
+        claim=claim,
+        replicas=scaling.minimum if scaling else spec.replicas,
+        template=_template(backend, claim, cut, path, options, findings),
+        rollout={"type": "RollingUpdate"},
+        cut=cut,
+        backend=(backend.engine_name, backend.version),
+        scaling=scaling,
+    )
+    return _rendered(source, asked, path, options, findings)
+
+
+def render_service(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+    """Render a Service.
+
+    Raises:
+        Unrenderable: an error that leaves nothing to render; it is in ``findings``.
+    """
+    service = source.resource
+    assert isinstance(service, Service)  # noqa: S101  the caller chose this function by kind
+    spec = service.spec
+    claim, path = _claim(service, None, spec.model_claims, library, findings)
+    template = copy.deepcopy(spec.workload_template.wire())
+    cut = Parallelism(size=spec.workload_template.size)
+    _check_group(claim, cut.size, path, findings)
+    check_service_args(template, findings)
+    asked = Asked(
+        name=service.metadata.name,
+        namespace=service.metadata.namespace or options.namespace,
+        claim=claim,
+        replicas=spec.replicas,
+        template=template,
+        rollout=spec.rollout_strategy.wire(),
+        cut=cut,
+    )
+    return _rendered(source, asked, path, options, findings)
+
+
+def render_declared(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
+    """Render a resource that others refer to: an object for the operator alone."""
+    return declared(source, options, OPERATOR)
+
+
+def _rendered(source: Loaded, asked: Asked, path: str, options: Options, findings: Findings) -> Rendered:
+    """Realize a workload. For the operator the typed resource is created; nodes and endpoint stay the same."""
+    native = options.realization == "native"
+    if not native:
+        _check_for_operator(asked, path, options, findings)
+    realized = realize(source, asked, options, findings)
+    needs = realized.requires if native else realized.requires - {LEADER_WORKER_SET} | {OPERATOR}
+    return Rendered(
+        source=source,
+        kind=source.kind.kind,
+        name=asked.name,
+        namespace=asked.namespace,
+        workloads=(realized.workload,),
+        endpoints=(realized.endpoint,),
+        autoscalers=(realized.autoscaler,) if realized.autoscaler else (),
+        others=() if native else (as_written(source, options),),
+        requires=needs,
+        model=asked.claim.main.metadata.name,
+    )
+
+
+def _check_for_operator(asked: Asked, path: str, options: Options, findings: Findings) -> None:
+    """Refuse what the operator cannot be told or ignores: to drop it silently is worse (design decision 2)."""
+    plain = Options()
+    for name in ("overrides", "cache", "workload", "runtimes", "grace_seconds"):
+        if getattr(options, name) != getattr(plain, name):
+            findings.error(
+                "", f"the option {name!r} is for realization 'native'; the llmaz operator knows nothing of it"
+            )
+    cut = asked.cut
+    if (cut.tensor or 1) > 1 or (cut.pipeline or 1) > 1:
+        findings.error(
+            path,
+            "the llmaz operator ignores the flavor's params TP and PP; use realization 'native', or a Service with "
+            "the flags and the size written out",
+        )
+    if any(choice.labels for choice in node_choices(asked.claim.flavors)):
+        findings.warn(
+            path,
+            "the llmaz operator writes neither affinity nor tolerations for flavors; their order and INSTANCE-TYPE "
+            "hold only with its own scheduler and untainted nodes, or with realization 'native'",
+        )
+
+
+def _claim(
+    resource: Playground | Service,
+    single: ModelClaim | None,
+    several: ModelClaims | None,
+    library: Library,
+    findings: Findings,
+) -> tuple[Claim, str]:
+    """Resolve the claim; also return the field to blame for what its flavors say."""
+    if single:
+        refs = [(ModelRef.model_validate({"name": single.model_name}), "spec.modelClaim.modelName")]
+        base, names = "spec.modelClaim", single.inference_flavors
+    else:
+        claims = several.models if several else []
+        refs = [(ref, f"spec.modelClaims.models[{index}].name") for index, ref in enumerate(claims)]
+        base, names = "spec.modelClaims", several.inference_flavors if several else None
+    skip = (resource.metadata.annotations or {}).get(SKIP_LOADER) == "true"
+    flavors_path = f"{base}.inferenceFlavors"
+    claim = resolve(refs, names, base, library, findings, skip_loader=skip)
+    path = flavors_path if names else claim.paths[0]
+    check_choices(claim.flavors, path, findings)
+    return claim, path
+
+
+def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None:
+    """A hand-written group carries its own flags; its size must still be what the flavor says."""
+    cut = parallelism(claim.flavor, path, findings)
+    if cut.pipeline and cut.size != size:
+        findings.error(
+            "spec.workloadTemplate.size",
+            f"is {size}, but PP {cut.pipeline} of the flavor makes groups of {cut.size}; make them agree",
+        )
+
+
+def _template(
+    backend: Backend, claim: Claim, cut: Parallelism, path: str, options: Options, findings: Findings
+) -> Object:
+    """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, and 2.9 for groups)."""
+    # The operator puts arguments into the pod as they are written.
+    fit = options.realization == "native"
+    args = runner_args(backend, placeholders(claim), cut, path, findings, fit=fit)
+    container = runner_container(backend, args)
+    if cut.size == 1:
+        return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}
+    if not backend.engine or not backend.engine.multi_node:
+        raise findings.fail(
+            path,
+            f"a replica spans {cut.size} pods, and backend {backend.runtime.metadata.name!r} cannot join pods; use "
+            "vllm or sglang, an instance with more accelerators, or write a Service with a leader template",
+        )
+    leader, worker = group_templates(container, backend)
+    return {
+        "size": cut.size,
+        "leaderTemplate": {"spec": _pod_spec(leader, backend, options)},
+        "workerTemplate": {"spec": _pod_spec(worker, backend, options)},
+    }
+
+
+def _pod_spec(container: Object, backend: Backend, options: Options) -> Object:
+    spec: Object = {"terminationGracePeriodSeconds": options.grace_seconds, "containers": [container]}
+    size = shared_memory(backend)
+    if size is not None:
+        add_shared_memory(spec, size)
+    return spec
+
+
+def _scaling(elastic: ElasticConfig | None, config: RecommendedConfig, findings: Findings) -> Scaling | None:
+    if elastic is None:
+        return None
+    trigger = elastic.scale_trigger or config.scale_trigger
+    if trigger is None:
+        findings.error(
+            "spec.elasticConfig",
+            f"has replica bounds and nothing to scale on: configuration {config.name!r} recommends no scaleTrigger; "
+            + _TRIGGER_REMEDY,
+        )
+        return None
+    recommended = elastic.scale_trigger is None
+    return Scaling(elastic.min_replicas, elastic.max_replicas, trigger.hpa, recommended)

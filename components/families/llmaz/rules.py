@@ -1,0 +1,197 @@
+"""The rules of llmaz that span fields: each checked here and by the API server (CEL).
+
+Messages are the same in both places; only ours can add what was found. Source: llmaz spec 1 and 7.
+"""
+
+import re
+from collections.abc import Iterator
+
+from ...api.base import Broken, Json, Rule
+from ...api.names import is_dns1035_label, is_dns1123_label, is_label_value
+from ...api.quantity import is_quantity, parse_quantity
+from ...api.rules import OBJECT_NAME, name_rule
+
+_SCHEMES = ("oss", "ollama", "host", "s3", "gcs")
+_OSS = re.compile(r"[^./]+\.[^/]+/(?s:.+)\Z")
+_BUCKET = re.compile(r"[^/]+/(?s:.+)\Z")
+
+MODEL_NAME = name_rule(
+    "must be a DNS-1123 label: at most 63 lower-case letters, digits and '-', no dots",
+    is_dns1123_label,
+    "self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+)
+WORKLOAD_NAME = name_rule(
+    "must be a DNS-1035 label of at most 60 characters (lower-case letters, digits and '-', a letter first): "
+    "it names a LeaderWorkerSet and, with '-lb', a Service",
+    lambda name: is_dns1035_label(name) and len(name) <= 60,
+    "self.metadata.name.size() <= 60 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+)
+RUNTIME_NAME = OBJECT_NAME
+
+# -- OpenModel
+
+
+def _family_broken(spec: Json) -> Iterator[Broken]:
+    if not is_label_value(spec.family_name):
+        yield ("familyName",), f", found {spec.family_name!r}"
+
+
+FAMILY_NAME = Rule(
+    "familyName must be a label value (at most 63 letters, digits, '-', '_', '.'): it becomes a pod label",
+    _family_broken,
+    "self.familyName.size() <= 63 && self.familyName.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",
+)
+
+
+def _no_source(source: Json) -> Iterator[Broken]:
+    if source.model_hub is None and source.uri is None:
+        yield (), ""
+
+
+def _bad_uri(source: Json) -> Iterator[Broken]:
+    if source.uri is not None and not is_model_uri(source.uri):
+        yield ("uri",), f", found {source.uri!r}"
+
+
+def is_model_uri(uri: str) -> bool:
+    """Tell whether a model URI is well-formed (llmaz spec 1.1)."""
+    scheme, separator, address = uri.partition("://")
+    if not separator or "://" in address or not address:
+        return False
+    match _ascii_lower(scheme):
+        case "oss":
+            return _OSS.match(address) is not None
+        case "s3" | "gcs":
+            return _BUCKET.match(address) is not None
+        case "host":
+            return address.startswith("/")
+        case other:
+            return other in _SCHEMES
+
+
+def _ascii_lower(text: str) -> str:
+    return text.lower() if text.isascii() else text
+
+
+SOURCE = Rule(
+    "set modelHub or uri: a model has to come from somewhere",
+    _no_source,
+    "has(self.modelHub) || has(self.uri)",
+)
+URI = Rule(
+    "uri must be oss://<bucket>.<endpoint>/<path>, host:///<path>, ollama://<model>, s3://<bucket>/<path> "
+    "or gcs://<bucket>/<path>",
+    _bad_uri,
+    "!has(self.uri) || (self.uri.indexOf('://') == self.uri.lastIndexOf('://') && self.uri.matches("
+    "'(?s)^(([oO][sS]{2}://[^./]+[.]|([sS]3|[gG][cC][sS])://)[^/]+/.|[hH][oO][sS][tT]:///"
+    "|[oO][lL]{2}[aA][mM][aA]://.)'))",
+)
+
+
+def _filename_on_modelscope(hub: Json) -> Iterator[Broken]:
+    if hub.filename is not None and hub.name == "ModelScope":
+        yield ("filename",), f", found {hub.filename!r}"
+
+
+def _filename_with_patterns(hub: Json) -> Iterator[Broken]:
+    if hub.filename is not None and (hub.allow_patterns is not None or hub.ignore_patterns is not None):
+        yield ("filename",), f", found {hub.filename!r}"
+
+
+HUB_FILENAME = Rule(
+    "filename works with name Huggingface only; remove it for ModelScope",
+    _filename_on_modelscope,
+    "!has(self.filename) || self.name != 'ModelScope'",
+)
+HUB_PATTERNS = Rule(
+    "filename excludes allowPatterns and ignorePatterns; keep one way to choose files",
+    _filename_with_patterns,
+    "!has(self.filename) || (!has(self.allowPatterns) && !has(self.ignorePatterns))",
+)
+
+
+# -- claims and scaling
+
+
+def _not_one_main(claims: Json) -> Iterator[Broken]:
+    mains = sum(model.role == "main" for model in claims.models)
+    if mains != 1:
+        yield ("models",), f", found {mains}"
+
+
+def _draft_needs_two(claims: Json) -> Iterator[Broken]:
+    if any(model.role == "draft" for model in claims.models) and len(claims.models) != 2:
+        yield ("models",), f", found {len(claims.models)}"
+
+
+ONE_MAIN = Rule(
+    "models must have exactly one with role main",
+    _not_one_main,
+    "self.models.filter(m, m.role == 'main').size() == 1",
+)
+DRAFT = Rule(
+    "models with a draft must be exactly 2: the main model and its draft",
+    _draft_needs_two,
+    "self.models.size() == 2 || !self.models.exists(m, m.role == 'draft')",
+)
+
+
+def _claims_broken(spec: Json) -> Iterator[Broken]:
+    if (spec.model_claim is None) == (spec.model_claims is None):
+        yield (), ", found neither" if spec.model_claim is None else ", found both"
+
+
+ONE_CLAIM = Rule(
+    "set exactly one of modelClaim and modelClaims",
+    _claims_broken,
+    "has(self.modelClaim) != has(self.modelClaims)",
+)
+
+
+def _elastic_broken(elastic: Json) -> Iterator[Broken]:
+    if elastic.max_replicas is not None and elastic.min_replicas >= elastic.max_replicas:
+        yield ("minReplicas",), f", found {elastic.min_replicas} and {elastic.max_replicas}"
+
+
+MIN_BELOW_MAX = Rule(
+    "minReplicas (default 1) must be less than maxReplicas",
+    _elastic_broken,
+    "!has(self.maxReplicas) || self.minReplicas < self.maxReplicas",
+)
+
+
+def _limits_broken(resources: Json) -> Iterator[Broken]:
+    for key, limit in (resources.limits or {}).items():
+        request = (resources.requests or {}).get(key)
+        if (
+            request is not None
+            and is_quantity(limit)
+            and is_quantity(request)
+            and parse_quantity(limit) < parse_quantity(request)
+        ):
+            yield ("limits", key), f", found limit {limit} and request {request}"
+
+
+LIMITS = Rule(
+    "a limit must not be below the request of the same resource",
+    _limits_broken,
+    "!has(self.limits) || !has(self.requests) || self.limits.all(k, !(k in self.requests) || "
+    "quantity(string(self.limits[k])).compareTo(quantity(string(self.requests[k]))) >= 0)",
+)
+
+# -- workloads
+
+
+def _no_runner(spec: Json) -> Iterator[Broken]:
+    containers = (spec.workload_template.worker_template.get("spec") or {}).get("containers") or []
+    names = [container.get("name") for container in containers]
+    if "model-runner" not in names:
+        yield ("workloadTemplate", "workerTemplate", "spec", "containers"), f", found {names}"
+
+
+RUNNER = Rule(
+    "the worker template must have a container named model-runner",
+    _no_runner,
+    "has(self.workloadTemplate.workerTemplate.spec) && "
+    "self.workloadTemplate.workerTemplate.spec.containers.exists(c, c.name == 'model-runner')",
+)

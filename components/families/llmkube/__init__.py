@@ -1,0 +1,1 @@
+"""LLMKube: Model and InferenceService."""

@@ -1,0 +1,1 @@
+"""What the container of an InferenceService is started with."""

@@ -1,0 +1,155 @@
+"""Arguments of llama.cpp's server, in the order in which LLMKube writes them (LLMKube spec 2.1)."""
+
+from ..serving import Serving
+from .facts import has_since
+from .line import EXTRA, Line
+from .sharding import add_sharding
+
+_MODEL_FLAGS = ("--model", "--hf-repo", "--model-url")
+_MODEL_ENV = ("LLAMA_ARG_MODEL", "LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
+_WHOLE_TYPES = ("f16", "f32", "bf16")
+"""Types of the cache that are not quantized."""
+
+
+def llamacpp_args(serving: Serving) -> list[str]:
+    """Return the arguments of a llama.cpp server."""
+    line, spec = Line(serving), serving.service.spec
+    _add_model(serving, line)
+    add_sharding(serving, line)
+    line.add("--ctx-size", spec.context_size, "spec.contextSize")
+    _add_rope_scaling(serving, line)
+    _add_slots(serving, line)
+    _add_flash_attention(serving, line)
+    _add_jinja(serving, line)
+    _add_cache_types(serving, line)
+    _add_offloading(serving, line)
+    line.add("--batch-size", spec.batch_size, "spec.batchSize")
+    line.add("--ubatch-size", spec.u_batch_size, "spec.uBatchSize")
+    line.switch("--no-warmup", "spec.noWarmup", on=spec.no_warmup)
+    _add_reasoning(serving, line)
+    line.each("--override-kv", spec.metadata_overrides)
+    return [*line.finish(), *(() if line.written("--metrics") else ("--metrics",))]
+
+
+def _add_model(serving: Serving, line: Line) -> None:
+    """Add what is served and where it listens."""
+    other = line.written(*_MODEL_FLAGS)
+    named = {env.get("name") for env in serving.service.spec.env or ()}
+    if serving.model_path:
+        line.args += ("--model", serving.model_path)
+        if other:
+            reason = f"{other} loads another model than the one of spec.modelRef; remove it"
+            serving.findings.warn(EXTRA, reason)
+    elif other or named & set(_MODEL_ENV):
+        # An argument wins over its variable, an empty one too.
+        line.args += () if _MODEL_ENV[0] in named else ("--model", "")
+    else:
+        line.args += _fetched(serving.model.spec.source)
+    line.args += ("--host", "0.0.0.0")  # noqa: S104  a pod listens for its Service
+    line.listen(serving.port)
+
+
+def _fetched(source: str) -> tuple[str, str]:
+    """Return what lets the server fetch the model by itself, or find it in its image."""
+    if source.startswith(("http://", "https://")):
+        return ("--model-url", source)
+    if source.startswith(("file://", "/")):
+        return ("--model", source.removeprefix("file://"))
+    return ("--hf-repo", source)
+
+
+def _add_rope_scaling(serving: Serving, line: Line) -> None:
+    rope = serving.service.spec.rope_scaling
+    if rope is None:
+        return
+    if line.written("--rope-scaling"):
+        reason = f"is left out: {EXTRA} has --rope-scaling; remove one of the two"
+        serving.findings.warn("spec.ropeScaling", reason)
+        return
+    line.add("--rope-scaling", rope.type, "spec.ropeScaling.type")
+    line.add("--rope-scale", rope.factor, "spec.ropeScaling.factor")
+    line.add("--yarn-orig-ctx", rope.original_context, "spec.ropeScaling.originalContext")
+
+
+def _add_slots(serving: Serving, line: Line) -> None:
+    slots, other = serving.service.spec.parallel_slots, line.written("--parallel")
+    if slots is not None and other:
+        serving.findings.warn("spec.parallelSlots", f"is left out: {EXTRA} has {other}; remove one of the two")
+    else:
+        line.add("--parallel", slots, "spec.parallelSlots")
+
+
+def _add_flash_attention(serving: Serving, line: Line) -> None:
+    """Add flash attention: on where there is a GPU, off wherever the server would otherwise decide by itself."""
+    wanted, path = serving.service.spec.flash_attention, "spec.flashAttention"
+    if wanted and serving.gpus < 1:
+        reason = "is for GPUs, and the pod asks for none: the server decides; set resources.gpu or remove it"
+        serving.findings.warn(path, reason)
+    elif wanted is not None:
+        line.add("--flash-attn", "on" if wanted else "off", path)
+
+
+def _add_jinja(serving: Serving, line: Line) -> None:
+    wanted, path = serving.service.spec.jinja, "spec.jinja"
+    line.switch("--jinja", path, on=wanted)
+    line.switch("--no-jinja", path, on=wanted is False and has_since("llamacpp", "jinja", serving.tag))
+
+
+def _add_cache_types(serving: Serving, line: Line) -> None:
+    """Add the types of the key-value cache; a custom one wins over one of the list, each side by itself."""
+    spec = serving.service.spec
+    for side, listed, custom in (
+        ("K", spec.cache_type_k, spec.cache_type_custom_k),
+        ("V", spec.cache_type_v, spec.cache_type_custom_v),
+    ):
+        if listed and custom:
+            reason = f"has no effect: cacheTypeCustom{side} wins; remove one of the two"
+            serving.findings.warn(f"spec.cacheType{side}", reason)
+        path = f"spec.cacheType{'Custom' if custom else ''}{side}"
+        line.add(f"--cache-type-{side.lower()}", custom or listed, path, custom=bool(custom))
+    quantized = None if spec.cache_type_custom_v else spec.cache_type_v
+    if quantized and quantized not in _WHOLE_TYPES and _flash_attention_is_off(serving, line):
+        line.refuse("spec.cacheTypeV", f"{quantized} needs flash attention, which is off; set flashAttention: true")
+
+
+def _flash_attention_is_off(serving: Serving, line: Line) -> bool:
+    """Tell whether the server surely runs without: it is turned off, or its version does so unless it is told."""
+    if line.written("--flash-attn"):
+        return False
+    wanted = serving.service.spec.flash_attention
+    return wanted is False or (not line.takes_value("--flash-attn") and not (wanted and serving.gpus))
+
+
+def _add_offloading(serving: Serving, line: Line) -> None:
+    """Add what stays in the memory of the host."""
+    spec = serving.service.spec
+    layers = spec.moe_cpu_layers or None
+    line.switch("--cpu-moe", "spec.moeCPUOffload", on=spec.moe_cpu_offload)
+    line.add("--n-cpu-moe", layers, "spec.moeCPULayers")
+    line.switch("--no-kv-offload", "spec.noKvOffload", on=spec.no_kv_offload)
+    line.each("--override-tensor", spec.tensor_overrides)
+    if spec.moe_cpu_offload and layers:
+        reason = "has no effect beside moeCPUOffload, which keeps the experts of all layers on the CPU; remove one"
+        serving.findings.warn("spec.moeCPULayers", reason)
+    _check_host_memory(serving)
+
+
+def _check_host_memory(serving: Serving) -> None:
+    spec = serving.service.spec
+    if spec.resources and (spec.resources.memory or spec.resources.host_memory):
+        return
+    for name, wanted in (("moeCPUOffload", spec.moe_cpu_offload), ("noKvOffload", spec.no_kv_offload)):
+        if wanted:
+            reason = "needs memory of the host, and the pod requests none; set resources.hostMemory"
+            serving.findings.warn(f"spec.{name}", reason)
+
+
+def _add_reasoning(serving: Serving, line: Line) -> None:
+    spec, path = serving.service.spec, "spec.reasoningBudgetMessage"
+    line.add("--reasoning-budget", spec.reasoning_budget, "spec.reasoningBudget")
+    if not spec.reasoning_budget_message:
+        return
+    if spec.reasoning_budget is None:
+        serving.findings.warn(path, "has no effect without reasoningBudget; set it, or remove the message")
+    else:
+        line.add("--reasoning-budget-message", spec.reasoning_budget_message, path)

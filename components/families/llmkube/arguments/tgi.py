@@ -1,0 +1,59 @@
+"""Arguments of Text Generation Inference, in the order in which LLMKube writes them (LLMKube spec 2.3)."""
+
+from ....fleet.objects import Object
+from ..serving import Serving
+from ..types.runtimes import TGIConfig
+from .facts import has_since
+from .line import EXTRA, Line
+from .token import token_env
+
+_CONFIG = "spec.tgiConfig"
+_WITHOUT_DTYPE = ("gptq", "awq", "eetq")
+"""Kinds of quantization beside which the server refuses ``--dtype`` (LLMKube spec 8)."""
+
+
+def tgi_args(serving: Serving) -> list[str]:
+    """Return the arguments of the launcher."""
+    line, config = Line(serving), serving.service.spec.tgi_config or TGIConfig()
+    line.add("--model-id", _model(serving), EXTRA)
+    line.add("--hostname", "0.0.0.0", EXTRA)  # noqa: S104  a pod listens for its Service
+    line.listen(serving.port)
+    line.add("--quantize", config.quantize, f"{_CONFIG}.quantize")
+    line.add("--max-input-length", config.max_input_length, f"{_CONFIG}.maxInputLength")
+    line.add("--max-total-tokens", config.max_total_tokens, f"{_CONFIG}.maxTotalTokens")
+    line.add("--dtype", config.dtype, f"{_CONFIG}.dtype")
+    if serving.gpus > 1 and line.written("--num-shard", "--sharded") is None:
+        line.add("--num-shard", serving.gpus, EXTRA)
+    _check(serving, config)
+    return line.finish()
+
+
+def tgi_env(serving: Serving) -> list[Object]:
+    """Return the token for the hub, under the name that the version reads."""
+    config = serving.service.spec.tgi_config or TGIConfig()
+    name = "HF_TOKEN" if has_since("tgi", "hfToken", serving.tag) else "HUGGING_FACE_HUB_TOKEN"
+    return token_env(serving, name, config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")
+
+
+def _model(serving: Serving) -> str:
+    """Return what the server loads: the file that is mounted, else a path in the image or a repository."""
+    source = serving.model.spec.source
+    if not serving.model_path and source.startswith(("http://", "https://")):
+        reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, and tgi loads no address"
+        serving.findings.error("spec.modelRef", f"{reason}; name a repository such as org/name, a claim or a path")
+    return serving.model_path or source.removeprefix("file://")
+
+
+def _check(serving: Serving, config: TGIConfig) -> None:
+    findings = serving.findings
+    if config.dtype and config.quantize in _WITHOUT_DTYPE:
+        reason = f"cannot be set together with quantize {config.quantize}: the server stops; remove one of the two"
+        findings.error(f"{_CONFIG}.dtype", reason)
+    longest, total = config.max_input_length, config.max_total_tokens
+    for field, length in (("maxInputLength", longest), ("maxTotalTokens", total)):
+        if length is not None and length < 1:
+            reason = f"must be a number of tokens from 1, found {length}; remove it to take the server's own"
+            findings.error(f"{_CONFIG}.{field}", reason)
+    if longest is not None and total is not None and longest >= total:
+        reason = f"must be below maxTotalTokens, which counts the answer too, found {longest} and {total}"
+        findings.error(f"{_CONFIG}.maxInputLength", f"{reason}; lower it, or raise maxTotalTokens")

@@ -1,0 +1,139 @@
+"""Arguments of vLLM's server, in the order in which LLMKube writes them (LLMKube spec 2.2)."""
+
+from ....fleet.objects import Object
+from ..serving import Serving
+from ..types.runtimes import VLLMConfig
+from .facts import has_since
+from .line import EXTRA, Line
+from .speculative import add_speculative
+from .token import token_env
+
+_CONFIG = "spec.vllmConfig"
+_TENSOR, _BACKEND, _BACKEND_ENV = "--tensor-parallel-size", "--attention-backend", "VLLM_ATTENTION_BACKEND"
+_OTHER_SPLITS = ("--pipeline-parallel-size", "--data-parallel-size")
+_AUTO_LENGTH = -1
+
+
+def vllm_args(serving: Serving) -> list[str]:
+    """Return the arguments of a vLLM server."""
+    line, spec = Line(serving), serving.service.spec
+    line.args += (_model(serving), "--host", "0.0.0.0")  # noqa: S104  a pod listens for its Service
+    line.listen(serving.port)
+    if spec.vllm_config:
+        _add_config(serving, line, spec.vllm_config)
+    _derive_tensor_parallelism(serving, line)
+    other = line.written("--max-num-seqs")
+    if spec.parallel_slots is not None and other:
+        serving.findings.warn("spec.parallelSlots", f"is left out: {EXTRA} has {other}; remove one of the two")
+    else:
+        line.add("--max-num-seqs", spec.parallel_slots, "spec.parallelSlots")
+    return line.finish()
+
+
+def vllm_env(serving: Serving) -> list[Object]:
+    """Return the token for the hub, and the attention backend where the version has no flag for it."""
+    config = serving.service.spec.vllm_config
+    if config is None:
+        return []
+    env = token_env(serving, "HF_TOKEN", config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")
+    if config.attention_backend and not Line(serving).knows(_BACKEND):
+        # The variable counts in capitals only, the flag in either case.
+        env.append({"name": _BACKEND_ENV, "value": config.attention_backend.upper()})
+    return env
+
+
+def _model(serving: Serving) -> str:
+    """Return what the server loads: the file that is there, else a path in the image or a repository."""
+    source = serving.model.spec.source
+    skipped = serving.service.spec.skip_model_init and not serving.model_path
+    if skipped and source.startswith(("http://", "https://")):
+        reason = f"vllm loads no address, and nothing fetches {source!r} of Model {serving.model.metadata.name!r}"
+        serving.findings.error("spec.skipModelInit", f"{reason}; remove skipModelInit")
+    return serving.model_path or source.removeprefix("file://")
+
+
+def _add_config(serving: Serving, line: Line, config: VLLMConfig) -> None:
+    _add_tensor_parallelism(serving, line, config.tensor_parallel_size)
+    _check_length(serving, config.max_model_len)
+    line.add("--max-model-len", config.max_model_len, f"{_CONFIG}.maxModelLen")
+    line.add("--quantization", config.quantization, f"{_CONFIG}.quantization")
+    line.add("--dtype", config.dtype, f"{_CONFIG}.dtype")
+    _add_cache_dtype(serving, line, config)
+    for flag, field, wanted, since in (
+        ("--enable-prefix-caching", "enablePrefixCaching", config.enable_prefix_caching, "prefixCaching"),
+        ("--enable-chunked-prefill", "enableChunkedPrefill", config.enable_chunked_prefill, "chunkedPrefill"),
+    ):
+        line.switch(flag, f"{_CONFIG}.{field}", on=wanted)
+        if wanted is False and has_since("vllm", since, serving.tag):
+            _warn_still_on(serving, line, flag, f"{_CONFIG}.{field}")
+    line.add("--max-num-batched-tokens", config.max_num_batched_tokens, f"{_CONFIG}.maxNumBatchedTokens")
+    if line.knows(_BACKEND):
+        line.add(_BACKEND, config.attention_backend, f"{_CONFIG}.attentionBackend")
+    add_speculative(serving, line)
+    line.switch("--enable-expert-parallel", f"{_CONFIG}.enableExpertParallel", on=config.enable_expert_parallel)
+    _add_gpu_memory(serving, line, config)
+
+
+def _warn_still_on(serving: Serving, line: Line, flag: str, path: str) -> None:
+    """Tell that false is vLLM's own default, as the contract says, and that this default is on."""
+    off = f"--no-{flag.removeprefix('--')}"
+    if line.written(off) != off:
+        reason = f"false leaves vLLM's default, and that is on in this version; add {off} to {EXTRA} to turn it off"
+        serving.findings.warn(path, reason)
+
+
+def _add_tensor_parallelism(serving: Serving, line: Line, size: int | None) -> None:
+    path = f"{_CONFIG}.tensorParallelSize"
+    if size is None:
+        return
+    if size < 1:
+        serving.findings.error(
+            path, f"must be from 1 to the GPUs of a pod, found {size}; remove it to use all of them"
+        )
+    elif size > max(serving.gpus, 1):
+        serving.findings.error(
+            path, f"is {size}, and a pod has {serving.gpus} GPUs; ask for more GPUs in the Model, or lower it"
+        )
+    elif size < serving.gpus and line.written(*_OTHER_SPLITS) is None:
+        reason = f"uses {size} of the {serving.gpus} GPUs of a pod, the others are idle; remove it to use all of them"
+        serving.findings.warn(path, reason)
+    if size > 1:
+        line.add(_TENSOR, size, path)
+
+
+def _derive_tensor_parallelism(serving: Serving, line: Line) -> None:
+    """Use all GPUs where nothing says how; what ``extraArgs`` says of it holds."""
+    config = serving.service.spec.vllm_config
+    said = config is not None and config.tensor_parallel_size is not None
+    if serving.gpus > 1 and not said and line.written(_TENSOR, *_OTHER_SPLITS) is None:
+        line.add(_TENSOR, serving.gpus, EXTRA)
+
+
+def _check_length(serving: Serving, length: int | None) -> None:
+    if length is not None and length < 1 and length != _AUTO_LENGTH:
+        reason = f"must be a number of tokens from 1, found {length}; remove it to take the model's own"
+        serving.findings.error(f"{_CONFIG}.maxModelLen", reason)
+
+
+def _add_cache_dtype(serving: Serving, line: Line, config: VLLMConfig) -> None:
+    """Add the type of the key-value cache; a custom one wins, and ``auto`` is the engine's own."""
+    listed, custom = config.kv_cache_dtype, config.kv_cache_custom_dtype
+    if custom:
+        if listed != "auto":
+            reason = "has no effect: kvCacheCustomDtype wins; remove one of the two"
+            serving.findings.warn(f"{_CONFIG}.kvCacheDtype", reason)
+        line.add("--kv-cache-dtype", custom, f"{_CONFIG}.kvCacheCustomDtype", custom=True)
+    elif listed != "auto":
+        line.add("--kv-cache-dtype", listed, f"{_CONFIG}.kvCacheDtype")
+
+
+def _add_gpu_memory(serving: Serving, line: Line, config: VLLMConfig) -> None:
+    for flag, field, value in (
+        ("--cpu-offload-gb", "cpuOffloadGB", config.cpu_offload_gb),
+        ("--gpu-memory-utilization", "gpuMemoryUtilization", config.gpu_memory_utilization),
+    ):
+        if value is not None and serving.gpus < 1:
+            reason = "is left out: the pod asks for no GPU; set hardware.gpu.count in the Model, or remove it"
+            serving.findings.warn(f"{_CONFIG}.{field}", reason)
+        else:
+            line.add(flag, value, f"{_CONFIG}.{field}")

@@ -1,0 +1,147 @@
+"""The HorizontalPodAutoscaler of an InferenceService (LLMKube spec 4.5)."""
+
+import re
+
+from ...api.findings import Findings
+from ...api.load import Loaded
+from ...api.quantity import is_quantity, parse_quantity
+from ...fleet.autoscalers import Autoscaler
+from ...fleet.objects import DEPLOYMENT, HPA, Object
+from ...fleet.origins import Origin
+from .facts import LlmkubeRuntime, llmkube
+from .pods import selector_of
+from .serving import Serving
+from .types.inference_service import AutoscalingSpec, InferenceServiceSpec, MetricSpec
+
+_PATH = "spec.autoscaling"
+_RESOURCES = ("cpu", "memory")
+_METRIC_FIELD = re.compile(r"(metrics\[\d+\])\.[a-z]+\.(.+)", re.IGNORECASE)
+_FIELDS = {
+    "metric.name": "name",
+    "name": "name",
+    "target.averageValue": "targetAverageValue",
+    "target.averageUtilization": "targetAverageUtilization",
+}
+_DEFAULT_TARGET = "2"
+"""Requests per pod (LLMKube spec 4.5)."""
+
+
+def autoscaler(serving: Serving, *, operated: bool) -> Autoscaler | None:
+    """Return the autoscaler; None where none is asked for."""
+    spec, name, findings = serving.service.spec, serving.service.metadata.name, serving.findings
+    scaling = spec.autoscaling
+    if scaling is None:
+        return None
+    _check_bounds(spec, scaling, findings)
+    source = findings.source
+    hpa = {
+        "apiVersion": "autoscaling/v2",
+        "kind": HPA,
+        "metadata": {"name": name, "namespace": serving.namespace, "labels": selector_of(name)},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": DEPLOYMENT, "name": name},
+            "minReplicas": scaling.min_replicas,
+            "maxReplicas": scaling.max_replicas,
+            "metrics": _metrics(scaling, llmkube().runtimes[serving.runtime], findings),
+        },
+    }
+    return Autoscaler(hpa, lambda path: _blame(source, path), operated=operated)
+
+
+def _blame(source: Loaded, path: str) -> Origin:
+    """Return the field behind a field of the autoscaler: the metrics of an InferenceService have one level."""
+    whole = _METRIC_FIELD.fullmatch(path)
+    if whole is None:
+        return Origin(source, _PATH if path == "behavior" else f"{_PATH}.{path}")
+    field = _FIELDS.get(whole[2])
+    return Origin(source, f"{_PATH}.{whole[1]}.{field}" if field else f"{_PATH}.{whole[1]}")
+
+
+def _check_bounds(spec: InferenceServiceSpec, scaling: AutoscalingSpec, findings: Findings) -> None:
+    if scaling.min_replicas > scaling.max_replicas:
+        findings.error(
+            f"{_PATH}.maxReplicas",
+            f"must be at least minReplicas {scaling.min_replicas}, found {scaling.max_replicas}; make them agree",
+        )
+    if spec.replicas == 0:
+        findings.error(
+            "spec.replicas",
+            "0 stops the service, and the autoscaler starts it again; to stop it remove autoscaling, else replicas",
+        )
+    elif "replicas" in spec.model_fields_set:
+        findings.warn("spec.replicas", "has no effect: the autoscaler owns the replicas; remove it")
+
+
+def _metrics(scaling: AutoscalingSpec, runtime: LlmkubeRuntime, findings: Findings) -> list[Object]:
+    if scaling.metrics:
+        made = [_metric(metric, f"{_PATH}.metrics[{i}]", findings) for i, metric in enumerate(scaling.metrics)]
+        return [metric for metric in made if metric]
+    if runtime.metric:
+        return [_pods_metric(runtime.metric, _DEFAULT_TARGET)]
+    findings.error(
+        f"{_PATH}.metrics",
+        f"is required with runtime {runtime.name}: it exports no metric that is known here; name one that its server "
+        "exports ({type: Pods, name: ..., targetAverageValue: ...}), or scale on cpu ({type: Resource, name: cpu, "
+        "targetAverageUtilization: 70})",
+    )
+    return []
+
+
+def _metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:
+    _check_other_target(metric, path, findings)
+    if metric.type == "Pods":
+        return _checked_pods_metric(metric, path, findings)
+    return _resource_metric(metric, path, findings)
+
+
+def _check_other_target(metric: MetricSpec, path: str, findings: Findings) -> None:
+    """A target of the other type is never read."""
+    field, value, type_ = (
+        ("targetAverageUtilization", metric.target_average_utilization, "Resource")
+        if metric.type == "Pods"
+        else ("targetAverageValue", metric.target_average_value, "Pods")
+    )
+    if value is not None:
+        findings.warn(f"{path}.{field}", f"has no effect: it is for type {type_}, found {metric.type}; remove it")
+
+
+def _checked_pods_metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:
+    text = metric.target_average_value
+    if text is None:
+        findings.error(
+            f"{path}.targetAverageValue", "is required for type Pods: the value per pod, such as '2'; set it"
+        )
+    elif not is_quantity(text) or parse_quantity(text) <= 0:
+        findings.error(
+            f"{path}.targetAverageValue", f"must be a quantity above 0 such as '2' or 500m, found {text!r}"
+        )
+    elif not metric.name:
+        findings.error(f"{path}.name", "must name a metric, found an empty text")
+    else:
+        return _pods_metric(metric.name, text)
+    return None
+
+
+def _pods_metric(name: str, value: str) -> Object:
+    return {
+        "type": "Pods",
+        "pods": {"metric": {"name": name}, "target": {"type": "AverageValue", "averageValue": value}},
+    }
+
+
+def _resource_metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:
+    share = metric.target_average_utilization
+    if metric.name not in _RESOURCES:
+        found = f"must be {' or '.join(_RESOURCES)} for type Resource, found {metric.name!r}"
+        findings.error(f"{path}.name", f"{found}; use type Pods for metrics of the server")
+    elif share is None:
+        findings.error(
+            f"{path}.targetAverageUtilization",
+            "is required for type Resource: per cent of what the pods request, such as 70; set it",
+        )
+    elif share <= 0:
+        findings.error(f"{path}.targetAverageUtilization", f"must be above 0 per cent, found {share}")
+    else:
+        target = {"type": "Utilization", "averageUtilization": share}
+        return {"type": "Resource", "resource": {"name": metric.name, "target": target}}
+    return None

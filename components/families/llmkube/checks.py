@@ -1,0 +1,76 @@
+"""What is wrong with an InferenceService whatever its runtime: names, labels, quantities, fields without effect."""
+
+from collections.abc import Mapping
+
+from ...api.findings import Findings
+from ...api.names import is_dns1035_label, is_label_value, is_qualified_name
+from ...api.quantity import is_quantity, parse_quantity
+from .hardware import MODEL_PATH
+from .types.inference_service import InferenceService, InferenceServiceSpec, Model
+
+_MANAGED = ("app", "inference.llmkube.dev/model", "inference.llmkube.dev/service", "inference.llmkube.dev/runtime")
+
+
+def check_names(service: InferenceService, findings: Findings) -> None:
+    """Report names that the made objects cannot have, and labels that no object can carry (LLMKube spec 5.5)."""
+    name, spec = service.metadata.name, service.spec
+    if not is_dns1035_label(name.replace(".", "-")):
+        findings.error(
+            "metadata.name",
+            "must be at most 63 lower-case letters, digits, '-' and '.', a letter first: with dashes for its dots it "
+            f"names a Service; found {name!r}",
+        )
+    if not is_label_value(spec.model_ref):
+        findings.error(
+            MODEL_PATH,
+            "is written into a label, which takes letters, digits, '-', '_' and '.', at most 63 of them, found "
+            f"{spec.model_ref!r}; rename the Model",
+        )
+    _check_labels("spec.podLabels", spec.pod_labels or {}, findings)
+    _check_labels("spec.nodeSelector", spec.node_selector or {}, findings)
+    for key in spec.pod_labels or {}:
+        if key in _MANAGED:
+            findings.warn(f"spec.podLabels[{key}]", "has no effect: the pods' own label wins; remove it")
+
+
+def _check_labels(path: str, labels: Mapping[str, str], findings: Findings) -> None:
+    for key, value in labels.items():
+        if not (is_qualified_name(key) and is_label_value(value)):
+            findings.error(
+                f"{path}[{key}]",
+                "must be a label: key and value are letters, digits, '-', '_' and '.', at most 63 of them, the key "
+                f"perhaps after a domain and '/', found {key!r}: {value!r}",
+            )
+
+
+def check_quantities(spec: InferenceServiceSpec, model: Model, findings: Findings) -> None:
+    """Report amounts of cpu and memory that are no quantities: the operator fails on them."""
+    said = spec.resources
+    own = {"cpu": said.cpu, "memory": said.memory, "hostMemory": said.host_memory} if said else {}
+    for field, text in own.items():
+        _check_quantity(f"spec.resources.{field}", "", text, findings)
+    needs = model.spec.resources
+    for field, text in {"cpu": needs.cpu, "memory": needs.memory}.items() if needs else ():
+        _check_quantity(MODEL_PATH, f"Model {model.metadata.name!r}: resources.{field} ", text, findings)
+    if said and said.memory and said.host_memory:
+        findings.warn("spec.resources.memory", "has no effect: hostMemory wins; remove one of the two")
+
+
+def _check_quantity(path: str, what: str, text: str | None, findings: Findings) -> None:
+    if text and not (is_quantity(text) and parse_quantity(text) >= 0):
+        findings.error(path, f"{what}must be a quantity of at least 0 such as 500m, 2 or 8Gi, found {text!r}")
+
+
+def check_unread(spec: InferenceServiceSpec, findings: Findings) -> None:
+    """Warn of what nothing in a cluster reads."""
+    names = [variable["name"] for variable in spec.env or ()]
+    for index, name in enumerate(names):
+        if name in names[index + 1 :]:
+            findings.warn(f"spec.env[{index}]", f"has no effect: {name} is set again below; remove one of the two")
+    if spec.eviction_protection:
+        findings.warn(
+            "spec.evictionProtection",
+            "has no effect: it is for LLMKube's host agent on a Mac; a higher priority protects pods, remove it",
+        )
+    if spec.priority_class_name and "priority" in spec.model_fields_set:
+        findings.warn("spec.priority", "has no effect: priorityClassName wins; remove one of the two")

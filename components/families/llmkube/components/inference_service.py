@@ -1,0 +1,162 @@
+"""LLMKube's InferenceService: a model served by llama.cpp, vLLM, TGI, PersonaPlex or an image of one's own.
+
+InferenceService
+├── PriorityClass             <name>-priorityclass, unless it is made elsewhere
+├── PersistentVolumeClaim     <name>-persistentvolumeclaim, for the model cache; likewise
+├── Deployment                <name>
+├── Service                   <name>-lb
+└── HorizontalPodAutoscaler   <name>-hpa, with autoscaling
+"""
+
+from typing import Any, Required, TypedDict
+
+import pulumi
+
+from ....fleet.rendered import Rendered
+from ....serving.arguments import manifest_of, options_of, resource_of, wire_names
+from ....serving.workload_component import WorkloadComponent, render_one
+from ..types.inference_service import InferenceServiceSpec
+
+
+class InferenceServiceArgs(TypedDict, total=False):
+    """Arguments of an InferenceService. All are plain: they decide which objects there are."""
+
+    name: str
+    """Name of the Kubernetes objects. Default: the component's name."""
+    namespace: str
+    """Namespace of the Kubernetes objects, and of the model. Default: default."""
+    realization: str
+    """native renders plain Kubernetes objects; operator creates the LLMKube resource. Default: native."""
+    service_account_name: str
+    """Service account of the pods."""
+    cache_claim: str
+    """PersistentVolumeClaim that keeps weights which the runtime fetches itself."""
+    cache_host_path: str
+    """Node folder that keeps weights which the runtime fetches itself."""
+    shared: bool
+    """Whether to make the priority class and the claim of the model cache, which services of a namespace share. Of
+    several services only one may. Default: true."""
+    model: Required[dict[str, Any]]
+    """The Model to serve, in wire form: the ``manifest`` of a Model component."""
+    draft_model: dict[str, Any]
+    """A second Model, for vllm_config's speculative decoding, in wire form."""
+    runtime: str
+    """llamacpp, personaplex, vllm, tgi or generic. Default: llamacpp."""
+    replicas: int
+    """Replicas, 0 to 10, where no autoscaler owns them. Default: 1."""
+    image: str
+    """Image of the container. Default: the runtime's."""
+    image_pull_secrets: list[dict[str, str]]
+    """Secrets to pull images with."""
+    command: list[str]
+    """Entry point of the container, instead of the image's."""
+    args: list[str]
+    """Arguments of runtime generic."""
+    extra_args: list[str]
+    """Further arguments of the engine, after all others."""
+    env: list[dict[str, Any]]
+    """Environment variables."""
+    container_port: int
+    """Port of the server. Default: the endpoint's, else the runtime's."""
+    endpoint: dict[str, Any]
+    """port, path and type (ClusterIP, NodePort or LoadBalancer) of the Service."""
+    resources: dict[str, Any]
+    """gpu, cpu, memory, hostMemory and gpuMemory of one pod."""
+    tolerations: list[dict[str, Any]]
+    """Tolerations of the pods."""
+    node_selector: dict[str, str]
+    """Labels of the nodes; node.kubernetes.io/instance-type names the EC2 type."""
+    runtime_class_name: str
+    """RuntimeClass of the pods."""
+    priority: str
+    """critical, high, normal, low or batch. Default: normal."""
+    priority_class_name: str
+    """PriorityClass of the pods, instead of the one that priority stands for."""
+    pod_annotations: dict[str, str]
+    """Annotations of the pods."""
+    pod_labels: dict[str, str]
+    """Labels of the pods."""
+    pod_security_context: dict[str, Any]
+    """Security context of the pods, instead of the default."""
+    security_context: dict[str, Any]
+    """Security context of the container, instead of the default."""
+    probe_overrides: dict[str, Any]
+    """startup, liveness and readiness probe, each instead of the runtime's."""
+    skip_model_init: bool
+    """Let the runtime fetch the weights itself."""
+    autoscaling: dict[str, Any]
+    """minReplicas, maxReplicas and metrics of the autoscaler."""
+    eviction_protection: bool
+    """For the host agent of LLMKube alone."""
+    context_size: int
+    """llama.cpp: tokens of context, 128 to 2097152."""
+    rope_scaling: dict[str, Any]
+    """llama.cpp: type, factor and origContext of RoPE scaling."""
+    parallel_slots: int
+    """llama.cpp and vLLM: requests at a time, 1 to 64."""
+    flash_attention: bool
+    """llama.cpp: flash attention."""
+    jinja: bool
+    """llama.cpp: the chat template of the model."""
+    cache_type_k: str
+    """llama.cpp: type of the keys' cache."""
+    cache_type_v: str
+    """llama.cpp: type of the values' cache."""
+    cache_type_custom_k: str
+    """llama.cpp: a type of the keys' cache that the contract does not list."""
+    cache_type_custom_v: str
+    """llama.cpp: a type of the values' cache that the contract does not list."""
+    moe_cpu_offload: bool
+    """llama.cpp: keep all experts in the node's memory."""
+    moe_cpu_layers: int
+    """llama.cpp: keep the experts of the first layers there."""
+    no_kv_offload: bool
+    """llama.cpp: keep the cache in the node's memory."""
+    tensor_overrides: list[str]
+    """llama.cpp: where tensors go, such as exps=CPU."""
+    batch_size: int
+    """llama.cpp: tokens of a logical batch, 1 to 16384."""
+    u_batch_size: int
+    """llama.cpp: tokens of a physical batch."""
+    no_warmup: bool
+    """llama.cpp: start without an empty run."""
+    reasoning_budget: int
+    """llama.cpp: tokens for thinking."""
+    reasoning_budget_message: str
+    """llama.cpp: what ends thinking when they are used up."""
+    metadata_overrides: list[str]
+    """llama.cpp: overrides of the model's metadata, such as a.b=int:1."""
+    persona_plex_config: dict[str, Any]
+    """Settings of PersonaPlex, in wire form."""
+    vllm_config: dict[str, Any]
+    """Settings of vLLM, in wire form."""
+    tgi_config: dict[str, Any]
+    """Settings of TGI, in wire form."""
+
+
+_OF_PODS = ("tolerations", "image_pull_secrets", "priority_class_name", "pod_annotations", "pod_labels")
+"""What the specification has fields for, and other kinds have not."""
+
+
+class InferenceService(WorkloadComponent):
+    """Serves a model: a Deployment of the runtime, a Service in front of it and, with bounds, an autoscaler.
+
+    Does not create nodes or Secrets with access tokens.
+    """
+
+    def __init__(self, name: str, args: InferenceServiceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Render and register.
+
+        Raises:
+            InvalidArguments: the arguments contradict the contract, or a pod fits no node.
+        """
+        self.register(name, _render(name, args), opts, shared=args.get("shared", True))
+
+
+def _render(name: str, args: InferenceServiceArgs) -> Rendered:
+    model = manifest_of(name, args, "model", "Model")
+    spec = {"modelRef": model["metadata"]["name"], **wire_names(args, InferenceServiceSpec)}
+    metadata = {"name": args.get("name", name), "namespace": args.get("namespace", "default")}
+    resource = resource_of("inference.llmkube.dev/v1alpha1", "InferenceService", metadata, spec)
+    referred = [model, *([manifest_of(name, args, "draft_model", "Model")] if "draft_model" in args else [])]
+    return render_one(resource, referred, options_of({k: v for k, v in args.items() if k not in _OF_PODS}))

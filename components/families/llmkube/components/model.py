@@ -1,0 +1,60 @@
+"""LLMKube's Model: weights and what they need.
+
+Model
+└── Model   <name>, with realization operator
+"""
+
+from typing import Any, Required, TypedDict
+
+import pulumi
+
+from ....serving.arguments import wire_names
+from ....serving.declaration import Declaration
+from ..types.inference_service import ModelSpec
+
+
+class ModelArgs(TypedDict, total=False):
+    """Arguments of a Model."""
+
+    name: str
+    """Name of the model. Default: the component's name."""
+    namespace: str
+    """Namespace of the model, and of the services that serve it. Default: default."""
+    source: Required[str]
+    """Where the weights are: http(s) address, Hugging Face repository, pvc://CLAIM/PATH or a path of the node."""
+    sha256: str
+    """Checksum of the file, in hexadecimal digits."""
+    refresh_policy: str
+    """IfNotPresent or OnChange. Default: IfNotPresent."""
+    format: str
+    """gguf, mlx, safetensors, pytorch or custom. Default: gguf."""
+    quantization: str
+    """How the weights are quantized, such as Q4_K_M; for people."""
+    hardware: dict[str, Any]
+    """Accelerator, and gpu with count, vendor, layers and sharding, in wire form."""
+    resources: dict[str, str]
+    """Host resources: cpu and memory."""
+    realization: str
+    """native registers no Kubernetes object; operator creates the LLMKube resource. Default: native."""
+
+
+class Model(Declaration):
+    """Declares a model for InferenceServices, which take its ``manifest``.
+
+    With realization native a model is a declaration alone: no object in the cluster stands for it, so depend on
+    the InferenceService that serves it, not on the model.
+    """
+
+    model: pulumi.Output[str]
+    """Name of the model."""
+
+    def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Check and register.
+
+        Raises:
+            InvalidArguments: the arguments contradict the contract.
+        """
+        spec = wire_names(args, ModelSpec)
+        declared = self.declare(name, "inference.llmkube.dev/v1alpha1", args, spec, opts, namespaced=True)
+        self.model = pulumi.Output.from_input(declared)
+        self.register_outputs({"manifest": self.manifest, "model": self.model})

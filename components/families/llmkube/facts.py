@@ -1,0 +1,113 @@
+"""What LLMKube's pods are made of, by runtime, hardware and priority."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from ...api.tables import table
+
+CPU = "cpu"
+"""The hardware of pods without accelerators."""
+
+
+@dataclass(frozen=True, slots=True)
+class LlmkubeRuntime:
+    """One server that an InferenceService can run.
+
+    Attributes:
+        container: Name of its container.
+        port: Where it listens unless told otherwise.
+        health: Path that probes ask; empty where they try the port alone.
+        api: What clients speak.
+        metric: What an autoscaler reads by default; empty where the server exports none.
+        loads: Whether an init container fetches the model.
+        shared_memory: Whether the processes of several GPUs meet in ``/dev/shm``.
+        service_links: Whether the pod gets variables of the namespace's Services.
+        formats: Formats of a Model that it reads; empty where that is not known.
+        cache: Variables that lead the server's own downloads into ``{folder}``.
+        images: By edition and hardware; hardware without a known build is missing.
+    """
+
+    name: str
+    container: str
+    port: int
+    api: str
+    health: str = ""
+    metric: str = ""
+    loads: bool = False
+    shared_memory: bool = False
+    service_links: bool = True
+    formats: tuple[str, ...] = ()
+    cache: Mapping[str, str] = field(default_factory=dict)
+    images: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def image(self, edition: str, hardware: str) -> str | None:
+        """Return the default image for a vendor's accelerators or ``cpu``; None where no build is known."""
+        return self.images.get(edition, {}).get(hardware)
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """A PriorityClass of the operator's chart: pods of a higher ``value`` go first."""
+
+    value: int
+    preemption: str
+
+
+@dataclass(frozen=True, slots=True)
+class CacheClaim:
+    """The claim in which the services of a namespace keep their models; ``size`` is a quantity."""
+
+    name: str
+    labels: Mapping[str, str]
+    access: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class LlmkubeFacts:
+    """Everything in the table.
+
+    Attributes:
+        resources: Extended resource by vendor.
+        accelerators: Vendor by the name that a Model gives its accelerator.
+        probes: Times and tries of each probe, in wire names.
+        fs_group: Group that may write volumes.
+        loader_image: Image of the init container.
+        scripts: Parts of its script, by name.
+    """
+
+    runtimes: Mapping[str, LlmkubeRuntime]
+    resources: Mapping[str, str]
+    accelerators: Mapping[str, str]
+    probes: Mapping[str, Mapping[str, int]]
+    fs_group: int
+    priorities: Mapping[str, Priority]
+    claim: CacheClaim
+    loader_image: str
+    scripts: Mapping[str, str]
+
+
+@functools.cache
+def llmkube() -> LlmkubeFacts:
+    """Return the table."""
+    rows: dict[str, Any] = table(__package__, "facts.yaml")
+    scripts = dict(rows["loader"])
+    image = scripts.pop("image")
+    return LlmkubeFacts(
+        runtimes=MappingProxyType({name: _runtime(name, facts) for name, facts in rows["runtimes"].items()}),
+        resources=MappingProxyType(rows["resources"]),
+        accelerators=MappingProxyType(rows["accelerators"]),
+        probes=MappingProxyType(rows["probes"]),
+        fs_group=rows["fs_group"],
+        priorities=MappingProxyType({name: Priority(**facts) for name, facts in rows["priorities"].items()}),
+        claim=CacheClaim(**rows["claim"]),
+        loader_image=image,
+        scripts=MappingProxyType(scripts),
+    )
+
+
+def _runtime(name: str, facts: dict[str, Any]) -> LlmkubeRuntime:
+    return LlmkubeRuntime(name, **{**facts, "formats": tuple(facts.get("formats", ()))})

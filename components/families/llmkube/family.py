@@ -1,0 +1,51 @@
+"""LLMKube as a family: its kinds and what each becomes."""
+
+from ...api.kinds import Column, Kind
+from ..family import Family, Member
+from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
+from .types import InferenceService, Model
+
+_API = "inference.llmkube.dev/v1alpha1"
+
+INFERENCE_SERVICE = Kind(
+    _API,
+    "InferenceService",
+    InferenceService,
+    "inferenceservices",
+    namespaced=True,
+    short_names=("isvc",),
+    scales_unselected=True,
+    columns=(
+        Column("Phase", "string", ".status.phase"),
+        Column("Model", "string", ".spec.modelRef"),
+        Column("Replicas", "integer", ".status.readyReplicas"),
+        Column("Reason", "string", ".status.schedulingStatus", 1),
+        Column("Queue", "integer", ".status.queuePosition", 1),
+        Column("Priority", "string", ".spec.priority", 1),
+        Column("Endpoint", "string", ".status.endpoint"),
+    ),
+)
+MODEL = Kind(
+    _API,
+    "Model",
+    Model,
+    "models",
+    namespaced=True,
+    short_names=("mdl",),
+    columns=(
+        Column("Phase", "string", ".status.phase"),
+        Column("Size", "string", ".status.size"),
+        Column("Accelerator", "string", ".spec.hardware.accelerator"),
+        Column("Arch", "string", ".status.gguf.architecture", 1),
+    ),
+)
+FAMILY = Family(
+    name="llmkube",
+    package=__package__ or "",
+    operator=OPERATOR,
+    members=(
+        Member(INFERENCE_SERVICE, render_inference_service, serves=True, component="InferenceService"),
+        Member(MODEL, render_model, referred=True, component="Model"),
+    ),
+    check=crowded_claims,
+)

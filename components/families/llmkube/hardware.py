@@ -1,0 +1,162 @@
+"""Which accelerators the pods of an InferenceService ask for, and what nodes they choose (LLMKube spec 4.2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ...api.findings import Findings
+from ...api.quantity import is_quantity, parse_quantity
+from ...aws.names import karpenter_type
+from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, NodeField
+from ...fleet.objects import Object
+from ...fleet.options import Options
+from ...fleet.origins import Origin
+from ...fleet.placement import taints
+from ...nodes.instances import instance
+from .facts import CPU, llmkube
+from .types.inference_service import InferenceServiceSpec, Model
+from .types.model import GPUSpec, HardwareSpec
+
+MODEL_PATH = "spec.modelRef"
+"""Field to blame for what the Model says: it is a resource of its own, and may serve several."""
+_TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
+_FEWER = "ask for {count} GPUs at most in the Model's hardware.gpu.count"
+_GIB, _GB = Decimal(2**30), Decimal(10**9)
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """Accelerators of one pod.
+
+    Attributes:
+        gpus: How many; 0 without.
+        vendor: ``nvidia``, ``amd`` or ``intel``, also where there are none.
+    """
+
+    gpus: int
+    vendor: str
+
+    @property
+    def resource(self) -> str:
+        """Extended resource that stands for one of them."""
+        return llmkube().resources[self.vendor]
+
+    @property
+    def kind(self) -> str:
+        """What an image must be built for: a vendor, or ``cpu``."""
+        return self.vendor if self.gpus else CPU
+
+
+def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) -> Hardware:
+    """Return the accelerators of a pod: the Model's number where it has one, else that of the service.
+
+    Raises:
+        Unrenderable: the Model is for a Mac; it is in ``findings``.
+    """
+    said = model.spec.hardware or HardwareSpec()
+    gpu = said.gpu or GPUSpec()
+    gpus = gpu.count or (spec.resources.gpu if spec.resources else None) or 0
+    _check_hardware(said, gpu, gpus, model, findings)
+    if spec.resources and spec.resources.gpu and spec.resources.gpu != gpus:
+        reason = f"has no effect: Model {model.metadata.name!r} asks for {gpus}, and that wins; remove one of the two"
+        findings.warn("spec.resources.gpu", reason)
+    return Hardware(gpus, _vendor(said, gpu))
+
+
+def _vendor(said: HardwareSpec, gpu: GPUSpec) -> str:
+    """The accelerator names its vendor; the operator asks for NVIDIA's on AMD too."""
+    return llmkube().accelerators.get(said.accelerator, gpu.vendor)
+
+
+def _check_hardware(said: HardwareSpec, gpu: GPUSpec, gpus: int, model: Model, findings: Findings) -> None:
+    who = f"Model {model.metadata.name!r}: hardware"
+    vendor = _vendor(said, gpu)
+    if said.accelerator == "metal":
+        raise findings.fail(
+            MODEL_PATH,
+            f"{who}.accelerator is metal, which runs on a Mac under LLMKube's host agent and not in a cluster; set "
+            "accelerator to cuda, rocm, intel or cpu",
+        )
+    if "vendor" in gpu.model_fields_set and gpu.vendor != vendor:
+        findings.error(
+            MODEL_PATH,
+            f"{who}.accelerator is {said.accelerator} and hardware.gpu.vendor is {gpu.vendor}; make them agree",
+        )
+    if gpus and gpu.enabled is False:
+        findings.warn(MODEL_PATH, f"{who}.gpu.enabled is false and has no effect: {gpus} GPUs are asked for")
+    if not gpus and (gpu.enabled or said.accelerator in llmkube().accelerators):
+        findings.warn(MODEL_PATH, f"{who} names GPUs and no number of them, so none are asked for; set gpu.count")
+    for name in ("memory_budget", "memory_fraction"):
+        if getattr(said, name) is not None:
+            wire = HardwareSpec.model_fields[name].alias
+            findings.warn(MODEL_PATH, f"{who}.{wire} has no effect: it is for LLMKube's host agent on a Mac")
+
+
+# -- nodes
+
+
+def node_choices(selector: Mapping[str, str], options: Options, origin: Origin) -> tuple[NodeChoice, ...]:
+    """Return the nodes that a selector stands for; none where it selects nothing."""
+    if not selector:
+        return ()
+    name = instance_type(selector)
+    others = {key: value for key, value in sorted(selector.items()) if key != INSTANCE_TYPE_LABEL}
+    # Any other label that names the type keeps the pod off other types.
+    free = name if INSTANCE_TYPE_LABEL in selector else None
+    field = NodeField(origin, INSTANCE_TYPE_LABEL, _FEWER)
+    return (NodeChoice("nodeSelector", name, others, options.alternatives.get(free or "", ()), field),)
+
+
+def instance_type(selector: Mapping[str, str]) -> str | None:
+    """Return the instance type that a selector names, by one label or by Karpenter's family and size."""
+    named = next((selector[label] for label in _TYPE_LABELS if label in selector), None)
+    return karpenter_type(selector) if named is None else named
+
+
+def check_nodes(
+    spec: InferenceServiceSpec, model: Model, hardware: Hardware, choices: tuple[NodeChoice, ...], findings: Findings
+) -> None:
+    """Report nodes that cannot be made for accelerators, or have too little memory on them."""
+    name = choices[0].instance_type if choices else None
+    if hardware.gpus and not name:
+        findings.warn(
+            "spec.nodeSelector",
+            f"{hardware.gpus} {hardware.resource} are asked for and no instance type is named, so no nodes are made "
+            f"for it and its price is unknown; add {{{INSTANCE_TYPE_LABEL}: ...}}",
+        )
+    resources = spec.resources
+    gpu = model.spec.hardware.gpu if model.spec.hardware else None
+    for path, text in (
+        ("spec.resources.gpuMemory", resources.gpu_memory if resources else None),
+        (MODEL_PATH, gpu.memory if gpu else None),
+    ):
+        what = f"Model {model.metadata.name!r}: hardware.gpu.memory " if path == MODEL_PATH else ""
+        if text and not is_quantity(text):
+            findings.error(path, f"{what}must be a quantity such as 16Gi, found {text!r}")
+        elif text:
+            _check_memory(path, what, text, hardware, name, findings)
+
+
+def _check_memory(path: str, what: str, text: str, hardware: Hardware, name: str | None, findings: Findings) -> None:
+    """Hold the GPU memory that a pod needs against that of its GPUs; nothing else reads it."""
+    if not hardware.gpus:
+        findings.warn(path, f"{what}has no effect: no GPUs are asked for; set their number or remove it")
+        return
+    node = instance(name or "")
+    if node is None or node.accelerator_memory_gib is None:
+        return
+    # As they are sold: a GPU of 24 GB has 22.4Gi, and everybody writes 24Gi.
+    each = round(node.accelerator_memory_gib * _GIB / _GB)
+    if parse_quantity(text) > each * hardware.gpus * _GIB:
+        findings.error(
+            path,
+            f"{what}is {text}, and {hardware.gpus} {node.accelerator} of {name} have {each} GB each; ask for more "
+            "GPUs or for larger ones",
+        )
+
+
+def tolerations_of(hardware: Hardware, choices: tuple[NodeChoice, ...]) -> list[Object]:
+    """Return what lets a pod onto its nodes, whatever value their taint has."""
+    keys = [hardware.resource] if hardware.gpus else []
+    keys += [taint["key"] for choice in choices for taint in taints(choice.instance_type)]
+    return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in dict.fromkeys(keys)]

@@ -1,0 +1,255 @@
+"""An InferenceService becomes what LLMKube's operator would make of it, or is left to it (LLMKube spec 4)."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from ...api.findings import Findings, Unrenderable, unknown
+from ...api.load import Loaded
+from ...api.problems import Problem
+from ...fleet.demand import NodeChoice, PodDemand
+from ...fleet.library import Library
+from ...fleet.objects import DEPLOYMENT, Object
+from ...fleet.options import Options
+from ...fleet.origins import Origin
+from ...fleet.placement import requests_of
+from ...fleet.rendered import Rendered
+from ...fleet.serving import as_written, command_line, render_declared
+from ...fleet.workloads import Server, Workload
+from .arguments.line import EXTRA
+from .arguments.started import arguments
+from .autoscaling import autoscaler
+from .checks import check_names, check_quantities, check_unread
+from .exposure import endpoint_of, service_of
+from .facts import LlmkubeRuntime, llmkube
+from .hardware import MODEL_PATH, Hardware, check_nodes, hardware_of, node_choices
+from .operated import check_for_operator
+from .pods import labels_of, pod_template, priority_class, priority_of, selected_nodes, selector_of
+from .serving import Serving
+from .types import InferenceService, InferenceServiceSpec, Model
+from .weights import Weights, cache_claim, weights_of
+
+OPERATOR = "llmkube"
+
+_LOADING_SECONDS = 3600
+"""A new node and half an hour to start take longer than the ten minutes after which a Deployment counts as failed."""
+_OTHER_CACHE = "set the cache of the environment to a ReadWriteMany claim"
+_SURGE = 0.25
+"""Share of the replicas that a rolling update adds by default, rounded up (LLMKube spec 4.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What is known of a service before anything is written."""
+
+    serving: Serving
+    hardware: Hardware
+    weights: Weights
+    choices: tuple[NodeChoice, ...]
+
+
+def render_inference_service(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+    """Render an InferenceService.
+
+    Raises:
+        Unrenderable: an error that leaves nothing to render; it is in ``findings``.
+    """
+    service = source.resource
+    assert isinstance(service, InferenceService)  # noqa: S101  the caller chose this function by kind
+    decided = _decide(service, library, options, findings)
+    serving = decided.serving
+    started = arguments(serving)
+    template = pod_template(serving, started, decided.weights, decided.hardware, decided.choices, options)
+    native = options.realization == "native"
+    scaler = autoscaler(serving, operated=not native)
+    endpoint = endpoint_of(serving, started.args, _replicas(service.spec))
+    if native:
+        endpoint = replace(endpoint, body=service_of(serving))
+    else:
+        check_for_operator(serving, decided.hardware, decided.choices, options, findings)
+    return Rendered(
+        source=source,
+        kind=service.kind,
+        name=service.metadata.name,
+        namespace=serving.namespace,
+        workloads=(_workload(decided, template, operated=not native),),
+        endpoints=(endpoint,),
+        autoscalers=(scaler,) if scaler else (),
+        others=() if native else (as_written(source, options),),
+        shared=_shared(decided, options) if native else (),
+        requires=frozenset() if native else frozenset({OPERATOR}),
+        model=serving.model.metadata.name,
+    )
+
+
+def render_model(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
+    """Render a Model, which InferenceServices refer to: an object for the operator alone."""
+    return render_declared(source, options, OPERATOR)
+
+
+def _workload(decided: _Decided, template: Object, *, operated: bool) -> Workload:
+    serving = decided.serving
+    source = serving.findings.source
+    engine = serving.engine
+    line = command_line(template["spec"]["containers"][0], engine, serving.tag)
+    return Workload(
+        body=_deployment(serving, template),
+        server=Server(0, line, Origin(source, EXTRA), Origin(source, "spec")),
+        port=serving.port,
+        replicas=_replicas(serving.service.spec),
+        pods=_pods(decided, template),
+        model=serving.model.metadata.name,
+        origin=Origin(source, "spec"),
+        operated=operated,
+    )
+
+
+def _decide(service: InferenceService, library: Library, options: Options, findings: Findings) -> _Decided:
+    """Look up the Model and decide what depends on it, before anything is written."""
+    spec = service.spec
+    namespace = service.metadata.namespace or options.namespace
+    model = _model(spec, namespace, library, findings)
+    check_names(service, findings)
+    check_quantities(spec, model, findings)
+    check_unread(spec, findings)
+    runtime = llmkube().runtimes[spec.runtime]
+    hardware = hardware_of(spec, model, findings)
+    weights = weights_of(spec, model, runtime, options.cache, findings)
+    _check_one_node(spec, weights, findings)
+    origin = Origin(findings.source, "spec.nodeSelector")
+    choices = node_choices(selected_nodes(spec, options), options, origin)
+    check_nodes(spec, model, hardware, choices, findings)
+    serving = Serving(
+        service=service,
+        model=model,
+        models=library.all(Model, namespace),
+        namespace=namespace,
+        runtime=spec.runtime,
+        image=_image(spec, runtime, hardware, options, findings),
+        port=_port(spec, runtime),
+        gpus=hardware.gpus,
+        model_path=weights.path,
+        findings=findings,
+    )
+    return _Decided(serving, hardware, weights, choices)
+
+
+def _model(spec: InferenceServiceSpec, namespace: str, library: Library, findings: Findings) -> Model:
+    """Look up the Model in the service's namespace."""
+    models = library.all(Model, namespace)
+    if spec.model_ref in models:
+        return models[spec.model_ref]
+    # One whose manifest could not be read is reported there.
+    if not library.is_unread("Model", spec.model_ref):
+        elsewhere = library.namespaces_with(Model, spec.model_ref)
+        remedy = f"add its manifest to namespace {namespace}, or correct the name"
+        if elsewhere:
+            remedy = f"it is in namespace {', '.join(elsewhere)}, and must be in the service's own: {namespace}"
+        findings.error(MODEL_PATH, unknown("Model", spec.model_ref, models, remedy))
+    raise Unrenderable
+
+
+def _port(spec: InferenceServiceSpec, runtime: LlmkubeRuntime) -> int:
+    if spec.container_port:
+        return spec.container_port
+    return spec.endpoint.port if spec.endpoint else runtime.port
+
+
+def _image(
+    spec: InferenceServiceSpec, runtime: LlmkubeRuntime, hardware: Hardware, options: Options, findings: Findings
+) -> str:
+    """Return the image: the user's, else the build for the pod's accelerators."""
+    image = spec.image or runtime.image(options.runtimes, hardware.kind)
+    if image:
+        return image
+    if not runtime.images:
+        reason = f"is required with runtime {runtime.name}, which has no default image; name the image of your server"
+    else:
+        known = ", ".join(sorted(runtime.images[options.runtimes]))
+        reason = (
+            f"is required with runtime {runtime.name} on {hardware.kind}: its default images are built for {known}; "
+            "name an image, or ask for such GPUs in the Model's hardware.gpu"
+        )
+    findings.error("spec.image", reason)
+    return ""
+
+
+# -- objects
+
+
+def _deployment(serving: Serving, template: Object) -> Object:
+    """Return the Deployment. Pods that hold accelerators go before new ones come: there may be no others."""
+    spec, name = serving.service.spec, serving.service.metadata.name
+    # The autoscaler owns the replicas where there is one.
+    body: Object = {} if spec.autoscaling else {"replicas": spec.replicas}
+    body |= {"progressDeadlineSeconds": _LOADING_SECONDS, "selector": {"matchLabels": selector_of(name)}}
+    if serving.gpus:
+        body["strategy"] = {"type": "Recreate"}
+    body["template"] = template
+    return {
+        "apiVersion": "apps/v1",
+        "kind": DEPLOYMENT,
+        "metadata": {"name": name, "namespace": serving.namespace, "labels": labels_of(serving)},
+        "spec": body,
+    }
+
+
+def _shared(decided: _Decided, options: Options) -> tuple[Object, ...]:
+    """Return what other services need too: the PriorityClass, and the namespace's cache where the pod uses it."""
+    found = priority_class(priority_of(decided.serving.service.spec, options))
+    claim = [cache_claim(decided.serving.namespace)] if decided.weights.claims else []
+    return (*([found] if found else ()), *claim)
+
+
+# -- numbers
+
+
+def _pods(decided: _Decided, template: Object) -> tuple[PodDemand, ...]:
+    """Return the pods at rest; nothing where an error left amounts that cannot be counted with."""
+    serving = decided.serving
+    if serving.findings.failed:
+        return ()
+    spec = serving.service.spec
+    surge = 0 if serving.gpus else math.ceil(_SURGE * (_most(spec) or spec.replicas))
+    requests = requests_of(template["spec"])
+    return (PodDemand(_replicas(spec), requests, decided.choices, _most(spec), surge),)
+
+
+def _replicas(spec: InferenceServiceSpec) -> int:
+    return spec.autoscaling.min_replicas if spec.autoscaling else spec.replicas
+
+
+def _most(spec: InferenceServiceSpec) -> int | None:
+    return spec.autoscaling.max_replicas if spec.autoscaling else None
+
+
+def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
+    """Yield a warning for each further service of a namespace whose pods mount its cache claim.
+
+    Services on different nodes would wait for each other: one node at a time can mount it (LLMKube spec 9.1).
+    """
+    first: dict[str, Rendered] = {}
+    for item in rendered:
+        if not any(body["kind"] == "PersistentVolumeClaim" for body in item.shared):
+            continue
+        other = first.setdefault(item.namespace, item)
+        if other is not item:
+            claim = llmkube().claim
+            reason = (
+                f"its pods share the claim {claim.name!r} with those of {other.kind}/{other.name}, and it is "
+                f"{claim.access}: all of them must be on one node; {_OTHER_CACHE}"
+            )
+            yield item.source.problem(MODEL_PATH, reason, "warning")
+
+
+def _check_one_node(spec: InferenceServiceSpec, weights: Weights, findings: Findings) -> None:
+    """Warn where pods of several nodes would share a claim that one node can mount."""
+    most = _most(spec) or spec.replicas
+    if weights.claims and most > 1:
+        claim = llmkube().claim
+        path = "spec.autoscaling.maxReplicas" if spec.autoscaling else "spec.replicas"
+        findings.warn(
+            path,
+            f"up to {most} pods share the claim {claim.name!r}, which is {claim.access}: all of them must be on one "
+            f"node; {_OTHER_CACHE}",
+        )

@@ -1,0 +1,44 @@
+"""What is decided of an InferenceService before its arguments and its objects are written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...api.findings import Findings
+from ...engines.images import image_of
+from ...engines.registry import engine_of, engines
+from .types.inference_service import InferenceService, Model
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """One InferenceService and the Model that it serves.
+
+    Attributes:
+        models: The Models of its namespace, by name: a draft model is one of them.
+        image: Image of the container, with its tag.
+        port: Port of the container, where the server listens and probes ask.
+        gpus: Accelerators of one pod; 0 without.
+        model_path: File of the model in the container; empty where the runtime fetches the model itself.
+    """
+
+    service: InferenceService
+    model: Model
+    models: Mapping[str, Model]
+    namespace: str
+    runtime: str
+    image: str
+    port: int
+    gpus: int
+    model_path: str
+    findings: Findings
+
+    @property
+    def tag(self) -> str:
+        """The image's tag, by which flags are chosen; empty for a digest alone."""
+        return image_of(self.image).tag
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine that the image holds; a mirror may rename it, and the runtime still says which one."""
+        known = engine_of(image_of(self.image).repository) or engines().get(self.runtime)
+        return known.name if known else ""

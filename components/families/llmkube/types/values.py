@@ -1,0 +1,104 @@
+r"""Strings and numbers of LLMKube with a grammar or a range of their own (LLMKube spec 1.1-1.4).
+
+The API server reads a pattern as RE2: classes are ASCII, ``$`` is the end of the text and ``\s`` has no
+vertical tab. Each pattern stands here twice, as published and as Python must write it to mean the same.
+"""
+
+import math
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+
+from ....api.base import Int32, Json, NaturalInt32, PositiveInt32, several
+from ....api.schema.embedded import show
+
+
+def _text(published: str, grammar: str, what: str) -> tuple[object, ...]:
+    """Return what makes a string one that matches a pattern from its beginning."""
+    compiled = re.compile(grammar, re.ASCII)
+
+    def check(text: str) -> str:
+        if compiled.match(text) is None:
+            raise several([((), f"must be {what}, found {show(text)}")])
+        return text
+
+    return (Field(json_schema_extra={"pattern": published}), AfterValidator(check))
+
+
+def _number(minimum: float = -math.inf, maximum: float = math.inf) -> PlainValidator:
+    """Return the check of a number in a range. It stays as written: 1 does not become 1.0."""
+
+    def check(value: Json) -> int | float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise several([((), f"must be a number, found {show(value)}{_unquoted(value)}")])
+        if value < minimum:
+            raise several([((), f"must be at least {minimum}, found {show(value)}")])
+        if value > maximum:
+            raise several([((), f"must be at most {maximum}, found {show(value)}")])
+        return value
+
+    return PlainValidator(check)
+
+
+def _unquoted(value: Json) -> str:
+    return "; write it without quotes" if isinstance(value, str) and _DECIMAL.match(value) else ""
+
+
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z", re.ASCII)
+
+Decimals = Annotated[
+    str, *_text(r"^[0-9]+(\.[0-9]+)?$", _DECIMAL.pattern, "a number without sign in quotes, such as '2' or '1.5'")
+]
+"""A factor written as text."""
+
+Sha256 = Annotated[str, *_text("^[a-fA-F0-9]{64}$", r"[a-fA-F0-9]{64}\Z", "64 hexadecimal digits")]
+"""A checksum, in either case."""
+
+Source = Annotated[
+    str,
+    *_text(
+        r"^(https?|file|pvc)://.*|^/[^\s]+$|^[a-zA-Z0-9][\w\-\.\/]+$",
+        r"(https?|file|pvc)://|/[^\t\n\f\r ]+\Z|[a-zA-Z0-9][\w\-./]+\Z",
+        "an http://, https://, file:// or pvc:// address, an absolute path without blanks, "
+        "or a repository id such as org/name",
+    ),
+]
+"""Where weights come from."""
+
+ConditionType = Annotated[
+    str,
+    Field(max_length=316),
+    *_text(
+        r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+        r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])\Z",
+        "CamelCase such as Available, with an optional DNS prefix and '/'",
+    ),
+]
+"""What a condition tells about."""
+
+ConditionReason = Annotated[
+    str,
+    Field(min_length=1, max_length=1024),
+    *_text(
+        "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+        r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?\Z",
+        "CamelCase such as InferenceReady",
+    ),
+]
+"""Why a condition is what it is."""
+
+Number = Annotated[float, _number(), WithJsonSchema({"type": "number"})]
+"""Any number."""
+
+GpuShare = Annotated[float, _number(0.1, 0.99), WithJsonSchema({"type": "number", "minimum": 0.1, "maximum": 0.99})]
+"""Share of a GPU's memory that an engine may take."""
+
+Port = Annotated[PositiveInt32, Field(le=65535)]
+GpuCount = Annotated[NaturalInt32, Field(le=8)]
+"""GPUs of one pod."""
+ContextSize = Annotated[Int32, Field(ge=128, le=2_097_152)]
+"""Tokens."""
+
+CacheType = Literal["f16", "f32", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"]
+"""Element types of llama.cpp's key-value cache."""

@@ -1,0 +1,230 @@
+"""Where a Model's file comes from and how it gets into the pod (LLMKube spec 3)."""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...api.findings import Findings
+from ...api.names import is_dns1123_subdomain
+from ...fleet.objects import Object
+from ...fleet.options import ModelCache
+from .facts import LlmkubeRuntime, llmkube
+from .hardware import MODEL_PATH
+from .types.inference_service import InferenceServiceSpec, Model
+
+FOLDER = "/models"
+"""Where the cache is mounted."""
+_CLAIM_FOLDER = "/model-source"
+_HOST_FILE = "/host-model/model.gguf"
+_CACHE, _SOURCE, _HOST = "model-cache", "model-source", "host-model"
+_HTTP = re.compile(r"https?://[^\s/]+(/\S*)?")
+_NOT_IN_NAME = re.compile(r"[^A-Za-z0-9._]+")
+Kind = Literal["claim", "http", "local", "repository"]
+
+
+@dataclass(slots=True)
+class Weights:
+    """What a pod needs for its model.
+
+    Attributes:
+        path: File of the model in the container; empty where the server fetches it itself.
+        mounts: Mounts of the serving container.
+        loader: The init container that fetches the file, if any.
+        env: Variables of the serving container.
+        claims: Whether the namespace's cache claim is used.
+    """
+
+    path: str = ""
+    volumes: list[Object] = field(default_factory=list)
+    mounts: list[Object] = field(default_factory=list)
+    loader: Object | None = None
+    env: list[Object] = field(default_factory=list)
+    claims: bool = False
+
+
+def weights_of(
+    spec: InferenceServiceSpec, model: Model, runtime: LlmkubeRuntime, cache: ModelCache | None, findings: Findings
+) -> Weights:
+    """Return how a pod gets its model.
+
+    Args:
+        spec: The service.
+        model: Its Model.
+        runtime: What is known of its server.
+        cache: Where the environment keeps models, in the place of the namespace's claim.
+        findings: Where to report.
+    """
+    kind = _kind(model.spec.source)
+    _check_format(model, runtime, findings)
+    if not _is_sound(model, kind, findings):
+        return Weights()
+    if spec.skip_model_init and not runtime.loads:
+        findings.warn("spec.skipModelInit", f"has no effect: {runtime.name} never has an init container; remove it")
+    if kind == "claim":
+        _check_unverified(model, "lies on a claim, which nobody reads before the server does", findings)
+        return _from_claim(model.spec.source)
+    if runtime.loads and not spec.skip_model_init:
+        return _loaded(spec, model, kind, cache, findings)
+    _check_unverified(model, "is fetched by the server itself", findings)
+    return _fetched(runtime, cache)
+
+
+def cache_claim(namespace: str) -> Object:
+    """Return the claim that the services of a namespace share (LLMKube spec 3.4)."""
+    claim = llmkube().claim
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": claim.name, "namespace": namespace, "labels": dict(claim.labels)},
+        "spec": {"accessModes": [claim.access], "resources": {"requests": {"storage": claim.size}}},
+    }
+
+
+# -- sources
+
+
+def _kind(source: str) -> Kind:
+    """Tell what a source is; a name without a scheme is a repository's."""
+    if source.startswith("pvc://"):
+        return "claim"
+    if source.startswith(("http://", "https://")):
+        return "http"
+    return "local" if source.startswith(("file://", "/")) else "repository"
+
+
+def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
+    """Report a source that the contract's pattern takes and nothing can be fetched from."""
+    source = model.spec.source
+    fault = ""
+    if kind == "claim":
+        claim, _, path = source.removeprefix("pvc://").partition("/")
+        if not is_dns1123_subdomain(claim) or not path.strip("/") or ".." in path.split("/"):
+            fault = "must be pvc://<claim>/<path of the file>, without '..'"
+    elif kind == "http" and not _HTTP.fullmatch(source):
+        fault = "must be an address such as https://example.com/model.gguf, without blanks"
+    elif kind == "local" and not _is_path(_local_path(source)):
+        fault = "must be an absolute path such as file:///srv/model.gguf, without '..'"
+    if fault:
+        findings.error(MODEL_PATH, f"Model {model.metadata.name!r}: source {fault}, found {source!r}")
+    return not fault
+
+
+def _local_path(source: str) -> str:
+    return source.removeprefix("file://")
+
+
+def _is_path(path: str) -> bool:
+    return path.startswith("/") and bool(path.strip("/")) and ".." not in path.split("/") and "\n" not in path
+
+
+def _check_format(model: Model, runtime: LlmkubeRuntime, findings: Findings) -> None:
+    """Warn of a format that the server does not read; one that nobody wrote says nothing."""
+    written = "format" in model.spec.model_fields_set
+    if written and runtime.formats and model.spec.format not in runtime.formats:
+        findings.warn(
+            MODEL_PATH,
+            f"Model {model.metadata.name!r}: format is {model.spec.format}, and {runtime.name} reads "
+            f"{', '.join(runtime.formats)}; choose another runtime, or correct it",
+        )
+
+
+def _check_unverified(model: Model, why: str, findings: Findings) -> None:
+    if model.spec.sha256:
+        who = f"Model {model.metadata.name!r}: sha256"
+        findings.warn(MODEL_PATH, f"{who} has no effect: the model {why}; check it before, and remove sha256")
+    if model.spec.refresh_policy == "OnChange":
+        who = f"Model {model.metadata.name!r}: refreshPolicy"
+        findings.warn(MODEL_PATH, f"{who} OnChange has no effect: the model {why}; remove it")
+
+
+# -- ways into the pod
+
+
+def _from_claim(source: str) -> Weights:
+    """Mount the claim, also where no init container is wanted: there never is one for it."""
+    claim, _, path = source.removeprefix("pvc://").partition("/")
+    volume = {"name": _SOURCE, "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
+    mount = {"name": _SOURCE, "mountPath": _CLAIM_FOLDER, "readOnly": True}
+    return Weights(f"{_CLAIM_FOLDER}/{path.lstrip('/')}", [volume], [mount])
+
+
+def _loaded(
+    spec: InferenceServiceSpec, model: Model, kind: Kind, cache: ModelCache | None, findings: Findings
+) -> Weights:
+    """Let an init container put the file into the cache, which the server only reads."""
+    source = model.spec.source
+    if kind == "repository":
+        findings.error(
+            "spec.skipModelInit",
+            f"Model {model.metadata.name!r} comes from the repository {source!r}, which the server fetches and no "
+            "init container can; set skipModelInit: true",
+        )
+        return Weights()
+    folder = f"{FOLDER}/{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+    path = f"{folder}/{_file_name(model)}"
+    mounts: list[Object] = [{"name": _CACHE, "mountPath": FOLDER}]
+    volumes = [_cache_volume(cache)]
+    if kind == "local":
+        mounts.append({"name": _HOST, "mountPath": _HOST_FILE, "readOnly": True})
+        volumes.append({"name": _HOST, "hostPath": {"path": _local_path(source), "type": "File"}})
+    return Weights(
+        path=path,
+        volumes=volumes,
+        mounts=[{**mounts[0], "readOnly": True}],
+        loader=_loader(model, kind, folder, path, mounts) | {"securityContext": _loader_security(spec, cache)},
+        claims=cache is None,
+    )
+
+
+def _file_name(model: Model) -> str:
+    """Name the file after its Model; what its header says is known only to who has read it."""
+    cleaned = re.sub("-+", "-", _NOT_IN_NAME.sub("-", model.metadata.name)).strip("-._")
+    return f"{cleaned or 'model'}.gguf"
+
+
+def _cache_volume(cache: ModelCache | None) -> Object:
+    if cache and cache.host_path:
+        return {"name": _CACHE, "hostPath": {"path": cache.host_path, "type": "DirectoryOrCreate"}}
+    claim = cache.claim if cache else llmkube().claim.name
+    return {"name": _CACHE, "persistentVolumeClaim": {"claimName": claim}}
+
+
+def _loader(model: Model, kind: Kind, folder: str, path: str, mounts: list[Object]) -> Object:
+    env = {"MODEL_SOURCE": model.spec.source, "CACHE_DIR": folder, "MODEL_PATH": path}
+    if model.spec.sha256:
+        env["MODEL_SHA256"] = model.spec.sha256.lower()
+    return {
+        "name": "model-downloader",
+        "image": llmkube().loader_image,
+        "command": ["sh", "-c", script(kind, on_change=model.spec.refresh_policy == "OnChange")],
+        "env": [{"name": name, "value": value} for name, value in env.items()],
+        "volumeMounts": mounts,
+    }
+
+
+def script(kind: str, *, on_change: bool) -> str:
+    """Return what the init container runs for a source of kind ``http`` or ``local``."""
+    parts = llmkube().scripts
+    middle = [f"{kind}_on_change"] if on_change else ["if_not_present", kind]
+    return "".join(parts[name] for name in ("begin", *middle, "end"))
+
+
+def _loader_security(spec: InferenceServiceSpec, cache: ModelCache | None) -> Object:
+    """Fixed but for the user, who is the pod's (LLMKube spec 4.6); a folder of the node belongs to root."""
+    fixed: Object = {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    pod = spec.pod_security_context or {}
+    root = {"runAsUser": 0} if cache and cache.host_path else {}
+    return {**fixed, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
+
+
+def _fetched(runtime: LlmkubeRuntime, cache: ModelCache | None) -> Weights:
+    """Give a server that fetches its model by itself a place that outlives the pod, where there is one."""
+    if cache is None:
+        return Weights()
+    env = [{"name": name, "value": text.format(folder=FOLDER)} for name, text in runtime.cache.items()]
+    return Weights(volumes=[_cache_volume(cache)], mounts=[{"name": _CACHE, "mountPath": FOLDER}], env=env)

@@ -1,0 +1,1 @@
+"""The waist: what resources become, and how they refer and contribute to one another."""

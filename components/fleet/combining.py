@@ -1,0 +1,118 @@
+"""What resources of a fleet do to each other: share objects, clash over names, move one another's replicas."""
+
+import copy
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..api.problems import Problem
+from .autoscalers import Autoscaler
+from .demand import PodDemand
+from .objects import LEADER_WORKER_SET, Key, Object, key_of
+from .rendered import Rendered
+from .workloads import Workload
+
+
+def shared_items(rendered: Iterable[Rendered]) -> tuple[Rendered, ...]:
+    """Make each object that several resources share once, whoever asks for it first."""
+    made: dict[tuple[str, str, str], tuple[Object, Rendered]] = {}
+    for item in rendered:
+        for body in item.shared:
+            kind, namespace, name = key_of(body)
+            made.setdefault((namespace, kind, name), (body, item))
+    # A copy of the source: who looks for the item of a resource by its source shall not find these.
+    return tuple(
+        Rendered(replace(item.source), kind, name, namespace, others=(body,))
+        for (namespace, kind, name), (body, item) in sorted(made.items(), key=lambda entry: entry[0])
+    )
+
+
+def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
+    """Report objects that two resources would both make, and return what is left."""
+    makers: dict[Key, Rendered] = {}
+    problems, unique = [], []
+    for item in rendered:
+        made = list(_made(item))
+        taken = next((key for key in made if key in makers), None)
+        if taken is None:
+            makers.update(dict.fromkeys(made, item))
+            unique.append(item)
+            continue
+        reason = f"{taken[0]} {taken[2]!r} is made for {makers[taken].source.where} too; rename one of the two"
+        problems.append(item.source.problem("metadata.name", reason))
+    return problems, tuple(unique)
+
+
+def _made(item: Rendered) -> Iterable[Key]:
+    """Return what is made for a resource, be it here or by a controller."""
+    keys = [(body["kind"], item.namespace, str(body["metadata"]["name"])) for body in item.objects]
+    yield from keys
+    # The LeaderWorkerSet controller makes a headless Service of the set's name.
+    yield from (("Service", *rest) for kind, *rest in keys if kind == LEADER_WORKER_SET)  # type: ignore[misc]
+    # Where an operator makes the Service of an endpoint, it is not among the objects.
+    if any(workload.operated for workload in item.workloads):
+        yield from (("Service", endpoint.namespace, endpoint.service) for endpoint in item.endpoints)
+
+
+def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
+    """Let autoscalers that a resource adds to another one's workload own its replicas.
+
+    What aims at nothing, or at what another autoscaler moves already, is reported.
+    """
+    listed = list(rendered)
+    owners = {_identity(workload): item for item in listed for workload in item.workloads}
+    scalers: dict[Key, tuple[Rendered, Autoscaler]] = {
+        scaler.aim: (item, scaler) for item in listed for scaler in item.autoscalers if owners.get(scaler.aim) is item
+    }
+    problems: list[Problem] = []
+    added: dict[Key, Autoscaler] = {}
+    for item in listed:
+        for scaler in item.autoscalers:
+            if owners.get(scaler.aim) is item:
+                continue
+            if scaler.aim not in owners:
+                problems.append(_aimless(scaler, owners))
+            elif scaler.aim in scalers:
+                problems.append(_crowded(scaler, *scalers[scaler.aim]))
+            else:
+                scalers[scaler.aim] = item, scaler
+                added[scaler.aim] = scaler
+    return problems, tuple(_moved(item, added) for item in listed)
+
+
+def _identity(workload: Workload) -> Key:
+    return workload.kind, workload.namespace, workload.name
+
+
+def _aimless(scaler: Autoscaler, owners: Iterable[Key]) -> Problem:
+    kind, namespace, name = scaler.aim
+    there = ", ".join(sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)) or "none"
+    reason = f"no {kind} named {name!r} in namespace {namespace!r} (there are {there}); correct the name, or add it"
+    return scaler.blame("scaleTargetRef").problem(reason)
+
+
+def _crowded(scaler: Autoscaler, item: Rendered, other: Autoscaler) -> Problem:
+    kind, _, name = scaler.aim
+    reason = (
+        f"{kind} {name!r} has the autoscaler {other.name!r} of {item.source.where} already; remove one of the two"
+    )
+    return scaler.blame("scaleTargetRef").problem(reason)
+
+
+def _moved(item: Rendered, added: dict[Key, Autoscaler]) -> Rendered:
+    if not any(_identity(workload) in added for workload in item.workloads):
+        return item
+    return replace(item, workloads=tuple(_owned(w, added.get(_identity(w))) for w in item.workloads))
+
+
+def _owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
+    """Return a workload whose replicas an autoscaler owns: it then carries none itself."""
+    if scaler is None:
+        return workload
+    body = copy.deepcopy(workload.body)
+    body["spec"].pop("replicas", None)
+    pods = tuple(_bounded(demand, scaler) for demand in workload.pods)
+    return replace(workload, body=body, replicas=scaler.minimum, pods=pods)
+
+
+def _bounded(demand: PodDemand, scaler: Autoscaler) -> PodDemand:
+    return replace(demand, pods=scaler.minimum * demand.per_replica, max_pods=scaler.maximum * demand.per_replica)

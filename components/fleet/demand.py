@@ -1,0 +1,84 @@
+"""What pods ask of nodes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from ..aws.names import capacity_in
+from .origins import Origin
+
+INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
+ZONE_LABEL = "topology.kubernetes.io/zone"
+UNLIMITED = 99999
+"""Upper bound of an autoscaler without one (llmaz spec 1.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeField:
+    """The field of a manifest that chooses nodes, and its words for them.
+
+    Attributes:
+        type_name: What names the instance type there.
+        instead: What else one could do where a node has too few accelerators; holds ``{key}`` and ``{count}``.
+    """
+
+    origin: Origin
+    type_name: str = INSTANCE_TYPE_LABEL
+    instead: str = "ask for {count} at most"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChoice:
+    """One kind of node that a pod may run on.
+
+    Attributes:
+        name: What the manifest calls it.
+        alternatives: Further instance types that the environment takes instead.
+        chosen_by: Where the manifest says so; None where a program asks.
+    """
+
+    name: str
+    instance_type: str | None
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    alternatives: tuple[str, ...] = ()
+    chosen_by: NodeField | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels that a node of this kind must carry."""
+        typed = {INSTANCE_TYPE_LABEL: self.instance_type} if self.instance_type else {}
+        return {**self.node_selector, **typed}
+
+    @property
+    def capacity(self) -> str:
+        """How the node is bought, where its labels say so, such as ``spot`` or ``capacity-block``; else empty."""
+        return capacity_in(self.node_selector)
+
+    @property
+    def zone(self) -> str | None:
+        """The availability zone that the node must be in, if any."""
+        return self.node_selector.get(ZONE_LABEL)
+
+
+@dataclass(frozen=True, slots=True)
+class PodDemand:
+    """Equal pods: how many, what one of them asks for, and where it may run, in order of preference.
+
+    Attributes:
+        requests: Requests of one pod, per resource, in base units.
+        max_pods: Pods when an autoscaler has added all it may; None without autoscaler.
+        surge_pods: Pods that an update starts before it ends others.
+        per_replica: Pods of this kind in one replica.
+    """
+
+    pods: int
+    requests: Mapping[str, Decimal]
+    choices: tuple[NodeChoice, ...]
+    max_pods: int | None = None
+    surge_pods: int = 0
+    per_replica: int = 1
+
+    @property
+    def most(self) -> int:
+        """The largest number of pods that there can be."""
+        return (self.pods if self.max_pods is None else self.max_pods) + self.surge_pods

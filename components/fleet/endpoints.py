@@ -1,0 +1,71 @@
+"""Endpoints: where a model answers inside the cluster, and what stands behind that."""
+
+from dataclasses import dataclass
+
+from .objects import Object, is_balanced
+from .origins import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Which resource says what the weights of a model are: two of one name may be two models."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A Service that answers for a model.
+
+    Attributes:
+        workload: Name of the workload whose pods it leads to, in its namespace.
+        share: Its part of the requests, relative to the other backends of the model: its replicas at rest.
+    """
+
+    service: str
+    namespace: str
+    port: int
+    workload: str
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model answers inside the cluster.
+
+    Attributes:
+        name: Name of the resource, or of this one of its endpoints; unique in the namespace.
+        model: What clients ask for.
+        api: What clients speak, such as ``openai``.
+        backends: What answers; the first one's Service is in ``url``.
+        body: That Service, where it is made here and not by an operator.
+    """
+
+    name: str
+    namespace: str
+    model: str
+    url: str
+    api: str
+    port: int
+    backends: tuple[Backend, ...]
+    weights: Weights
+    origin: Origin
+    body: Object | None = None
+
+    @property
+    def service(self) -> str:
+        """Name of the Service in ``url``."""
+        return self.backends[0].service
+
+    @property
+    def path(self) -> str:
+        """Path of the API, such as ``/v1``; empty at the root."""
+        path = self.url.partition("://")[2].partition("/")[2].rstrip("/")
+        return f"/{path}" if path else ""
+
+    @property
+    def has_own_balancer(self) -> bool:
+        """Whether its Service asks for a load balancer."""
+        return self.body is not None and is_balanced(self.body)

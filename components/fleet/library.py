@@ -1,0 +1,42 @@
+"""What resources refer to, by kind, namespace and name."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from ..api.load import Loaded
+from ..api.meta import Resource
+from ..api.problems import Problem, errors
+
+R = TypeVar("R", bound=Resource)
+
+
+class Library:
+    """Every resource that was read."""
+
+    def __init__(self, resources: Iterable[Loaded], default_namespace: str, unread: Iterable[Problem] = ()) -> None:
+        """Sort the resources by kind.
+
+        Args:
+            resources: What was read.
+            default_namespace: Namespace of namespaced resources that name none.
+            unread: Problems of reading: to call what could not be read missing would mislead.
+        """
+        self._unread = frozenset((problem.kind, problem.name) for problem in errors(unread))
+        self._by_kind: dict[type[Resource], dict[str, dict[str, Resource]]] = {}
+        for source in resources:
+            namespace = (source.resource.metadata.namespace or default_namespace) if source.kind.namespaced else ""
+            there = self._by_kind.setdefault(type(source.resource), {}).setdefault(namespace, {})
+            there[source.name] = source.resource
+
+    def all(self, kind: type[R], namespace: str = "") -> Mapping[str, R]:
+        """Return the resources of a kind in a namespace, by name; cluster-scoped ones are in the empty namespace."""
+        found: Mapping[str, R] = self._by_kind.get(kind, {}).get(namespace, {})  # type: ignore[assignment]
+        return found
+
+    def namespaces_with(self, kind: type[Resource], name: str) -> list[str]:
+        """Return the namespaces that have a resource of a kind and name."""
+        return sorted(namespace for namespace, there in self._by_kind.get(kind, {}).items() if name in there)
+
+    def is_unread(self, kind: str, name: str) -> bool:
+        """Tell whether a resource is there and could not be read, which is reported where it is."""
+        return (kind, name) in self._unread

@@ -1,0 +1,65 @@
+"""Kubernetes objects as plain data, and the questions that every room asks of one."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Object = dict[str, Any]
+"""A Kubernetes object, or a part of one, in wire form."""
+Key = tuple[str, str, str]
+"""Kind, namespace and name of an object."""
+
+DEPLOYMENT = "Deployment"
+LEADER_WORKER_SET = "LeaderWorkerSet"
+WORKLOADS = (DEPLOYMENT, LEADER_WORKER_SET)
+HPA = "HorizontalPodAutoscaler"
+LWS_LABEL = "leaderworkerset.sigs.k8s.io"
+BALANCED = ("loadBalancer.ingress[0].hostname", "loadBalancer.ingress[0].ip")
+"""Where the status of a Service has the address of its load balancer: AWS gives names, others numbers."""
+_STEP = re.compile(r"[^.\[\]]+")
+
+
+def new_object(api_version: str, kind: str, name: str, namespace: str, spec: Object) -> Object:
+    """Return a namespaced object of a name and a spec."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+
+
+def key_of(body: Mapping[str, Any]) -> Key:
+    """Return what tells an object from others."""
+    metadata = body["metadata"]
+    return body["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def is_core_service(body: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a core Service; other groups have a kind of that name too."""
+    return (body["apiVersion"], body["kind"]) == ("v1", "Service")
+
+
+def is_balanced(body: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a core Service that asks for a load balancer."""
+    return is_core_service(body) and body["spec"].get("type") == "LoadBalancer"
+
+
+def pod_templates(body: Object) -> dict[str, Object]:
+    """Return the pod templates of a workload by their field, leader first; none of any other object."""
+    if body["kind"] == DEPLOYMENT:
+        return {"template": body["spec"]["template"]}
+    if body["kind"] != LEADER_WORKER_SET:
+        return {}
+    group = body["spec"]["leaderWorkerTemplate"]
+    return {part: group[part] for part in ("leaderTemplate", "workerTemplate") if group.get(part)}
+
+
+def address_in(status: Mapping[str, Any] | None, fields: Iterable[str]) -> str | None:
+    """Return the first of some fields of a status that is there; None as long as there is none."""
+    return next((found for found in (_at(status, field) for field in fields) if found), None)
+
+
+def _at(status: object, field: str) -> Any:  # noqa: ANN401 - any JSON
+    found: Any = status
+    for step in _STEP.findall(field):
+        try:
+            found = found[int(step) if step.isdecimal() else step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return found

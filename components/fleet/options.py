@@ -1,0 +1,80 @@
+"""How to render: plain settings that are the same for every resource of a call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..api.names import is_dns1123_label
+from .objects import Object
+
+REALIZATIONS = ("native", "operator")
+WORKLOADS = ("auto", "lws", "deployment")
+
+
+@dataclass(frozen=True, slots=True)
+class PodOverrides:
+    """What a Playground cannot say about its pods (llmaz spec 6.11)."""
+
+    tolerations: tuple[Object, ...] = ()
+    service_account_name: str | None = None
+    image_pull_secrets: tuple[str, ...] = ()
+    priority_class_name: str | None = None
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCache:
+    """Where loaded weights are kept, so that a restarted pod need not load them again: exactly one of the two.
+
+    Attributes:
+        claim: Name of a PersistentVolumeClaim in the workload's namespace (ReadWriteMany for several nodes).
+        host_path: Folder on the node.
+    """
+
+    claim: str | None = None
+    host_path: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse both and neither."""
+        if bool(self.claim) == bool(self.host_path):
+            raise ValueError("a model cache is either a claim or a host path; set exactly one of the two")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of a rendering.
+
+    Attributes:
+        workload: ``auto`` makes a Deployment where a replica is one pod and a LeaderWorkerSet where it spans
+            several; ``lws`` forces LeaderWorkerSet; ``deployment`` refuses what spans several.
+        namespace: Namespace of resources that name none.
+        runtimes: Edition of the shipped BackendRuntimes, ``upstream`` or ``current``.
+        loader_image: Image that loads weights, in the place of the family's own.
+        alternatives: By instance type, further types whose nodes pods may use instead.
+        monitoring: Let every engine export its metrics, not only where an autoscaler reads them.
+    """
+
+    realization: str = "native"
+    workload: str = "auto"
+    namespace: str = "default"
+    overrides: PodOverrides = PodOverrides()
+    cache: ModelCache | None = None
+    loader_image: str = ""
+    scheduler_name: str = "default-scheduler"
+    runtimes: str = "upstream"
+    grace_seconds: int = 130
+    alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    monitoring: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse words that are not in the vocabulary."""
+        for value, known, field_name in (
+            (self.realization, REALIZATIONS, "realization"),
+            (self.workload, WORKLOADS, "workload"),
+            (self.runtimes, ("upstream", "current"), "runtimes"),
+        ):
+            if value not in known:
+                raise ValueError(f"{field_name} must be one of {', '.join(known)}, found {value!r}")
+        if not is_dns1123_label(self.namespace):
+            raise ValueError(f"namespace must be lower-case letters, digits and '-', found {self.namespace!r}")

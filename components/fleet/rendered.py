@@ -1,0 +1,89 @@
+"""What a resource becomes: plain data, computed before anything is registered."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..api.load import Loaded
+from ..api.problems import Problem
+from .autoscalers import Autoscaler
+from .demand import PodDemand
+from .endpoints import Endpoint
+from .objects import Key, Object
+from .workloads import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One resource made real.
+
+    Attributes:
+        kind: Kind of the resource; of what several share, its own.
+        others: Objects that are neither workload nor Service of an endpoint nor autoscaler.
+        shared: Objects that other resources may need as well; a fleet makes each of them once, as an item of its own.
+        requires: What the cluster must offer beside the metrics of its autoscalers, such as ``leaderworkerset``.
+        model: Name of the resource that says what is served; empty where nothing is.
+    """
+
+    source: Loaded
+    kind: str
+    name: str
+    namespace: str
+    workloads: tuple[Workload, ...] = ()
+    endpoints: tuple[Endpoint, ...] = ()
+    autoscalers: tuple[Autoscaler, ...] = ()
+    others: tuple[Object, ...] = ()
+    shared: tuple[Object, ...] = ()
+    requires: frozenset[str] = frozenset()
+    model: str = ""
+
+    @property
+    def title(self) -> str:
+        """``Kind/name``."""
+        return f"{self.kind}/{self.name}"
+
+    @property
+    def objects(self) -> tuple[Object, ...]:
+        """What is made for it, in the order in which it can be applied."""
+        return (
+            *(workload.body for workload in self.workloads if not workload.operated),
+            *(endpoint.body for endpoint in self.endpoints if endpoint.body is not None),
+            *(scaler.body for scaler in self.autoscalers if not scaler.operated),
+            *self.others,
+        )
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the cluster must offer for it to work."""
+        return self.requires.union(*(scaler.apis for scaler in self.autoscalers))
+
+    @property
+    def pods(self) -> tuple[PodDemand, ...]:
+        """What its pods ask of nodes."""
+        return tuple(demand for workload in self.workloads for demand in workload.pods)
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """Every resource made real, what several of them share first, and everything that is wrong with them."""
+
+    rendered: tuple[Rendered, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def workloads(self) -> Iterator[tuple[Rendered, Workload]]:
+        """Every workload, with the resource that makes it."""
+        return ((item, workload) for item in self.rendered for workload in item.workloads)
+
+    @property
+    def endpoints(self) -> Iterator[tuple[Rendered, Endpoint]]:
+        """Every endpoint, with the resource that has it."""
+        return ((item, endpoint) for item in self.rendered for endpoint in item.endpoints)
+
+    @property
+    def autoscalers(self) -> Iterator[tuple[Rendered, Autoscaler]]:
+        """Every autoscaler, with the resource that asks for it."""
+        return ((item, scaler) for item in self.rendered for scaler in item.autoscalers)
+
+    def workload(self, key: Key) -> Workload | None:
+        """Return the workload of a kind, namespace and name; None where none of the fleet is meant."""
+        return next((w for _, w in self.workloads if (w.kind, w.namespace, w.name) == key), None)

@@ -1,0 +1,61 @@
+"""What families share on the way from a resource to its workload."""
+
+from typing import Any
+
+from ..api.load import Loaded
+from ..engines.command_line import CommandLine
+from ..engines.images import image_of
+from ..engines.registry import engine_of
+from .objects import Object
+from .options import Options
+from .origins import Origin
+from .rendered import Rendered
+from .workloads import Server
+
+
+def as_written(source: Loaded, options: Options) -> Object:
+    """Return a resource as itself: for an operator, or because it is a Kubernetes object already."""
+    written = source.resource.wire()
+    if source.kind.namespaced:
+        namespace = source.resource.metadata.namespace or options.namespace
+        written["metadata"] = {**written["metadata"], "namespace": namespace}
+    written.pop("status", None)
+    return written
+
+
+def render_declared(source: Loaded, options: Options, operator: str) -> Rendered | None:
+    """Return what a resource becomes that others refer to: an object for the operator, natively nothing."""
+    if options.realization == "native":
+        return None
+    written = as_written(source, options)
+    namespace = written["metadata"].get("namespace", "") if source.kind.namespaced else ""
+    return Rendered(
+        source, source.kind.kind, source.name, namespace, others=(written,), requires=frozenset({operator})
+    )
+
+
+def command_line(container: Object, engine: str, tag: str) -> CommandLine:
+    """Return what a container is started with."""
+    words: list[Any] = [*(container.get("command") or []), *(container.get("args") or [])]
+    return CommandLine(engine, tag, words)
+
+
+def server_of(containers: list[Object], source: Loaded, path: str, preferred: str = "") -> Server:
+    """Return the serving container of pods that are written by hand.
+
+    It is the one of a preferred name, else one with a known engine, else the first.
+
+    Args:
+        containers: The containers of the pods that take requests.
+        source: The resource.
+        path: The field that holds the containers.
+        preferred: Name of the container that serves, where the kind has one.
+    """
+    images = [image_of(str(container.get("image") or "")) for container in containers]
+    named = [position for position, container in enumerate(containers) if container["name"] == preferred]
+    known = [position for position, image in enumerate(images) if engine_of(image.repository)]
+    position = (named or known or [0])[0]
+    engine = engine_of(images[position].repository)
+    line = command_line(containers[position], engine.name if engine else "", images[position].tag)
+    place = f"{path}[{position}]"
+    return Server(position, line, Origin(source, f"{place}.args"), Origin(source, f"{place}.ports"))

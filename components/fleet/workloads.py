@@ -1,0 +1,103 @@
+"""Workloads: the pods that a resource becomes, and the container in them that serves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..engines.command_line import CommandLine
+from .demand import PodDemand
+from .objects import DEPLOYMENT, LEADER_WORKER_SET, LWS_LABEL, Object, pod_templates
+from .origins import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The container that serves the model, and the engine in it.
+
+    Attributes:
+        position: Where it stands among the containers of the pods that take requests.
+        line: What it is started with; knows the engine and its version.
+        args: The field that has its arguments, for messages.
+        ports: The field that declares its ports, likewise.
+    """
+
+    position: int
+    line: CommandLine
+    args: Origin
+    ports: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Equal replicas of one pod, or of one group of pods.
+
+    Attributes:
+        body: The Deployment or LeaderWorkerSet.
+        server: The container that serves, in the pods that take requests.
+        port: Port of the container that clients are led to.
+        replicas: Replicas at rest: those of the spec, or the lower bound of the autoscaler.
+        pods: What its pods ask of nodes.
+        model: What it serves, as series and panels name it.
+        origin: The resource.
+        role: What it does where a resource has several workloads, such as ``prefill``.
+        operated: Whether an operator makes it: then ``body`` is what that makes, and is not made here.
+    """
+
+    body: Object
+    server: Server
+    port: int
+    replicas: int
+    pods: tuple[PodDemand, ...]
+    model: str
+    origin: Origin
+    role: str = ""
+    operated: bool = False
+
+    @property
+    def kind(self) -> str:
+        """``Deployment`` or ``LeaderWorkerSet``."""
+        return str(self.body["kind"])
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.body["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        """Its namespace."""
+        return str(self.body["metadata"]["namespace"])
+
+    @property
+    def size(self) -> int:
+        """Pods of one replica."""
+        size: int = self.body["spec"].get("leaderWorkerTemplate", {}).get("size", 1)
+        return size
+
+    @property
+    def templates(self) -> tuple[Object, ...]:
+        """Every pod template, leader first."""
+        return tuple(pod_templates(self.body).values())
+
+    @property
+    def front(self) -> Object:
+        """The template of the pods that take requests: leaders of a group, else all."""
+        return self.templates[0]
+
+    @property
+    def container(self) -> Object:
+        """The container that serves."""
+        container: Object = self.front["spec"]["containers"][self.server.position]
+        return container
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """Labels of the pods that take requests."""
+        if self.kind == LEADER_WORKER_SET:
+            return {f"{LWS_LABEL}/name": self.name, f"{LWS_LABEL}/worker-index": "0"}
+        labels: Mapping[str, str] = self.body["spec"]["selector"]["matchLabels"]
+        return dict(labels)
+
+    @property
+    def group(self) -> dict[str, str] | None:
+        """Labels of all pods that belong together; None where each stands for itself."""
+        return None if self.kind == DEPLOYMENT else {f"{LWS_LABEL}/name": self.name}

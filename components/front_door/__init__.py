@@ -1,0 +1,1 @@
+"""How clients outside the cluster reach the models."""

@@ -1,0 +1,190 @@
+"""How clients outside the cluster reach the models: one gateway for all, a load balancer for each, or not at all."""
+
+from dataclasses import dataclass
+
+from ..api.problems import Problem, errors
+from ..aws.names import load_balancer_annotations
+from ..fleet.endpoints import Endpoint
+from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object
+from ..fleet.rendered import Fleet
+from .gateway import gateway_objects
+from .routes import Models, by_model, check_models, place_of, route_objects
+from .settings import (
+    AWS_LOAD_BALANCER_CONTROLLER,
+    CERT_MANAGER,
+    ENVOY_AI_GATEWAY,
+    ENVOY_GATEWAY,
+    ENVOY_NAMESPACE,
+    Auth,
+    FrontDoor,
+    Tls,
+    check_door,
+)
+
+__all__ = [
+    "ADDRESS",
+    "AWS_LOAD_BALANCER_CONTROLLER",
+    "CERT_MANAGER",
+    "ENVOY_AI_GATEWAY",
+    "ENVOY_GATEWAY",
+    "ENVOY_NAMESPACE",
+    "AddressOf",
+    "Auth",
+    "FrontDoor",
+    "FrontDoorPlan",
+    "OutsideEndpoint",
+    "Tls",
+    "front_door",
+]
+
+ADDRESS = "{address}"
+"""Stands in a URL for what only the created object knows."""
+_SUFFIX = "-in"
+"""As long as that of the ``-lb`` Service, which fits every name that a workload may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOf:
+    """The object whose status holds an address once there is one, and the fields of the status that may have it."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideEndpoint:
+    """Where a resource answers from outside the cluster.
+
+    Attributes:
+        name: Name of the resource.
+        model: What clients ask for.
+        url: Base of the API; holds ``{address}`` until the address is known.
+        address_of: Where the address appears; None where the host was given.
+    """
+
+    name: str
+    namespace: str
+    model: str
+    api: str
+    url: str
+    address_of: AddressOf | None = None
+
+    def at(self, address: str) -> str:
+        """Return the URL with the address that the cloud has given."""
+        return self.url.replace(ADDRESS, address)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontDoorPlan:
+    """A front door made of Kubernetes objects.
+
+    Attributes:
+        objects: In the order in which they can be applied.
+        needs: What the cluster must offer, such as ``envoy-gateway``.
+        problems: What is wrong; with an error among them there are no objects.
+        secrets: Namespace and name of the Secrets that must be there already.
+    """
+
+    objects: tuple[Object, ...] = ()
+    endpoints: tuple[OutsideEndpoint, ...] = ()
+    needs: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
+    secrets: tuple[tuple[str, str], ...] = ()
+
+
+def front_door(fleet: Fleet, door: FrontDoor, file: str = "settings") -> FrontDoorPlan:
+    """Return what exposes the models of a fleet.
+
+    Args:
+        fleet: What is rendered.
+        door: How to expose it.
+        file: File of the settings, for messages.
+    """
+    problems = list(check_door(door, file))
+    models = by_model(fleet)
+    if door.expose == "gateway":
+        problems += check_models(models)
+    elif door.expose == "load-balancer":
+        problems += _check_services(fleet, models)
+    if errors(problems) or door.expose == "none" or not models:
+        return FrontDoorPlan(problems=tuple(problems))
+    make = _gateway if door.expose == "gateway" else _load_balancers
+    return make(models, door, tuple(problems))
+
+
+def _gateway(models: Models, door: FrontDoor, problems: tuple[Problem, ...]) -> FrontDoorPlan:
+    needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, AWS_LOAD_BALANCER_CONTROLLER}
+    if door.tls.kind == "cert-manager":
+        needs.add(CERT_MANAGER)
+    scheme = "http" if door.tls.kind == "none" else "https"
+    source = AddressOf("gateway.networking.k8s.io/v1", "Gateway", door.namespace, door.name, ("addresses[0].value",))
+    url = f"{scheme}://{door.host or ADDRESS}/v1"
+    return FrontDoorPlan(
+        objects=(*gateway_objects(door), *route_objects(models, door)),
+        endpoints=tuple(_outside(each, url, None if door.host else source) for each in _each(models)),
+        needs=frozenset(needs),
+        problems=problems,
+        secrets=tuple((door.namespace, name) for name in door.auth.secrets),
+    )
+
+
+def _load_balancers(models: Models, door: FrontDoor, problems: tuple[Problem, ...]) -> FrontDoorPlan:
+    pairs = [(each, _load_balancer(each, door)) for each in _each(models)]
+    return FrontDoorPlan(
+        objects=tuple(body for _, body in pairs),
+        endpoints=tuple(
+            _outside(each, f"http://{ADDRESS}:{each.port}{each.path}", _status(body)) for each, body in pairs
+        ),
+        needs=frozenset({AWS_LOAD_BALANCER_CONTROLLER}),
+        problems=problems,
+    )
+
+
+def _each(models: Models) -> list[Endpoint]:
+    return sorted((each for endpoints in models.values() for each in endpoints), key=place_of)
+
+
+def _outside(each: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpoint:
+    return OutsideEndpoint(each.name, each.namespace, each.model, each.api, url, source)
+
+
+def _load_balancer(each: Endpoint, door: FrontDoor) -> Object:
+    """Return a Service beside the model's own: that one keeps its address when the front door changes."""
+    assert each.body is not None  # noqa: S101  checked before anything is made
+    own = each.body["spec"]
+    metadata = {
+        "name": each.name + _SUFFIX,
+        "namespace": each.namespace,
+        "annotations": load_balancer_annotations(internal=door.internal),
+    }
+    spec = {"type": "LoadBalancer", "ports": own["ports"], "selector": own["selector"]}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+
+def _status(service: Object) -> AddressOf:
+    metadata = service["metadata"]
+    return AddressOf("v1", "Service", metadata["namespace"], metadata["name"], BALANCED)
+
+
+def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
+    """Report models whose pods are chosen by an operator, and names that are taken."""
+    # The LeaderWorkerSet controller makes a headless Service of the set's name.
+    kinds = ("Service", LEADER_WORKER_SET)
+    taken = {
+        (i.namespace, body["metadata"]["name"]) for i in fleet.rendered for body in i.objects if body["kind"] in kinds
+    }
+    problems = []
+    for each in _each(models):
+        name = each.name + _SUFFIX
+        if each.body is None:
+            reason = (
+                "is run by an operator, whose pods only it can name; expose a 'gateway' or use realization 'native'"
+            )
+            problems.append(each.origin.problem(reason))
+        elif (each.namespace, name) in taken:
+            reason = f"its load balancer would be the Service {name!r}, which is taken; rename one of the two"
+            problems.append(each.origin.source.problem("metadata.name", reason))
+    return problems

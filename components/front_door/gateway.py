@@ -1,0 +1,153 @@
+"""The gateway itself: class, proxies, listener, certificate, and the policies for its clients.
+
+Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1alpha1``), cert-manager v1.
+"""
+
+from ..aws.names import certificate_annotations, load_balancer_annotations
+from ..fleet.objects import Object
+from .settings import FrontDoor
+
+GATEWAY_API = "gateway.networking.k8s.io"
+ENVOY_API = "gateway.envoyproxy.io"
+_CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
+_CLIENT_HEADER = "x-client-id"
+_BODY_LIMIT = "50Mi"
+"""Long prompts and images exceed the 32 KiB that Envoy Gateway buffers by default (Envoy AI Gateway's examples)."""
+_KEEPALIVE = {"idleTime": "60s", "interval": "60s", "probes": 5}
+"""A Network Load Balancer forgets a connection that was silent for 350 seconds; a long answer may be."""
+TOKEN_COSTS = (("llm_input_token", "InputToken"), ("llm_output_token", "OutputToken"))
+"""Name under which the gateway keeps a count of tokens, and what it counts."""
+_LOGGED = {
+    "start_time": "%START_TIME%",
+    "request_id": "%REQ(X-REQUEST-ID)%",
+    "method": "%REQ(:METHOD)%",
+    "path": "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+    "model": "%REQ(X-AI-EG-MODEL)%",
+    "backend": "%DYNAMIC_METADATA(io.envoy.ai_gateway:backend_name)%",
+    **{metadata: f"%DYNAMIC_METADATA(io.envoy.ai_gateway:{metadata})%" for metadata, _ in TOKEN_COSTS},
+    "response_code": "%RESPONSE_CODE%",
+    "response_flags": "%RESPONSE_FLAGS%",
+    "duration_ms": "%DURATION%",
+    "bytes_sent": "%BYTES_SENT%",
+    "client_address": "%DOWNSTREAM_REMOTE_ADDRESS%",
+}
+
+
+def gateway_objects(door: FrontDoor) -> tuple[Object, ...]:
+    """Return the gateway's objects. Policies come before the first route, so that no model is open for a while."""
+    certificate = (_certificate(door),) if door.tls.kind == "cert-manager" else ()
+    security = () if door.auth.kind == "none" else (_security_policy(door),)
+    return (_gateway_class(door), _proxies(door), *certificate, _client_policy(door), *security, _gateway(door))
+
+
+def gateway_reference(door: FrontDoor) -> Object:
+    """Return how routes and policies name the gateway."""
+    return {"group": GATEWAY_API, "kind": "Gateway", "name": door.name}
+
+
+def _gateway_class(door: FrontDoor) -> Object:
+    return {
+        "apiVersion": f"{GATEWAY_API}/v1",
+        "kind": "GatewayClass",
+        "metadata": {"name": door.name},
+        "spec": {"controllerName": _CONTROLLER},
+    }
+
+
+def _proxies(door: FrontDoor) -> Object:
+    annotations = load_balancer_annotations(internal=door.internal)
+    if door.tls.kind == "acm":
+        annotations |= certificate_annotations(door.tls.certificate_arn or "")
+    kubernetes: Object = {
+        "envoyDeployment": {"replicas": door.replicas},
+        "envoyService": {"type": "LoadBalancer", "annotations": annotations},
+    }
+    if door.replicas > 1:
+        kubernetes["envoyPDB"] = {"maxUnavailable": 1}
+    spec = {
+        "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
+        "telemetry": {"accessLog": _access_log(door)},
+    }
+    return _object(f"{ENVOY_API}/v1alpha1", "EnvoyProxy", door, spec)
+
+
+def _access_log(door: FrontDoor) -> Object:
+    """Return the log's settings. Neither prompts nor keys are written."""
+    if not door.access_log:
+        return {"disable": True}
+    client = {"client": f"%REQ({_CLIENT_HEADER.upper()})%"} if door.auth.kind == "api-key" else {}
+    sink = {"type": "File", "file": {"path": "/dev/stdout"}}
+    return {"settings": [{"format": {"type": "JSON", "json": {**_LOGGED, **client}}, "sinks": [sink]}]}
+
+
+def _gateway(door: FrontDoor) -> Object:
+    proxies = {"group": ENVOY_API, "kind": "EnvoyProxy", "name": door.name}
+    spec = {
+        "gatewayClassName": door.name,
+        "infrastructure": {"parametersRef": proxies},
+        "listeners": [_listener(door)],
+    }
+    return _object(f"{GATEWAY_API}/v1", "Gateway", door, spec)
+
+
+def _listener(door: FrontDoor) -> Object:
+    """Return the only listener. With TLS port 80 is closed: a redirect would come after the key was sent in clear."""
+    host = {"hostname": door.host} if door.host else {}
+    # Routes are in the gateway's namespace, so that nobody else takes over a model's name.
+    common: Object = {**host, "allowedRoutes": {"namespaces": {"from": "Same"}}}
+    if door.tls.kind == "none":
+        return {"name": "http", "protocol": "HTTP", "port": 80, **common}
+    if door.tls.kind == "acm":
+        # The load balancer has taken the encryption off.
+        return {"name": "https", "protocol": "HTTP", "port": 443, **common}
+    secret = {"group": "", "kind": "Secret", "name": _certificate_name(door)}
+    tls = {"mode": "Terminate", "certificateRefs": [secret]}
+    return {"name": "https", "protocol": "HTTPS", "port": 443, **common, "tls": tls}
+
+
+def _certificate_name(door: FrontDoor) -> str:
+    return f"{door.name}-tls"
+
+
+def _certificate(door: FrontDoor) -> Object:
+    issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind, "name": door.tls.issuer}
+    spec = {"secretName": _certificate_name(door), "dnsNames": [door.host], "issuerRef": issuer}
+    return _object("cert-manager.io/v1", "Certificate", door, spec)
+
+
+def _client_policy(door: FrontDoor) -> Object:
+    spec = {
+        "targetRefs": [gateway_reference(door)],
+        "tcpKeepalive": dict(_KEEPALIVE),
+        "connection": {"bufferLimit": _BODY_LIMIT},
+        # Without streaming nothing is sent until the answer is whole; Envoy gives up after five silent minutes.
+        "timeout": {"http": {"streamIdleTimeout": door.request_timeout}},
+    }
+    return _object(f"{ENVOY_API}/v1alpha1", "ClientTrafficPolicy", door, spec)
+
+
+def _security_policy(door: FrontDoor) -> Object:
+    """Return who may call, for the whole gateway: a route that comes later is not open either."""
+    spec: Object = {"targetRefs": [gateway_reference(door)]}
+    if door.auth.kind == "api-key":
+        spec["apiKeyAuth"] = {
+            "credentialRefs": [{"group": "", "kind": "Secret", "name": name} for name in door.auth.secrets],
+            "extractFrom": [{"headers": ["Authorization"]}],
+            "forwardClientIDHeader": _CLIENT_HEADER,
+            # Engines log headers; they need not see keys.
+            "sanitize": True,
+        }
+    else:
+        provider = {
+            "name": "clients",
+            "issuer": door.auth.issuer,
+            "audiences": list(door.auth.audiences),
+            "remoteJWKS": {"uri": door.auth.jwks_uri},
+        }
+        spec["jwt"] = {"providers": [provider]}
+    return _object(f"{ENVOY_API}/v1alpha1", "SecurityPolicy", door, spec)
+
+
+def _object(api_version: str, kind: str, door: FrontDoor, spec: Object) -> Object:
+    metadata = {"name": door.name, "namespace": door.namespace}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}

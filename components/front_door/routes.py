@@ -1,0 +1,154 @@
+"""From the name of a model to its Service: routes, backends, and the grants between namespaces.
+
+Kinds and fields: Envoy AI Gateway v1.1 (``aigateway.envoyproxy.io/v1beta1``), llmaz spec 4.
+"""
+
+from itertools import groupby
+
+from ..api.problems import Problem
+from ..fleet.endpoints import Backend, Endpoint
+from ..fleet.objects import Object, new_object
+from ..fleet.rendered import Fleet
+from .gateway import ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
+from .settings import FrontDoor
+
+AI_API = "aigateway.envoyproxy.io"
+_MODEL_HEADER = "x-ai-eg-model"
+"""The gateway reads the model's name out of the request and routes by this header."""
+_SCHEMAS = {"openai": "OpenAI"}
+_USUAL_PREFIX = "/v1"
+MOST_RULES = 15
+"""Rules of one AIGatewayRoute; further ones go into further routes of the same gateway (its API documentation)."""
+
+
+Models = dict[str, list[Endpoint]]
+"""Endpoints by the name that clients ask for."""
+
+
+def by_model(fleet: Fleet) -> Models:
+    """Return the endpoints of a fleet by model; the order does not depend on that of the input."""
+    ordered = sorted((endpoint for _, endpoint in fleet.endpoints), key=lambda each: (each.model, *place_of(each)))
+    return {model: list(group) for model, group in groupby(ordered, key=lambda each: each.model)}
+
+
+def place_of(endpoint: Endpoint) -> tuple[str, str]:
+    """Return namespace and name, which tell an endpoint from others."""
+    return endpoint.namespace, endpoint.name
+
+
+def check_models(models: Models) -> list[Problem]:
+    """Report what cannot be behind one name, or behind the gateway at all."""
+    problems = []
+    for model, endpoints in models.items():
+        first = endpoints[0]
+        title = first.origin.source.title
+        for each in endpoints:
+            if each.api != first.api:
+                reason = (
+                    f"serves model {model!r} with the API {each.api!r}, and {title} serves it with {first.api!r}; "
+                    "give one of the models another name"
+                )
+                problems.append(each.origin.problem(reason))
+            elif each.api not in _SCHEMAS:
+                known = ", ".join(_SCHEMAS)
+                reason = f"speaks the API {each.api!r}, which the gateway cannot route; it routes {known}"
+                problems.append(each.origin.problem(reason))
+            elif each.weights != first.weights:
+                reason = (
+                    f"serves model {model!r}, and so does {title} in namespace {first.namespace} with another "
+                    "resource: requests go to both; give one of the models another name unless their weights are the "
+                    "same"
+                )
+                problems.append(each.origin.problem(reason, "warning"))
+    return problems
+
+
+def route_objects(models: Models, door: FrontDoor) -> tuple[Object, ...]:
+    """Return backends, grants and routes, in the order in which they can be applied."""
+    endpoints = sorted((each for group in models.values() for each in group), key=place_of)
+    backends = [
+        body
+        for each in endpoints
+        for backend, name in zip(each.backends, backend_names(each), strict=True)
+        for body in (_backend(each, backend, name), _service_backend(each, name))
+    ]
+    others = sorted({each.namespace for each in endpoints} - {door.namespace})
+    grants = [_grant(namespace, door) for namespace in others]
+    return (*backends, *grants, *_routes([_rule(model, group, door) for model, group in models.items()], door))
+
+
+def backend_names(endpoint: Endpoint) -> list[str]:
+    """Return how the backends of an endpoint are called: the first as the endpoint, others after their Service too."""
+    first, *others = endpoint.backends
+    return [endpoint.name, *(f"{endpoint.name}-{other.service}" for other in others)]
+
+
+def _backend(endpoint: Endpoint, backend: Backend, name: str) -> Object:
+    """Return the address of the model's Service: an AIServiceBackend refers to nothing but a Backend."""
+    hostname = f"{backend.service}.{backend.namespace}.svc.cluster.local"
+    spec = {"endpoints": [{"fqdn": {"hostname": hostname, "port": backend.port}}]}
+    return new_object(f"{ENVOY_API}/v1alpha1", "Backend", name, endpoint.namespace, spec)
+
+
+def _service_backend(endpoint: Endpoint, name: str) -> Object:
+    schema = {"name": _SCHEMAS[endpoint.api]}
+    if endpoint.path != _USUAL_PREFIX:
+        schema["prefix"] = endpoint.path or "/"
+    spec = {"schema": schema, "backendRef": {"group": ENVOY_API, "kind": "Backend", "name": name}}
+    return new_object(f"{AI_API}/v1beta1", "AIServiceBackend", name, endpoint.namespace, spec)
+
+
+def _grant(namespace: str, door: FrontDoor) -> Object:
+    """Let the gateway's routes use the backends of a namespace.
+
+    The AI gateway makes an HTTPRoute of each AIGatewayRoute, and that refers to the Backend by itself.
+    """
+    spec = {
+        "from": [
+            {"group": AI_API, "kind": "AIGatewayRoute", "namespace": door.namespace},
+            {"group": GATEWAY_API, "kind": "HTTPRoute", "namespace": door.namespace},
+        ],
+        "to": [{"group": AI_API, "kind": "AIServiceBackend"}, {"group": ENVOY_API, "kind": "Backend"}],
+    }
+    return new_object(f"{GATEWAY_API}/v1beta1", "ReferenceGrant", door.name, namespace, spec)
+
+
+def _rule(model: str, endpoints: list[Endpoint], door: FrontDoor) -> Object:
+    return {
+        "matches": [{"headers": [{"type": "Exact", "name": _MODEL_HEADER, "value": model}]}],
+        "backendRefs": _references(endpoints, door),
+        "timeouts": {"request": door.request_timeout},
+    }
+
+
+def _references(endpoints: list[Endpoint], door: FrontDoor) -> list[Object]:
+    """Return references to the backends of a model; several share the requests by their replicas."""
+    listed = [
+        (each, backend, name)
+        for each in endpoints
+        for backend, name in zip(each.backends, backend_names(each), strict=True)
+    ]
+    # All at rest without a pod: weights of 0 only would refuse requests even once one is started.
+    none_runs = not any(backend.share for _, backend, _ in listed)
+    references: list[Object] = []
+    for each, backend, name in listed:
+        elsewhere = {"namespace": each.namespace} if each.namespace != door.namespace else {}
+        weight = {"weight": 1 if none_runs else backend.share} if len(listed) > 1 else {}
+        references.append({"name": name, **elsewhere, **weight})
+    return references
+
+
+def _routes(rules: list[Object], door: FrontDoor) -> list[Object]:
+    parts = [rules[start : start + MOST_RULES] for start in range(0, len(rules), MOST_RULES)]
+    return [_route(part, number, door) for number, part in enumerate(parts, 1)]
+
+
+def _route(rules: list[Object], number: int, door: FrontDoor) -> Object:
+    spec: Object = {"parentRefs": [gateway_reference(door)]}
+    if door.host:
+        spec["hostnames"] = [door.host]
+    spec["rules"] = rules
+    if door.access_log:
+        spec["llmRequestCosts"] = [{"metadataKey": key, "type": kind} for key, kind in TOKEN_COSTS]
+    name = door.name if number == 1 else f"{door.name}-{number}"
+    return new_object(f"{AI_API}/v1beta1", "AIGatewayRoute", name, door.namespace, spec)

@@ -1,0 +1,1 @@
+"""What an environment asks of every workload beside serving."""

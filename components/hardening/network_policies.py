@@ -1,0 +1,127 @@
+"""Who may talk to the pods of the models: NetworkPolicies from what was rendered.
+
+A pod that no policy selects takes every connection; one that a policy selects takes only what some policy allows.
+So each workload gets policies that select its own pods and nothing else: that denies the rest by default, without
+touching pods of others in the same namespace. The network plugin must enforce policies; without one they do nothing.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..aws.names import POD_IDENTITY_AGENT
+from ..fleet.objects import Object, new_object
+from ..fleet.rendered import Fleet
+from ..fleet.workloads import Workload
+
+_NAMESPACE_NAME = "kubernetes.io/metadata.name"
+_PROXIES = {
+    "app.kubernetes.io/component": "proxy",
+    "app.kubernetes.io/managed-by": "envoy-gateway",
+    "app.kubernetes.io/name": "envoy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Who may connect to the models.
+
+    Attributes:
+        gateway_namespace: Namespace of the proxies of the gateway; None without one.
+        gateway_pods: Labels of the proxies; empty for every pod of that namespace.
+        monitoring_namespace: Namespace of what scrapes metrics; None without one.
+        metrics_port: Port of the metrics; None where they are on the serving port, as with every shipped engine.
+        clients: Labels of the namespaces whose pods may call models directly, one mapping per alternative. None, the
+            default, is every pod of the cluster: without a front door there is no other way in. Empty is nobody.
+        cidrs: Addresses outside the cluster that may call models directly, as a load balancer per model needs.
+        restrict_egress: Whether pods may open connections only for names (53), HTTPS (443), credentials of the
+            node's agent, and within their group. Weights that come over plain HTTP cannot be loaded then.
+    """
+
+    gateway_namespace: str | None = None
+    gateway_pods: Mapping[str, str] = field(default_factory=lambda: dict(_PROXIES))
+    monitoring_namespace: str | None = "monitoring"
+    metrics_port: int | None = None
+    clients: tuple[Mapping[str, str], ...] | None = None
+    cidrs: tuple[str, ...] = ()
+    restrict_egress: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse addresses that the API server would refuse."""
+        for cidr in self.cidrs:
+            try:
+                ipaddress.ip_network(cidr)
+            except ValueError as error:
+                raise ValueError(f"cidrs: {cidr!r} is not a network such as 10.0.0.0/16: {error}") from None
+
+
+def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
+    """Return the policies of every served workload, by namespace and name."""
+    behind = {(b.namespace, b.workload) for _, endpoint in fleet.endpoints for b in endpoint.backends}
+    served = [workload for _, workload in fleet.workloads if (workload.namespace, workload.name) in behind]
+    ordered = sorted(served, key=lambda workload: (workload.namespace, workload.name))
+    return tuple(policy for workload in ordered for policy in _of_workload(workload, allowed))
+
+
+def _of_workload(workload: Workload, allowed: Allowed) -> list[Object]:
+    front, group = workload.selector, workload.group
+    ingress = [{"from": peers, "ports": [_tcp(port)]} for peers, port in _callers(allowed, workload.port)]
+    if group is None:
+        return [_policy(workload, "", front, ingress, _egress(None, allowed))]
+    inside: Object = {"podSelector": {"matchLabels": group}}
+    return [
+        _policy(workload, "", front, ingress, None),
+        _policy(workload, ".group", group, [{"from": [inside]}], _egress(inside, allowed)),
+    ]
+
+
+def _callers(allowed: Allowed, serving: int) -> list[tuple[list[Object], int]]:
+    """Return who may connect to which port. Probes come from the node itself, which no policy stops."""
+    callers = []
+    if allowed.gateway_namespace:
+        proxies: Object = {"podSelector": {"matchLabels": dict(allowed.gateway_pods)}} if allowed.gateway_pods else {}
+        callers.append(([{**_namespace(allowed.gateway_namespace), **proxies}], serving))
+    if allowed.monitoring_namespace:
+        callers.append(([_namespace(allowed.monitoring_namespace)], allowed.metrics_port or serving))
+    clients = ({},) if allowed.clients is None else allowed.clients
+    direct: list[Object] = [{"namespaceSelector": {"matchLabels": dict(row)} if row else {}} for row in clients]
+    direct += [{"ipBlock": {"cidr": cidr}} for cidr in allowed.cidrs]
+    if direct:
+        callers.append((direct, serving))
+    return callers
+
+
+def _namespace(name: str) -> Object:
+    return {"namespaceSelector": {"matchLabels": {_NAMESPACE_NAME: name}}}
+
+
+def _egress(group: Object | None, allowed: Allowed) -> list[Object] | None:
+    """Return what pods may connect to; None leaves it open."""
+    if not allowed.restrict_egress:
+        return None
+    rules: list[Object] = [
+        # To any address: a cache of names on the node has a link-local one.
+        {"ports": [{"protocol": "UDP", "port": 53}, _tcp(53)]},
+        {"ports": [_tcp(443)]},
+        {"to": [{"ipBlock": {"cidr": POD_IDENTITY_AGENT}}], "ports": [_tcp(80)]},
+    ]
+    return [*rules, {"to": [group]}] if group else rules
+
+
+def _tcp(port: int) -> Object:
+    return {"protocol": "TCP", "port": port}
+
+
+def _policy(
+    workload: Workload, suffix: str, labels: Mapping[str, str], ingress: list[Object], egress: list[Object] | None
+) -> Object:
+    spec: Object = {
+        "podSelector": {"matchLabels": dict(labels)},
+        "policyTypes": ["Ingress"] if egress is None else ["Ingress", "Egress"],
+        "ingress": ingress,
+    }
+    if egress is not None:
+        spec["egress"] = egress
+    # Workloads have no dot in their names, so that no other workload's policy has this one.
+    name = f"{workload.name}{suffix}"
+    return new_object("networking.k8s.io/v1", "NetworkPolicy", name, workload.namespace, spec)

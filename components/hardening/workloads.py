@@ -1,0 +1,138 @@
+"""What an environment asks of every workload beside serving: few rights, orderly drains, zones, priority.
+
+Everything is off by default: rendered objects stay what they are until an environment asks for more.
+"""
+
+import copy
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from ..api.problems import did_you_mean
+from ..api.tables import table
+from ..fleet.demand import ZONE_LABEL
+from ..fleet.objects import DEPLOYMENT, Object, new_object
+from ..fleet.rendered import Rendered
+from ..fleet.workloads import Workload
+from .pods import Exemption, exemptions, secure
+
+POD_SECURITY = ("restricted", "baseline", "none")
+_CLASS_PREFIX = "inference-"
+
+
+@dataclass(frozen=True, slots=True)
+class Hardening:
+    """What to ask of workloads.
+
+    Attributes:
+        pod_security: Profile that pods shall meet as far as images allow: ``restricted``, ``baseline`` or ``none``.
+        disruption_budgets: Whether a drain may take only one replica at a time.
+        topology_spread: Whether replicas shall be spread over zones, where there is room.
+        priority: ``critical``, ``standard`` or ``batch``; None for no class.
+    """
+
+    pod_security: str = "none"
+    disruption_budgets: bool = False
+    topology_spread: bool = False
+    priority: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse words that are not in the vocabulary."""
+        known = tuple(_classes())
+        for name, value, words in (
+            ("pod_security", self.pod_security, POD_SECURITY),
+            ("priority", self.priority or known[0], known),
+        ):
+            if value not in words:
+                hint = did_you_mean(value, words)
+                raise ValueError(f"{name} must be one of {', '.join(words)}, found {value!r}{hint}")
+
+
+def harden(item: Rendered, options: Hardening) -> Rendered:
+    """Return a resource whose workloads have what the options ask for; the given one is not changed.
+
+    What an operator makes, and objects that are no workload, stay what they are.
+    """
+    workloads = tuple(w if w.operated else _hardened(w, options, _most(item, w)) for w in item.workloads)
+    budgets = tuple(
+        _budget(workload)
+        for workload in workloads
+        if options.disruption_budgets and not workload.operated and _most(item, workload) > 1
+    )
+    return replace(item, workloads=workloads, others=(*item.others, *budgets))
+
+
+def restricted_exemptions(item: Rendered) -> tuple[Exemption, ...]:
+    """Return what the profile ``restricted`` refuses of a hardened resource, each thing once."""
+    templates = (template for w in item.workloads if not w.operated for template in w.templates)
+    return tuple(dict.fromkeys(e for template in templates for e in exemptions(template["spec"])))
+
+
+def _hardened(workload: Workload, options: Hardening, most: int) -> Workload:
+    hardened = replace(workload, body=copy.deepcopy(workload.body))
+    for template in hardened.templates:
+        _harden_pod(template["spec"], options)
+    if options.topology_spread and most > 1 and hardened.kind == DEPLOYMENT:
+        _spread(hardened.body)
+    return hardened
+
+
+def _most(item: Rendered, workload: Workload) -> int:
+    """Count the replicas of a workload when its autoscaler, if any, has added all it may."""
+    aim = (workload.kind, workload.namespace, workload.name)
+    bounds = [scaler.maximum for scaler in item.autoscalers if scaler.aim == aim]
+    return max([1, int(workload.body["spec"].get("replicas", 1)), *bounds])
+
+
+def priority_classes() -> tuple[Object, ...]:
+    """Return the PriorityClasses, which the whole cluster shares."""
+    return tuple(
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": _CLASS_PREFIX + name},
+            "value": facts["value"],
+            "preemptionPolicy": facts["preemption"],
+            "globalDefault": False,
+            "description": facts["description"],
+        }
+        for name, facts in _classes().items()
+    )
+
+
+@functools.cache
+def _classes() -> Mapping[str, Object]:
+    return MappingProxyType(table(__package__, "priority_classes.yaml"))
+
+
+def _harden_pod(spec: Object, options: Hardening) -> None:
+    if options.pod_security != "none":
+        secure(spec, options.pod_security)
+    if options.priority:
+        spec.setdefault("priorityClassName", _CLASS_PREFIX + options.priority)
+
+
+def _spread(body: Object) -> None:
+    """Prefer zones with fewer replicas. It is only a preference: accelerators may be had in one zone alone."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE_LABEL,
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": copy.deepcopy(body["spec"]["selector"]),
+    }
+    body["spec"]["template"]["spec"].setdefault("topologySpreadConstraints", [constraint])
+
+
+def _budget(workload: Workload) -> Object:
+    """Let drains take one replica at a time.
+
+    Of a group the leader counts: a budget over all pods would count pods where replicas are meant. Pods that are
+    not ready may go at any time, or a model that never gets ready would block a drain for ever.
+    """
+    spec = {
+        "maxUnavailable": 1,
+        "selector": {"matchLabels": workload.selector},
+        "unhealthyPodEvictionPolicy": "AlwaysAllow",
+    }
+    return new_object("policy/v1", "PodDisruptionBudget", workload.name, workload.namespace, spec)

@@ -1,0 +1,1 @@
+"""Metrics: what is scraped, adapted for autoscalers, shown and alerted of."""

@@ -1,0 +1,152 @@
+"""The chain behind an autoscaler on a serving metric: scraped, adapted, named right, and checked beforehand."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..api.problems import Problem
+from ..fleet.capabilities import RESOURCE_METRICS
+from ..fleet.objects import Object
+from ..fleet.rendered import Fleet, Rendered
+from .checks import check_scaler
+from .keda import check_triggers, reads_prometheus, scaled_object
+from .monitors import pod_monitor, unscrapable
+from .rules import adapter_rules
+from .uses import Scaler, Scraped, Use, scalers_of, scraped
+
+ADAPTERS = (PROMETHEUS_ADAPTER := "prometheus-adapter", KEDA := "keda")
+PROMETHEUS = "prometheus"
+SCRAPED = ("all", "used")
+_INTERVAL = re.compile(r"([1-9][0-9]*)s")
+_LONGEST_INTERVAL = 60
+"""The adapter lists the series anew every minute; what is scraped less often comes and goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSettings:
+    """How metrics are collected and handed to autoscalers.
+
+    Attributes:
+        adapter: ``prometheus-adapter`` keeps HorizontalPodAutoscalers; ``keda`` puts ScaledObjects in their place.
+        prometheus: Address of Prometheus; the default is that of the chart kube-prometheus-stack.
+        interval: How often pods are scraped, in seconds, such as ``15s``.
+        monitor_labels: Labels by which Prometheus finds its PodMonitors, such as ``release``.
+        scrape: ``all`` workloads that export metrics, or only those that an autoscaler has ``used``.
+        wva: Whether the Workload Variant Autoscaler's wish is offered as an external metric.
+    """
+
+    adapter: str = PROMETHEUS_ADAPTER
+    prometheus: str = "http://kube-prometheus-stack-prometheus.monitoring.svc:9090"
+    interval: str = "15s"
+    monitor_labels: Mapping[str, str] = field(default_factory=dict)
+    scrape: str = "all"
+    wva: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse words that are not in the vocabulary."""
+        for value, known, name in ((self.adapter, ADAPTERS, "adapter"), (self.scrape, SCRAPED, "scrape")):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, found {value!r}")
+        match = _INTERVAL.fullmatch(self.interval)
+        if match is None or int(match[1]) > _LONGEST_INTERVAL:
+            raise ValueError(f"interval must be from 1s to {_LONGEST_INTERVAL}s, found {self.interval!r}")
+        if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", self.prometheus):
+            raise ValueError(
+                "prometheus must be an address such as http://prometheus.monitoring.svc:9090, "
+                f"found {self.prometheus!r}"
+            )
+
+    @property
+    def window(self) -> str:
+        """Over how long the rate of a counter is taken: four scrapes at least."""
+        return f"{max(120, 4 * int(self.interval.removesuffix('s')))}s"
+
+
+DEFAULTS = MetricSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChain:
+    """What stands behind the autoscalers of a fleet.
+
+    Attributes:
+        monitors: PodMonitors, one per workload.
+        adapter_rules: Value ``rules`` of the chart prometheus-adapter.
+        scaled_objects: What takes the place of autoscalers with KEDA; see :func:`with_scaled_objects`.
+        needs: ``prometheus``, ``prometheus-adapter``, ``keda`` and ``metrics-server``, as far as they are needed.
+    """
+
+    monitors: tuple[Object, ...]
+    adapter_rules: Mapping[str, Any]
+    scaled_objects: tuple[Object, ...]
+    problems: tuple[Problem, ...]
+    needs: frozenset[str]
+
+
+def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricChain:
+    """Return what the autoscalers of a fleet need to read their metrics, and what would keep them from it."""
+    targets = scraped(fleet)
+    scalers = scalers_of(fleet, targets)
+    keda = settings.adapter == KEDA
+    scaled = [scaler for scaler in scalers if keda and reads_prometheus(scaler)]
+    kept = [scaler for scaler in scalers if not (keda and reads_prometheus(scaler))]
+    read = {id(scaler.target.workload) for scaler in scalers if reads_prometheus(scaler)}
+    monitors, problems = _monitors(targets, read, settings)
+    problems += [p for s in scalers for p in check_scaler(s, targets, settings.adapter)]
+    problems += [p for s in scaled for p in check_triggers(s)]
+    uses = [use for scaler in kept for use in scaler.uses]
+    rules = adapter_rules([] if keda else uses, settings.window, wva=settings.wva and not keda)
+    return MetricChain(
+        monitors=tuple(monitors),
+        adapter_rules=rules,
+        scaled_objects=tuple(scaled_object(s, settings.prometheus, settings.window) for s in scaled),
+        problems=tuple(sorted(problems, key=lambda p: p.place)),
+        needs=frozenset(_needs(uses, scaled, monitors=bool(monitors), rules=rules["custom"] + rules["external"])),
+    )
+
+
+def with_scaled_objects(fleet: Fleet, chain: MetricChain) -> Fleet:
+    """Return the fleet with ScaledObjects in the place of the autoscalers that they stand for: never both."""
+    by_name = {(b["metadata"]["namespace"], b["metadata"]["name"]): b for b in chain.scaled_objects}
+    if not by_name:
+        return fleet
+
+    def swapped(item: Rendered) -> Rendered:
+        scalers = (replace(s, instead=by_name.get((s.aim[1], s.name))) for s in item.autoscalers)
+        return replace(item, autoscalers=tuple(scalers))
+
+    return replace(fleet, rendered=tuple(map(swapped, fleet.rendered)))
+
+
+def _monitors(
+    targets: tuple[Scraped, ...], read: set[int], settings: MetricSettings
+) -> tuple[list[Object], list[Problem]]:
+    """Scrape what exports metrics, and what an autoscaler takes to export them."""
+    monitors, problems = [], []
+    for target in targets:
+        is_read = id(target.workload) in read and not _exports_none(target)
+        if not is_read and (settings.scrape == "used" or not target.exporter.is_on):
+            continue
+        monitor = pod_monitor(target, settings.interval, settings.monitor_labels)
+        if monitor is None:
+            problems.append(unscrapable(target))
+        else:
+            monitors.append(monitor)
+    return monitors, problems
+
+
+def _exports_none(target: Scraped) -> bool:
+    return target.exporter.is_known and not target.exporter.metrics
+
+
+def _needs(uses: list[Use], scaled: list[Scaler], *, monitors: bool, rules: list[Object]) -> Iterator[str]:
+    everything = [*uses, *(use for scaler in scaled for use in scaler.uses)]
+    if monitors or rules or scaled:
+        yield PROMETHEUS
+    if rules or any(use.kind not in ("Resource", "ContainerResource") for use in uses):
+        yield PROMETHEUS_ADAPTER
+    if scaled:
+        yield KEDA
+    if any(use.kind in ("Resource", "ContainerResource") for use in everything):
+        yield RESOURCE_METRICS

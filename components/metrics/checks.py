@@ -1,0 +1,247 @@
+"""What would keep an autoscaler from working, before anything is created (lws-hpa spec 2.3, 2.4; WVA spec 10)."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from ..api.problems import Problem, did_you_mean
+from ..api.quantity import parse_quantity
+from ..engines.exporters import Exporter
+from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
+from ..fleet.objects import Object
+from .uses import Scaler, Scraped, Use
+
+_CALM = "behavior.scaleDown: {stabilizationWindowSeconds: 600, policies: [{type: Pods, value: 1, periodSeconds: 60}]}"
+
+
+def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: str) -> Iterator[Problem]:
+    """Yield what is wrong with an autoscaler of a fleet."""
+    for use in scaler.uses:
+        if use.kind in ("Resource", "ContainerResource"):
+            yield from _requests(use)
+        elif use.kind == "Pods":
+            yield from _pods(use)
+        elif use.kind == "External":
+            yield from _external(use, targets)
+        else:
+            reason = (
+                f"no rule is made for metrics of type {use.kind}; use Pods or External, or install the rule yourself"
+            )
+            yield use.problem("", reason, "error" if adapter == "keda" else "warning")
+    yield from _zero(scaler, adapter)
+    yield from _pace(scaler)
+
+
+def _pods(use: Use) -> Iterator[Problem]:
+    serving = use.exporter
+    yield from _name(use, serving)
+    if use.wanted.get("type") != "AverageValue":
+        found = use.wanted.get("type")
+        reason = f"must be AverageValue for metrics of pods, found {found}; set averageValue to the value per pod"
+        yield use.problem("target.type", reason)
+        return
+    metric, value = use.metric, target_value(use)
+    if value is None or value <= 0:
+        yield use.problem("target.averageValue", f"must be above 0, found {use.wanted.get('averageValue')}")
+    elif metric and metric.ratio and value > 1:
+        yield use.problem("target.averageValue", _above_one(metric, value))
+    elif metric:
+        yield from _slots(use, metric, value, serving)
+
+
+def _name(use: Use, serving: Exporter) -> Iterator[Problem]:
+    facts, metric = serving.facts, use.metric
+    if not serving.is_known or facts is None:
+        if metric is None:
+            reason = f"{use.name!r} cannot be checked: nothing is known of the metrics of image {_image(serving)!r}"
+            yield use.problem("metric.name", f"{reason}; make sure that it exports a series of this name", "warning")
+    elif facts.exports == NONE:
+        reason = f"{facts.engine} exports no metrics, found {use.name!r}; scale on cpu, or choose another backend"
+        yield use.problem("metric.name", reason)
+        return
+    elif metric is None:
+        yield use.problem("metric.name", _unknown(use, serving))
+        return
+    if metric is not None:
+        yield from _usable(use, metric, serving)
+
+
+def _usable(use: Use, metric: Metric, serving: Exporter) -> Iterator[Problem]:
+    """Check a metric of the table against the version of the engine in the pod."""
+    engine = serving.facts.engine if serving.facts else "the engine"
+    own = serving.facts is not None and metric in serving.facts.metrics
+    if own and metric.is_early(serving.tag):
+        since = ".".join(map(str, metric.since or ()))
+        reason = f"{use.name!r} came with {engine} {since}, and the pods run {serving.tag}; {_other(use, serving)}"
+        yield use.problem("metric.name", f"{reason}, or a later version")
+    elif own and metric.is_over(serving.tag):
+        until = f" since {'.'.join(map(str, metric.until))}" if metric.until else ""
+        reason = (
+            f"{engine} no longer exports {use.name!r}{until}, and the pods run {serving.tag or 'an untagged image'}"
+        )
+        yield use.problem("metric.name", f"{reason}; {_other(use, serving)}")
+    elif metric.type == "histogram":
+        reason = f"{use.name!r} is a histogram: its buckets are no value to scale on; {_other(use, serving)}"
+        yield use.problem("metric.name", reason)
+    elif metric.lifetime:
+        reason = f"{use.name!r} is a figure of the whole life of the process and hardly falls again"
+        yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", "warning")
+
+
+def _unknown(use: Use, serving: Exporter) -> str:
+    known = _scalable(serving)
+    hint = did_you_mean(use.name, [*known, *(name.replace(":", "_") for name in known)])
+    facts = serving.facts
+    engine = f"{facts.engine} {serving.tag}".strip() if facts else "the engine"
+    return f"{engine} exports no {use.name!r}{hint} (to scale on it has {', '.join(known)}); use one of them"
+
+
+def _other(use: Use, serving: Exporter) -> str:
+    """Name the metric to use: the successor, the one of the same kind, else the queue."""
+    metric, spelled = use.metric, ":" in use.name
+    offered = {m.name: m for m in serving.metrics if m.type != "histogram" and not m.lifetime}
+    same = [m for m in offered.values() if metric and m.kind == metric.kind]
+    successor = offered.get(metric.instead or "") if metric else None
+    queue = [m for m in offered.values() if m.kind == "queue"]
+    chosen = next((m for m in (successor, *same, *queue) if m), None)
+    if chosen is None:
+        return "use another metric"
+    return f"use {chosen.name if spelled or ':' not in chosen.name else chosen.neutral}"
+
+
+def _scalable(serving: Exporter) -> list[str]:
+    return [metric.name for metric in serving.metrics if metric.type == "gauge" and not metric.lifetime]
+
+
+def _slots(use: Use, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
+    slots = serving.facts.slots if serving.facts else None
+    if slots is None or metric.name != slots.metric:
+        return
+    written = serving.line.value_of(*slots.flags)
+    count = int(written) if written and written.isdecimal() else slots.default
+    if value >= count:
+        said = f"{slots.flags[0]} {count}" if written else f"{count} without {slots.flags[0]}"
+        reason = f"is {_plain(value)}, and no pod has more than its slots in flight ({said}): it is never exceeded"
+        yield use.problem("target.averageValue", f"{reason}; {_queue(use, serving)}, or a lower target", "warning")
+
+
+def _queue(use: Use, serving: Exporter) -> str:
+    queue = next(metric for metric in serving.metrics if metric.kind == "queue")
+    return f"use {queue.name if ':' in use.name else queue.neutral}"
+
+
+def _external(use: Use, targets: Sequence[Scraped]) -> Iterator[Problem]:
+    metric = use.metric
+    kind = str(use.wanted.get("type"))
+    if metric is None:
+        names = [m.name for m in gateway_metrics()]
+        names += [m.name for engine in engine_metrics().values() for m in engine.metrics]
+        hint = did_you_mean(use.name, [*names, *(name.replace(":", "_") for name in names)])
+        reason = f"nothing here exports {use.name!r}{hint}; make sure that Prometheus has a series of this name"
+        yield use.problem("metric.name", reason, "warning")
+        return
+    if metric.target and kind != metric.target:
+        yield use.problem("target.type", _wrong_target(metric, kind))
+    if metric in gateway_metrics():
+        return
+    yield from _usable(use, metric, use.exporter)
+    yield from _exporters(use, metric, targets)
+    value = target_value(use)
+    if metric.ratio and kind == "AverageValue":
+        reason = (
+            "divides the mean of all pods by their number once more; use a metric of type Pods, or target type Value"
+        )
+        yield use.problem("target.type", reason)
+    elif metric.ratio and value is not None and value > 1:
+        yield use.problem("target.value", _above_one(metric, value))
+
+
+def _exporters(use: Use, metric: Metric, targets: Sequence[Scraped]) -> Iterator[Problem]:
+    """An external metric is one value per namespace: of nobody, or of too many."""
+    namespace = use.scaler.target.namespace
+    there = [t for t in targets if t.namespace == namespace and metric in t.exporter.metrics]
+    facts = use.exporter.facts
+    if not there and not (facts and metric in facts.metrics):
+        reason = f"no model in namespace {namespace!r} exports {use.name!r}; use a metric of its own engine"
+        yield use.problem("metric.name", reason, "warning")
+    elif len(there) > 1 and not use.selector:
+        others = ", ".join(sorted(t.name for t in there))
+        reason = f"adds up {others}; use a metric of type Pods, or metric.selector.matchLabels: {{workload: "
+        yield use.problem("metric", f"{reason}{use.scaler.target.name}}}", "warning")
+
+
+def _wrong_target(metric: Metric, found: str) -> str:
+    if metric.kind == "desired_replicas":
+        return (
+            f"must be AverageValue with averageValue 1 for {metric.name}, found {found}: Value multiplies the "
+            "replicas by the metric and runs away"
+        )
+    return f"must be {metric.target} with value 1 for {metric.name}, found {found}"
+
+
+def _requests(use: Use) -> Iterator[Problem]:
+    """A share of requests needs requests, on every container of the pod or on the one that is named."""
+    if use.wanted.get("type") != "Utilization":
+        return
+    only = use.body.get("container")
+    containers: list[Object] = use.scaler.target.workload.front["spec"]["containers"]
+    lacking = [c["name"] for c in containers if (only is None or c["name"] == only) and not _asks(c, use.name)]
+    if lacking:
+        reason = f"utilization is a share of {use.name} requests, and {', '.join(lacking)} has none"
+        path = use.path if use.path == "metrics" else f"{use.place}.name"
+        yield use.scaler.problem(path, f"{reason}; set resources.requests.{use.name}, or scale on the engine's queue")
+
+
+def _asks(container: Object, resource: str) -> bool:
+    """A limit alone counts: the API server takes it for the request too."""
+    resources = container.get("resources") or {}
+    return any(resource in (resources.get(part) or {}) for part in ("requests", "limits"))
+
+
+def _zero(scaler: Scaler, adapter: str) -> Iterator[Problem]:
+    if scaler.minimum > 0:
+        return
+    if adapter != "keda":
+        reason = "0 needs KEDA: a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
+        yield scaler.problem("minReplicas", reason)
+    elif not any(use.kind == "External" and _from_outside(use) for use in scaler.uses):
+        names = ", ".join(use.name for use in scaler.uses)
+        yield scaler.problem(
+            "minReplicas",
+            f"0 is for ever: without pods nobody exports {names}; add an External metric from in front of them, such "
+            f"as {gateway_metrics()[0].name}, or set 1",
+        )
+
+
+def _from_outside(use: Use) -> bool:
+    return use.metric is None or use.metric in gateway_metrics()
+
+
+def _pace(scaler: Scaler) -> Iterator[Problem]:
+    """Kubernetes takes away all it may at once; a group is many nodes, and its weights are loaded again."""
+    down = (scaler.hpa["spec"].get("behavior") or {}).get("scaleDown")
+    serving = any(use.kind in ("Pods", "External") for use in scaler.uses)
+    if scaler.target.workload.size > 1 and serving and not down:
+        reason = (
+            f"a replica is {scaler.target.workload.size} pods, and by default all spare ones go at once after 300 s"
+        )
+        yield scaler.problem("behavior", f"{reason}; add {_CALM}", "warning")
+
+
+def target_value(use: Use) -> Decimal | None:
+    """Return the number that a metric is held against."""
+    text = use.wanted.get("averageValue", use.wanted.get("value"))
+    return None if text is None else parse_quantity(text)
+
+
+def _above_one(metric: Metric, value: Decimal) -> str:
+    share = value / 100 if value <= 100 else Decimal("0.8")
+    found, better = _plain(value), _plain(share)
+    return f"must be at most 1 for {metric.name}, which goes from 0 to 1, found {found}; for example {better}"
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _image(serving: Exporter) -> str:
+    return str(serving.container.get("image", ""))

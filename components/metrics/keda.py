@@ -1,0 +1,104 @@
+"""ScaledObjects of KEDA in place of autoscalers that read Prometheus (lws-hpa spec 2.5)."""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+
+from ..api.problems import Problem
+from ..fleet.objects import Object
+from .checks import target_value
+from .monitors import WORKLOAD_LABEL
+from .rules import is_gateway
+from .uses import Scaler, Use
+
+_RESOURCES = ("cpu", "memory")
+
+
+def reads_prometheus(scaler: Scaler) -> bool:
+    """Tell whether an autoscaler needs more than the metrics of CPU and memory."""
+    return any(use.kind in ("Pods", "External") for use in scaler.uses)
+
+
+def scaled_object(scaler: Scaler, address: str, window: str) -> Object:
+    """Return the ScaledObject that does what an autoscaler says."""
+    spec = scaler.hpa["spec"]
+    triggers = [_trigger(use, address, window) for use in scaler.uses if use.kind != "Object"]
+    advanced: Object = {"behavior": spec["behavior"]} if spec.get("behavior") else {}
+    # A fallback never covers triggers of CPU and memory. This behavior needs KEDA 2.18 for LeaderWorkerSets.
+    fallback = (
+        {"failureThreshold": 4, "replicas": max(1, scaler.minimum), "behavior": "currentReplicasIfHigher"}
+        if all(trigger["type"] == "prometheus" for trigger in triggers)
+        else None
+    )
+    return {
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledObject",
+        "metadata": {"name": scaler.autoscaler.name, "namespace": scaler.target.namespace},
+        "spec": {
+            "scaleTargetRef": dict(spec["scaleTargetRef"]),
+            "minReplicaCount": scaler.minimum,
+            "maxReplicaCount": spec["maxReplicas"],
+            "pollingInterval": 15,
+            **({"fallback": fallback} if fallback else {}),
+            **({"advanced": {"horizontalPodAutoscalerConfig": advanced}} if advanced else {}),
+            "triggers": triggers,
+        },
+    }
+
+
+def check_triggers(scaler: Scaler) -> Iterator[Problem]:
+    """Yield what cannot be said in a ScaledObject."""
+    for use in scaler.uses:
+        if use.selector.get("matchExpressions"):
+            reason = "matchExpressions cannot be put into a query for KEDA; use matchLabels"
+            yield use.problem("metric.selector", reason)
+        if use.kind in ("Resource", "ContainerResource") and use.name not in _RESOURCES:
+            yield use.problem("name", f"KEDA scales on cpu and memory, found {use.name!r}; use one of them")
+
+
+def _trigger(use: Use, address: str, window: str) -> Object:
+    if use.kind in ("Resource", "ContainerResource"):
+        value = use.wanted.get("averageUtilization", use.wanted.get("averageValue"))
+        only = {"containerName": use.body["container"]} if use.kind == "ContainerResource" else {}
+        metadata = {"value": str(value), **only}
+        return {"type": use.name, "metricType": use.wanted["type"], "metadata": metadata}
+    return {
+        "type": "prometheus",
+        "metricType": "Value" if use.wanted["type"] == "Value" else "AverageValue",
+        "metadata": {
+            "serverAddress": address,
+            "query": query_of(use, window),
+            "threshold": _number(use),
+            # Nothing to read is a fault and not a load of zero, or the fallback would never be used.
+            "ignoreNullValues": "false",
+        },
+    }
+
+
+def query_of(use: Use, window: str) -> str:
+    """Return what a trigger asks Prometheus: one value, of the scaled pods or of what is in front of them."""
+    metric = use.metric
+    matchers = ",".join(f"{label}={json.dumps(value)}" for label, value in _labels(use).items())
+    selected = f"{use.series}{{{matchers}}}"
+    if metric is not None and metric.type == "counter":
+        return f"sum(rate({selected}[{window}]))"
+    if metric is not None and metric.ratio:
+        # KEDA divides by the replicas, as an autoscaler does with the values of pods: add up one mean per pod.
+        return f"sum(avg by (pod) ({selected}))" if use.kind == "Pods" else f"avg({selected})"
+    # A controller that was replaced leaves its series behind; adding them up would double the replicas.
+    desired = metric is not None and metric.kind.startswith("desired_")
+    return f"{'max' if desired else 'sum'}({selected})"
+
+
+def _labels(use: Use) -> dict[str, str]:
+    target, metric = use.scaler.target, use.metric
+    written = {str(key): str(value) for key, value in (use.selector.get("matchLabels") or {}).items()}
+    if use.kind == "Pods":
+        return {"namespace": target.namespace, WORKLOAD_LABEL: target.name, **written}
+    if metric is not None and is_gateway(metric):
+        return {**({metric.namespace: target.namespace} if metric.namespace else {}), **written}
+    return {"namespace": target.namespace, **written}
+
+
+def _number(use: Use) -> str:
+    return f"{(target_value(use) or Decimal(0)).normalize():f}"

@@ -1,0 +1,70 @@
+"""PodMonitors: what Prometheus scrapes (lws-hpa spec 1.9, 2.3)."""
+
+from collections.abc import Mapping
+
+from ..api.problems import Problem
+from ..fleet.objects import Object
+from .uses import Scraped
+
+MODEL_LABEL, WORKLOAD_LABEL = "model", "workload"
+"""Labels that every series gets, whatever its engine calls them: dashboards and queries rely on them."""
+_KEPT = {"namespace": "namespace", "pod": "pod_name", "container": "pod_container_name"}
+
+
+def pod_monitor(target: Scraped, interval: str, labels: Mapping[str, str]) -> Object | None:
+    """Return what scrapes the pods of a workload that take requests; None where no port can be named."""
+    port = _port(target)
+    facts = target.exporter.facts
+    if port is None:
+        return None
+    kept = [
+        {"action": "replace", "sourceLabels": [f"__meta_kubernetes_{source}"], "targetLabel": label}
+        for label, source in _KEPT.items()
+    ]
+    added = [
+        {"action": "replace", "replacement": value, "targetLabel": label}
+        for label, value in ((MODEL_LABEL, target.workload.model), (WORKLOAD_LABEL, target.name))
+    ]
+    endpoint = {
+        **port,
+        "path": facts.path if facts else "/metrics",
+        "interval": interval,
+        "relabelings": kept + added,
+    }
+    return {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "PodMonitor",
+        "metadata": {
+            "name": target.name,
+            "namespace": target.namespace,
+            **({"labels": dict(sorted(labels.items()))} if labels else {}),
+        },
+        "spec": {"selector": {"matchLabels": target.workload.selector}, "podMetricsEndpoints": [endpoint]},
+    }
+
+
+def unscrapable(target: Scraped) -> Problem:
+    """Return the problem of pods whose serving port is not declared: Prometheus would not find it."""
+    name = target.workload.container["name"]
+    port = _listening(target)
+    reason = (
+        f"container {name!r} does not declare the port that its metrics are on, and cannot be scraped; "
+        f"add {{name: http, containerPort: {port or '<serving port>'}}}"
+    )
+    return target.workload.server.ports.problem(reason, "warning")
+
+
+def _port(target: Scraped) -> Object | None:
+    """Name the serving port: by its name, else by its number, which needs prometheus-operator 0.82 or later."""
+    declared: list[Object] = target.workload.container.get("ports") or []
+    listening = _listening(target)
+    chosen = next((p for p in declared if p.get("name") == "http"), None)
+    chosen = chosen or next((p for p in declared if listening and str(p["containerPort"]) == listening), None)
+    chosen = chosen or (declared[0] if declared and not listening else None)
+    if chosen is None:
+        return None
+    return {"port": chosen["name"]} if chosen.get("name") else {"portNumber": int(chosen["containerPort"])}
+
+
+def _listening(target: Scraped) -> str | None:
+    return target.workload.server.line.value_of("--port")

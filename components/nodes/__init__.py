@@ -1,0 +1,1 @@
+"""What nodes the pods of a fleet need: instance types, sizes, and whether a pod fits."""

@@ -1,0 +1,94 @@
+"""What an environment says about nodes: how they are bought, of which types, in which zones."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..fleet.demand import NodeChoice
+
+ON_DEMAND = "on-demand"
+SPOT = "spot"
+ODCR = "odcr"
+CAPACITY_BLOCK = "capacity-block"
+CAPACITIES = (ON_DEMAND, SPOT, ODCR, CAPACITY_BLOCK)
+RESERVED = (ODCR, CAPACITY_BLOCK)
+_KARPENTER_RESERVED = "reserved"
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Capacity that is paid for already: an On-Demand Capacity Reservation or a Capacity Block (aws-gpu spec 4).
+
+    Attributes:
+        id: ``cr-...``, or the ARN of a resource group of On-Demand reservations.
+        zone: The one availability zone it is in.
+        count: How many instances it holds.
+        starts: When a Capacity Block begins; None for On-Demand reservations.
+        ends: When it ends.
+    """
+
+    id: str
+    zone: str
+    count: int
+    starts: datetime.datetime | None = None
+    ends: datetime.datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TypePolicy:
+    """What an environment says about one instance type.
+
+    Attributes:
+        capacity: One of ``CAPACITIES``; None takes the environment's.
+        reservation: Needed where the capacity is ``odcr`` or ``capacity-block``.
+        zones: Availability zones of its nodes; empty for all of the environment's.
+        alternatives: Further types that pods may run on instead, for spot capacity in several pools.
+        efa: Whether nodes get EFA interfaces even where no pod asks for them.
+        placement_group: Whether nodes are put close together, in a cluster placement group.
+        ami_id: An image of one's own, for types that AWS has no image for.
+        min_nodes: Lower bound instead of the computed one.
+        max_nodes: Upper bound instead of the computed one: what the group may cost.
+    """
+
+    capacity: str | None = None
+    reservation: Reservation | None = None
+    zones: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+    efa: bool = False
+    placement_group: bool = False
+    ami_id: str | None = None
+    min_nodes: int | None = None
+    max_nodes: int | None = None
+
+
+_NOTHING = TypePolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class NodePolicy:
+    """What an environment says about all its nodes.
+
+    Attributes:
+        capacity: One of ``CAPACITIES``, for types that say nothing of their own.
+        labels: Labels that every node carries.
+    """
+
+    capacity: str = ON_DEMAND
+    types: Mapping[str, TypePolicy] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, instance_type: str) -> TypePolicy:
+        """Return what is said about a type."""
+        return self.types.get(instance_type, _NOTHING)
+
+    def capacity_of(self, choice: NodeChoice) -> str:
+        """Return how nodes of a choice are bought: as its labels say, else its type, else the environment."""
+        rule = self.of(choice.instance_type or "")
+        if choice.capacity == _KARPENTER_RESERVED:
+            return rule.capacity if rule.capacity in RESERVED and rule.capacity else ODCR
+        return choice.capacity or rule.capacity or self.capacity
+
+    @property
+    def alternatives(self) -> dict[str, tuple[str, ...]]:
+        """Further types by instance type, for :class:`~..fleet.options.Options`."""
+        return {name: rule.alternatives for name, rule in self.types.items() if rule.alternatives}

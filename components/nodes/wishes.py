@@ -1,0 +1,41 @@
+"""Which field of which manifest asked for a kind of node."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..api.problems import Problem
+from ..fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
+from ..fleet.rendered import Fleet, Rendered
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One kind of node for one kind of pod of a resource."""
+
+    item: Rendered
+    demand: PodDemand
+    choice: NodeChoice
+
+    @property
+    def type_name(self) -> str:
+        """What names the instance type in the manifest."""
+        return self.choice.chosen_by.type_name if self.choice.chosen_by else INSTANCE_TYPE_LABEL
+
+    def instead(self, key: str, count: int) -> str:
+        """Say what else one could do where a node has ``count`` of an accelerator at most."""
+        words = self.choice.chosen_by.instead if self.choice.chosen_by else "ask for {count} at most"
+        return words.format(key=key, count=count)
+
+    def problem(self, reason: str, severity: str = "error") -> Problem:
+        """Report what is wrong with it at the field that chose it."""
+        if self.choice.chosen_by is None:
+            return self.item.source.problem("spec", reason, severity)
+        return self.choice.chosen_by.origin.problem(reason, severity)
+
+
+def wishes(fleet: Fleet) -> Iterator[Wish]:
+    """Return every kind of node for every pod, in the order of the fleet."""
+    for item in fleet.rendered:
+        for demand in item.pods:
+            for choice in demand.choices:
+                yield Wish(item, demand, choice)

@@ -1,0 +1,1 @@
+"""One pipeline with every check, before anything is created."""

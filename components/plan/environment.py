@@ -1,0 +1,59 @@
+"""What is known of where models run, and wanted there. What is not known is not checked."""
+
+from dataclasses import dataclass, field
+
+from ..aws.environment import AwsEnvironment
+from ..fleet.options import Options
+from ..front_door.settings import FrontDoor
+from ..hardening.workloads import Hardening
+from ..metrics.chain import MetricSettings
+from ..prerequisites.needed import ClusterFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """One environment, as far as it is known.
+
+    Attributes:
+        options: How resources are rendered.
+        metrics: How metrics are collected and handed to autoscalers.
+        cluster: What is known of the cluster; None where nothing is, and nothing is installed then.
+        install: Whether what models need in the cluster is installed.
+        storage_gib: Size of Prometheus' volume; None without one.
+        watched: Whether models are watched: an alert rule and a dashboard beside what is scraped.
+        door: How clients outside the cluster reach the models.
+        client_cidrs: Who may call a load balancer; empty for the network that is made here, if it is.
+        hardening: What is asked of pods.
+        network_policies: Whether only gateway and monitoring reach the models.
+        aws: The nodes, and what else only AWS knows; None elsewhere.
+        file: File of the settings, for messages.
+    """
+
+    options: Options = Options()
+    metrics: MetricSettings = field(default_factory=MetricSettings)
+    cluster: ClusterFacts | None = None
+    install: bool = False
+    storage_gib: int | None = None
+    watched: bool = False
+    door: FrontDoor = field(default_factory=FrontDoor)
+    client_cidrs: tuple[str, ...] = ()
+    hardening: Hardening = field(default_factory=Hardening)
+    network_policies: bool = False
+    aws: AwsEnvironment | None = None
+    file: str = "<program>"
+
+    @property
+    def operated(self) -> bool:
+        """Whether an operator makes the pods."""
+        return self.options.realization == "operator"
+
+    @property
+    def present(self) -> frozenset[str]:
+        """Names of charts whose work is done already."""
+        return self.cluster.present if self.cluster else frozenset()
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """Ranges that may call a load balancer: those named, else the network that is made here."""
+        known = self.aws.cidr if self.aws else None
+        return self.client_cidrs or ((known,) if known else ())

@@ -1,0 +1,192 @@
+"""What each field of a resource became: found by rendering again without it, or with another value.
+
+Nothing is written down per kind, so the answer is what rendering does, and not what somebody says it does.
+"""
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..api.kinds import Kind
+from ..api.load import Loaded, check
+from ..api.problems import Problem, errors, field_path
+from ..api.schema.structural import Graph, graph
+from ..fleet.options import Options
+from .plan import Plan
+from .rendering import render_fleet
+from .view import view
+
+Path = tuple[str | int, ...]
+_EXPLAINED = (("spec",), ("metadata", "labels"), ("metadata", "annotations"))
+_DIGITS = re.compile(r"[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One field that is set.
+
+    Attributes:
+        value: As it is written.
+        became: Where it is in what was rendered, with the value there; what it leaves out; what it refers to; what is
+            warned of. Empty where it changes nothing.
+    """
+
+    path: str
+    value: Any
+    became: tuple[str, ...]
+
+
+def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tuple[Row, ...]:
+    """Return a row for each field that a resource sets.
+
+    Args:
+        subject: The resource; one of ``resources``.
+        resources: Everything that it may refer to, or that may refer to it.
+        planned: What they come to, without errors.
+    """
+    options = planned.environment.options
+    trial = _Trial(subject, resources, options, view(render_fleet(resources, options)))
+    document = subject.resource.wire()
+    return tuple(
+        Row(field_path(path), value, tuple(_became(trial, planned.problems, document, path, value)))
+        for start in _EXPLAINED
+        for path, value in _fields(_at(document, start), start)
+    )
+
+
+@dataclass(slots=True)
+class _Trial:
+    """Renders the fleet with another version of one resource."""
+
+    subject: Loaded
+    resources: Sequence[Loaded]
+    options: Options
+    usual: dict[str, str]
+
+    @property
+    def kind(self) -> Kind:
+        return self.subject.kind
+
+    def differences(self, document: dict[str, Any]) -> list[str] | str:
+        """Return what the usual rendering has that this one has not; or why this version cannot be."""
+        resource, found = check(document, self.kind)
+        if resource is None:
+            return found[0][1]
+        other = replace(self.subject, resource=resource, place=None)
+        fleet = render_fleet([other if r is self.subject else r for r in self.resources], self.options)
+        wrong = errors(fleet.problems)
+        if wrong:
+            return wrong[0].reason
+        new = view(fleet)
+        changed = [_line(place, value) for place, value in self.usual.items() if new.get(place) != value]
+        return changed or [
+            f"leaves out {_line(place, value)}" for place, value in new.items() if place not in self.usual
+        ]
+
+
+def _became(
+    trial: _Trial, problems: Sequence[Problem], document: dict[str, Any], path: Path, value: object
+) -> Iterator[str]:
+    changed, refused = _first_difference(trial, document, path, value)
+    yield from changed
+    named = {r.resource.metadata.name: r.resource.kind for r in trial.resources if r is not trial.subject}
+    if not changed and isinstance(value, str) and value in named:
+        yield f"refers to {named[value]}/{value}"
+    elif not changed and refused:
+        yield from _alike(trial, path, value) or [f"must be right: {refused}"]
+    place, name = field_path(path), trial.subject.resource.metadata.name
+    own, elsewhere = (trial.kind.kind, name), f"{trial.kind.kind} {name!r}: {place.removeprefix('spec.')} "
+    told = (
+        f"{p.severity}: {p.reason}"
+        for p in problems
+        if ((p.kind, p.name) == own and _covers(p.path, place)) or p.reason.startswith(elsewhere)
+    )
+    yield from dict.fromkeys(told)
+
+
+def _alike(trial: _Trial, path: Path, value: object) -> list[str]:
+    """Return where a field of this name has this value, for one that cannot be changed alone."""
+    name, text = str(path[-1]), value if isinstance(value, str) else json.dumps(value)
+    return [_line(place, shown) for place, shown in trial.usual.items() if shown == text and name in place]
+
+
+def _covers(problem: str, place: str) -> bool:
+    return bool(problem) and (place == problem or place.startswith((f"{problem}.", f"{problem}[")))
+
+
+def _first_difference(trial: _Trial, document: dict[str, Any], path: Path, value: object) -> tuple[list[str], str]:
+    """Try the document without the field, then with other values, until something is different."""
+    refused = ""
+    for candidate in _candidates(document, path, value, graph(trial.kind)):
+        outcome = trial.differences(candidate)
+        if isinstance(outcome, str):
+            refused = refused or outcome
+        elif outcome:
+            return outcome, ""
+    return [], refused
+
+
+def _candidates(document: dict[str, Any], path: Path, value: object, shape: Graph) -> Iterator[dict[str, Any]]:
+    without = copy.deepcopy(document)
+    _remove(without, path)
+    yield without
+    for other in _others(value, path, shape):
+        changed = copy.deepcopy(document)
+        _at(changed, path[:-1])[path[-1]] = other
+        yield changed
+
+
+def _others(value: object, path: Path, shape: Graph) -> Iterator[object]:
+    """Yield values of the same kind that may be valid too."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int | float):
+        yield from (value + 1, value - 1, value * 2)
+    elif isinstance(value, str):
+        yield from (word for word in _words(path, shape) if word != value)
+        if _DIGITS.search(value):
+            yield _DIGITS.sub(lambda match: str(int(match[0]) + 1), value, count=1)
+        yield value + "x"
+
+
+def _words(path: Path, shape: Graph) -> Sequence[str]:
+    schema: dict[str, Any] | None = shape.root
+    for part in path:
+        schema = shape.field(schema, part) if schema is not None else None
+    words: Sequence[str] = shape.resolve(schema).get("enum", ()) if schema is not None else ()
+    return words
+
+
+def _fields(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401 - any JSON
+    """Yield what is set: scalars, and maps and lists with nothing in them."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _fields(inner, (*path, key))
+    elif isinstance(value, list) and value:
+        for number, inner in enumerate(value):
+            yield from _fields(inner, (*path, number))
+    elif value is not None:
+        yield path, value
+
+
+def _at(value: Any, path: Path) -> Any:  # noqa: ANN401 - any JSON
+    for part in path:
+        value = value.get(part) if isinstance(value, dict) else value[part]
+        if value is None:
+            return None
+    return value
+
+
+def _remove(document: dict[str, Any], path: Path) -> None:
+    """Take a field out, and what is empty without it."""
+    parent = _at(document, path[:-1])
+    del parent[path[-1]]
+    if not parent and len(path) > len(("spec", "field")):
+        _remove(document, path[:-1])
+
+
+def _line(place: str, value: str) -> str:
+    return f"{place} {value}" if " -" in place else f"{place} = {value}" if value else place

@@ -1,0 +1,57 @@
+"""What an environment scrapes, shows and watches."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from ..api.problems import Problem
+from ..fleet.objects import Object
+from ..fleet.rendered import Fleet
+from ..metrics.alerts import prometheus_rule
+from ..metrics.chain import MetricChain
+from ..metrics.dashboard import DashboardSettings, dashboard_config_map
+from ..nodes.groups import NodeGroupDemand
+from ..nodes.instances import PRICED_REGION, instance
+from ..prerequisites.charts import charts
+from ..prerequisites.needed import Prerequisite
+from .environment import Environment
+
+_NAME = "models"
+
+
+def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Problem]:
+    """Report an operator's autoscalers that nobody would feed."""
+    if environment.operated and chain.scaled_objects:
+        reason = "keda does not feed the autoscalers that an operator makes; set adapter to prometheus-adapter"
+        yield Problem(environment.file, 0, "", "", "prerequisites.adapter", reason)
+
+
+def has_prometheus(listed: Iterable[Prerequisite], environment: Environment) -> bool:
+    """Tell whether PodMonitors mean anything: kinds that nobody knows would be refused."""
+    installed = environment.install and any(each.chart.name == "prometheus" for each in listed)
+    return installed or "prometheus" in environment.present
+
+
+def monitoring_objects(
+    chain: MetricChain, fleet: Fleet, groups: Iterable[NodeGroupDemand], environment: Environment
+) -> tuple[Object, ...]:
+    """Return PodMonitors, and where models are watched the alerts and the dashboard too."""
+    if not environment.watched:
+        return chain.monitors
+    namespace = _namespace(environment)
+    rule = prometheus_rule(_NAME, namespace, fleet)
+    shown = dashboard_config_map(_NAME, namespace, DashboardSettings(costs=costs(groups, environment)))
+    return (*chain.monitors, *([rule] if rule else []), shown)
+
+
+def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[str, Decimal]:
+    """Return the on-demand price of each instance type in use, as far as it is known for the region."""
+    if environment.aws and environment.aws.region != PRICED_REGION:
+        return {}
+    known = {group.instance_type: instance(group.instance_type) for group in groups}
+    return {name: facts.usd_per_hour for name, facts in known.items() if facts and facts.usd_per_hour is not None}
+
+
+def _namespace(environment: Environment) -> str:
+    """Where our own Prometheus is, its dashboards are; beside another's the models' namespace is sure to exist."""
+    present = "prometheus" in environment.present
+    return environment.options.namespace if present else charts()["prometheus"].namespace

@@ -1,0 +1,118 @@
+"""What an environment comes to, computed and checked before anything is registered."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..api.load import Manifests
+from ..api.problems import Problem
+from ..aws.environment import charts_needed, check_volumes, kept_inside, plan_nodes
+from ..aws.nodes.plan import NodeGroupPlan
+from ..fleet.objects import Object
+from ..fleet.rendered import Fleet
+from ..front_door.door import FrontDoorPlan, front_door
+from ..hardening.workloads import priority_classes
+from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
+from ..nodes.fit import fit
+from ..nodes.groups import NodeGroupDemand, node_groups
+from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
+from .access import charts_for, check_access, check_exemptions, hardened, policies_of
+from .environment import Environment
+from .monitoring import check_chain, has_prometheus, monitoring_objects
+from .rendering import render_fleet
+
+_ANYWHERE = Environment()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Models, the nodes they need, and everything that is made for them.
+
+    Attributes:
+        environment: Where they run.
+        problems: Everything that is wrong. With an error among them nothing of the rest may be made.
+        groups: What the models need of nodes.
+        prerequisites: What the models need in the cluster, in the order of installation.
+        chain: What stands behind the autoscalers.
+        monitoring: What is scraped, shown and watched; empty without a Prometheus.
+        door: How the models are reached from outside.
+        policies: Who may connect to them.
+        classes: The priorities that their pods may have.
+        cloud_groups: The nodes as node groups of a cloud; empty without one.
+    """
+
+    environment: Environment
+    problems: tuple[Problem, ...]
+    fleet: Fleet
+    groups: tuple[NodeGroupDemand, ...]
+    prerequisites: tuple[Prerequisite, ...]
+    chain: MetricChain
+    monitoring: tuple[Object, ...]
+    door: FrontDoorPlan
+    policies: tuple[Object, ...]
+    classes: tuple[Object, ...]
+    cloud_groups: tuple[NodeGroupPlan, ...] = ()
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Namespaces of the models' pods."""
+        return sorted({item.namespace for item in self.fleet.rendered if item.pods})
+
+
+def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
+    """Render, size and check models for an environment; what is wrong is returned, never raised."""
+    written = render_fleet(manifests.resources, environment.options, unread=manifests.problems)
+    chain = metric_chain(written, environment.metrics)
+    fleet = with_scaled_objects(written, chain)
+    fleet = hardened(kept_inside(fleet) if environment.aws else fleet, environment)
+    door = front_door(fleet, environment.door, environment.file)
+    problems = [
+        *manifests.problems,
+        *fleet.problems,
+        *fit(fleet),
+        *chain.problems,
+        *check_chain(chain, environment),
+        *check_access(door, environment),
+        *check_exemptions(fleet, environment),
+    ]
+    cloud_groups: tuple[NodeGroupPlan, ...] = ()
+    if environment.aws:
+        cloud_groups, found = plan_nodes(fleet, environment.aws, environment.file)
+        problems += found
+        problems += check_volumes(fleet, environment.aws, _claims(environment), environment.file)
+    groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet)
+    listed: tuple[Prerequisite, ...] = ()
+    if environment.cluster:
+        listed = prerequisites(fleet, groups, environment.cluster, _further(fleet, chain, door, environment))
+        problems += check_prerequisites(listed, environment.cluster)
+    watched = has_prometheus(listed, environment)
+    monitoring = monitoring_objects(chain, fleet, groups, environment) if watched else ()
+    return Plan(
+        environment=environment,
+        problems=tuple(problems),
+        fleet=fleet,
+        groups=groups,
+        prerequisites=listed,
+        chain=chain,
+        monitoring=monitoring,
+        door=door,
+        policies=policies_of(fleet, environment, monitored=bool(monitoring)),
+        classes=priority_classes() if environment.hardening.priority else (),
+        cloud_groups=cloud_groups,
+    )
+
+
+def _claims(environment: Environment) -> tuple[str, ...]:
+    wanted = environment.install and environment.storage_gib
+    return ("Prometheus (prerequisites.storageGib)",) if wanted else ()
+
+
+def _further(
+    fleet: Fleet, chain: MetricChain, door: FrontDoorPlan, environment: Environment
+) -> Iterator[tuple[str, str]]:
+    """Yield the charts that metrics, front door and load balancers of models need."""
+    for need in sorted(chain.needs):
+        yield need, "metrics of the models"
+    for name in charts_for(door, environment):
+        yield name, f"expose: {environment.door.expose}"
+    if environment.aws:
+        yield from charts_needed(fleet)

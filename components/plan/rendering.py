@@ -1,0 +1,75 @@
+"""Renders everything that was read, and collects every problem of every resource."""
+
+from collections.abc import Iterable, Iterator
+
+from ..api.findings import Findings, Unrenderable
+from ..api.load import Loaded
+from ..api.problems import Problem
+from ..families import FAMILIES, members
+from ..families.family import Member
+from ..fleet.combining import shared_items, with_contributions, without_clashes
+from ..fleet.library import Library
+from ..fleet.options import Options
+from ..fleet.rendered import Fleet, Rendered
+
+_DEFAULTS = Options()
+
+
+def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unread: Iterable[Problem] = ()) -> Fleet:
+    """Render resources that may refer and contribute to each other.
+
+    Every resource that serves gives one ``Rendered``; what it refers to becomes an object only where an operator wants
+    it. What several of them share is made once. What is wrong is returned, never raised; the same resources in
+    another order give the same objects.
+
+    Args:
+        resources: What was read.
+        options: How to render.
+        unread: Problems of reading. A model with a wrong field is reported there; what claims it is not told
+            that there is no such model.
+    """
+    known = {title: member for title, (_, member) in members().items()}
+    ordered = sorted(((known[source.kind.title], source) for source in resources), key=_place)
+    library = Library((source for _, source in ordered), options.namespace, unread)
+    again = _duplicates(ordered, options)
+    problems, rendered = list(again.values()), list[Rendered]()
+    for member, source in ordered:
+        findings = Findings(source)
+        try:
+            item = member.render(source, library, options, findings)
+        except Unrenderable:
+            item = None
+        problems += findings.problems
+        if item and not findings.failed and id(source) not in again:
+            rendered.append(item)
+    clashes, unique = without_clashes(rendered)
+    misdirected, moved = with_contributions(unique)
+    problems += [*clashes, *misdirected, *_together(moved)]
+    return Fleet((*shared_items(moved), *moved), tuple(sorted(problems, key=lambda p: p.place)))
+
+
+def _together(rendered: tuple[Rendered, ...]) -> Iterator[Problem]:
+    for family in FAMILIES:
+        own = {member.kind.title for member in family.members}
+        yield from family.check([item for item in rendered if item.source.kind.title in own])
+
+
+def _place(pair: tuple[Member, Loaded]) -> tuple[str, str, str]:
+    member, source = pair
+    return f"{int(not member.referred)}{source.kind.kind}", source.resource.metadata.namespace or "", source.name
+
+
+def _duplicates(ordered: list[tuple[Member, Loaded]], options: Options) -> dict[int, Problem]:
+    """Report objects declared twice, and workloads of different kinds with one name, by identity."""
+    seen: dict[tuple[str, str, str], Loaded] = {}
+    problems = {}
+    for member, source in ordered:
+        namespace = source.resource.metadata.namespace or ""
+        if source.kind.namespaced:
+            namespace = namespace or options.namespace
+        key = ("workload" if member.serves else source.kind.kind, namespace, source.name)
+        first = seen.setdefault(key, source)
+        if first is not source:
+            reason = f"is taken by {first.where}; rename or remove one of the two"
+            problems[id(source)] = source.problem("metadata.name", reason)
+    return problems

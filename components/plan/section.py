@@ -1,0 +1,32 @@
+"""What every section of settings shares."""
+
+import datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic.alias_generators import to_camel
+
+
+class Section(BaseModel):
+    """A part of the settings: keys in camelCase, unknown ones refused."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, strict=True)  # type: ignore[pydantic-alias]
+
+
+def _spoken(value: object) -> object:
+    """Configuration arrives as text: true and false are words there."""
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def _moment(value: object) -> object:
+    return datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _with_zone(value: datetime.datetime) -> datetime.datetime:
+    if value.tzinfo is None:
+        raise ValueError("needs a time zone, such as 2027-01-01T12:00:00Z")
+    return value.astimezone(datetime.UTC)
+
+
+Flag = Annotated[bool, BeforeValidator(_spoken)]
+Moment = Annotated[datetime.datetime, BeforeValidator(_moment), AfterValidator(_with_zone)]

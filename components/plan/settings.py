@@ -1,0 +1,146 @@
+"""The settings of a fleet, typed: what a stack reads from its file, and a program hands to a component."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from ..aws.environment import AwsEnvironment
+from ..fleet.options import ModelCache, Options, PodOverrides
+from ..metrics.chain import MetricSettings
+from ..prerequisites.needed import ClusterFacts
+from ..prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
+from .access_settings import FrontDoorSettings, HardeningSettings
+from .environment import Environment
+from .section import Flag, Section
+
+MODEL_ACCOUNT = "model-loader"
+"""Service account of the pods where they may read buckets and none is named."""
+
+
+class Cache(Section):
+    """Where loaded weights are kept: a PersistentVolumeClaim or a folder of the node."""
+
+    claim: str | None = None
+    host_path: str | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "Cache":
+        if self.claim and self.host_path:
+            raise ValueError("set claim or hostPath, not both")
+        return self
+
+
+class Pods(Section):
+    """What every pod gets in this environment."""
+
+    tolerations: list[dict[str, Any]] = Field(default_factory=list)
+    service_account_name: str | None = None
+    image_pull_secrets: list[str] = Field(default_factory=list)
+    priority_class_name: str | None = None
+    annotations: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = Field(default_factory=dict)
+    node_selector: dict[str, str] = Field(default_factory=dict)
+
+
+class Prerequisites(Section):
+    """What is installed into the cluster besides the models."""
+
+    install: Flag = False
+    present: list[str] = Field(default_factory=list)
+    adapter: Literal["prometheus-adapter", "keda"] = "prometheus-adapter"
+    gpu_stack: Literal["device-plugin", "operator"] = "device-plugin"
+    monitoring: Flag = False
+    grafana: Flag = True
+    prometheus_url: str = PROMETHEUS_URL
+    prometheus_port: int = Field(default=PROMETHEUS_PORT, ge=1, le=65535)
+    retention: str = "10d"
+    storage_gib: int | None = Field(default=None, ge=1)
+
+
+class FleetSettings(Section):
+    """How models are rendered, what is installed for them, and who reaches them."""
+
+    namespace: str = Field(default="models", pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
+    realization: Literal["native", "operator"] = "native"
+    workload: Literal["auto", "lws", "deployment"] = "auto"
+    runtimes: Literal["upstream", "current"] = "upstream"
+    simulated_nodes: Flag = False
+    custom_resources: Flag = False
+    model_cache: Cache = Field(default_factory=Cache)
+    pods: Pods = Field(default_factory=Pods)
+    model_buckets: list[str] = Field(default_factory=list)
+    prerequisites: Prerequisites = Field(default_factory=Prerequisites)
+    front_door: FrontDoorSettings = Field(default_factory=FrontDoorSettings)
+    hardening: HardeningSettings = Field(default_factory=HardeningSettings)
+    file: str = Field(default="<program>", exclude=True)
+    """What to name in messages; not a key."""
+
+    @property
+    def model_account(self) -> str | None:
+        """Service account of the pods; one is made where they read buckets and none is named."""
+        made = MODEL_ACCOUNT if self.model_buckets else None
+        return self.pods.service_account_name or made
+
+    @property
+    def aws(self) -> AwsEnvironment | None:
+        """What is known of AWS; None elsewhere."""
+        return None
+
+    def facts(self) -> ClusterFacts:
+        """Return what is known of the cluster, for what must be installed in it."""
+        wanted = self.prerequisites
+        return ClusterFacts(
+            adapter=wanted.adapter,
+            gpu_stack=wanted.gpu_stack,
+            monitoring=wanted.monitoring,
+            present=frozenset(wanted.present),
+            file=self.file,
+        )
+
+    def metrics(self) -> MetricSettings:
+        """Return how metrics are collected: of all models where they are watched, else what autoscalers read."""
+        wanted = self.prerequisites
+        return MetricSettings(
+            adapter=wanted.adapter,
+            prometheus=f"{wanted.prometheus_url}:{wanted.prometheus_port}",
+            scrape="all" if wanted.monitoring else "used",
+        )
+
+    def options(self) -> Options:
+        """Return how to render."""
+        cache, pods = self.model_cache, self.pods
+        return Options(
+            realization=self.realization,
+            workload=self.workload,
+            runtimes=self.runtimes,
+            namespace=self.namespace,
+            cache=ModelCache(cache.claim, cache.host_path) if cache.claim or cache.host_path else None,
+            overrides=PodOverrides(
+                tolerations=tuple(pods.tolerations),
+                service_account_name=self.model_account,
+                image_pull_secrets=tuple(pods.image_pull_secrets),
+                priority_class_name=pods.priority_class_name,
+                annotations=pods.annotations,
+                labels=pods.labels,
+                node_selector=pods.node_selector,
+            ),
+            monitoring=self.prerequisites.monitoring,
+            alternatives=self.aws.alternatives if self.aws else {},
+        )
+
+    def environment(self) -> Environment:
+        """Return the environment that these settings describe."""
+        return Environment(
+            options=self.options(),
+            metrics=self.metrics(),
+            cluster=self.facts(),
+            install=self.prerequisites.install,
+            storage_gib=self.prerequisites.storage_gib,
+            watched=self.prerequisites.monitoring,
+            door=self.front_door.door(),
+            client_cidrs=tuple(self.front_door.client_cidrs),
+            hardening=self.hardening.hardening(),
+            network_policies=self.hardening.network_policies,
+            aws=self.aws,
+            file=self.file,
+        )

@@ -1,0 +1,124 @@
+"""What was rendered as a flat listing: every value under a name that a reader can find."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from ..api.problems import field_path
+from ..fleet.demand import PodDemand
+from ..fleet.rendered import Fleet, Rendered
+
+_PODS = (
+    ("spec.leaderWorkerTemplate.leaderTemplate.spec.", "leader pod "),
+    ("spec.leaderWorkerTemplate.workerTemplate.spec.", "worker pod "),
+    ("spec.template.spec.", "pod "),
+)
+_VECTORS = ("args", "command")
+_NUMBER = re.compile(r"-?[0-9.]+")
+_OWN_COMMAND = 2
+"""A shell and its option: what follows is one script, not arguments."""
+
+
+def view(fleet: Fleet) -> dict[str, str]:
+    """Return every value of the objects, the endpoints and the demand for nodes of a fleet, by its place.
+
+    Containers, variables and ports stand under their name, arguments under their flag.
+    """
+    listed: dict[str, str] = {}
+    for item in fleet.rendered:
+        for place, value in _of_resource(item):
+            listed[_unique(place, listed)] = value
+    return listed
+
+
+def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:
+    for body in item.objects:
+        name = f"{body['kind']}/{body['metadata']['name']}: "
+        for path, value in _flat("", body):
+            yield name + _short(path), value
+    for number, pods in enumerate(item.pods):
+        yield from _flat_demand(f"nodes for {item.name}{f' ({number})' if number else ''}: ", pods)
+    for endpoint in item.endpoints:
+        yield f"endpoint of {endpoint.name}: url", endpoint.url
+        yield f"endpoint of {endpoint.name}: model", endpoint.model
+    for need in sorted(item.needs):
+        yield f"needs of {item.name}: {need}", ""
+
+
+def _flat_demand(prefix: str, pods: PodDemand) -> Iterator[tuple[str, str]]:
+    yield f"{prefix}pods", str(pods.pods)
+    for name, amount in pods.requests.items():
+        yield f"{prefix}requests {name}", _text(amount)
+    for number, choice in enumerate(pods.choices):
+        for label, value in choice.labels.items():
+            yield f"{prefix}choice {number} {label}", value
+
+
+def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _flat(_below(path, key), inner)
+    elif isinstance(value, list) and value:
+        last = path.rpartition(".")[2]
+        yield from _arguments(path, value) if last in _VECTORS else _items(path, value)
+    else:
+        yield path, _text(value)
+
+
+def _below(path: str, key: str) -> str:
+    step = field_path([key])
+    return f"{path}{step}" if step.startswith("[") or not path else f"{path}.{step}"
+
+
+def _items(path: str, items: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    for number, item in enumerate(items):
+        named = isinstance(item, Mapping) and isinstance(item.get("name"), str)
+        yield from _flat(f"{path}[{item['name'] if named else number}]", item)
+
+
+def _arguments(path: str, words: list[str]) -> Iterator[tuple[str, str]]:
+    """List arguments by their flag; a value is what follows a flag and is none itself."""
+    left = [str(word) for word in words]
+    if len(left) > _OWN_COMMAND and left[1] == "-c":
+        yield path, " ".join(left)
+        return
+    position = 0
+    while left:
+        word = left.pop(0)
+        if not _is_flag(word):
+            yield f"{path}[{position}]", word
+            position += 1
+            continue
+        flag, equals, value = word.partition("=")
+        if not equals and left and not _is_flag(left[0]):
+            value = left.pop(0)
+        yield f"{path} {flag}", value
+
+
+def _is_flag(word: str) -> bool:
+    return word.startswith("-") and not _NUMBER.fullmatch(word)
+
+
+def _short(path: str) -> str:
+    for long, short in _PODS:
+        if path.startswith(long):
+            return short + path.removeprefix(long)
+    return path
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any scalar
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _unique(place: str, taken: Mapping[str, str]) -> str:
+    """Tell apart what stands in one place several times, such as a flag that is repeated."""
+    if place not in taken:
+        return place
+    number = 2
+    while f"{place} ({number})" in taken:
+        number += 1
+    return f"{place} ({number})"

@@ -1,1 +1,0 @@
-"""Pure functions: does it fit, and what is wrong, before anything is created."""

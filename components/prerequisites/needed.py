@@ -1,0 +1,222 @@
+"""What must be in a cluster before its models can run, why, and in which order it is installed."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..api.problems import Problem, did_you_mean
+from ..aws.names import EFA_RESOURCE, NEURON_RESOURCE
+from ..families import FAMILIES
+from ..fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
+from ..fleet.rendered import Fleet
+from ..nodes.groups import NodeGroupDemand
+from ..nodes.instances import instance
+from .charts import EXCLUSIVE, Chart, charts, providers_of
+
+ADAPTERS = ("prometheus-adapter", "keda")
+GPU_STACKS = ("device-plugin", "operator")
+_NVIDIA = "nvidia.com/gpu"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """What is known of a cluster and wanted of it.
+
+    Attributes:
+        version: Kubernetes version, such as ``1.35``; empty where it is not known.
+        cloud: ``aws`` or ``none``.
+        node_autoscaler: ``cluster-autoscaler``, ``karpenter`` or empty.
+        image: Image of the nodes; Bottlerocket brings NVIDIA's device plugin.
+        adapter: Who serves metrics to autoscalers: one of ``ADAPTERS``.
+        gpu_stack: ``device-plugin`` or ``operator``.
+        monitoring: Whether models are watched even where no autoscaler needs it.
+        present: Names of charts whose work is done already, by hand or as an add-on.
+        file: What to name in messages.
+    """
+
+    version: str = ""
+    cloud: str = "none"
+    node_autoscaler: str = ""
+    image: str = "al2023"
+    adapter: str = "prometheus-adapter"
+    gpu_stack: str = "device-plugin"
+    monitoring: bool = False
+    present: frozenset[str] = frozenset()
+    file: str = "<program>"
+
+
+@dataclass(frozen=True, slots=True)
+class Prerequisite:
+    """One chart to install, and for what.
+
+    Attributes:
+        reasons: What needs it, in words.
+        after: Names of the prerequisites that must run before.
+    """
+
+    chart: Chart
+    reasons: tuple[str, ...]
+    after: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """Names of charts and why they are wanted."""
+
+    reasons: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, name: str, reason: str) -> None:
+        listed = self.reasons.setdefault(name, [])
+        if reason not in listed:
+            listed.append(reason)
+
+
+def prerequisites(
+    fleet: Fleet, groups: Iterable[NodeGroupDemand], facts: ClusterFacts, more: Iterable[tuple[str, str]] = ()
+) -> tuple[Prerequisite, ...]:
+    """Return what to install, in the order of installation; what is present is left out.
+
+    Every entry comes after all that it needs. A Deployment alone needs nothing; what is wanted says by what.
+
+    Args:
+        fleet: The models.
+        groups: Their nodes.
+        facts: The cluster.
+        more: Names of further charts, each with what needs it.
+    """
+    wanted = _Wanted()
+    for name, reason in (*_of_models(fleet, facts), *_of_nodes(list(groups), facts), *_of_cluster(facts), *more):
+        wanted.add(name, reason)
+    _complete(wanted, facts)
+    missing = {name: reasons for name, reasons in wanted.reasons.items() if name not in facts.present}
+    chosen = [charts()[name] for name in missing]
+    before = {chart.name: _before(chart, chosen) for chart in chosen}
+    return tuple(Prerequisite(chart, tuple(missing[chart.name]), before[chart.name]) for chart in _in_order(before))
+
+
+def _in_order(before: Mapping[str, tuple[str, ...]]) -> Iterator[Chart]:
+    """Yield the charts so that each comes after all it needs, otherwise by stage and name."""
+    left = {name: set(names) for name, names in before.items()}
+    while left:
+        ready = [charts()[name] for name, names in left.items() if not names & left.keys()]
+        first = min(ready, key=lambda chart: (chart.stage, chart.name))
+        del left[first.name]
+        yield first
+
+
+def _of_models(fleet: Fleet, facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+    by_need = {
+        LEADER_WORKER_SET: "leader-worker-set",
+        RESOURCE_METRICS: "metrics-server",
+        CUSTOM_METRICS: facts.adapter,
+        EXTERNAL_METRICS: facts.adapter,
+        **{family.operator: family.operator for family in FAMILIES if family.operator},
+    }
+    for item in fleet.rendered:
+        for need in sorted(item.needs):
+            if need in by_need:
+                yield by_need[need], item.title
+
+
+def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+    for group in groups:
+        node = instance(group.instance_type)
+        resource = node.accelerator_resource if node else None
+        reason = f"nodes {group.name}"
+        if resource == _NVIDIA:
+            yield from ((name, reason) for name in _gpu_charts(facts))
+        elif resource == NEURON_RESOURCE:
+            yield "neuron-device-plugin", reason
+        if group.efa:
+            yield "efa-device-plugin", f"{EFA_RESOURCE} on {reason}"
+
+
+def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
+    """Name what makes NVIDIA's GPUs usable and seen: never two device plugins (aws-gpu spec 6)."""
+    if facts.gpu_stack == "operator":
+        yield "gpu-operator"
+        return
+    if facts.image != "bottlerocket":
+        yield "nvidia-device-plugin"
+    if facts.monitoring:
+        yield "dcgm-exporter"
+
+
+def _of_cluster(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+    if facts.node_autoscaler:
+        yield facts.node_autoscaler, "nodes come and go with the models"
+    if facts.monitoring:
+        yield "prometheus", "monitoring"
+
+
+def _complete(wanted: _Wanted, facts: ClusterFacts) -> None:
+    """Add what the wanted ones need themselves, unless it is provided already."""
+    queue = list(wanted.reasons)
+    while queue:
+        chart = charts()[queue.pop(0)]
+        for thing in chart.needs:
+            candidates = providers_of(thing)
+            there = {*wanted.reasons, *facts.present}
+            if there.intersection(candidates) or _on_node(thing, facts):
+                continue
+            wanted.add(candidates[0], chart.name)
+            queue.append(candidates[0])
+
+
+def _on_node(thing: str, facts: ClusterFacts) -> bool:
+    """Whether the nodes' image brings it."""
+    return thing == _NVIDIA and facts.image == "bottlerocket"
+
+
+def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:
+    """Return what must run before a chart: what provides what it needs, and webhooks that see its objects.
+
+    The load balancer controller sees every Service that is made (lws-hpa spec 2.2).
+    """
+    return tuple(
+        other.name
+        for other in chosen
+        if other is not chart
+        and (set(other.provides) & set(chart.needs) or (other.stage == 1 and other.stage < chart.stage))
+    )
+
+
+def check_prerequisites(listed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
+    """Return what cannot be: unknown names, two owners of one thing, a Kubernetes that is too old."""
+    for name in sorted(facts.present - set(charts())):
+        hint = did_you_mean(name, charts())
+        yield _problem(
+            facts, "present", f"unknown prerequisite {name!r}{hint or '; known are ' + ', '.join(charts())}"
+        )
+    there = {*facts.present & set(charts()), *(each.chart.name for each in listed)}
+    for thing in EXCLUSIVE:
+        owners = sorted(name for name in there if thing in charts()[name].provides and _serves(name, thing, facts))
+        if len(owners) > 1:
+            reason = f"{' and '.join(owners)} would both own {thing}; choose one"
+            yield _problem(facts, "present", reason)
+    for each in listed:
+        if _older(facts.version, each.chart.kubernetes):
+            reason = f"{each.chart.name} {each.chart.version} needs Kubernetes {each.chart.kubernetes} or later"
+            yield _problem(facts, "version", f"{reason}, and the cluster has {facts.version}")
+
+
+def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:
+    """Whether a chart really takes what it can provide: the adapter leaves external metrics to KEDA."""
+    beside_keda = facts.adapter == "keda" or "keda" in facts.present
+    return not (name == "prometheus-adapter" and thing == "external.metrics.k8s.io" and beside_keda)
+
+
+def _older(version: str, least: str) -> bool:
+    return bool(version and least) and _numbers(version) < _numbers(least)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
+
+
+def _problem(facts: ClusterFacts, key: str, reason: str) -> Problem:
+    return Problem(facts.file, 0, "", "", f"prerequisites.{key}", reason)
+
+
+def reasons_by_name(listed: Iterable[Prerequisite]) -> Mapping[str, list[str]]:
+    """Return, for outputs, what each prerequisite is for."""
+    return {each.chart.name: list(each.reasons) for each in listed}

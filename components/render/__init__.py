@@ -1,1 +1,0 @@
-"""Pure functions: resources in; Kubernetes objects, endpoints, node demand and needs out."""

@@ -1,0 +1,121 @@
+"""What a fleet tells the world: endpoints, models and nodes."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import pulumi
+
+from ..aws.nodes.plan import NodeGroupPlan
+from ..fleet.endpoints import Endpoint
+from ..fleet.objects import Key, address_in
+from ..fleet.rendered import Rendered
+from ..front_door.door import AddressOf, OutsideEndpoint
+from ..nodes.groups import NodeGroupDemand
+from ..nodes.instances import instance
+from ..plan.plan import Plan
+from .object_set import ObjectSet
+from .workload_component import WorkloadComponent
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def shown_name(planned: Plan, namespace: str, name: str) -> str:
+    """Name something in outputs: with its namespace, unless that is the environment's own."""
+    return name if namespace == planned.environment.options.namespace else f"{namespace}/{name}"
+
+
+def endpoints_of(
+    planned: Plan, components: Mapping[Key, WorkloadComponent], door: ObjectSet | None
+) -> dict[str, dict[str, Any]]:
+    """Return where each model answers.
+
+    Args:
+        planned: The fleet.
+        components: What each resource became; their load balancers know addresses.
+        door: The registered front door; its objects know addresses.
+    """
+    outside = {(each.namespace, each.name): each for each in planned.door.endpoints}
+    found: dict[str, dict[str, Any]] = {}
+    for item, endpoint in planned.fleet.endpoints:
+        shown = shown_name(planned, endpoint.namespace, endpoint.name)
+        component = components.get((item.kind, item.namespace, item.name))
+        found[shown] = _endpoint(endpoint, component, outside.get((endpoint.namespace, endpoint.name)), door)
+    return found
+
+
+def _endpoint(
+    inside: Endpoint, component: WorkloadComponent | None, outside: OutsideEndpoint | None, door: ObjectSet | None
+) -> dict[str, Any]:
+    """Return where a model answers: from outside where there is a door, and always from within the cluster."""
+    if outside is None or door is None:
+        own: dict[str, Any] = {"url": inside.url}
+        if component and inside.has_own_balancer:
+            own = {"url": component.endpoints[inside.name], "clusterUrl": inside.url}
+        return {**own, "api": inside.api, "model": inside.model, "port": inside.port}
+    parts = urlsplit(outside.url)
+    return {
+        "url": _url(outside, door),
+        "api": outside.api,
+        "model": outside.model,
+        "port": parts.port or _PORTS[parts.scheme],
+        "clusterUrl": inside.url,
+    }
+
+
+def _url(outside: OutsideEndpoint, door: ObjectSet) -> pulumi.Input[str | None]:
+    source = outside.address_of
+    if source is None:
+        return outside.url
+    created = door.objects[source.kind, source.namespace, source.name]
+    return created.status.apply(lambda status: _addressed(outside, source, status))
+
+
+def _addressed(outside: OutsideEndpoint, source: AddressOf, status: Mapping[str, Any] | None) -> str | None:
+    """Return the URL; None as long as the object has no address, which the next refresh brings."""
+    address = address_in(status, source.fields)
+    return outside.at(address) if address else None
+
+
+def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
+    """Return what became of each resource that serves."""
+    served = [item for item in planned.fleet.rendered if item.endpoints]
+    return {shown_name(planned, item.namespace, item.name): _model(item) for item in served}
+
+
+def _model(item: Rendered) -> dict[str, Any]:
+    first = next(iter(item.workloads), None)
+    return {
+        "kind": item.kind,
+        "namespace": item.namespace,
+        "workload": first.name if first else "",
+        "workloadKind": first.kind if first else "",
+        "replicas": first.replicas if first else 0,
+        "model": item.model,
+        **({"workloads": [workload.name for workload in item.workloads]} if len(item.workloads) > 1 else {}),
+    }
+
+
+def nodes_of(planned: Plan) -> dict[str, dict[str, Any]]:
+    """Return what nodes the models need, by group; in a cloud with their bounds."""
+    sizes = {group.name: _sizes(group) for group in planned.cloud_groups}
+    return {group.name: _group(group) | sizes.get(group.name, {}) for group in planned.groups}
+
+
+def _group(group: NodeGroupDemand) -> dict[str, Any]:
+    facts = instance(group.instance_type)
+    return {
+        "instanceType": group.instance_type,
+        "nodes": group.nodes,
+        "accelerators": facts.accelerators if facts else 0,
+    }
+
+
+def _sizes(group: NodeGroupPlan) -> dict[str, Any]:
+    return {
+        "instanceTypes": list(group.instance_types),
+        "capacity": group.demand.capacity,
+        "zones": list(group.zones),
+        "minNodes": group.minimum,
+        "maxNodes": group.maximum,
+    }

@@ -1,0 +1,214 @@
+"""A fleet of models: everything that a set of manifests becomes in one cluster.
+
+ModelFleet
+├── Namespace                                   <name>-<namespace>, but for default and the system's
+├── ServiceAccount                              <name>-<namespace>-model-loader, where pods read buckets
+├── CustomResources                             <name>-kinds, on request
+├── SimulatedNodes                              <name>-nodes, on request
+├── one component per chart that models need    <name>-<chart>, on request
+├── PriorityClasses, NetworkPolicies            <name>-priority-classes, <name>-network-policies
+├── one component per resource that serves      <name>-<namespace>/<resource>
+├── objects that several share, for operators   <name>-<namespace>/<object>
+├── Monitoring                                  <name>-monitoring
+└── FrontDoor                                   <name>-front-door
+"""
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import pulumi
+
+from ..families import members
+from ..fleet.objects import Key, Object, key_of
+from ..fleet.rendered import Rendered
+from ..nodes.groups import NodeGroupDemand
+from ..plan.access import charts_for, namespace_labels
+from ..plan.plan import Plan, plan
+from ..plan.settings import MODEL_ACCOUNT, FleetSettings
+from ..prerequisites.custom_resources import CustomResources
+from .arguments import checked_plan
+from .fleet_args import ModelFleetArgs, load_manifests, settings_of, site_of
+from .fleet_outputs import endpoints_of, models_of, nodes_of
+from .installing import Installation
+from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, PriorityClasses
+from .objects import KubernetesObject, kubernetes_object, token
+from .simulated_nodes import SimulatedNodes
+from .site import Site
+from .workload_component import WorkloadComponent
+
+_NodeKind = frozenset[tuple[str, str]]
+"""The labels by which pods choose nodes."""
+
+
+class ModelFleet(pulumi.ComponentResource):
+    """Deploys models: namespaces, what they need in the cluster, workloads, monitoring, front door and policies.
+
+    Everything that is wrong with any of them is reported before anything is created. Does not create the cluster or
+    its nodes, but for simulated ones.
+    """
+
+    endpoints: pulumi.Output[dict[str, Any]]
+    """Where each model answers: url, api, model and port; and clusterUrl where the url is one from outside."""
+    models: pulumi.Output[dict[str, Any]]
+    """What became of each resource that serves: kind, namespace, workload, replicas and model."""
+    nodes: pulumi.Output[dict[str, Any]]
+    """What nodes the models need, by group."""
+    prerequisites: pulumi.Output[dict[str, Any]]
+    """What the models need in the cluster, and what for."""
+
+    def __init__(self, name: str, args: ModelFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Plan and register.
+
+        Raises:
+            InvalidArguments: the arguments or the manifests are wrong, or a pod fits no node; every problem is listed.
+        """
+        settings = settings_of(name, args)
+        planned = checked_plan(plan(load_manifests(args), settings.environment()))
+        self._register(name, planned, settings, site_of(args), opts)
+
+    @classmethod
+    def from_plan(
+        cls,
+        name: str,
+        planned: Plan,
+        settings: FleetSettings,
+        site: Site,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> Self:
+        """Create the component from what was planned and checked before, for a program that makes the cluster too."""
+        fleet = cls.__new__(cls)
+        fleet._register(name, planned, settings, site, opts)
+        return fleet
+
+    def _register(
+        self, name: str, planned: Plan, settings: FleetSettings, site: Site, opts: pulumi.ResourceOptions | None
+    ) -> None:
+        pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
+        self._name, self._planned, self._settings = name, planned, settings
+        self._namespaces = self._make_namespaces()
+        self._accounts = self._make_accounts()
+        self._nodes = self._simulated() if settings.simulated_nodes else {}
+        self._charts = Installation(planned, settings.prerequisites, site).install(name, self)
+        self._nodes[None] = site.nodes([self._charts[key] for key in ("karpenter",) if key in self._charts])
+        self._definitions = self._make_definitions()
+        self._classes = self._set(PriorityClasses, "priority-classes", planned.classes, [])
+        # Policies come before the pods that they guard.
+        self._policies = self._set(
+            NetworkPolicies, "network-policies", planned.policies, list(self._namespaces.values())
+        )
+        self._shared: dict[Key, pulumi.Resource] = {}
+        components = {key_of_item(item): made for item in planned.fleet.rendered if (made := self._make(item))}
+        self._set(Monitoring, "monitoring", planned.monitoring, self._after(["prometheus"]))
+        charts = charts_for(planned.door, planned.environment)
+        door = self._set(FrontDoor, "front-door", planned.door.objects, self._after(charts))
+        self.described: dict[str, dict[str, Any]] = {
+            "endpoints": endpoints_of(planned, components, door),
+            "models": models_of(planned),
+            "nodes": nodes_of(planned),
+            "prerequisites": {each.chart.name: list(each.reasons) for each in planned.prerequisites},
+        }
+        self.endpoints = pulumi.Output.from_input(self.described["endpoints"])
+        self.models = pulumi.Output.from_input(self.described["models"])
+        self.nodes = pulumi.Output.from_input(self.described["nodes"])
+        self.prerequisites = pulumi.Output.from_input(self.described["prerequisites"])
+        self.register_outputs(self.described)
+
+    def _child(self, after: Iterable[pulumi.Resource] = ()) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, depends_on=list(after))
+
+    def _set(
+        self, component: type[ObjectSet], suffix: str, values: tuple[Object, ...], after: list[pulumi.Resource]
+    ) -> ObjectSet | None:
+        """Register what there is of a kind of objects."""
+        return component(f"{self._name}-{suffix}", values, self._child(after)) if values else None
+
+    def _make_namespaces(self) -> dict[str, KubernetesObject]:
+        """Register the namespaces of the models; ``default`` and the system's exist already."""
+        wanted = sorted({item.namespace for item in self._planned.fleet.rendered if item.namespace})
+        labels = namespace_labels(self._planned.environment)
+        labelled = {"labels": dict(labels)} if labels else {}
+        return {
+            name: kubernetes_object(
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, **labelled}},
+                f"{self._name}-{name}",
+                self._child(),
+            )
+            for name in wanted
+            if name != "default" and not name.startswith("kube-")
+        }
+
+    def _make_accounts(self) -> dict[str, list[KubernetesObject]]:
+        """Register the service account of pods that read buckets, unless the environment names one of its own."""
+        if not self._settings.model_buckets or self._settings.pods.service_account_name:
+            return {}
+        made = {}
+        for namespace in self._planned.namespaces:
+            value = {
+                "apiVersion": "v1",
+                "kind": "ServiceAccount",
+                "metadata": {"name": MODEL_ACCOUNT, "namespace": namespace},
+                "automountServiceAccountToken": False,
+            }
+            after = [self._namespaces[namespace]] if namespace in self._namespaces else []
+            name = f"{self._name}-{namespace}-{MODEL_ACCOUNT}"
+            made[namespace] = [kubernetes_object(value, name, self._child(after))]
+        return made
+
+    def _simulated(self) -> dict[_NodeKind | None, list[Any]]:
+        """Register simulated nodes. Pods must go before them: nobody else would end a pod of a node that is gone."""
+        groups: list[NodeGroupDemand] = list(self._planned.groups)
+        made = SimulatedNodes.of(f"{self._name}-nodes", groups, self._child())
+        return {frozenset(group.labels.items()): list(made.of_group[group.name]) for group in groups}
+
+    def _make_definitions(self) -> dict[tuple[str, str], KubernetesObject]:
+        """Register the definitions of the kinds in use, where charts do not bring them."""
+        if not self._settings.custom_resources:
+            return {}
+        used = {(body["apiVersion"], body["kind"]) for i in self._planned.fleet.rendered for body in i.objects}
+        known = [member.kind for _, member in members().values()]
+        kinds = [kind for kind in known if (kind.api_version, kind.kind) in used]
+        if not kinds:
+            return {}
+        titles = [kind.title for kind in kinds]
+        made = CustomResources(f"{self._name}-kinds", {"kinds": titles}, self._child())
+        keys = [(kind.api_version, kind.kind) for kind in kinds]
+        return dict(zip(keys, made.definitions, strict=True))
+
+    def _make(self, item: Rendered) -> WorkloadComponent | None:
+        """Register what a resource became: a component for what serves, plain objects for the rest."""
+        before = self._before(item)
+        name = f"{self._name}-{item.namespace}/{item.name}" if item.namespace else f"{self._name}-{item.name}"
+        family, member = members().get(item.source.kind.title, (None, None))
+        if family and member and member.serves and member.component and member.kind.kind == item.kind:
+            component: type[WorkloadComponent] = family.component(member)
+            return component.from_rendered(name, item, self._child(before))
+        for value in item.objects:
+            self._shared[key_of(value)] = kubernetes_object(value, name, self._child(before))
+        return None
+
+    def _before(self, item: Rendered) -> list[pulumi.Resource]:
+        """Return what must be there before a resource, and after it."""
+        namespace = self._namespaces.get(item.namespace)
+        before: list[pulumi.Resource] = [namespace] if namespace else []
+        used = ((body["apiVersion"], body["kind"]) for body in item.objects)
+        before += [self._definitions[key] for key in used if key in self._definitions]
+        before += self._accounts.get(item.namespace, [])
+        before += [made for made in (self._classes, self._policies) if made]
+        before += [node for key in (None, *_node_kinds(item)) for node in self._nodes.get(key, ())]
+        wanted = [each.chart.name for each in self._planned.prerequisites if item.title in each.reasons]
+        before += [self._charts[key] for key in wanted if key in self._charts]
+        return before + [self._shared[key] for key in map(key_of, item.shared)]
+
+    def _after(self, charts: Iterable[str]) -> list[pulumi.Resource]:
+        installed = [self._charts[name] for name in charts if name in self._charts]
+        return [*installed, *self._namespaces.values()]
+
+
+def key_of_item(item: Rendered) -> Key:
+    """Return what tells a resource from others."""
+    return item.kind, item.namespace, item.name
+
+
+def _node_kinds(item: Rendered) -> list[_NodeKind]:
+    kinds = (frozenset(choice.labels.items()) for pods in item.pods for choice in pods.choices)
+    return list(dict.fromkeys(kinds))

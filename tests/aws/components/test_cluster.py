@@ -1,0 +1,235 @@
+"""Cluster: what it registers, in what order, and what it refuses."""
+
+import json
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.aws.components.cluster import Cluster, ClusterArgs
+from components.aws.kubeconfig import kubeconfig
+from components.serving.arguments import InvalidArguments
+from tests.aws.components.aws_mock import Aws
+from tests.recorded import Recorded, deploy
+from workbench.engine.values import Secret
+
+CLUSTER = "aws:eks/cluster:Cluster"
+ADDON = "aws:eks/addon:Addon"
+NODES = "aws:eks/nodeGroup:NodeGroup"
+SUBNETS = ["subnet-a", "subnet-b"]
+COMPONENT = "inference-platform:index:Cluster::main"
+ALWAYS = {"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "metrics-server"}
+
+
+def made(**changes: Any) -> Recorded:
+    args: ClusterArgs = {"region": "us-east-1", "version": "1.35", "subnet_ids": SUBNETS, "tags": {"team": "a"}}
+    args.update(changes)  # type: ignore[typeddict-item]
+
+    def program() -> None:
+        cluster = Cluster("main", args)
+        pulumi.export("name", cluster.cluster_name)
+        pulumi.export("endpoint", cluster.endpoint)
+        pulumi.export("kubeconfig", cluster.kubeconfig)
+        pulumi.export("group", cluster.security_group_id)
+        pulumi.export("role", cluster.node_role_arn)
+
+    return deploy(program, mock=Aws())
+
+
+def refused(**changes: Any) -> str:
+    with pytest.raises(InvalidArguments) as caught:
+        made(**changes)
+    return str(caught.value)
+
+
+class TestControlPlane:
+    def test_access_is_by_entries_and_secrets_are_encrypted(self) -> None:
+        found = made()[f"{CLUSTER}::main"].inputs
+        assert found["accessConfig"]["authenticationMode"] == "API"
+        assert found["encryptionConfig"]["resources"] == ["secrets"]
+        assert found["encryptionConfig"]["provider"]["keyArn"].endswith(":main-secrets")
+        assert found["enabledClusterLogTypes"] == ["api", "audit", "authenticator", "controllerManager", "scheduler"]
+        assert found["bootstrapSelfManagedAddons"] is False
+        assert (found["version"], found["upgradePolicy"]) == ("1.35", {"supportType": "STANDARD"})
+
+    def test_it_is_private_unless_ranges_are_named(self) -> None:
+        network = made()[f"{CLUSTER}::main"].inputs["vpcConfig"]
+        assert (network["endpointPublicAccess"], network["endpointPrivateAccess"]) == (False, True)
+        assert "publicAccessCidrs" not in network
+        network = made(public_access_cidrs=["203.0.113.0/24"])[f"{CLUSTER}::main"].inputs["vpcConfig"]
+        assert (network["endpointPublicAccess"], network["publicAccessCidrs"]) == (True, ["203.0.113.0/24"])
+
+    def test_its_logs_are_ours_from_the_start(self) -> None:
+        graph = made(log_retention_days=7)
+        group = graph["aws:cloudwatch/logGroup:LogGroup::main-logs"]
+        assert (group.inputs["name"], group.inputs["retentionInDays"]) == ("/aws/eks/main/cluster", 7)
+        assert group.key in graph[f"{CLUSTER}::main"].dependencies
+
+    def test_a_key_of_ones_own_is_used(self) -> None:
+        graph = made(secrets_key_arn="arn:aws:kms:us-east-1:123456789012:key/x")
+        assert graph.of("aws:kms/key:Key") == []
+        provider = graph[f"{CLUSTER}::main"].inputs["encryptionConfig"]["provider"]
+        assert provider == {"keyArn": "arn:aws:kms:us-east-1:123456789012:key/x"}
+
+    @pytest.mark.parametrize("protect", [True, False])
+    def test_what_holds_state_can_be_protected(self, protect: bool) -> None:
+        graph = made(protect=protect, deletion_protection=protect)
+        assert graph[f"{CLUSTER}::main"].registration.protect is protect
+        assert graph["aws:kms/key:Key::main-secrets"].registration.protect is protect
+        assert graph[f"{CLUSTER}::main"].inputs["deletionProtection"] is protect
+
+    def test_people_get_entries(self) -> None:
+        arn = "arn:aws:iam::123456789012:role/platform"
+        graph = made(admin_role_arns=[arn], viewer_role_arns=[f"{arn}-read"])
+        assert {entry.inputs["principalArn"] for entry in graph.of("aws:eks/accessEntry:AccessEntry")} == {
+            arn,
+            f"{arn}-read",
+        }
+        policies = {
+            entry.inputs["principalArn"]: entry.inputs["policyArn"].rpartition("/")[2]
+            for entry in graph.of("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+        }
+        assert policies == {arn: "AmazonEKSClusterAdminPolicy", f"{arn}-read": "AmazonEKSAdminViewPolicy"}
+
+
+class TestAddons:
+    def test_every_cluster_has_these(self) -> None:
+        assert {entry.inputs["addonName"] for entry in made().of(ADDON)} == ALWAYS
+
+    def test_more_on_request_with_version_and_identity(self) -> None:
+        graph = made(addons={"aws-ebs-csi-driver": "v1.60.0-eksbuild.1"})
+        addon = graph[f"{ADDON}::main-aws-ebs-csi-driver"]
+        assert addon.inputs["addonVersion"] == "v1.60.0-eksbuild.1"
+        (identity,) = addon.inputs["podIdentityAssociations"]
+        assert identity["serviceAccount"] == "ebs-csi-controller-sa"
+        role = graph["aws:iam/role:Role::main-aws-ebs-csi-driver"]
+        (statement,) = json.loads(role.inputs["assumeRolePolicy"])["Statement"]
+        assert statement["Principal"] == {"Service": "pods.eks.amazonaws.com"}
+        assert statement["Action"] == ["sts:AssumeRole", "sts:TagSession"]
+
+    def test_networking_comes_before_the_nodes_and_dns_after_them(self) -> None:
+        graph = made()
+        nodes = graph[f"{NODES}::main-system"]
+        for name in ("vpc-cni", "kube-proxy", "eks-pod-identity-agent"):
+            assert f"{ADDON}::main-{name}" in nodes.dependencies
+        for name in ("coredns", "metrics-server"):
+            assert nodes.key in graph[f"{ADDON}::main-{name}"].dependencies
+
+    def test_the_node_role_has_no_rights_of_the_network_plugin(self) -> None:
+        graph = made()
+        attached = {
+            (entry.inputs["role"], entry.inputs["policyArn"].rpartition("/")[2])
+            for entry in graph.of("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
+        }
+        assert ("main-node", "AmazonEKS_CNI_Policy") not in attached
+        assert ("main-vpc-cni", "AmazonEKS_CNI_Policy") in attached
+
+
+class TestSystemNodes:
+    def test_they_are_untainted_and_say_nothing_to_pods(self) -> None:
+        graph = made()
+        group = graph[f"{NODES}::main-system"].inputs
+        assert "taints" not in group
+        assert group["amiType"] == "AL2023_x86_64_STANDARD"
+        assert group["scalingConfig"] == {"minSize": 2, "desiredSize": 2, "maxSize": 4}
+        metadata = graph["aws:ec2/launchTemplate:LaunchTemplate::main-system"].inputs["metadataOptions"]
+        assert metadata == {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1}
+
+    def test_architecture_decides_the_image(self) -> None:
+        group = made(system_instance_types=["m7g.large", "m7g.xlarge"])[f"{NODES}::main-system"].inputs
+        assert group["amiType"] == "AL2023_ARM_64_STANDARD"
+
+    def test_a_role_of_ones_own_is_used(self) -> None:
+        graph = made(node_role_arn="arn:aws:iam::123456789012:role/nodes")
+        assert graph[f"{NODES}::main-system"].inputs["nodeRoleArn"] == "arn:aws:iam::123456789012:role/nodes"
+        assert not [entry for entry in graph.of("aws:iam/role:Role") if entry.name == "main-node"]
+
+
+class TestOutputs:
+    def test_what_others_need(self) -> None:
+        exports = made().exports
+        assert (exports["name"], exports["endpoint"], exports["group"]) == ("main", "https://api", "sg-cluster")
+        assert exports["role"].endswith(":main-node")
+
+    def test_the_kubeconfig_is_a_secret_without_a_token(self) -> None:
+        found = made().exports["kubeconfig"]
+        assert isinstance(found, Secret)
+        user = json.loads(found.value)["users"][0]["user"]
+        assert list(user) == ["exec"]
+        assert user["exec"]["args"][-5:] == ["get-token", "--cluster-name", "main", "--output", "json"]
+
+    def test_the_provider_is_known_by_the_cluster_not_by_its_address(self) -> None:
+        provider = made()["pulumi:providers:kubernetes::main"]
+        assert provider.inputs["clusterIdentifier"] == "us-east-1/main"
+        assert provider.parent == COMPONENT
+        assert f"{ADDON}::main-coredns" in provider.dependencies
+
+
+def test_everything_has_a_parent_and_the_tags() -> None:
+    graph = made(addons={"aws-efs-csi-driver": ""}, admin_role_arns=["arn:aws:iam::123456789012:role/x"])
+    assert {entry.parent for entry in graph.graph if entry.key != COMPONENT} == {COMPONENT}
+    untagged = {"Alias", "RolePolicyAttachment", "AccessPolicyAssociation"}
+    for entry in graph.graph:
+        if entry.type.startswith("aws:") and entry.type.rpartition(":")[2] not in untagged:
+            assert entry.inputs["tags"]["team"] == "a", entry.key
+
+
+class TestExisting:
+    def test_nothing_is_made_but_a_role_and_a_provider(self) -> None:
+        graph = made(existing=True, cluster_name="theirs")
+        assert {entry.type for entry in graph.graph if entry.key != COMPONENT} <= {
+            "aws:iam/role:Role",
+            "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+            "pulumi:providers:kubernetes",
+        }
+
+    def test_version_and_subnets_are_not_asked_for(self) -> None:
+        def program() -> None:
+            Cluster("main", {"region": "us-east-1", "existing": True})
+
+        assert deploy(program, mock=Aws()).of("aws:eks/nodeGroup:NodeGroup") == []
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("changes", "expected"),
+        [
+            ({"version": "1.29"}, "main: version: unknown EKS version '1.29'; supported are 1."),
+            ({"cluster_name": "-x"}, "main: cluster_name: found '-x'"),
+            ({"cluster_name": "x" * 101}, "EKS takes 1 to 100"),
+            ({"region": "useast1"}, "main: region: found 'useast1'"),
+            ({"support": "free"}, "main: support: must be one of standard, extended, found 'free'"),
+            ({"log_types": ["api", "etcd"]}, "main: log_types: must be of api, audit"),
+            ({"addons": {"vpc-csi": ""}}, "main: addons: unknown add-on 'vpc-csi'; known are vpc-cni"),
+            ({"system_instance_types": ["m7i.large", "m7g.large"]}, "mixed architectures in one group: m7i"),
+            ({"system_instance_types": ["m7i.lrge"]}, "unknown instance type 'm7i.lrge'; did you mean m7i.large"),
+            ({"system_instance_types": ["g5.xlarge"]}, "system pods need no accelerators"),
+            ({"system_nodes": 0}, "main: system_nodes: must be at least 1, found 0"),
+            ({"image": "al2"}, "main: image: must be one of al2023, bottlerocket, found 'al2'"),
+            ({"admin_role_arns": ["platform"]}, "main: admin_role_arns: must be ARNs of IAM roles"),
+        ],
+    )  # fmt: skip
+    def test_each(self, changes: dict[str, Any], expected: str) -> None:
+        assert expected in refused(**changes)
+
+    def test_all_at_once(self) -> None:
+        text = refused(version="1.29", support="free", system_nodes=0)
+        assert len(text.splitlines()) == 3
+
+    def test_what_is_missing(self) -> None:
+        def program() -> None:
+            Cluster("main", {"region": "us-east-1"})
+
+        with pytest.raises(InvalidArguments) as caught:
+            deploy(program, mock=Aws())
+        assert "version: is required unless existing is true" in str(caught.value)
+        assert "subnet_ids: is required" in str(caught.value)
+
+
+def test_a_kubeconfig_names_its_cluster() -> None:
+    config = json.loads(kubeconfig("c", "https://x", "Q0E=", "eu-west-1"))
+    assert config["clusters"] == [
+        {"name": "c", "cluster": {"server": "https://x", "certificate-authority-data": "Q0E="}}
+    ]
+    assert config["current-context"] == config["contexts"][0]["name"] == "c"
+    assert "--region" in config["users"][0]["user"]["exec"]["args"]

@@ -1,0 +1,214 @@
+"""GpuNodeGroups: one managed node group per need, told to EKS, EC2 and the autoscaler without contradiction."""
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.aws.components.gpu_node_groups import GpuNodeGroups
+from components.nodes.policy import TypePolicy
+from tests.aws.components.aws_mock import Aws
+from tests.aws.environments import BLOCK, HELD, environment, flavor, one, planned
+from tests.recorded import Recorded, deploy
+
+COMPONENT = "inference-platform:index:GpuNodeGroups::nodes"
+GROUP = "aws:eks/nodeGroup:NodeGroup"
+TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+TAG = "aws:autoscaling/tag:Tag"
+P5 = {"nvidia.com/gpu": 8}
+
+
+def made(*flavors: Any, args: dict[str, Any] | None = None, replicas: int = 1, **changes: Any) -> Recorded:
+    where = environment(**changes)
+    groups = planned(one(*flavors, where=where, replicas=replicas), where)
+
+    def program() -> None:
+        nodes = GpuNodeGroups(
+            "nodes",
+            {
+                "groups": groups,
+                "cluster_name": "main",
+                "cluster_label": "main",
+                "vpc_id": "vpc-1",
+                "subnets": {"us-east-1a": "subnet-a", "us-east-1b": "subnet-b"},
+                "node_role_arn": "arn:aws:iam::123456789012:role/nodes",
+                "cluster_security_group_id": "sg-cluster",
+                "version": "1.35",
+                "endpoint": "https://api",
+                "certificate_authority": "Q0E=",
+                "tags": {"team": "a"},
+                **(args or {}),  # type: ignore[typeddict-item]
+            },
+        )
+        pulumi.export("names", nodes.names)
+
+    return deploy(program, mock=Aws())
+
+
+class TestGroup:
+    def test_one_g5(self) -> None:
+        graph = made(flavor("g5.xlarge", pool="a"), replicas=2)
+        group = graph[f"{GROUP}::nodes-g5-xlarge"]
+        found = group.inputs
+        assert found["instanceTypes"] == ["g5.xlarge"]
+        assert (found["amiType"], found["capacityType"], found["version"]) == (
+            "AL2023_x86_64_NVIDIA",
+            "ON_DEMAND",
+            "1.35",
+        )
+        assert found["scalingConfig"] == {"minSize": 0, "desiredSize": 2, "maxSize": 2}
+        assert found["subnetIds"] == ["subnet-a", "subnet-b"]
+        assert found["labels"] == {"k8s.amazonaws.com/accelerator": "a10g", "pool": "a"}
+        assert found["taints"] == [{"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}]
+        assert found["updateConfig"] == {"maxUnavailable": 1, "updateStrategy": "DEFAULT"}
+        assert found["launchTemplate"] == {"id": "nodes-g5-xlarge-id", "version": "1"}
+        assert not {"diskSize", "remoteAccess"} & set(found)  # refused beside a launch template (aws-gpu spec 7)
+        assert group.parent == COMPONENT
+
+    def test_the_autoscaler_owns_the_size(self) -> None:
+        group = made(flavor("g5.xlarge"))[f"{GROUP}::nodes-g5-xlarge"]
+        assert group.registration.ignore_changes == ("scalingConfig.desiredSize",)
+
+    def test_its_launch_template(self) -> None:
+        found = made(flavor("g5.xlarge"))[f"{TEMPLATE}::nodes-g5-xlarge"].inputs
+        assert found["metadataOptions"] == {
+            "httpEndpoint": "enabled",
+            "httpTokens": "required",
+            "httpPutResponseHopLimit": 1,
+        }
+        (disk,) = found["blockDeviceMappings"]
+        assert disk["deviceName"] == "/dev/xvda"
+        assert disk["ebs"] == {
+            "volumeSize": 80,
+            "volumeType": "gp3",
+            "encrypted": "true",
+            "deleteOnTermination": "true",
+        }
+        assert b"RAID0" in base64.b64decode(found["userData"])
+        assert {spec["resourceType"] for spec in found["tagSpecifications"]} == {
+            "instance",
+            "volume",
+            "network-interface",
+        }
+        assert all(spec["tags"]["team"] == "a" for spec in found["tagSpecifications"])
+        # Subnets, profile and type are the node group's (aws-gpu spec 7).
+        assert not {"iamInstanceProfile", "instanceType", "imageId", "networkInterfaces"} & set(found)
+
+    def test_pods_may_be_let_to_the_metadata(self) -> None:
+        found = made(flavor("g5.xlarge"), args={"imds_hop_limit": 2})[f"{TEMPLATE}::nodes-g5-xlarge"].inputs
+        assert found["metadataOptions"]["httpPutResponseHopLimit"] == 2
+
+    def test_an_image_of_ones_own_says_what_eks_would(self) -> None:
+        """With an ImageId neither amiType nor version may be set, and EKS adds no user data (aws-gpu spec 6, 7)."""
+        graph = made(flavor("g7.2xlarge"), types={"g7.2xlarge": TypePolicy(ami_id="ami-0abc")})
+        group, template = graph[f"{GROUP}::nodes-g7-2xlarge"].inputs, graph[f"{TEMPLATE}::nodes-g7-2xlarge"].inputs
+        assert not {"amiType", "version", "releaseVersion"} & set(group)
+        assert template["imageId"] == "ami-0abc"
+        data = base64.b64decode(template["userData"]).decode()
+        for words in ("name: main", "apiServerEndpoint: https://api", "certificateAuthority: Q0E=", "172.20.0.0/16"):
+            assert words in data
+
+
+class TestReserved:
+    def test_a_capacity_block(self) -> None:
+        """aws-gpu spec 4: market type, reservation and instance type are in the template."""
+        rule = TypePolicy(capacity="capacity-block", reservation=BLOCK)
+        graph = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule})
+        (group,), (template,) = graph.of(GROUP), graph.of(TEMPLATE)
+        assert group.inputs["capacityType"] == "CAPACITY_BLOCK"
+        assert "instanceTypes" not in group.inputs
+        assert group.inputs["subnetIds"] == ["subnet-b"]
+        assert group.inputs["updateConfig"]["updateStrategy"] == "MINIMAL"
+        assert template.inputs["instanceType"] == "p5.48xlarge"
+        assert template.inputs["instanceMarketOptions"] == {"marketType": "capacity-block"}
+        target = template.inputs["capacityReservationSpecification"]["capacityReservationTarget"]
+        assert target == {"capacityReservationId": "cr-0a1b"}
+        begin, end = graph.of("aws:autoscaling/schedule:Schedule")
+        assert begin.inputs["startTime"] == "2026-11-22T12:00:00Z"
+        assert (begin.inputs["minSize"], begin.inputs["desiredCapacity"], begin.inputs["maxSize"]) == (0, 1, 1)
+        assert (end.inputs["startTime"], end.inputs["desiredCapacity"]) == ("2026-11-29T11:20:00Z", 0)
+        assert begin.inputs["autoscalingGroupName"] == f"asg-{group.name}"
+
+    @pytest.mark.parametrize(
+        ("id_", "key"),
+        [
+            ("cr-0a1b", "capacityReservationId"),
+            ("arn:aws:resource-groups:us-east-1:123456789012:group/p5", "capacityReservationResourceGroupArn"),
+        ],
+    )
+    def test_on_demand_reservations_by_id_or_group(self, id_: str, key: str) -> None:
+        rule = TypePolicy(capacity="odcr", reservation=replace(HELD, id=id_))
+        (template,) = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule}).of(TEMPLATE)
+        target = template.inputs["capacityReservationSpecification"]["capacityReservationTarget"]
+        assert target == {key: id_}
+        assert not {"instanceMarketOptions", "instanceType"} & set(template.inputs)
+
+    def test_a_replacement_waits_until_the_reserved_nodes_are_free(self) -> None:
+        rule = TypePolicy(capacity="odcr", reservation=HELD)
+        (held,) = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule}).of(GROUP)
+        (free,) = made(flavor("g5.xlarge")).of(GROUP)
+        assert (held.registration.delete_before_replace, free.registration.delete_before_replace) == (True, False)
+
+
+class TestEfa:
+    def test_interfaces_and_their_security_group(self) -> None:
+        rule = TypePolicy(efa=True, zones=("us-east-1a",), placement_group=True)
+        graph = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule})
+        (template,) = graph.of(TEMPLATE)
+        interfaces = template.inputs["networkInterfaces"]
+        assert len(interfaces) == 33
+        assert [i["interfaceType"] for i in interfaces] == ["interface"] + ["efa-only"] * 32
+        assert all(i["securityGroups"] == ["sg-cluster", "nodes-efa-id"] for i in interfaces)
+        assert not any("associatePublicIpAddress" in i or "subnetId" in i for i in interfaces)
+        assert template.inputs["placement"] == {"groupName": "nodes-p5-48xlarge"}
+        assert graph["aws:ec2/placementGroup:PlacementGroup::nodes-p5-48xlarge"].inputs["strategy"] == "cluster"
+        for type_ in ("SecurityGroupIngressRule", "SecurityGroupEgressRule"):
+            (found,) = graph.of(f"aws:vpc/{type_[0].lower()}{type_[1:]}:{type_}")
+            assert (found.inputs["ipProtocol"], found.inputs["referencedSecurityGroupId"]) == ("-1", "nodes-efa-id")
+
+    def test_without_efa_there_is_no_such_group(self) -> None:
+        graph = made(flavor("g5.xlarge"))
+        assert graph.of("aws:ec2/securityGroup:SecurityGroup") == []
+
+
+class TestAutoscaler:
+    def test_it_is_told_what_eks_does_not_hand_on(self) -> None:
+        graph = made(flavor("g5.12xlarge", {"nvidia.com/gpu": 4}, pool="a"))
+        tags = {e.inputs["tag"]["key"]: e.inputs["tag"]["value"] for e in graph.of(TAG)}
+        template = "k8s.io/cluster-autoscaler/node-template"
+        assert tags == {
+            "k8s.io/cluster-autoscaler/enabled": "true",
+            "k8s.io/cluster-autoscaler/main": "owned",
+            f"{template}/label/k8s.amazonaws.com/accelerator": "a10g",
+            f"{template}/label/node.kubernetes.io/instance-type": "g5.12xlarge",
+            f"{template}/label/pool": "a",
+            f"{template}/taint/nvidia.com/gpu": "true:NoSchedule",
+            f"{template}/resources/nvidia.com/gpu": "4",
+        }
+        for entry in graph.of(TAG):
+            assert entry.inputs["autoscalingGroupName"] == "asg-nodes-g5-12xlarge"
+            assert entry.inputs["tag"]["propagateAtLaunch"] is False
+            assert f"{GROUP}::nodes-g5-12xlarge" in entry.dependencies
+
+    def test_it_is_told_of_neuron(self) -> None:
+        graph = made(flavor("inf2.48xlarge", {"aws.amazon.com/neuron": 12}))
+        tags = {e.inputs["tag"]["key"]: e.inputs["tag"]["value"] for e in graph.of(TAG)}
+        template = "k8s.io/cluster-autoscaler/node-template"
+        assert tags[f"{template}/resources/aws.amazon.com/neuron"] == "12"
+        assert tags[f"{template}/taint/aws.amazon.com/neuron"] == "true:NoSchedule"
+
+
+def test_everything_has_a_parent_the_tags_and_a_name_in_the_outputs() -> None:
+    rule = TypePolicy(efa=True, zones=("us-east-1a",), placement_group=True)
+    graph = made(flavor("p5.48xlarge", P5), flavor("g5.xlarge", P5, name="b"), types={"p5.48xlarge": rule})
+    assert {entry.parent for entry in graph.graph if entry.key != COMPONENT} == {COMPONENT}
+    for entry in graph.graph:
+        if entry.key != COMPONENT and entry.type != TAG:
+            assert entry.inputs["tags"]["team"] == "a", entry.key
+    assert graph.exports["names"] == [entry.inputs["nodeGroupName"] for entry in graph.of(GROUP)]
+
+
+def test_the_same_models_give_the_same_groups() -> None:
+    assert made(flavor("g5.xlarge")).graph == made(flavor("g5.xlarge")).graph

@@ -1,0 +1,125 @@
+"""KarpenterAccess and KarpenterPools: what Karpenter needs in AWS, and what it is told to make."""
+
+import json
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes
+import pytest
+
+from components.aws.components.karpenter_access import KarpenterAccess
+from components.aws.components.karpenter_pools import KarpenterPools
+from components.nodes.policy import TypePolicy
+from tests.aws.components.aws_mock import Aws
+from tests.aws.environments import HELD, environment, flavor, one, planned
+from tests.recorded import Recorded, deploy
+
+POOL = "kubernetes:karpenter.sh/v1:NodePool"
+CLASS = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
+
+
+def access() -> Recorded:
+    def program() -> None:
+        made = KarpenterAccess(
+            "karpenter",
+            {"cluster_name": "main", "cluster_label": "main", "region": "us-east-1", "tags": {"team": "a"}},
+        )
+        pulumi.export("queue", [made.queue_name, made.queue_arn])
+        pulumi.export("role", [made.node_role_name, made.node_role_arn])
+
+    return deploy(program, mock=Aws())
+
+
+def pools(*flavors: Any, **changes: Any) -> Recorded:
+    where = environment(provisioner="karpenter", **changes)
+    groups = planned(one(*flavors, where=where), where)
+
+    def program() -> None:
+        provider = pulumi_kubernetes.Provider("cluster", kubeconfig="{}")
+        KarpenterPools(
+            "nodes",
+            {
+                "groups": groups,
+                "vpc_id": "vpc-1",
+                "subnets": {"us-east-1a": "subnet-a", "us-east-1b": "subnet-b"},
+                "cluster_security_group_id": "sg-cluster",
+                "node_role_name": "nodes-role",
+                "tags": {"team": "a"},
+            },
+            pulumi.ResourceOptions(providers=[provider]),
+        )
+
+    return deploy(program, mock=Aws())
+
+
+class TestAccess:
+    def test_nodes_may_join(self) -> None:
+        graph = access()
+        entry = graph["aws:eks/accessEntry:AccessEntry::karpenter-node"].inputs
+        assert (entry["type"], entry["clusterName"]) == ("EC2_LINUX", "main")
+        assert entry["principalArn"].endswith(":karpenter-node")
+
+    def test_only_events_of_aws_get_into_the_queue_and_over_tls_alone(self) -> None:
+        graph = access()
+        policy = json.loads(graph["aws:sqs/queuePolicy:QueuePolicy::karpenter-interruptions"].inputs["policy"])
+        allowed, denied = policy["Statement"]
+        assert (allowed["Effect"], allowed["Action"]) == ("Allow", "sqs:SendMessage")
+        assert allowed["Principal"] == {"Service": ["events.amazonaws.com", "sqs.amazonaws.com"]}
+        assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        assert {allowed["Resource"], denied["Resource"]} == {graph.exports["queue"][1]}
+        assert graph["aws:sqs/queue:Queue::karpenter-interruptions"].inputs["sqsManagedSseEnabled"] is True
+
+    def test_every_kind_of_notice_has_a_rule_and_a_target(self) -> None:
+        graph = access()
+        rules = graph.of("aws:cloudwatch/eventRule:EventRule")
+        kinds = {json.loads(rule.inputs["eventPattern"])["detail-type"][0] for rule in rules}
+        assert {"EC2 Spot Instance Interruption Warning", "AWS Health Event"} <= kinds
+        targets = graph.of("aws:cloudwatch/eventTarget:EventTarget")
+        assert {target.inputs["rule"] for target in targets} == {rule.name for rule in rules}
+        assert {target.inputs["arn"] for target in targets} == {graph.exports["queue"][1]}
+
+    def test_parents_and_tags(self) -> None:
+        graph = access()
+        component = "inference-platform:index:KarpenterAccess::karpenter"
+        assert {entry.parent for entry in graph.graph if entry.key != component} == {component}
+        untagged = {"QueuePolicy", "EventTarget", "RolePolicyAttachment", "KarpenterAccess"}
+        for entry in graph.graph:
+            if entry.type.rpartition(":")[2] not in untagged:
+                assert entry.inputs["tags"]["team"] == "a", entry.key
+
+    def test_outputs(self) -> None:
+        exports = access().exports
+        assert exports["queue"][0] == "main-karpenter"
+        assert exports["role"][0] == "karpenter-node"
+
+
+class TestPools:
+    def test_one_pool_and_one_class_per_need(self) -> None:
+        graph = pools(flavor("g6.xlarge", name="a"), flavor("g5.xlarge", name="b"))
+        assert {entry.inputs["metadata"]["name"] for entry in graph.of(POOL)} == {"g6-xlarge", "g5-xlarge"}
+        assert {entry.inputs["metadata"]["name"] for entry in graph.of(CLASS)} == {"g6-xlarge", "g5-xlarge"}
+
+    def test_a_pool_comes_after_its_class_and_goes_before_it(self) -> None:
+        graph = pools(flavor("g5.xlarge"))
+        assert f"{CLASS}::nodes-g5-xlarge-class" in graph[f"{POOL}::nodes-g5-xlarge"].dependencies
+
+    def test_where_nodes_are_and_as_whom(self) -> None:
+        spec = pools(flavor("g5.xlarge"))[f"{CLASS}::nodes-g5-xlarge-class"].inputs["spec"]
+        assert spec["subnetSelectorTerms"] == [{"id": "subnet-a"}, {"id": "subnet-b"}]
+        assert spec["securityGroupSelectorTerms"] == [{"id": "sg-cluster"}]
+        assert (spec["role"], spec["tags"]) == ("nodes-role", {"team": "a"})
+
+    @pytest.mark.parametrize("efa", [True, False])
+    def test_only_nodes_with_efa_are_in_its_security_group(self, efa: bool) -> None:
+        rule = TypePolicy(capacity="odcr", reservation=HELD, efa=efa)
+        graph = pools(flavor("p5.48xlarge", {"nvidia.com/gpu": 8}), types={"p5.48xlarge": rule})
+        (class_,) = graph.of(CLASS)
+        groups = [{"id": "sg-cluster"}, *([{"id": "nodes-efa-id"}] if efa else [])]
+        assert class_.inputs["spec"]["securityGroupSelectorTerms"] == groups
+        assert class_.inputs["spec"]["subnetSelectorTerms"] == [{"id": "subnet-b"}]
+
+    def test_parents_and_provider(self) -> None:
+        graph = pools(flavor("g5.xlarge"))
+        for entry in [*graph.of(POOL), *graph.of(CLASS)]:
+            assert entry.parent == "inference-platform:index:KarpenterPools::nodes"
+            assert entry.provider == "pulumi:providers:kubernetes::cluster"

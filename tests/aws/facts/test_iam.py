@@ -1,0 +1,385 @@
+"""The policies: who may do what, on what, and what is refused while they are filled in."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import botocore.session  # type: ignore[import-untyped]
+import pytest
+from moto.iam.aws_managed_policies import aws_managed_policies_data
+from moto.iam.policy_validation import IAMPolicyDocumentValidator
+
+from components.aws.facts.iam import (
+    INLINE_MAX,
+    Document,
+    controllers,
+    location_problem,
+    model_loader,
+    placeholders,
+    pod_identity_trust,
+    policies,
+    policy,
+)
+
+VALUES = {
+    "partition": "aws",
+    "region": "us-east-1",
+    "cluster": "demo",
+    "node_role_arn": "arn:aws:iam::123456789012:role/node",
+    "queue_arn": "arn:aws:sqs:us-east-1:123456789012:demo",
+    "bucket": "models",
+    "prefix": "llama/",
+}
+READS = re.compile(r"[a-z0-9-]+:(Describe|Get|List)\w+")
+OWNED = "aws:ResourceTag/kubernetes.io/cluster/demo"
+MADE = "aws:RequestTag/kubernetes.io/cluster/demo"
+BALANCED = "elbv2.k8s.aws/cluster"
+
+
+def filled(name: str) -> Document:
+    return policy(name, **{key: VALUES[key] for key in placeholders(name)})
+
+
+def statements(name: str) -> Iterator[tuple[set[str], list[str], dict[str, Any]]]:
+    for one in filled(name)["Statement"]:
+        yield set(one["Action"]), one["Resource"], one.get("Condition", {})
+
+
+def granting(name: str, action: str) -> list[tuple[list[str], dict[str, Any]]]:
+    return [(resources, conditions) for actions, resources, conditions in statements(name) if action in actions]
+
+
+def actions(name: str) -> set[str]:
+    return {action for granted, _, _ in statements(name) for action in granted}
+
+
+def test_these_are_all_policies() -> None:
+    assert set(policies()) == {
+        "cluster-autoscaler",
+        "karpenter-controller",
+        "load-balancer-controller",
+        "model-loader-bucket",
+        "model-loader-prefix",
+    }
+    assert all(one.source for one in policies().values())
+
+
+@pytest.mark.parametrize("name", policies())
+def test_iam_would_read_it(name: str) -> None:
+    document = filled(name)
+    IAMPolicyDocumentValidator(json.dumps(document)).validate()
+    sids = [one["Sid"] for one in document["Statement"] if "Sid" in one]
+    assert len(sids) == len(set(sids))
+    assert all(re.fullmatch("[A-Za-z0-9]+", sid) for sid in sids)
+    assert "${" not in json.dumps(document)
+
+
+@pytest.mark.parametrize("name", policies())
+def test_it_fits_into_a_role_whatever_the_cluster_is_called(name: str) -> None:
+    longest = {**VALUES, "cluster": "c" * 100, "region": "ap-southeast-2", "partition": "aws-us-gov"}
+    longest |= {"bucket": "b" * 63, "prefix": "p" * 200}
+    document = policy(name, **{key: longest[key] for key in placeholders(name)})
+    assert len(json.dumps(document, separators=(",", ":"))) < INLINE_MAX
+
+
+@pytest.mark.parametrize("name", policies())
+def test_only_reads_are_on_everything_without_condition(name: str) -> None:
+    for granted, resources, conditions in statements(name):
+        if "*" in resources and not conditions:
+            assert all(READS.fullmatch(action) for action in granted), granted
+
+
+@pytest.mark.parametrize("name", policies())
+def test_no_action_is_a_wildcard_and_none_is_listed_twice(name: str) -> None:
+    assert not any("*" in action for action in actions(name))
+    for one in filled(name)["Statement"]:
+        assert len(one["Action"]) == len(set(one["Action"]))
+
+
+@pytest.mark.parametrize("name", policies())
+def test_every_action_is_an_operation_of_its_service(name: str) -> None:
+    """IAM takes a misspelt action without a word; three have no operation of the same name."""
+    without = {"iam:PassRole", "s3:ListBucket", "elasticloadbalancing:SetWebAcl"}
+    session = botocore.session.get_session()
+    for action in actions(name) - without:
+        service, operation = action.split(":")
+        model = session.get_service_model({"elasticloadbalancing": "elbv2"}.get(service, service))
+        assert operation in model.operation_names, action
+
+
+def test_the_autoscaler_reads_what_the_specification_says() -> None:
+    assert actions("cluster-autoscaler") == {
+        *(f"autoscaling:Describe{what}" for what in ("AutoScalingGroups", "AutoScalingInstances", "Tags")),
+        *(f"autoscaling:Describe{what}" for what in ("LaunchConfigurations", "ScalingActivities")),
+        *(f"ec2:Describe{what}" for what in ("Images", "InstanceTypes", "LaunchTemplateVersions")),
+        "ec2:GetInstanceTypesFromInstanceRequirements",
+        "eks:DescribeNodegroup",
+        "autoscaling:SetDesiredCapacity",
+        "autoscaling:TerminateInstanceInAutoScalingGroup",
+    }
+
+
+@pytest.mark.parametrize("what", ["SetDesiredCapacity", "TerminateInstanceInAutoScalingGroup"])
+def test_the_autoscaler_scales_groups_of_its_cluster_alone(what: str) -> None:
+    ((resources, conditions),) = granting("cluster-autoscaler", f"autoscaling:{what}")
+    assert conditions == {"StringEquals": {"aws:ResourceTag/k8s.io/cluster-autoscaler/demo": "owned"}}
+    assert resources == ["arn:aws:autoscaling:us-east-1:*:autoScalingGroup:*:autoScalingGroupName/*"]
+
+
+def test_karpenter_may_do_what_the_specification_says_and_read_zonal_shifts() -> None:
+    describes = "CapacityReservations Images Instances InstanceStatus InstanceTypeOfferings InstanceTypes"
+    describes += " LaunchTemplates PlacementGroups SecurityGroups SpotPriceHistory Subnets"
+    changes = "RunInstances CreateFleet CreateLaunchTemplate CreateTags TerminateInstances DeleteLaunchTemplate"
+    profiles = "Create Tag Delete Get"
+    assert actions("karpenter-controller") == {
+        *(f"ec2:Describe{what}" for what in describes.split()),
+        *(f"ec2:{what}" for what in changes.split()),
+        *(f"iam:{what}InstanceProfile" for what in profiles.split()),
+        *("iam:AddRoleToInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:ListInstanceProfiles"),
+        *("sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"),
+        *("iam:PassRole", "eks:DescribeCluster", "pricing:GetProducts", "ssm:GetParameter"),
+        "arc-zonal-shift:GetManagedResource",
+    }
+
+
+@pytest.mark.parametrize("what", ["RunInstances", "CreateFleet", "CreateLaunchTemplate"])
+def test_karpenter_makes_instances_with_its_tags_alone(what: str) -> None:
+    made = [
+        conditions
+        for resources, conditions in granting("karpenter-controller", f"ec2:{what}")
+        if any(":instance/" in resource for resource in resources)
+    ]
+    assert made == [{"StringEquals": {MADE: "owned"}, "StringLike": {"aws:RequestTag/karpenter.sh/nodepool": "*"}}]
+
+
+def test_karpenter_launches_from_its_own_templates_alone() -> None:
+    conditions = [
+        conditions["StringEquals"]
+        for resources, conditions in granting("karpenter-controller", "ec2:RunInstances")
+        if "arn:aws:ec2:us-east-1:*:launch-template/*" in resources
+    ]
+    assert {OWNED: "owned"} in conditions
+    assert all(conditions)
+
+
+@pytest.mark.parametrize("what", ["TerminateInstances", "DeleteLaunchTemplate"])
+def test_karpenter_deletes_what_is_the_clusters_alone(what: str) -> None:
+    ((_, conditions),) = granting("karpenter-controller", f"ec2:{what}")
+    assert conditions == {
+        "StringEquals": {OWNED: "owned"},
+        "StringLike": {"aws:ResourceTag/karpenter.sh/nodepool": "*"},
+    }
+
+
+def test_karpenter_tags_while_it_launches_and_names_its_own() -> None:
+    launching, naming = granting("karpenter-controller", "ec2:CreateTags")
+    assert launching[1]["StringEquals"][MADE] == "owned"
+    assert set(launching[1]["StringEquals"]["ec2:CreateAction"]) == {
+        *("RunInstances", "CreateFleet", "CreateLaunchTemplate"),
+    }
+    assert naming[0] == ["arn:aws:ec2:us-east-1:*:instance/*"]
+    assert naming[1]["StringEquals"] == {OWNED: "owned"}
+    assert not any("cluster/" in key for key in naming[1]["ForAllValues:StringEquals"]["aws:TagKeys"])
+
+
+def test_karpenter_passes_the_node_role_to_instances_alone() -> None:
+    ((resources, conditions),) = granting("karpenter-controller", "iam:PassRole")
+    assert resources == [VALUES["node_role_arn"]]
+    services = conditions["StringEquals"]["iam:PassedToService"]
+    assert services == ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]
+
+
+@pytest.mark.parametrize(
+    ("what", "tags"),
+    [
+        ("CreateInstanceProfile", {"aws:RequestTag"}),
+        ("TagInstanceProfile", {"aws:RequestTag", "aws:ResourceTag"}),
+        ("AddRoleToInstanceProfile", {"aws:ResourceTag"}),
+        ("RemoveRoleFromInstanceProfile", {"aws:ResourceTag"}),
+        ("DeleteInstanceProfile", {"aws:ResourceTag"}),
+    ],
+)
+def test_karpenter_changes_instance_profiles_of_its_cluster_and_region(what: str, tags: set[str]) -> None:
+    ((_, conditions),) = granting("karpenter-controller", f"iam:{what}")
+    assert conditions["StringEquals"] == {
+        f"{tag}/{key}": value
+        for tag in tags
+        for key, value in (
+            ("kubernetes.io/cluster/demo", "owned"),
+            ("topology.kubernetes.io/region", "us-east-1"),
+        )
+    }
+    assert set(conditions["StringLike"]) == {f"{tag}/karpenter.k8s.aws/ec2nodeclass" for tag in tags}
+
+
+def test_karpenter_reads_its_queue_its_cluster_and_its_region() -> None:
+    ((queues, _),) = granting("karpenter-controller", "sqs:ReceiveMessage")
+    assert queues == [VALUES["queue_arn"]]
+    ((clusters, _),) = granting("karpenter-controller", "eks:DescribeCluster")
+    assert clusters == ["arn:aws:eks:us-east-1:*:cluster/demo"]
+    for action in actions("karpenter-controller"):
+        if action.startswith("ec2:Describe"):
+            ((_, conditions),) = granting("karpenter-controller", action)
+            assert conditions == {"StringEquals": {"aws:RequestedRegion": "us-east-1"}}, action
+
+
+def test_load_balancers_are_made_with_the_clusters_tag() -> None:
+    for what in ("LoadBalancer", "TargetGroup", "Listener", "Rule"):
+        ((_, conditions),) = granting("load-balancer-controller", f"elasticloadbalancing:Create{what}")
+        assert conditions == {"StringEquals": {f"aws:RequestTag/{BALANCED}": "demo"}}
+
+
+def test_load_balancers_of_others_are_not_changed() -> None:
+    """The two exceptions are those that AWS makes in its own policy for the same controller."""
+    free = {"elasticloadbalancing:SetRulePriorities", "elasticloadbalancing:SetWebAcl"}
+    writes = {
+        action
+        for action in actions("load-balancer-controller")
+        if re.match(r"elasticloadbalancing:(Modify|Set|Delete|Register|Deregister|Add|Remove)", action)
+    }
+    assert free < writes
+    for action in writes - free:
+        for _, conditions in granting("load-balancer-controller", action):
+            equal = conditions["StringEquals"]
+            own = equal.get(f"aws:ResourceTag/{BALANCED}") == "demo"
+            assert own or (action.endswith("AddTags") and "elasticloadbalancing:CreateAction" in equal), action
+
+
+def test_the_load_balancer_controller_cannot_take_over_by_tagging() -> None:
+    for action in ("elasticloadbalancing:AddTags", "elasticloadbalancing:RemoveTags", "ec2:CreateTags"):
+        for _, conditions in granting("load-balancer-controller", action):
+            creating = {"elasticloadbalancing:CreateAction", "ec2:CreateAction"} & set(conditions["StringEquals"])
+            assert creating or conditions["Null"] == {f"aws:RequestTag/{BALANCED}": "true"}
+
+
+def test_security_groups_are_the_controllers_or_the_nodes() -> None:
+    keys = [
+        set(conditions["StringEquals"])
+        for _, conditions in granting("load-balancer-controller", "ec2:AuthorizeSecurityGroupIngress")
+    ]
+    assert keys == [{f"aws:ResourceTag/{BALANCED}"}, {OWNED}]
+    ((_, conditions),) = granting("load-balancer-controller", "ec2:DeleteSecurityGroup")
+    assert conditions == {"StringEquals": {f"aws:ResourceTag/{BALANCED}": "demo"}}
+
+
+def test_the_service_linked_role_is_that_of_load_balancing() -> None:
+    ((_, conditions),) = granting("load-balancer-controller", "iam:CreateServiceLinkedRole")
+    assert conditions == {"StringEquals": {"iam:AWSServiceName": "elasticloadbalancing.amazonaws.com"}}
+
+
+def test_the_load_balancer_controller_can_do_what_aws_lets_its_own_do() -> None:
+    """EKS Auto Mode runs the same controller; what it needs beyond is for its own tags and for EC2-Classic."""
+    document = json.loads(aws_managed_policies_data)["AmazonEKSLoadBalancingPolicy"]["Document"]
+    theirs = {action for one in document["Statement"] for action in one["Action"]}
+    assert theirs - actions("load-balancer-controller") == {
+        "ec2:DescribeClassicLinkInstances",
+        "ec2:DescribeVpcClassicLink",
+        "shield:TagResource",
+        "wafv2:ListWebACLs",
+    }
+
+
+def test_the_model_loader_has_exactly_two_actions() -> None:
+    document = model_loader(["models", "more/llama/"], "aws")
+    assert document["Statement"] == [
+        {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": ["arn:aws:s3:::models"]},
+        {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::models/*"]},
+        {
+            "Effect": "Allow",
+            "Action": ["s3:ListBucket"],
+            "Resource": ["arn:aws:s3:::more"],
+            "Condition": {"StringLike": {"s3:prefix": "llama/*"}},
+        },
+        {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::more/llama/*"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    "location", ["", "s3://models", "Models", "m", "models/*", "models/ll?ma", "models/${aws:x}"]
+)
+def test_places_that_are_no_bucket_or_more_than_a_prefix(location: str) -> None:
+    assert repr(location) in (location_problem(location) or "")
+    with pytest.raises(ValueError, match=r"found"):
+        model_loader([location], "aws")
+
+
+@pytest.mark.parametrize("location", ["models", "my.models-1", "models/a", "models/a/b c/"])
+def test_places_of_models(location: str) -> None:
+    assert location_problem(location) is None
+
+
+def test_every_wrong_value_is_named_at_once() -> None:
+    with pytest.raises(ValueError, match="policy cluster-autoscaler") as raised:
+        policy("cluster-autoscaler", cluster="*", partition="", colour="red")
+    message = str(raised.value)
+    assert "region is missing" in message
+    assert "colour is unknown; allowed are cluster, partition, region" in message
+    assert "cluster is '*'" in message
+    assert "partition is ''" in message
+
+
+def test_an_unknown_policy_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        policy("admin")
+
+
+def test_each_document_is_its_own() -> None:
+    filled("cluster-autoscaler")["Statement"].clear()
+    assert filled("cluster-autoscaler")["Statement"]
+
+
+def test_the_partition_and_region_reach_every_resource() -> None:
+    values = {**VALUES, "partition": "aws-cn", "region": "cn-north-1"}
+    for name in policies():
+        document = policy(name, **{key: values[key] for key in placeholders(name)})
+        text = json.dumps(document).replace(VALUES["node_role_arn"], "").replace(VALUES["queue_arn"], "")
+        assert "arn:aws:" not in text, name
+        assert "us-east-1" not in text, name
+
+
+def test_controllers_have_their_customary_service_accounts() -> None:
+    assert {key: (one.namespace, one.service_account) for key, one in controllers().items()} == {
+        "cluster-autoscaler": ("kube-system", "cluster-autoscaler"),
+        "karpenter": ("kube-system", "karpenter"),
+        "load-balancer-controller": ("kube-system", "aws-load-balancer-controller"),
+        "ebs-csi": ("kube-system", "ebs-csi-controller-sa"),
+        "efs-csi": ("kube-system", "efs-csi-controller-sa"),
+    }
+
+
+def test_each_controller_has_a_policy_of_ours_or_of_aws() -> None:
+    for key, one in controllers().items():
+        assert bool(one.policy) != bool(one.managed), key
+        assert not one.policy or one.policy in policies()
+    assert controllers()["ebs-csi"].managed == ("service-role/AmazonEBSCSIDriverPolicy",)
+    assert controllers()["efs-csi"].managed == ("service-role/AmazonEFSCSIDriverPolicy",)
+
+
+def test_policies_that_aws_manages_exist() -> None:
+    known = json.loads(aws_managed_policies_data)
+    for one in controllers().values():
+        for managed in one.managed:
+            path, _, name = f"/{managed}".rpartition("/")
+            assert known[name]["Path"] == f"{path}/"
+
+
+def test_a_role_trusts_service_accounts_of_one_cluster() -> None:
+    document = pod_identity_trust("demo", [("a", "one"), ("b", "two"), ("a", "three")])
+    common = {"Effect": "Allow", "Principal": {"Service": "pods.eks.amazonaws.com"}}
+    cluster = {"aws:RequestTag/eks-cluster-name": "demo"}
+    assert document["Version"] == "2012-10-17"
+    assert document["Statement"] == [
+        {
+            **common,
+            "Action": ["sts:AssumeRole", "sts:TagSession"],
+            "Condition": {
+                "StringEquals": {
+                    **cluster,
+                    "aws:RequestTag/kubernetes-namespace": namespace,
+                    "aws:RequestTag/kubernetes-service-account": names,
+                }
+            },
+        }
+        for namespace, names in (("a", ["one", "three"]), ("b", ["two"]))
+    ]

@@ -1,0 +1,286 @@
+"""What is refused before anything is created, each with a remedy (aws-gpu spec 18)."""
+
+import datetime
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.aws.nodes.checks import check_nodes, similar, vcpus
+from components.aws.nodes.plan import node_plan
+from components.aws.versions import check_version
+from components.nodes.fit import fit
+from components.nodes.instances import instance
+from components.nodes.policy import Reservation, TypePolicy
+from tests.aws.environments import BLOCK, HELD, NOW, ZONES, environment, flavor, one, planned, problems, small
+from tests.fleets import fleet_of, open_model
+
+P5 = {"nvidia.com/gpu": 8}
+
+
+def said(*flavors: Any, severity: str = "error", **changes: Any) -> list[str]:
+    where = environment(**changes)
+    return [str(problem) for problem in problems(one(*flavors, where=where), where, severity)]
+
+
+class TestFlavors:
+    """What is wrong with a flavor is reported at the model that claims it."""
+
+    @pytest.mark.parametrize(
+        ("kind", "region", "expected"),
+        [
+            ("p5e.48xlarge", "us-east-1", "p5e.48xlarge is not offered in us-east-1; it is in ap-southeast-2"),
+            ("g7.2xlarge", "us-east-1", "AWS has no EKS image (al2023) for g7.2xlarge: it needs NVIDIA driver 595"),
+            ("p3.2xlarge", "us-east-1", "is offered in no region any more"),
+        ],
+    )
+    def test_types_that_cannot_be_had(self, kind: str, region: str, expected: str) -> None:
+        (text,) = said(flavor(kind), region=region)
+        assert expected in text
+        assert text.startswith("fleet.yaml:")
+        assert "Playground/p: spec.modelClaim.modelName: flavor 'f' of OpenModel 'm'" in text
+
+    def test_types_that_can_be_had(self) -> None:
+        assert said(flavor("p5.48xlarge", P5)) == []
+
+    def test_an_unknown_type_comes_with_the_nearest_names(self) -> None:
+        (problem,) = fit(one(flavor("g5.xlarg")))
+        assert "INSTANCE-TYPE 'g5.xlarg' is not a known instance type; did you mean g5.xlarge, " in problem.reason
+
+    def test_more_than_the_instance_has(self) -> None:
+        (problem,) = fit(one(flavor("g5.12xlarge", {"nvidia.com/gpu": 5})))
+        assert "asks for 5 nvidia.com/gpu, and g5.12xlarge has 4" in problem.reason
+
+    @pytest.mark.parametrize(
+        ("kind", "count", "expected"),
+        [
+            ("g5.xlarge", 1, "g5.xlarge has no EFA; the cheapest type with so many is "),
+            ("p4d.24xlarge", 5, "p4d.24xlarge has 4 EFA interfaces"),
+            ("p5.48xlarge", 33, "no instance type has more than 32"),
+        ],
+    )
+    def test_efa_on_a_type_without_it(self, kind: str, count: int, expected: str) -> None:
+        limits = {"nvidia.com/gpu": 1, "vpc.amazonaws.com/efa": count}
+        (problem,) = fit(one(flavor(kind, limits)))
+        assert f"asks for {count} vpc.amazonaws.com/efa, and {kind} has" in problem.reason
+        assert expected in problem.reason
+
+    def test_a_zone_without_subnets(self) -> None:
+        (text,) = said(flavor("g5.xlarge", topology_kubernetes_io__zone="us-east-1f"))
+        assert "asks for zone us-east-1f, and the nodes of this environment are in us-east-1a, us-east-1b" in text
+
+    @pytest.mark.parametrize(
+        ("selector", "provisioner", "expected"),
+        [
+            ({"kubernetes_io__arch": "arm64"}, "managed", "kubernetes.io/arch: arm64, and its nodes have amd64"),
+            ({"node-role_kubernetes_io__gpu": "x"}, "managed", "which EKS lets nobody set"),
+            ({"eks_amazonaws_com__nodegroup": "x"}, "managed", "which EKS lets nobody set"),
+            ({"node-role_kubernetes_io__gpu": "x"}, "karpenter", "which Karpenter lets nobody set"),
+            ({"eks_amazonaws_com__capacityType": "SPOT"}, "karpenter", "write karpenter.sh/capacity-type instead"),
+            ({"team": ""}, "managed", "EKS takes keys and values of 1 to 63 characters"),
+        ],
+    )
+    def test_labels_that_no_node_can_have(self, selector: Any, provisioner: str, expected: str) -> None:
+        (text,) = said(flavor("g5.xlarge", **selector), provisioner=provisioner)
+        assert expected in text
+
+    @pytest.mark.parametrize("provisioner", ["managed", "karpenter"])
+    def test_labels_that_nodes_can_have(self, provisioner: str) -> None:
+        selector: Any = {"kubernetes_io__arch": "amd64", "team": "chat", "karpenter_sh__capacity-type": "spot"}
+        assert said(flavor("g5.xlarge", **selector), provisioner=provisioner) == []
+
+    def test_karpenter_does_not_place_parts_of_a_gpu(self) -> None:
+        (text,) = said(flavor("g6f.xlarge"), provisioner="karpenter")
+        assert "Karpenter does not place pods on g6f.xlarge" in text
+        assert said(flavor("g6f.xlarge")) == []
+
+    def test_reserved_capacity_needs_a_reservation(self) -> None:
+        (text,) = said(
+            flavor("p5.48xlarge", P5, **{"karpenter_sh__capacity-type": "reserved"}), provisioner="karpenter"
+        )
+        assert "write gpuNodes.types.p5.48xlarge.reservation: {id: cr-..., zone: ..., count: ...}" in text
+
+    def test_unknown_capacity(self) -> None:
+        selector: Any = {"karpenter_sh__capacity-type": "cheap"}
+        (text,) = said(flavor("g5.xlarge", **selector), provisioner="karpenter")
+        assert "asks for capacity 'cheap'; known are on-demand, spot, odcr, capacity-block" in text
+
+
+class TestReservations:
+    @pytest.mark.parametrize(
+        ("rule", "expected"),
+        [
+            (
+                {"reservation": replace(BLOCK, starts=NOW - datetime.timedelta(9), ends=NOW - datetime.timedelta(1))},
+                "ended 2026-11-20 12:00 UTC, and it is 2026-11-21 12:00",
+            ),
+            (
+                {"reservation": BLOCK, "zones": ZONES},
+                "one zone, us-east-1b, and zones says us-east-1a, us-east-1b",
+            ),
+            (
+                {"reservation": replace(BLOCK, zone="us-east-1f")},
+                "is in us-east-1f, where the environment has no",
+            ),
+            ({"reservation": replace(BLOCK, starts=None)}, "write starts and ends"),
+            ({"reservation": replace(BLOCK, starts=BLOCK.ends)}, "after it ends"),
+            ({"reservation": replace(BLOCK, id="arn:aws:x:group/y")}, "named by its id, cr-..."),
+            ({}, "capacity capacity-block needs one"),
+        ],
+    )
+    def test_a_capacity_block_that_cannot_be(self, rule: dict[str, Any], expected: str) -> None:
+        types = {"p5.48xlarge": TypePolicy(capacity="capacity-block", **rule)}
+        texts = said(flavor("p5.48xlarge", P5), types=types)
+        assert any(expected in t and "Pulumi.dev.yaml: gpuNodes.types.p5.48xlarge.reservation: " in t for t in texts)
+
+    def test_capacity_blocks_are_not_sold_for_every_type(self) -> None:
+        types = {"g5.48xlarge": TypePolicy(capacity="capacity-block", reservation=BLOCK)}
+        (text,) = said(flavor("g5.48xlarge", P5), types=types)
+        assert "Capacity Blocks are not sold for g5.48xlarge; use an On-Demand reservation: capacity: odcr" in text
+
+    @pytest.mark.parametrize(
+        "rule", [{"capacity": "capacity-block", "reservation": BLOCK}, {"capacity": "odcr", "reservation": HELD}]
+    )
+    def test_reservations_that_can_be(self, rule: dict[str, Any]) -> None:
+        assert said(flavor("p5.48xlarge", P5), types={"p5.48xlarge": TypePolicy(**rule)}) == []
+
+    def test_a_reservation_without_a_capacity_kind_would_not_be_used(self) -> None:
+        (text,) = said(flavor("p5.48xlarge", P5), types={"p5.48xlarge": TypePolicy(reservation=HELD)})
+        assert "write capacity: odcr or capacity-block" in text
+
+    def test_resource_groups_are_for_managed_groups(self) -> None:
+        group = Reservation("arn:aws:resource-groups:us-east-1:1:group/p5", "us-east-1b", 2)
+        types = {"p5.48xlarge": TypePolicy(capacity="odcr", reservation=group)}
+        assert said(flavor("p5.48xlarge", P5), types=types) == []
+        (text,) = said(flavor("p5.48xlarge", P5), types=types, provisioner="karpenter")
+        assert "Karpenter names reservations by id" in text
+
+
+class TestTypes:
+    @pytest.mark.parametrize(
+        ("name", "rule", "key", "expected"),
+        [
+            ("g5.xlarg", {}, "", "unknown instance type 'g5.xlarg'; did you mean g5.xlarge"),
+            ("g5.xlarge", {"efa": True, "zones": ("us-east-1a",)}, "efa", "no EFA; of its family, g5.12xlarge"),
+            ("p5.48xlarge", {"efa": True}, "efa", "are in one zone; choose one: zones: [us-east-1a]"),
+            ("p5.48xlarge", {"placement_group": True}, "efa", "are in one zone"),
+            ("g5.xlarge", {"alternatives": ("g5g.xlarge",)}, "spotTypes", "mixed architectures in one group"),
+            ("g5.xlarge", {"alternatives": ("inf2.xlarge",)}, "spotTypes", "inf2.xlarge needs another image"),
+            ("g5.xlarge", {"alternatives": ("g5.xxl",)}, "spotTypes", "unknown instance type 'g5.xxl'"),
+            ("g5.xlarge", {"alternatives": ("p5e.48xlarge",)}, "spotTypes", "p5e.48xlarge is not offered"),
+            ("g5.xlarge", {"zones": ("us-east-1f",)}, "zones", "us-east-1f: nodes can be in us-east-1a, us-east-1b"),
+            ("g5.xlarge", {"min_nodes": 3, "max_nodes": 2}, "minNodes", "3 is more than maxNodes, 2"),
+        ],
+    )  # fmt: skip
+    def test_settings_that_cannot_be(self, name: str, rule: dict[str, Any], key: str, expected: str) -> None:
+        where = environment(types={name: TypePolicy(**rule)})
+        fleet = one(flavor("g6.xlarge"), where=where)
+        texts = [str(problem) for problem in problems(fleet, where)]
+        assert any(t.startswith(f"Pulumi.dev.yaml: gpuNodes.types.{name}.{key}") and expected in t for t in texts), (
+            texts
+        )
+
+    def test_pods_must_fit_what_is_taken_instead(self) -> None:
+        rule = TypePolicy(alternatives=("g5.xlarge",))
+        where = environment(capacity="spot", types={"g5.12xlarge": rule})
+        (problem,) = fit(one(flavor("g5.12xlarge", {"nvidia.com/gpu": 4}), where=where))
+        assert "asks for 4 nvidia.com/gpu, and g5.xlarge has 1" in problem.reason
+
+    def test_spot_in_one_pool_is_warned_about_with_types_to_add(self) -> None:
+        (text,) = said(flavor("g5.xlarge"), capacity="spot", severity="warning")
+        assert "such as g5.2xlarge, g5.4xlarge, g5.8xlarge" in text
+        more = {"g5.xlarge": TypePolicy(alternatives=("g5.2xlarge", "g5.4xlarge"))}
+        assert said(flavor("g5.xlarge"), capacity="spot", types=more, severity="warning") == []
+
+    def test_similar_types_have_the_same_accelerators(self) -> None:
+        node = instance("g6.2xlarge")
+        assert node is not None
+        assert similar(node) == ["g6.4xlarge", "gr6.4xlarge", "g6.8xlarge", "gr6.8xlarge", "g6.16xlarge"]
+
+
+class TestGroups:
+    def fleet(self, count: int) -> Any:
+        models = [open_model(f"m{i}", flavors=[flavor("g5.xlarge", pool=f"p{i}")]) for i in range(count)]
+        return fleet_of(*models, *(small(f"p{i}", f"m{i}") for i in range(count)))
+
+    def test_eks_allows_thirty(self) -> None:
+        assert problems(self.fleet(30), environment()) == []
+        (problem,) = problems(self.fleet(31), environment())
+        assert problem.reason.startswith("31 node groups, and EKS allows 30 in a cluster: g5-xlarge-p0")
+        assert "provisioner: karpenter" in problem.reason
+
+    def test_karpenter_has_no_such_limit(self) -> None:
+        assert problems(self.fleet(31), environment(provisioner="karpenter")) == []
+
+    def test_efa_groups_are_in_one_zone(self) -> None:
+        limits = {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32}
+        (text,) = said(flavor("p5.48xlarge", limits))
+        assert "Pulumi.dev.yaml: gpuNodes.types.p5.48xlarge.zones: pods ask for EFA" in text
+        assert said(flavor("p5.48xlarge", limits), zones=("us-east-1a",)) == []
+
+
+class TestQuotas:
+    def test_vcpus_at_the_largest(self) -> None:
+        where = environment()
+        groups = planned(one(flavor("p5.48xlarge", P5), replicas=2), where)
+        assert vcpus(groups) == {"L-417A185B": 384}  # aws-gpu spec 14: 192 each
+
+    def test_spot_counts_elsewhere_and_blocks_nowhere(self) -> None:
+        spot = environment(capacity="spot")
+        assert vcpus(planned(one(flavor("g5.xlarge")), spot)) == {"L-3819A6DF": 4}
+        block = environment(types={"p5.48xlarge": TypePolicy(capacity="capacity-block", reservation=BLOCK)})
+        assert vcpus(planned(one(flavor("p5.48xlarge", P5)), block)) == {}
+
+    @pytest.mark.parametrize(("quota", "warned"), [(7, True), (8, False)])
+    def test_too_few_are_warned_about(self, quota: int, warned: bool) -> None:
+        texts = said(flavor("g5.2xlarge"), quotas={"L-DB2E81BA": quota}, severity="warning")
+        assert [("8 vCPUs of quota L-DB2E81BA, and the account has 7" in text) for text in texts] == [True] * warned
+
+    def test_an_unknown_code(self) -> None:
+        (text,) = said(flavor("g5.2xlarge"), quotas={"L-DB2E81BB": 8})
+        assert "unknown quota code 'L-DB2E81BB'; did you mean 'L-DB2E81BA'?" in text
+
+
+class TestVersions:
+    """aws-gpu spec 5 and 18, A10."""
+
+    @pytest.mark.parametrize(
+        ("version", "day", "severity", "expected"),
+        [
+            ("1.35", "2026-11-21", "", ""),
+            ("1.36", "2026-11-21", "", ""),
+            ("1.34", "2026-11-21", "warning", "standard support of EKS 1.34 ends 2026-12-02"),
+            ("1.34", "2026-10-02", "", ""),
+            ("1.34", "2026-10-03", "warning", "ends 2026-12-02"),
+            ("1.33", "2026-11-21", "warning", "in extended support since 2026-07-29, until 2027-07-29"),
+            ("1.30", "2026-11-21", "error", "out of support since 2026-07-23; supported are 1.31, 1.32"),
+            ("1.31", "2026-11-26", "error", "out of support since 2026-11-26; supported are 1.32"),
+            ("1.99", "2026-11-21", "error", "unknown EKS version '1.99'; supported are 1.31"),
+        ],
+    )
+    def test_support(self, version: str, day: str, severity: str, expected: str) -> None:
+        found = list(check_version(version, datetime.date.fromisoformat(day), "Pulumi.dev.yaml", "cluster.version"))
+        assert [problem.severity for problem in found] == ([severity] if severity else [])
+        assert all(expected in problem.reason for problem in found)
+        assert all(str(problem).startswith("Pulumi.dev.yaml: cluster.version: ") for problem in found)
+
+
+def test_everything_is_reported_at_once() -> None:
+    where = environment(
+        region="us-east-1",
+        types={
+            "g5.xlarge": TypePolicy(efa=True, zones=("us-east-1a",), alternatives=("g5g.xlarge",)),
+            "p5.48xlarge": TypePolicy(
+                capacity="capacity-block", reservation=replace(BLOCK, ends=NOW - datetime.timedelta(1)), zones=ZONES
+            ),
+        },
+    )
+    fleet = fleet_of(
+        open_model("a", flavors=[flavor("p5e.48xlarge", P5)]),
+        open_model("b", flavors=[flavor("g7.2xlarge")]),
+        small("a", "a"),
+        small("b", "b"),
+    )
+    texts = [p.reason for p in check_nodes(fleet, node_plan(fleet, where), where) if p.severity == "error"]
+    for expected in ("not offered", "no EKS image", "no EFA", "mixed architectures", "ended", "one zone, us-east-1b"):
+        assert any(expected in text for text in texts), expected

@@ -1,0 +1,130 @@
+"""Node groups in Karpenter's words (aws-gpu spec 10; CRDs of Karpenter 1.14)."""
+
+from typing import Any
+
+import pytest
+
+from components.aws.nodes.karpenter import node_class, node_pool
+from components.aws.nodes.plan import NodeGroupPlan
+from components.nodes.policy import TypePolicy
+from tests.aws.environments import HELD, environment, flavor, one, planned
+
+REQUIREMENTS = {
+    "karpenter.sh/capacity-type",
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+    "node.kubernetes.io/instance-type",
+    "topology.kubernetes.io/zone",
+}
+
+
+def groups(*flavors: Any, **changes: Any) -> dict[str, NodeGroupPlan]:
+    where = environment(provisioner="karpenter", **changes)
+    return {group.name: group for group in planned(one(*flavors, where=where), where)}
+
+
+def requirements(pool: Any) -> dict[str, list[str]]:
+    listed = pool["spec"]["template"]["spec"]["requirements"]
+    assert all(each["operator"] == "In" for each in listed)
+    return {each["key"]: each["values"] for each in listed}
+
+
+def spec_of(plan: NodeGroupPlan, release: str = "") -> Any:
+    return node_class(plan, ["subnet-1"], ["sg-1"], "nodes", {"team": "a"}, release)["spec"]
+
+
+class TestNodePool:
+    def test_what_it_may_make(self) -> None:
+        (plan,) = groups(flavor("g5.12xlarge", {"nvidia.com/gpu": 4}, team="chat")).values()
+        pool = node_pool(plan)
+        assert (pool["apiVersion"], pool["kind"], pool["metadata"]["name"]) == (
+            "karpenter.sh/v1",
+            "NodePool",
+            "g5-12xlarge",
+        )
+        wanted = requirements(pool)
+        assert set(wanted) == REQUIREMENTS
+        assert wanted["node.kubernetes.io/instance-type"] == ["g5.12xlarge"]
+        assert wanted["karpenter.sh/capacity-type"] == ["on-demand"]
+        assert wanted["topology.kubernetes.io/zone"] == ["us-east-1a", "us-east-1b"]
+        template = pool["spec"]["template"]
+        assert template["metadata"]["labels"] == {"k8s.amazonaws.com/accelerator": "a10g", "team": "chat"}
+        assert template["spec"]["taints"] == [{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}]
+        assert template["spec"]["nodeClassRef"] == {
+            "group": "karpenter.k8s.aws",
+            "kind": "EC2NodeClass",
+            "name": "g5-12xlarge",
+        }
+
+    def test_nodes_go_when_empty_and_never_to_save_a_few(self) -> None:
+        (plan,) = groups(flavor("g5.xlarge")).values()
+        assert node_pool(plan)["spec"]["disruption"]["consolidationPolicy"] == "WhenEmpty"
+
+    def test_the_first_flavor_weighs_most(self) -> None:
+        made = groups(flavor("g6.xlarge", name="a"), flavor("g5.xlarge", name="b"), flavor("g4dn.xlarge", name="c"))
+        weights = {name: node_pool(plan)["spec"]["weight"] for name, plan in made.items()}
+        assert weights["g6-xlarge"] > weights["g5-xlarge"] > weights["g4dn-xlarge"] >= 1
+
+    @pytest.mark.parametrize(
+        ("kind", "limits", "expected"),
+        [
+            ("g5.12xlarge", {"nvidia.com/gpu": 4}, {"nvidia.com/gpu": "4", "nodes": "1"}),
+            ("inf2.48xlarge", {"aws.amazon.com/neuron": 12}, {"aws.amazon.com/neuron": "12", "nodes": "1"}),
+            ("m7i.2xlarge", {"cpu": "1"}, {"cpu": "8", "nodes": "1"}),
+        ],
+    )
+    def test_limits_bound_the_cost(self, kind: str, limits: dict[str, Any], expected: dict[str, str]) -> None:
+        (plan,) = groups(flavor(kind, limits)).values()
+        assert node_pool(plan)["spec"]["limits"] == expected
+
+    def test_spot_takes_any_of_its_types(self) -> None:
+        rule = TypePolicy(alternatives=("g5.2xlarge",))
+        (plan,) = groups(flavor("g5.xlarge"), capacity="spot", types={"g5.xlarge": rule}).values()
+        wanted = requirements(node_pool(plan))
+        assert wanted["karpenter.sh/capacity-type"] == ["spot"]
+        assert wanted["node.kubernetes.io/instance-type"] == ["g5.xlarge", "g5.2xlarge"]
+
+    def test_labels_of_karpenter_itself_are_requirements(self) -> None:
+        selector: Any = {"karpenter_k8s_aws__instance-gpu-name": "a10g"}
+        (plan,) = groups(flavor("g5.xlarge", **selector)).values()
+        pool = node_pool(plan)
+        assert requirements(pool)["karpenter.k8s.aws/instance-gpu-name"] == ["a10g"]
+        assert "karpenter.k8s.aws/instance-gpu-name" not in pool["spec"]["template"]["metadata"]["labels"]
+
+
+class TestNodeClass:
+    def test_image_disk_and_metadata(self) -> None:
+        (plan,) = groups(flavor("g5.xlarge")).values()
+        spec = spec_of(plan)
+        assert spec["amiSelectorTerms"] == [{"alias": "al2023@v20260714"}]
+        assert spec["instanceStorePolicy"] == "RAID0"
+        assert spec["metadataOptions"]["httpTokens"] == "required"
+        assert spec["blockDeviceMappings"][0]["ebs"]["encrypted"] is True
+        assert spec["kubelet"] == {"maxPods": 110}
+        assert (spec["role"], spec["tags"]) == ("nodes", {"team": "a"})
+        assert not {"networkInterfaces", "capacityReservationSelectorTerms", "userData", "amiFamily"} & set(spec)
+
+    def test_a_release_of_ones_choice(self) -> None:
+        (plan,) = groups(flavor("g5.xlarge")).values()
+        assert spec_of(plan, "latest")["amiSelectorTerms"] == [{"alias": "al2023@latest"}]
+
+    def test_an_image_of_ones_own(self) -> None:
+        (plan,) = groups(flavor("g7.2xlarge"), types={"g7.2xlarge": TypePolicy(ami_id="ami-0abc")}).values()
+        spec = spec_of(plan)
+        assert spec["amiSelectorTerms"] == [{"id": "ami-0abc"}]
+        assert spec["amiFamily"] == "AL2023"
+
+    def test_reserved_with_efa(self) -> None:
+        rule = TypePolicy(capacity="odcr", reservation=HELD, efa=True)
+        (plan,) = groups(flavor("p5.48xlarge", {"nvidia.com/gpu": 8}), types={"p5.48xlarge": rule}).values()
+        assert requirements(node_pool(plan))["karpenter.sh/capacity-type"] == ["reserved"]
+        spec = spec_of(plan)
+        assert spec["capacityReservationSelectorTerms"] == [{"id": "cr-0a1b"}]
+        assert len(spec["networkInterfaces"]) == 33
+        assert spec["networkInterfaces"][0] == {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"}
+
+    def test_bottlerocket_hands_neuron_devices_over(self) -> None:
+        (plan,) = groups(flavor("inf2.xlarge", {"aws.amazon.com/neuron": 1}), image="bottlerocket").values()
+        spec = spec_of(plan)
+        assert spec["amiSelectorTerms"] == [{"alias": "bottlerocket@latest"}]
+        assert "device-ownership-from-security-context = true" in spec["userData"]

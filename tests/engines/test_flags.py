@@ -1,0 +1,329 @@
+"""The tables of flags: well formed, and the facts of LLMKube spec 8 and of the engines' changelogs."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.engines.flags import (
+    ARGPARSE,
+    ENGINES,
+    LLAMA,
+    STYLES,
+    EngineFlags,
+    arguments,
+    dated,
+    flags_of,
+    successor,
+)
+from components.engines.registry import engine_of, engines, shipped
+from components.engines.rows import BOOL, ENUM, NUMBERS, TYPES, Flag, Form, Span, Version, trimmed
+
+ROWS = [(engine, flag) for engine in ENGINES for flag in (flags_of(engine) or pytest.fail(engine)).flags]
+NEWEST = {"llamacpp": "server", "sglang": "latest", "tgi": "latest", "vllm": "nightly"}
+
+
+def table(engine: str) -> EngineFlags:
+    found = flags_of(engine)
+    assert found is not None
+    return found
+
+
+def find(engine: str, name: str) -> Flag:
+    found = table(engine).find(name)
+    assert found is not None, name
+    return found
+
+
+def forms(flag: Flag) -> tuple[Form, ...]:
+    return (*flag.earlier, flag.form)
+
+
+def spans(flag: Flag) -> list[Span]:
+    return [flag.span, *(choice.span for form in forms(flag) for choice in form.values)]
+
+
+def test_the_engines_are_those_of_the_catalog() -> None:
+    assert set(ENGINES) < set(engines())
+    assert flags_of("ollama") is None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_spelling_means_one_flag(engine: str) -> None:
+    names = [name for flag in table(engine).flags for name in flag.names]
+    assert len(names) == len(set(names))
+    assert table(engine).style in STYLES
+    assert all(table(engine).find(name) is not None for name in names)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_row_is_well_formed(engine: str) -> None:
+    for flag in table(engine).flags:
+        assert all(name.startswith("-") and name.lstrip("-") and "=" not in name for name in flag.names)
+        assert all("_" not in name for name in flag.names if table(engine).underscores)
+        for form in forms(flag):
+            assert form.type in TYPES
+            assert bool(form.values) == (form.type == ENUM)
+            assert len({choice.value for choice in form.values}) == len(form.values)
+            assert (form.min, form.max, form.above, form.below) == (None,) * 4 or form.type in NUMBERS
+            assert form.nargs in (None, "?", "*", "+") or form.nargs == 2
+        assert flag.form.last is None
+        assert all(form.last for form in flag.earlier)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_versions_are_in_order(engine: str) -> None:
+    for flag in table(engine).flags:
+        size = 1 if table(engine).style == LLAMA else 3
+        for span in spans(flag):
+            bounds = [each for each in (span.absent, span.since, span.until) if each]
+            assert all(0 < len(each) <= size and trimmed(each) == each for each in bounds)
+            assert bounds == sorted(set(bounds))
+            assert not (span.gone and span.until)
+        lasts = [form.last or () for form in flag.earlier]
+        assert lasts == sorted(set(lasts))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_took_a_flags_place_is_a_flag(engine: str) -> None:
+    for flag in table(engine).flags:
+        if flag.heir:
+            heir = find(engine, flag.heir)
+            assert heir is not flag
+            assert heir.span.is_in(None)
+        assert all(find(engine, other) is not flag for other in flag.excludes)
+
+
+@given(st.sampled_from(ROWS), st.lists(st.integers(0, 40), min_size=1, max_size=3))
+def test_a_version_is_never_before_and_after_a_flag(row: tuple[str, Flag], numbers: list[int]) -> None:
+    version = trimmed(tuple(numbers))
+    for span in spans(row[1]):
+        assert not (span.is_early(version) and span.is_over(version))
+        assert not span.is_early(None)
+    assert row[1].at(version).type in TYPES
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9))
+def test_a_span_holds_between_its_bounds(low: int, middle: int, high: int) -> None:
+    low, middle, high = sorted((low, middle, high))
+    span = Span(since=(low,), until=(high,))
+    assert span.is_early((middle,)) == (middle < low)
+    assert span.is_over((middle,)) == (middle >= high)
+    assert span.is_over(None)
+
+
+@pytest.mark.parametrize(
+    ("version", "early"), [((1,), True), ((2,), True), ((3,), False), ((5,), False), (None, False)]
+)
+def test_nothing_is_said_between_lacking_and_having(version: Version | None, early: bool) -> None:
+    assert Span(since=(5,), absent=(2,)).is_early(version) is early
+
+
+@pytest.mark.parametrize(
+    ("engine", "tag", "version"),
+    [
+        ("llamacpp", "server-b6500", (6500,)),
+        ("llamacpp", "b6500", (6500,)),
+        ("llamacpp", "server-cuda-b6343", (6343,)),
+        ("llamacpp", "server-cuda13", None),
+        ("llamacpp", "server", None),
+        ("vllm", "v0.20.0", (0, 20)),
+        ("vllm", "v0.8.5.post1", (0, 8, 5)),
+        ("vllm", "nightly", None),
+        ("sglang", "v0.5.4-cu129-amd64", (0, 5, 4)),
+        ("tgi", "3.3.6-rocm", (3, 3, 6)),
+        ("tgi", "latest", None),
+    ],
+)
+def test_the_version_of_a_tag(engine: str, tag: str, version: Version | None) -> None:
+    assert table(engine).version(tag) == version
+
+
+# LLMKube spec 8 and 2: the flags that the operator emits and its newest engines know.
+EMITTED = {
+    "llamacpp": """--model --host --port --n-gpu-layers --split-mode --tensor-split --ctx-size --rope-scaling
+        --rope-scale --yarn-orig-ctx --parallel --flash-attn --jinja --cache-type-k --cache-type-v --cpu-moe
+        --n-cpu-moe --no-kv-offload --override-tensor --batch-size --ubatch-size --no-warmup --reasoning-budget
+        --reasoning-budget-message --override-kv --metrics --no-jinja --reasoning -np -fa -hf -m -md -ngl -c""",
+    "vllm": """--model --host --port --tensor-parallel-size --max-model-len --quantization --dtype --kv-cache-dtype
+        --enable-prefix-caching --enable-chunked-prefill --max-num-batched-tokens --attention-backend
+        --speculative-config --enable-expert-parallel --cpu-offload-gb --gpu-memory-utilization --max-num-seqs
+        --served-model-name --no-enable-prefix-caching --no-enable-chunked-prefill -tp -pp -q""",
+    "tgi": """--model-id --hostname --port --quantize --max-input-tokens --max-total-tokens --dtype --num-shard -p
+        --max-input-length""",
+    "sglang": """--model-path --served-model-name --host --port --tp-size --pp-size --tensor-parallel-size
+        --dist-init-addr --nnodes --node-rank --enable-metrics""",
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"), [(engine, name) for engine in EMITTED for name in EMITTED[engine].split()]
+)
+def test_the_newest_version_knows_what_is_emitted(engine: str, name: str) -> None:
+    assert find(engine, name) in table(engine).known_to(NEWEST[engine])
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "knows", "lacks"),
+    [
+        ("vllm", "--speculative-model", "v0.8.2", "v0.8.3"),
+        ("vllm", "--num-speculative-tokens", "v0.7.3", "v0.20.0"),
+        ("vllm", "--speculative-config", "v0.8.2", "v0.7.3"),
+        ("vllm", "--attention-backend", "v0.13.0", "v0.11.0"),
+        ("llamacpp", "--reasoning-budget-message", "server", "server-b6500"),
+        ("llamacpp", "--n-cpu-moe", "server-b6089", "server-b6088"),
+        ("llamacpp", "--draft-max", "server-b6500", "server"),
+        ("tgi", "--max-input-tokens", "2.0.0", "1.4.5"),
+        ("tgi", "--kv-cache-dtype", "2.4.0", "2.3.1"),
+        ("sglang", "--enable-mixed-chunk", "v0.4.5", None),
+        ("sglang", "--pp-size", "v0.4.7", "v0.4.5-cu121"),
+    ],
+)
+def test_which_version_knows_a_flag(engine: str, name: str, knows: str, lacks: str | None) -> None:
+    flag = find(engine, name)
+    assert flag in table(engine).known_to(knows)
+    assert lacks is None or flag not in table(engine).known_to(lacks)
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "tag", "values"),
+    [
+        ("llamacpp", "--rope-scaling", "server", {"none", "linear", "yarn"}),
+        (
+            "llamacpp",
+            "--cache-type-k",
+            "server",
+            {"f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"},
+        ),
+        ("llamacpp", "--split-mode", "server", {"none", "layer", "row", "tensor"}),
+        ("llamacpp", "--split-mode", "server-b6500", {"none", "layer", "row"}),
+        ("tgi", "--dtype", "3.3.6", {"float16", "bfloat16"}),
+        ("tgi", "--quantize", "1.0.3", {"bitsandbytes", "bitsandbytes-nf4", "bitsandbytes-fp4", "gptq"}),
+    ],
+)
+def test_what_an_enum_takes(engine: str, name: str, tag: str, values: set[str]) -> None:
+    version = table(engine).version(tag)
+    assert set(find(engine, name).at(version).allowed(version)) == values
+
+
+@pytest.mark.parametrize(
+    ("name", "has", "lacks"),
+    [
+        ("--quantization", "awq gptq fp8 compressed-tensors", "squeezellm nvfp4"),
+        ("--kv-cache-dtype", "auto fp8_e4m3 fp8_e5m2 turboquant_k8v4 turboquant_4bit_nc", "turbo2"),
+        ("--attention-backend", "FLASH_ATTN FLASHINFER", "XFORMERS TORCH_SDPA"),
+        ("--dtype", "auto float16 bfloat16 half", "int8"),
+    ],
+)
+def test_values_of_vllm(name: str, has: str, lacks: str) -> None:
+    version = table("vllm").version("v0.20.0")
+    allowed = set(find("vllm", name).at(version).allowed(version))
+    assert set(has.split()) <= allowed
+    assert not set(lacks.split()) & allowed
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "tag", "kind"),
+    [
+        ("llamacpp", "--flash-attn", "server-b6342", "switch"),
+        ("llamacpp", "--flash-attn", "server-b6343", ENUM),
+        ("llamacpp", "-fa", "server", ENUM),
+        ("vllm", "--enforce-eager", "v0.7.3", "switch"),
+        ("vllm", "--enforce-eager", "v0.20.0", BOOL),
+        ("vllm", "--enforce-eager", "v0.8.5", BOOL),  # between two releases that were looked at: both forms go
+    ],
+)
+def test_a_flag_had_another_form(engine: str, name: str, tag: str, kind: str) -> None:
+    assert find(engine, name).at(table(engine).version(tag)).type == kind
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "tag", "right"),
+    [
+        ("tgi", "--max-input-length", "1.4.5", "--max-input-length"),
+        ("tgi", "--max-input-length", "2.0.0", "--max-input-tokens"),
+        ("tgi", "--max-input-tokens", "1.4.5", "--max-input-length"),
+        ("tgi", "--max-input-tokens", "latest", "--max-input-tokens"),
+        ("vllm", "--speculative-model", "v0.8.2", "--speculative-model"),
+        ("vllm", "--speculative_model", "v0.8.3", "--speculative-config"),
+        ("vllm", "--no-such-flag", "v0.8.3", "--no-such-flag"),
+        ("vllm", "--swap-space", "v0.20.0", "--swap-space"),
+        ("llamacpp", "--draft-max", "server", "--spec-draft-n-max"),
+        ("llamacpp", "--draft-max", "server-b6500", "--draft-max"),
+        ("ollama", "--x", "latest", "--x"),
+    ],
+)
+def test_the_right_spelling(engine: str, name: str, tag: str, right: str) -> None:
+    assert successor(engine, name, tag) == right
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "value", "tag", "expected"),
+    [
+        ("llamacpp", "--flash-attn", "on", "server-b6000", ("--flash-attn",)),
+        ("llamacpp", "--flash-attn", "off", "server-b6000", ()),
+        ("llamacpp", "--flash-attn", "on", "server-b6343", ("--flash-attn", "on")),
+        ("tgi", "--max-input-length", "4096", "3.3.6", ("--max-input-tokens", "4096")),
+        ("vllm", "--speculative-model", "draft", "v0.20.0", ("--speculative-config", '{"model": "draft"}')),
+        (
+            "vllm",
+            "--num-speculative-tokens",
+            "4",
+            "v0.20.0",
+            ("--speculative-config", '{"num_speculative_tokens": 4}'),
+        ),
+        ("llamacpp", "--mlock", "", "server", ("--load-mode", "mlock")),
+        ("ollama", "--x", "1", "latest", ("--x", "1")),
+    ],
+)
+def test_how_it_is_written(engine: str, name: str, value: str, tag: str, expected: tuple[str, ...]) -> None:
+    assert arguments(engine, name, value, tag) == expected
+
+
+def test_python_negates_long_spellings_only() -> None:
+    assert find("vllm", "--enable-expert-parallel").negatives == ("--no-enable-expert-parallel",)
+    assert table("sglang").style == ARGPARSE
+
+
+@pytest.mark.parametrize(
+    ("facts", "found"), [({"since": (2,)}, False), ({"deprecated": (2,)}, True), ({"deprecated": True}, False)]
+)
+def test_a_deprecation_without_a_version_is_that_of_the_newest(facts: dict[str, Any], found: bool) -> None:
+    span = Span(**facts)
+    assert span.is_deprecated((2,)) is found
+    assert span.is_deprecated(None) is ("deprecated" in facts)
+
+
+@pytest.mark.parametrize(
+    ("engine", "image", "tag", "expected"),
+    [
+        # Packages moved on 2025-02-15 (ggml-org/llama.cpp pull request 11890); nothing of the old address is newer.
+        ("llamacpp", "ghcr.io/ggerganov/llama.cpp", "server", "server-b4719"),
+        ("llamacpp", "ghcr.io/ggerganov/llama.cpp", "server-cuda", "server-cuda-b4719"),
+        ("llamacpp", "ggerganov/llama.cpp", "", "b4719"),
+        ("llamacpp", "ghcr.io/ggerganov/llama.cpp", "server-b6500", "server-b6500"),
+        ("llamacpp", "ghcr.io/ggml-org/llama.cpp", "server", "server"),
+        ("llamacpp", "example.com/notggerganov/llama.cpp", "server", "server"),
+        ("vllm", "vllm/vllm-openai", "nightly", "nightly"),
+        ("ollama", "ollama/ollama", "latest", "latest"),
+    ],
+)
+def test_a_tag_of_an_address_that_was_left_is_old(engine: str, image: str, tag: str, expected: str) -> None:
+    assert dated(engine, image, tag) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_address_that_was_left_is_one_of_the_engine(engine: str) -> None:
+    for image, last in table(engine).frozen.items():
+        assert (found := engine_of(image))
+        assert found.name == engine
+        assert table(engine).version(last) is not None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_commands_that_are_shipped_run_a_program_of_the_engine(engine: str) -> None:
+    runtime = shipped(engine)
+    assert runtime is not None
+    command = runtime.spec.command or [table(engine).programs[0]]
+    assert command[-1].rpartition("/")[2] in table(engine).programs

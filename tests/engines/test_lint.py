@@ -1,0 +1,451 @@
+"""The lint of engine arguments: what LLMKube spec 8 says of each flag, and how each engine splits its arguments."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from components.fleet.rendering import render_fleet
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.api.findings import Findings
+from components.api.load import load
+from components.engines.flags import ENGINES, dated, flags_of
+from components.engines.lint import Finding, lint, report
+from components.engines.registry import EDITIONS, engine_of, engines, shipped, shipped_names
+from components.engines.spelling import fitted, traced, without_repeated
+from components.fleet.options import Options
+from tests.fleets import container, open_model, playground
+
+ROOT = Path(__file__).parents[2]
+VLLM, SGLANG, TGI, LLAMA = "v0.20.0", "v0.5.4-cu129-amd64", "3.3.6", "server-b6500"
+FLOATING = {"llamacpp": "server-cuda13", "sglang": "latest", "tgi": "latest", "vllm": "nightly"}
+
+
+def found(engine: str, line: str, tag: str) -> list[tuple[str, str]]:
+    """Severity and blamed argument of what is found in a command line."""
+    args = line.split()
+    return [(finding.severity, args[finding.position]) for finding in lint(engine, args, tag)]
+
+
+def the_reason(engine: str, line: str, tag: str) -> str:
+    """What the only finding says."""
+    findings = lint(engine, line.split(), tag)
+    assert len(findings) == 1, findings
+    return findings[0].reason
+
+
+# engine, tag, clean arguments
+CLEAN: list[tuple[str, str, str]] = [
+    # LLMKube spec 10, vectors A (without what its section 8 says is refused) to H.
+    (
+        "llamacpp",
+        "server",
+        "--model /models/608d0e1313135e5b/m1.gguf --host 0.0.0.0 --port 8080 --n-gpu-layers 99 --split-mode layer "
+        "--tensor-split 2,1,1 --ctx-size 8192 --rope-scaling yarn --rope-scale 2.0 --yarn-orig-ctx 131072 "
+        "--parallel 4 --flash-attn on --jinja --cache-type-k q8_0 --cache-type-v q4_0 --cpu-moe --n-cpu-moe 10 "
+        "--no-kv-offload --override-tensor exps=CPU --override-tensor token_embd=CUDA0 --batch-size 2048 "
+        "--ubatch-size 512 --no-warmup --reasoning-budget 0 --reasoning-budget-message wrap-up "
+        "--override-kv a.b=int:1 --seed 42 --metrics --metrics",
+    ),
+    ("llamacpp", LLAMA, "--host 0.0.0.0 --port 8080 -hf org/repo:Q4_K_M --metrics"),
+    (
+        "vllm",
+        VLLM,
+        "org/repo --host 0.0.0.0 --port 8000 --max-model-len 8192 --quantization fp8 --dtype auto --kv-cache-dtype "
+        "fp8_e4m3 --enable-prefix-caching --enable-chunked-prefill --max-num-batched-tokens 4096 "
+        "--attention-backend FLASHINFER --enable-expert-parallel --cpu-offload-gb 0 --gpu-memory-utilization 0.9 "
+        "--tensor-parallel-size 2 --max-num-seqs 16 --served-model-name x",
+    ),
+    ("vllm", VLLM, "/models/ns-m1.gguf --host 0.0.0.0 --port 8000"),
+    (
+        "tgi",
+        TGI,
+        "--model-id org/repo --hostname 0.0.0.0 --port 80 --quantize awq --max-input-tokens 100 --max-total-tokens "
+        "200 --num-shard 2",
+    ),
+    # How the engines split.
+    ("vllm", VLLM, "--model x --max_model_len=8k --tensor_parallel_size 2"),
+    ("vllm", VLLM, "--model x --compilation-config.level 3 -cc.cudagraph_mode=NONE -O3"),
+    ("vllm", VLLM, "serve org/repo --no-enable-prefix-caching --max-model-len auto"),
+    ("vllm", VLLM, "--served-model-name a b c --model x --cudagraph-capture-sizes 1 2 4 --seed -1"),
+    ("vllm", VLLM, '--model x --speculative-config {"model":"d","num_speculative_tokens":4}'),
+    ("vllm", VLLM, '--model x --kv-transfer-config {"cpu_bytes_to_use":80g}'),
+    ("vllm", VLLM, "--model x --middleware a.b --middleware c.d --hf-token --hf-overrides {}"),
+    ("vllm", VLLM, "--model x --attention-backend flashinfer"),
+    ("vllm", VLLM, "--model x --enforce-eager -- "),
+    ("vllm", VLLM, "--enforce-eager org/repo"),
+    ("vllm", VLLM, "--model x --max-model $(LENGTH) --tensor-parallel-size $(TP) $(MORE)"),
+    ("vllm", "v0.7.3", "--model x --enable-chunked-prefill true --enforce-eager --limit-mm-per-prompt image=4"),
+    ("vllm", "v0.8.5", "--model x --no-enforce-eager"),
+    ("sglang", SGLANG, "--model-path x --tp 2 --cuda-graph-bs 1 2 4 --random-seed -1 --lora-paths"),
+    ("tgi", TGI, "--model-id x -p 80 --cors-allow-origin a --cors-allow-origin b --sharded true --cuda-graphs 1,2"),
+    ("llamacpp", "server", "-m x --temp -0.5 -t -1 --grammar --x --ctx_size 0 -ngl all"),
+    ("llamacpp", "server-b6000", "-m x --flash-attn --metrics"),
+]
+
+
+@pytest.mark.parametrize(("engine", "tag", "line"), CLEAN)
+def test_what_the_engine_takes_is_clean(engine: str, tag: str, line: str) -> None:
+    assert lint(engine, line.split(), tag) == ()
+
+
+# engine, tag, arguments, severity, blamed argument, words of the reason
+WRONG: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
+    # LLMKube spec 8.
+    ("llamacpp", "server-b6000", "-m x --flash-attn on", "error", "on", ("--flash-attn takes no value",)),
+    ("llamacpp", "server", "-m x --flash-attn --jinja", "error", "--flash-attn", ("no value", "on, off, auto")),
+    ("llamacpp", LLAMA, "-m x -fa", "error", "-fa", ("no value", "on, off, auto")),
+    ("llamacpp", LLAMA, "--rope-scaling longrope", "error", "longrope", ("none, linear, yarn",)),
+    ("llamacpp", LLAMA, "--cache-type-v turbo3", "error", "turbo3", ("q4_0",)),
+    ("llamacpp", LLAMA, "--reasoning-budget 4096", "error", "4096", ("0, -1",)),
+    (
+        "llamacpp",
+        LLAMA,
+        "--reasoning-budget-message x",
+        "error",
+        "--reasoning-budget-message",
+        ("yet", "newer image"),
+    ),
+    ("llamacpp", "server-b6000", "--n-cpu-moe 2", "error", "--n-cpu-moe", ("b6089 has it",)),
+    ("llamacpp", "server", "--split-mode row", "warning", "row", ("deprecated", "tensor")),
+    ("llamacpp", LLAMA, "--split-mode tensor", "error", "tensor", ("not yet", "layer, row")),
+    ("vllm", VLLM, "m --speculative-model d", "error", "--speculative-model", ("0.8.3", "--speculative-config")),
+    ("vllm", VLLM, "m --num_speculative_tokens 4", "error", "--num_speculative_tokens", ("--speculative-config",)),
+    ("vllm", "v0.7.3", "m --speculative-config {}", "error", "--speculative-config", ("yet", "0.8.2 has it")),
+    ("vllm", "v0.11.0", "m --attention-backend FLASHINFER", "error", "--attention-backend", ("0.13 has it",)),
+    ("vllm", VLLM, "m --attention-backend XFORMERS", "error", "XFORMERS", ("FLASH_ATTN",)),
+    ("vllm", VLLM, "m --attention-backend torch_sdpa", "error", "torch_sdpa", ("FLASH_ATTN",)),
+    ("vllm", VLLM, "m --quantization squeezellm", "error", "squeezellm", ("no longer", "awq")),
+    ("vllm", VLLM, "m --kv-cache-dtype turbo2", "error", "turbo2", ("turboquant",)),
+    ("vllm", VLLM, "m --enable-metrics", "warning", "--enable-metrics", ("not among the flags of vllm v0.20.0",)),
+    ("tgi", TGI, "--max-input-length 5", "warning", "--max-input-length", ("deprecated", "--max-input-tokens")),
+    ("tgi", "1.4.5", "--max-input-tokens 5", "error", "--max-input-tokens", ("2.0 has it", "--max-input-length")),
+    ("tgi", TGI, "--dtype float32", "error", "float32", ("float16, bfloat16",)),
+    # Each kind of finding.
+    ("vllm", VLLM, "m --max-modle-len 1", "warning", "--max-modle-len", ("did you mean '--max-model-len'",)),
+    ("vllm", VLLM, "m --max 1", "warning", "--max", ("not among the flags",)),  # the beginning of several flags
+    ("vllm", VLLM, "m --zzz", "warning", "--zzz", ("check its spelling",)),
+    ("sglang", SGLANG, "--tp_size 2", "warning", "--tp_size", ("did you mean '--tp-size'",)),
+    ("sglang", SGLANG, "--dtype bf16", "error", "bf16", ("bfloat16",)),
+    ("sglang", SGLANG, "--enable-ep-moe", "warning", "--enable-ep-moe", ("deprecated", "--ep-size")),
+    ("sglang", SGLANG, "--port x", "error", "x", ("whole number from 0 to 65535", "'x'")),
+    ("vllm", VLLM, "m --gpu-memory-utilization 1.5", "error", "1.5", ("above 0 to 1",)),
+    ("vllm", VLLM, "m --gpu-memory-utilization high", "error", "high", ("a number",)),
+    ("vllm", VLLM, "m --max-num-seqs 0", "error", "0", ("from 1",)),
+    ("vllm", VLLM, "m --max-model-len 8kb", "error", "8kb", ("suffix",)),
+    ("vllm", VLLM, "m --speculative-config {model:d}", "error", "{model:d}", ("JSON",)),
+    ("vllm", VLLM, "m --quantization mine", "warning", "mine", ("one of",)),
+    ("vllm", VLLM, "m --port", "error", "--port", ("no value", "whole number")),
+    ("vllm", VLLM, "m --port --enforce-eager", "error", "--port", ("no value",)),
+    ("vllm", VLLM, "m --compilation-config.level", "error", "--compilation-config.level", ("no value",)),
+    ("vllm", VLLM, "m --enforce-eager=true", "error", "--enforce-eager=true", ("alone", "--no-enforce-eager")),
+    ("vllm", VLLM, "m --enforce-eager true", "error", "true", ("takes no value",)),
+    ("vllm", VLLM, "--enforce-eager false m", "error", "false", ("takes no value",)),
+    ("vllm", "v0.7.3", "m --no-enforce-eager", "error", "--no-enforce-eager", ("a switch there",)),
+    ("vllm", VLLM, "m other", "error", "other", ("belongs to no flag",)),
+    ("vllm", VLLM, "m -tp 2 --tensor-parallel-size 4", "warning", "-tp", ("no effect",)),
+    ("vllm", VLLM, "m --enforce-eager --no-enforce-eager", "warning", "--enforce-eager", ("no effect",)),
+    ("vllm", VLLM, "-- m other", "error", "other", ("belongs to no flag",)),
+    ("sglang", SGLANG, "model", "error", "model", ("belongs to no flag",)),
+    ("tgi", TGI, "--port 1 -p 2", "error", "-p", ("given twice",)),
+    ("tgi", TGI, "--num-shard -1", "error", "-1", ("from 0",)),
+    ("tgi", TGI, "--model-id=x --trust-remote-code=1", "error", "--trust-remote-code=1", ("takes no value",)),
+    ("tgi", TGI, "--max-batch-size 1_000", "error", "1_000", ("whole number",)),
+    ("tgi", "2.3.1", "--kv-cache-dtype fp8_e5m2", "error", "--kv-cache-dtype", ("2.4 has it",)),
+    ("llamacpp", LLAMA, "-m x --parallel=8", "error", "--parallel=8", ("two arguments",)),
+    ("llamacpp", LLAMA, "-m x -c 1 --ctx-size 2", "warning", "-c", ("no effect",)),
+    ("llamacpp", "server", "-m x --draft-max 16", "error", "--draft-max", ("--spec-draft-n-max",)),
+    ("llamacpp", LLAMA, "-m x y", "error", "y", ("belongs to no flag",)),
+    ("llamacpp", LLAMA, "--control-vector-layer-range 1", "error", "--control-vector-layer-range", ("no value",)),
+]
+
+
+@pytest.mark.parametrize(("engine", "tag", "line", "severity", "blamed", "words"), WRONG)
+def test_what_the_engine_refuses_is_found(
+    engine: str, tag: str, line: str, severity: str, blamed: str, words: tuple[str, ...]
+) -> None:
+    assert found(engine, line, tag) == [(severity, blamed)]
+    reason = the_reason(engine, line, tag)
+    assert all(word in reason for word in words), reason
+
+
+def test_flags_that_exclude_each_other() -> None:
+    both = found("tgi", "--max-input-length 5 --max-input-tokens 5", TGI)
+    assert ("error", "--max-input-length") in both
+    assert ("error", "--max-input-length") not in found("tgi", "--max-input-length 5", TGI)
+
+
+def test_all_findings_come_in_the_order_of_the_arguments() -> None:
+    line = "m --zzz 1 --port x --dtype int8 --swap-space 4"
+    assert [name for _, name in found("vllm", line, VLLM)] == ["--zzz", "x", "int8", "--swap-space"]
+
+
+def test_what_may_be_the_value_of_an_unknown_flag_is_left_alone() -> None:
+    assert found("sglang", "--zzz 1 2 --port 80", SGLANG) == [("warning", "--zzz")]
+
+
+@pytest.mark.parametrize(
+    ("engine", "tag", "command", "args", "blamed"),
+    [
+        ("sglang", SGLANG, ["bash", "-c"], ["sglang serve --zzz"], []),
+        ("sglang", SGLANG, ["/bin/sh"], ["-c", "--zzz"], []),
+        ("sglang", SGLANG, [], ["sh", "-c", "--zzz"], []),
+        ("sglang", SGLANG, ["python3", "-m", "sglang.launch_server"], ["--zzz"], [0]),
+        ("sglang", SGLANG, ["python3", "-m"], ["sglang.launch_server", "--zzz"], [1]),
+        ("sglang", SGLANG, [], ["/usr/bin/python3.12", "-m", "sglang.launch_server", "--zzz"], [3]),
+        ("sglang", SGLANG, ["python3", "-m", "sglang.bench_serving"], ["--zzz"], []),
+        ("sglang", SGLANG, ["python3", "/mine.py"], ["--zzz"], []),
+        ("sglang", SGLANG, ["python3", "-m"], [], []),
+        ("sglang", SGLANG, ["/mine"], ["--zzz"], []),
+        ("sglang", SGLANG, [], [], []),
+        ("vllm", VLLM, ["vllm", "serve", "m", "--zzz"], ["--yyy"], [0]),
+        ("vllm", VLLM, ["vllm"], ["serve", "m", "--zzz"], [2]),
+        ("tgi", TGI, ["text-generation-launcher", "--port", "1"], ["--port", "2"], [0]),
+        ("llamacpp", LLAMA, ["/app/llama-server"], ["--zzz"], [0]),
+        ("llamacpp", "full-b6500", ["/app/llama-server"], ["--zzz"], [0]),
+        ("llamacpp", "full-b6500", [], ["--server", "-m", "x"], []),
+        ("llamacpp", "light", [], ["--zzz"], []),
+    ],
+)
+def test_only_what_the_engine_reads_is_checked(
+    engine: str, tag: str, command: list[str], args: list[str], blamed: list[int]
+) -> None:
+    assert [finding.position for finding in lint(engine, args, tag, command)] == blamed
+
+
+@pytest.mark.parametrize(
+    ("args", "skip", "expected"),
+    [
+        (["--port", "x", "--zzz"], 0, [("error", "spec.extraArgs[1]"), ("warning", "spec.extraArgs[2]")]),
+        (["--port", "x", "--zzz"], 2, [("warning", "spec.extraArgs[0]")]),
+        (["--port", "8080", "--port", "80"], 2, []),  # overriding what was generated is what extra arguments are for
+        (["--port", "8080"], 0, []),
+    ],
+)
+def test_an_element_of_the_field_is_blamed(args: list[str], skip: int, expected: list[tuple[str, str]]) -> None:
+    source = load([ROOT / "stacks" / "models" / "qwen-chat.yaml"]).resources[0]
+    findings = Findings(source)
+    report(findings, "spec.extraArgs", "sglang", args, SGLANG, skip=skip)
+    assert [(problem.severity, problem.path) for problem in findings.problems] == expected
+
+
+def test_an_engine_without_a_table_is_not_checked() -> None:
+    assert lint("ollama", ["--zzz"], "latest") == ()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_tag_without_a_version_is_the_newest(engine: str) -> None:
+    table = flags_of(engine)
+    assert table is not None
+    gone = next(flag for flag in table.flags if flag.span.is_over(None))
+    assert found(engine, gone.name, FLOATING[engine])[0][0] == "error"
+    late = next(flag for flag in table.flags if flag.span.absent or flag.span.since)
+    assert not [f for f in lint(engine, [late.name], FLOATING[engine]) if " yet " in f.reason]
+
+
+WORDS = st.sampled_from(
+    [
+        "--port",
+        "--port=1",
+        "-tp",
+        "--a.b",
+        "--",
+        "-",
+        "-O3",
+        "x",
+        "-1",
+        "true",
+        "{}",
+        "$(X)",
+        "--zzz",
+        "-fa",
+        "on",
+        "--model",
+        "",
+    ]
+)
+
+
+@given(st.sampled_from(ENGINES), st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=8), st.booleans())
+def test_any_arguments_are_read(engine: str, args: list[str], floating: bool) -> None:
+    tag = FLOATING[engine] if floating else engines()[engine].current[1]
+    findings = lint(engine, args, tag)
+    assert all(0 <= finding.position < len(args) for finding in findings)
+    assert {finding.severity for finding in findings} <= {"error", "warning"}
+    assert list(findings) == sorted(findings, key=lambda finding: (finding.position, finding.reason))
+    traces = traced(engine, args, tag)
+    assert [word for word, _ in traces] == fitted(engine, args, tag)
+    assert all(0 <= place < len(args) for _, place in traces)
+    assert [place for _, place in traces] == sorted(place for _, place in traces)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_spelling_is_unknown_to_its_own_engine(engine: str) -> None:
+    table = flags_of(engine)
+    assert table is not None
+    for name in (name for flag in table.flags for name in flag.names):
+        findings = lint(engine, [name], FLOATING[engine])
+        assert not [finding for finding in findings if "not among the flags" in finding.reason]
+
+
+@pytest.mark.parametrize(
+    ("engine", "tag", "written", "expected"),
+    [
+        ("llamacpp", "server", "-m x -fa --metrics", "-m x -fa on --metrics"),
+        ("llamacpp", LLAMA, "-m x -fa", "-m x -fa on"),
+        ("llamacpp", LLAMA, "-m x -fa auto", "-m x -fa auto"),
+        ("llamacpp", "server-b6000", "-m x --flash-attn on --metrics", "-m x --flash-attn --metrics"),
+        ("llamacpp", "server-b6000", "-m x --flash-attn off --metrics", "-m x --metrics"),
+        ("llamacpp", "server-b6000", "-m x -fa", "-m x -fa"),
+        ("llamacpp", "server", "--draft-max 16 --draft-min 5", "--spec-draft-n-max 16 --spec-draft-n-min 5"),
+        ("llamacpp", LLAMA, "--draft-max 16 --draft-min 5", "--draft-max 16 --draft-min 5"),
+        ("tgi", "1.4.5", "--max-input-length 5", "--max-input-length 5"),
+        ("vllm", VLLM, "m --speculative-model d", "m --speculative-model d"),
+        ("vllm", VLLM, "m --task generate --port=1", "m --runner generate --port=1"),
+        ("vllm", VLLM, "m --task embed", "m --task embed"),  # --runner takes other values
+        ("vllm", VLLM, "m --enable-reasoning", "m --enable-reasoning"),  # --reasoning-parser needs a value
+        ("vllm", VLLM, "m --disable-mm-preprocessor-cache", "m --mm-processor-cache-gb 0"),
+        ("vllm", VLLM, "m --swap-space 4 extra", "m --swap-space 4 extra"),
+        ("ollama", "latest", "-fa", "-fa"),
+        ("llamacpp", "server", "sh -c -fa", "sh -c -fa"),
+        ("llamacpp", "server", "/app/llama-server -fa", "/app/llama-server -fa on"),
+        ("llamacpp", "full", "--server -fa", "--server -fa"),
+    ],
+)
+def test_arguments_are_written_as_the_version_knows_them(engine: str, tag: str, written: str, expected: str) -> None:
+    assert fitted(engine, written.split(), tag) == expected.split()
+
+
+@given(st.sampled_from(ENGINES), st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=8))
+def test_fitting_twice_changes_nothing_more(engine: str, args: list[str]) -> None:
+    once = fitted(engine, args, FLOATING[engine])
+    assert fitted(engine, once, FLOATING[engine]) == once
+
+
+@pytest.mark.parametrize(
+    ("engine", "tag", "written", "expected"),
+    [
+        ("llamacpp", "server", "-m x -fa --metrics", [0, 1, 2, 2, 3]),
+        ("llamacpp", "server-b6000", "-fa off -m x", [2, 3]),
+        ("llamacpp", "server", "--draft-max 16 -m x", [0, 1, 2, 3]),
+        ("vllm", VLLM, "m --disable-mm-preprocessor-cache --port 1", [0, 1, 1, 2, 3]),
+        ("sglang", SGLANG, "python3 -m sglang.launch_server --port 1", [0, 1, 2, 3, 4]),
+        ("ollama", "latest", "a b", [0, 1]),
+    ],
+)
+def test_a_rewritten_argument_knows_where_it_comes_from(
+    engine: str, tag: str, written: str, expected: list[int]
+) -> None:
+    assert [place for _, place in traced(engine, written.split(), tag)] == expected
+
+
+@pytest.mark.parametrize(
+    ("engine", "args", "user", "kept"),
+    [
+        ("tgi", "--model-id x --port 80", "--port 1", "--model-id x"),
+        ("tgi", "--model-id x --port 80", "-p 1", "--model-id x"),
+        ("tgi", "--port=80 --model-id x", "--port=1", "--model-id x"),
+        ("tgi", "--model-id x --port 80", "--max-batch-size 1", "--model-id x --port 80"),
+        ("tgi", "--model-id x --port 80", "", "--model-id x --port 80"),
+        ("tgi", "--cors-allow-origin a", "--cors-allow-origin b", "--cors-allow-origin a"),  # adds up
+        ("vllm", "--model x --port 80", "--port 1", "--model x --port 80"),
+        ("ollama", "--port 80", "--port 1", "--port 80"),
+    ],
+)
+def test_a_flag_that_is_taken_once_is_left_to_the_user(engine: str, args: str, user: str, kept: str) -> None:
+    assert without_repeated(engine, args.split(), user.split(), "3.3.6") == kept.split()
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse itself, which says no by an exception."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+TYPED: dict[str, Any] = {
+    "--port": {"type": int},
+    "--mem-fraction-static": {"type": float},
+    "--served-model-name": {},
+    "--enable-metrics": {"action": "store_true"},
+    "--cuda-graph-bs-decode": {"type": int, "nargs": "+"},
+    "--dtype": {"choices": ["auto", "half", "float16", "bfloat16", "float", "float32"]},
+    "--lora-paths": {"nargs": "*"},
+    "--tp-size": {"type": int},
+}
+PIECES = ["--port", "--tp", "--tp=2", "--dtype", "--dtype=auto", "--served-model-name", "--mem-fraction-static",
+          "--enable-metrics", "--enable-metrics=1", "--cuda-graph-bs-decode", "--lora-paths", "1", "2", "-3", "0.5",
+          "auto", "x y", "x"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=6))
+def test_arguments_are_split_as_argparse_does(args: list[str]) -> None:
+    parser = Parser(prog="sglang", add_help=False)
+    for name, options in TYPED.items():
+        parser.add_argument(name, **options)
+    try:
+        parser.parse_args(args)
+        refused = False
+    except ValueError:
+        refused = True
+    reasons = [each.reason for each in lint("sglang", args, FLOATING["sglang"]) if each.severity == "error"]
+    beyond = "from 0 to 65535, found '-3'"  # argparse knows no ranges
+    assert bool([reason for reason in reasons if beyond not in reason]) is refused
+
+
+# The project's own arguments.
+
+
+def containers(edition: str) -> Iterator[dict[str, Any]]:
+    """The containers of every sample, as they are rendered."""
+    manifests = load([ROOT / "stacks" / "models"])
+    fleet = render_fleet(manifests.resources, Options(runtimes=edition))
+    templates = [spec["spec"] for item in fleet.rendered for spec in item.objects if "spec" in spec]
+    for spec in templates:
+        group = spec.get("leaderWorkerTemplate", {})
+        parts = (spec.get("template"), group.get("leaderTemplate"), group.get("workerTemplate"))
+        for pod in filter(None, parts):
+            yield from pod["spec"]["containers"]
+
+
+def findings_of(rendered: dict[str, Any]) -> list[Finding]:
+    repository, _, tag = rendered["image"].rpartition(":")
+    engine = engine_of(repository)
+    name = engine.name if engine else ""
+    return list(lint(name, rendered.get("args", []), dated(name, repository, tag), rendered.get("command", ())))
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_the_samples_are_clean(edition: str) -> None:
+    seen = list(containers(edition))
+    assert len(seen) > len(shipped_names())
+    assert [(each["image"], finding) for each in seen for finding in findings_of(each)] == []
+
+
+CONFIGS = [
+    (name, config.name)
+    for name in shipped_names()
+    for runtime in filter(None, [shipped(name)])
+    for config in runtime.spec.recommended_configs or ()
+]
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize(("backend", "config"), CONFIGS)
+def test_the_shipped_runtimes_are_clean(backend: str, config: str, edition: str) -> None:
+    gguf = {"modelHub": {"modelID": "a/b", "filename": "b.gguf"}}
+    source: Any = "ollama://qwen2:0.5b" if backend == "ollama" else gguf
+    roles = ("main",) if config == "default" else ("main", "draft")
+    rendered = container(
+        *(open_model(role, source=source) for role in roles),
+        playground(
+            modelClaims={"models": [{"name": role, "role": role} for role in roles]},
+            backendRuntimeConfig={"backendName": backend, "configName": config},
+        ),
+        runtimes=edition,
+    )
+    assert rendered["args"]
+    assert findings_of(rendered) == []

@@ -1,0 +1,371 @@
+"""llmaz spec 2.7 and 7.3: what flavors do to pods and to nodes."""
+
+from typing import Any
+
+import pytest
+from components.fleet.types import NodeGroupDemand
+
+from components.fleet.options import PodOverrides
+from components.nodes.groups import allocatable, autoscaler_tags, node_groups
+from components.nodes.instances import instance
+from tests.fleets import (
+    container,
+    fleet_of,
+    objects,
+    open_model,
+    playground,
+    pod,
+    pod_template,
+    runner,
+    runtime,
+    service,
+    the_error,
+    warnings,
+)
+
+OWN = runtime(
+    recommendedConfigs=[{"name": "default", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}]
+)
+SPEC: dict[str, Any] = {"backendRuntimeConfig": {"backendName": "own"}}
+ONE_GPU = {"nvidia.com/gpu": 1}
+TYPE = "node.kubernetes.io/instance-type"
+
+
+def flavor(name: str, limits: Any = None, selector: Any = None, **params: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": name}
+    if limits:
+        found["limits"] = limits
+    if selector:
+        found["nodeSelector"] = selector
+    if params:
+        found["params"] = {key.replace("_", "-"): value for key, value in params.items()}
+    return found
+
+
+def terms(*selectors: dict[str, str]) -> list[dict[str, Any]]:
+    return [
+        {"matchExpressions": [{"key": k, "operator": "In", "values": [v]} for k, v in labels.items()]}
+        for labels in selectors
+    ]
+
+
+def claim(*names: str) -> dict[str, Any]:
+    return {"modelClaim": {"modelName": "m", "inferenceFlavors": list(names)}, **SPEC}
+
+
+@pytest.mark.parametrize(("spec", "gpus"), [(SPEC, 1), (claim("b"), 2), (claim("b", "a"), 2), (claim("a", "b"), 1)])
+def test_limits_of_the_preferred_flavor_reach_requests_and_limits(spec: Any, gpus: int) -> None:
+    model = open_model(flavors=[flavor("a", {"nvidia.com/gpu": 1}), flavor("b", {"nvidia.com/gpu": 2})])
+    got = container(model, OWN, playground(**spec))["resources"]
+    assert got == {
+        "requests": {"cpu": "1", "nvidia.com/gpu": gpus},
+        "limits": {"cpu": "2", "nvidia.com/gpu": gpus},
+    }
+
+
+def test_cpu_and_memory_of_a_flavor_overwrite() -> None:
+    model = open_model(flavors=[flavor("a", {"cpu": "7", "memory": "9Gi"})])
+    assert container(model, OWN, playground(**SPEC))["resources"] == {
+        "requests": {"cpu": "7", "memory": "9Gi"},
+        "limits": {"cpu": "7", "memory": "9Gi"},
+    }
+
+
+def test_claimed_flavors_are_written_on_the_pod_in_order() -> None:
+    model = open_model(flavors=[flavor("a"), flavor("b")])
+    metadata = pod_template(model, OWN, playground(**claim("b", "a")))["metadata"]
+    assert metadata["annotations"] == {"llmaz.io/inference-service-flavors": "b,a"}
+    assert "annotations" not in pod_template(model, OWN, playground(**SPEC))["metadata"]
+
+
+def test_an_unknown_flavor_is_an_error() -> None:
+    problem = the_error(open_model(flavors=[flavor("a100"), flavor("l4")]), OWN, playground(**claim("l4", "a10")))
+    assert problem.path == "spec.modelClaim.inferenceFlavors[1]"
+    assert "a10" in problem.reason
+    assert "a100" in problem.reason
+    assert "l4" in problem.reason
+
+
+class TestAffinity:
+    def affinity(self, *flavors: dict[str, Any], spec: Any = SPEC) -> Any:
+        return pod(open_model(flavors=list(flavors)), OWN, playground(**spec)).get("affinity")
+
+    def test_one_flavor_is_required_and_nothing_is_preferred(self) -> None:
+        assert self.affinity(flavor("a", selector={"zone": "x", "gpu": "a10g"})) == {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": terms({"gpu": "a10g", "zone": "x"})
+                }
+            }
+        }
+
+    @pytest.mark.parametrize("key", ["INSTANCE_TYPE", "instance_type", "Instance_Type"])
+    def test_the_instance_type_counts_like_a_label(self, key: str) -> None:
+        affinity = self.affinity(flavor("a", selector={"gpu": "a10g"}, **{key: "g5.2xlarge"}))
+        (found,) = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        assert {"key": TYPE, "operator": "In", "values": ["g5.2xlarge"]} in found["matchExpressions"]
+        assert {"key": "gpu", "operator": "In", "values": ["a10g"]} in found["matchExpressions"]
+
+    def test_several_flavors_are_or_ed_and_preferred_in_order(self) -> None:
+        flavors = [flavor(f"f{i}", selector={"gpu": f"g{i}"}) for i in range(8)]
+        node = self.affinity(*flavors)["nodeAffinity"]
+        expected = terms(*({"gpu": f"g{i}"} for i in range(8)))
+        assert node["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] == expected
+        assert node["preferredDuringSchedulingIgnoredDuringExecution"] == [
+            {"weight": weight, "preference": one}
+            for weight, one in zip((39, 24, 15, 9, 6, 3, 2, 1), expected, strict=True)
+        ]
+
+    def test_the_claim_sets_the_order(self) -> None:
+        flavors = (flavor("a", selector={"g": "a"}), flavor("b", selector={"g": "b"}))
+        node = self.affinity(*flavors, spec=claim("b", "a"))["nodeAffinity"]
+        preferred = node["preferredDuringSchedulingIgnoredDuringExecution"]
+        assert [p["preference"] for p in preferred] == terms({"g": "b"}, {"g": "a"})
+
+    def test_unclaimed_flavors_are_no_candidates(self) -> None:
+        flavors = (flavor("a", selector={"g": "a"}), flavor("b", selector={"g": "b"}))
+        node = self.affinity(*flavors, spec=claim("b"))["nodeAffinity"]
+        required = node["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert required["nodeSelectorTerms"] == terms({"g": "b"})
+
+    def test_a_flavor_for_any_node_leaves_the_pod_free(self) -> None:
+        assert self.affinity(flavor("a", selector={"g": "a"}), flavor("any")) is None
+        assert self.affinity() is None
+
+    def test_terms_of_a_template_hold_as_well(self) -> None:
+        written = {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms({"z": "1"}, {"z": "2"})}
+            },
+            "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []},
+        }
+        template = {"workerTemplate": {"spec": {"affinity": written, "containers": [runner()]}}}
+        model = open_model(flavors=[flavor("a", selector={"g": "a"}), flavor("b", selector={"g": "b"})])
+        made = objects(model, service(workloadTemplate=template))["Deployment"]
+        affinity = made["spec"]["template"]["spec"]["affinity"]
+        required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert required["nodeSelectorTerms"] == terms(
+            {"z": "1", "g": "a"}, {"z": "1", "g": "b"}, {"z": "2", "g": "a"}, {"z": "2", "g": "b"}
+        )
+        assert "podAntiAffinity" in affinity
+
+
+class TestTolerations:
+    def tolerations(self, *flavors: dict[str, Any]) -> Any:
+        return pod(open_model(flavors=list(flavors)), OWN, playground(**SPEC)).get("tolerations")
+
+    @pytest.mark.parametrize(
+        ("instance_type", "key"),
+        [
+            ("g5.2xlarge", "nvidia.com/gpu"),
+            ("inf2.xlarge", "aws.amazon.com/neuron"),
+            ("g4ad.xlarge", "amd.com/gpu"),
+        ],
+    )
+    def test_pods_tolerate_the_taint_of_their_nodes(self, instance_type: str, key: str) -> None:
+        (found,) = self.tolerations(flavor("a", INSTANCE_TYPE=instance_type))
+        assert found == {"key": key, "operator": "Exists", "effect": "NoSchedule"}
+
+    def test_flavors_of_one_vendor_need_it_once(self) -> None:
+        found = self.tolerations(flavor("a", INSTANCE_TYPE="g5.xlarge"), flavor("b", INSTANCE_TYPE="g6.xlarge"))
+        assert len(found) == 1
+
+    @pytest.mark.parametrize("params", [{}, {"INSTANCE_TYPE": "m7i.xlarge"}])
+    def test_without_accelerator_node_there_is_none(self, params: Any) -> None:
+        assert self.tolerations(flavor("a", ONE_GPU, **params)) is None
+
+
+@pytest.mark.parametrize(
+    "bad", [{"selector": {"gpu": "a b"}}, {"selector": {"a/b/c": "x"}}, {"INSTANCE_TYPE": "g5 2xlarge"}]
+)
+def test_labels_that_no_node_can_have_are_refused(bad: Any) -> None:
+    problem = the_error(open_model(flavors=[flavor("f", **bad)]), OWN, playground(**SPEC))
+    assert problem.path == "spec.modelClaim.modelName"
+    assert "'f'" in problem.reason
+
+
+def test_unequal_flavors_are_pointed_out() -> None:
+    model = open_model(flavors=[
+        flavor("a", {"nvidia.com/gpu": 1}, INSTANCE_TYPE="g5.xlarge"),
+        flavor("b", {"nvidia.com/gpu": 4}, INSTANCE_TYPE="g5.12xlarge"),
+    ])  # fmt: skip
+    (problem,) = warnings(fleet_of(model, OWN, playground(**SPEC)))
+    assert "'a'" in problem.reason
+    assert "same" in problem.reason
+    assert not warnings(fleet_of(model, OWN, playground(**claim("b"))))
+
+
+def test_a_gpu_flavor_without_instance_type_is_pointed_out() -> None:
+    (problem,) = warnings(fleet_of(open_model(flavors=[flavor("a", ONE_GPU)]), OWN, playground(**SPEC)))
+    assert "INSTANCE-TYPE" in problem.reason
+    assert not warnings(fleet_of(open_model(flavors=[flavor("cpu", {"cpu": "4"})]), OWN, playground(**SPEC)))
+
+
+OVERRIDES = PodOverrides(
+    tolerations=({"key": "team", "operator": "Exists"},),
+    service_account_name="runner",
+    image_pull_secrets=("registry",),
+    priority_class_name="high",
+    annotations={"note": "x"},
+    labels={"team": "a"},
+    node_selector={"disk": "nvme"},
+)
+
+
+class TestOverrides:
+    def test_they_reach_every_pod(self) -> None:
+        template = pod_template(open_model(), OWN, playground(**SPEC), overrides=OVERRIDES)
+        spec = template["spec"]
+        assert spec["tolerations"] == [{"key": "team", "operator": "Exists"}]
+        assert spec["serviceAccountName"] == "runner"
+        assert spec["imagePullSecrets"] == [{"name": "registry"}]
+        assert spec["priorityClassName"] == "high"
+        assert spec["nodeSelector"] == {"disk": "nvme"}
+        assert template["metadata"]["annotations"] == {"note": "x"}
+        assert template["metadata"]["labels"]["team"] == "a"
+        assert template["metadata"]["labels"]["llmaz.io/model-name"] == "m"
+
+    def test_a_template_that_says_otherwise_keeps_its_word(self) -> None:
+        spec = {
+            "containers": [runner()],
+            "serviceAccountName": "mine",
+            "priorityClassName": "low",
+            "imagePullSecrets": [{"name": "own"}],
+            "nodeSelector": {"disk": "hdd"},
+            "schedulerName": "volcano",
+        }
+        template = {"workerTemplate": {"metadata": {"labels": {"team": "b"}}, "spec": spec}}
+        made = objects(open_model(), service(workloadTemplate=template), overrides=OVERRIDES)["Deployment"]
+        got = made["spec"]["template"]
+        assert got["metadata"]["labels"]["team"] == "b"
+        for key in ("serviceAccountName", "priorityClassName", "imagePullSecrets", "nodeSelector", "schedulerName"):
+            assert got["spec"][key] == spec[key]
+
+    def test_they_cannot_take_the_labels_that_services_select(self) -> None:
+        overrides = PodOverrides(labels={"app.kubernetes.io/instance": "x", "llmaz.io/model-name": "x"})
+        made = objects(open_model(), OWN, playground(**SPEC), overrides=overrides)
+        labels = made["Deployment"]["spec"]["template"]["metadata"]["labels"]
+        assert made["Service"]["spec"]["selector"].items() <= labels.items()
+        assert labels["llmaz.io/model-name"] == "m"
+
+
+def gpu_playground(name: str, model: str, replicas: int) -> dict[str, Any]:
+    resources = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}
+    return playground(name, model, replicas=replicas, backendRuntimeConfig={"resources": resources})
+
+
+class TestNodeGroups:
+    """Design decision 7: one group per distinct instance type, capacity kind and zone rule."""
+
+    def groups(self, *documents: dict[str, Any]) -> dict[str, NodeGroupDemand]:
+        found = node_groups(fleet_of(*documents))
+        assert len({group.name for group in found}) == len(found)
+        return {group.name: group for group in found}
+
+    def test_models_share_the_nodes_of_one_type(self) -> None:
+        a = open_model("a", flavors=[flavor("x", ONE_GPU, INSTANCE_TYPE="g5.12xlarge")])
+        b = open_model("b", flavors=[flavor("z1", {"nvidia.com/gpu": 2}, INSTANCE_TYPE="g5.12xlarge")])
+        (group,) = self.groups(a, b, gpu_playground("p", "a", 3), gpu_playground("q", "b", 2)).values()
+        assert (group.instance_type, group.nodes) == ("g5.12xlarge", 2)  # 3 x 1 + 2 x 2 GPUs on nodes of 4
+        assert group.labels == {TYPE: "g5.12xlarge"}
+        assert group.taints == ({"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"},)
+        assert (group.capacity, group.zone) == ("on-demand", None)
+
+    def test_fallbacks_have_a_group_without_nodes(self) -> None:
+        flavors = [
+            flavor("x", ONE_GPU, INSTANCE_TYPE="g6.2xlarge"),
+            flavor("z1", ONE_GPU, INSTANCE_TYPE="g5.2xlarge"),
+        ]
+        groups = self.groups(open_model("a", flavors=flavors), gpu_playground("p", "a", 2))
+        assert {g.instance_type: g.nodes for g in groups.values()} == {"g6.2xlarge": 2, "g5.2xlarge": 0}
+
+    def test_cpu_and_memory_count_too(self) -> None:
+        cpu = open_model("a", flavors=[flavor("x", {"cpu": "3", "memory": "4Gi"}, INSTANCE_TYPE="m7i.2xlarge")])
+        (group,) = self.groups(cpu, OWN, playground("p", "a", replicas=3, **SPEC)).values()
+        assert group.nodes == 2  # 8 cores hold two pods of 3
+        assert group.taints == ()
+
+    def test_selectors_that_agree_share_a_group_and_its_labels(self) -> None:
+        a = open_model("a", flavors=[flavor("x", ONE_GPU, {"gpu": "a10g"}, INSTANCE_TYPE="g5.xlarge")])
+        b = open_model("b", flavors=[flavor("z1", ONE_GPU, {"team": "t"}, INSTANCE_TYPE="g5.xlarge")])
+        c = open_model("c", flavors=[flavor("z", ONE_GPU, INSTANCE_TYPE="g5.xlarge")])
+        groups = self.groups(a, b, c, *(gpu_playground(n, n, 1) for n in "abc"))
+        (group,) = groups.values()
+        assert group.labels == {"gpu": "a10g", TYPE: "g5.xlarge", "team": "t"}
+        assert group.nodes == 3
+
+    def test_selectors_that_disagree_do_not(self) -> None:
+        a = open_model("a", flavors=[flavor("x", ONE_GPU, {"pool": "A_1.x"}, INSTANCE_TYPE="g5.xlarge")])
+        b = open_model("b", flavors=[flavor("z1", ONE_GPU, {"pool": "b"}, INSTANCE_TYPE="g5.xlarge")])
+        groups = self.groups(a, b, gpu_playground("p", "a", 1), gpu_playground("q", "b", 1))
+        assert {group.labels["pool"] for group in groups.values()} == {"A_1.x", "b"}
+        assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for name in groups)
+
+    @pytest.mark.parametrize("values", [("a_b", "a.b"), ("x" * 63, "x" * 62)])
+    def test_names_differ_and_stay_short(self, values: tuple[str, str]) -> None:
+        models = [
+            open_model(name, flavors=[flavor("f", ONE_GPU, {"pool": value}, INSTANCE_TYPE="g5.xlarge")])
+            for name, value in zip("ab", values, strict=True)
+        ]
+        groups = self.groups(*models, gpu_playground("p", "a", 1), gpu_playground("q", "b", 1))
+        assert {group.labels["pool"] for group in groups.values()} == set(values)
+        assert all(len(name) <= 48 for name in groups)
+
+    def test_what_init_containers_ask_for_counts_where_it_is_more(self) -> None:
+        """The scheduler takes the larger of the containers' sum and each init container."""
+        need = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
+        more = {"requests": {"cpu": "3"}, "limits": {"cpu": "3"}}
+        containers = [runner(resources=need), {"name": "side", "image": "x:1", "resources": need}]
+        spec = {"containers": containers, "initContainers": [{"name": "init", "image": "x:1", "resources": more}]}
+        template = {"workerTemplate": {"spec": spec}}
+        (item,) = fleet_of(open_model(), service(workloadTemplate=template)).rendered
+        assert [demand.requests["cpu"] for demand in item.pods] == [3]
+
+    @pytest.mark.parametrize(
+        ("selector", "capacity", "zone"),
+        [
+            ({"karpenter.sh/capacity-type": "spot"}, "spot", None),
+            ({"eks.amazonaws.com/capacityType": "SPOT"}, "spot", None),
+            ({"eks.amazonaws.com/capacityType": "CAPACITY_BLOCK"}, "capacity-block", None),
+            ({"topology.kubernetes.io/zone": "us-east-1b"}, "on-demand", "us-east-1b"),
+        ],
+    )
+    def test_well_known_labels_say_capacity_and_zone(self, selector: Any, capacity: str, zone: str | None) -> None:
+        model = open_model("a", flavors=[flavor("x", ONE_GPU, selector, INSTANCE_TYPE="g5.xlarge")])
+        plain = open_model("b", flavors=[flavor("x", ONE_GPU, INSTANCE_TYPE="g5.xlarge")])
+        groups = self.groups(model, plain, gpu_playground("p", "a", 1), gpu_playground("q", "b", 1))
+        assert [(g.capacity, g.zone) for g in groups.values() if g.labels != {TYPE: "g5.xlarge"}] == [
+            (capacity, zone)
+        ]
+        assert len(groups) == 2
+
+    def test_an_autoscaler_may_need_more_nodes_later(self) -> None:
+        model = open_model("a", flavors=[flavor("x", ONE_GPU, INSTANCE_TYPE="g5.xlarge")])
+        elastic = {"minReplicas": 1, "maxReplicas": 3, "scaleTrigger": {"hpa": {}}}
+        scaled = gpu_playground("p", "a", 1)
+        scaled["spec"] |= {"elasticConfig": elastic}
+        del scaled["spec"]["replicas"]
+        (group,) = self.groups(model, scaled).values()
+        assert (group.nodes, group.max_nodes) == (1, 3)
+
+    def test_the_autoscaler_is_told_by_tags(self) -> None:
+        """aws-gpu spec 9."""
+        model = open_model("a", flavors=[flavor("x", ONE_GPU, {"gpu": "a10g"}, INSTANCE_TYPE="g5.12xlarge")])
+        (group,) = self.groups(model, gpu_playground("p", "a", 1)).values()
+        template = "k8s.io/cluster-autoscaler/node-template"
+        assert autoscaler_tags(group) == {
+            f"{template}/label/gpu": "a10g",
+            f"{template}/label/{TYPE}": "g5.12xlarge",
+            f"{template}/taint/nvidia.com/gpu": "true:NoSchedule",
+            f"{template}/resources/nvidia.com/gpu": "4",
+        }
+
+
+def test_kubelet_and_system_keep_their_share() -> None:
+    """EKS images: 6 %, 1 %, 0.5 %, 0.5 % of the first cores, then 0.25 %; memory by pods and eviction."""
+    node = instance("g5.2xlarge")
+    assert node is not None
+    offered = allocatable(node)
+    assert float(offered["cpu"]) == pytest.approx(7.91)
+    assert 29 * 2**30 < offered["memory"] < 31 * 2**30
+    assert offered["nvidia.com/gpu"] == 1

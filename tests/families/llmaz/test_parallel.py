@@ -1,0 +1,294 @@
+"""Design decision 6 and llmaz spec 2.9: TP and PP reach the engine's flags and size the group."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fleets import (
+    container,
+    fleet_of,
+    objects,
+    open_model,
+    playground,
+    runner,
+    runtime,
+    service,
+    the_error,
+    warnings,
+)
+
+
+def model(gpus: int = 1, instance: str = "p4d.24xlarge", **params: str) -> dict[str, Any]:
+    named = {**({"INSTANCE-TYPE": instance} if instance else {}), **params}
+    return open_model(flavors=[{"name": "f", "limits": {"nvidia.com/gpu": gpus}, "params": named}])
+
+
+def uses(backend: str, **fields: Any) -> dict[str, Any]:
+    return {"backendRuntimeConfig": {"backendName": backend, **fields}}
+
+
+def value(args: list[str], flag: str) -> str | None:
+    assert args.count(flag) <= 1, args
+    return args[args.index(flag) + 1] if flag in args else None
+
+
+@pytest.mark.parametrize(
+    ("backend", "flag"),
+    [
+        ("vllm", "--tensor-parallel-size"),
+        ("sglang", "--tp-size"),
+        ("tgi", "--num-shard"),
+        ("tensorrt-llm", "--tp_size"),
+    ],
+)
+def test_tensor_parallelism_has_the_flag_of_the_engine(backend: str, flag: str) -> None:
+    args = container(model(4, TP="4"), playground(**uses(backend)))["args"]
+    assert value(args, flag) == "4"
+
+
+@pytest.mark.parametrize("backend", ["llamacpp", "ollama"])
+def test_engines_that_split_by_themselves_need_none(backend: str) -> None:
+    source = "ollama://q" if backend == "ollama" else "a/b"
+    plain = container(open_model(source=source), playground(**uses(backend)))["args"]
+    document = model(2, TP="2")
+    document["spec"]["source"] = {"uri": source} if "://" in source else {"modelHub": {"modelID": source}}
+    assert container(document, playground(**uses(backend)))["args"] == plain
+
+
+@pytest.mark.parametrize("key", ["tp", "Tp", "TP"])
+def test_the_key_is_taken_in_any_case(key: str) -> None:
+    args = container(model(2, **{key: "2"}), playground())["args"]
+    assert value(args, "--tensor-parallel-size") == "2"
+
+
+def test_a_runtime_named_after_an_engine_is_one_whatever_its_image() -> None:
+    own = runtime("vllm", image="registry.example.com/private")
+    assert value(container(model(2, TP="2"), own, playground())["args"], "--tensor-parallel-size") == "2"
+
+
+def test_an_engine_that_nobody_knows_has_no_flag() -> None:
+    problem = the_error(model(2, TP="2"), runtime("own"), playground(**uses("own")))
+    assert "no flag" in problem.reason
+
+
+def test_a_flag_in_the_recommended_arguments_gives_way() -> None:
+    claims = {"models": [{"name": "m"}, {"name": "d", "role": "draft"}]}
+    args = container(model(4, TP="4"), open_model("d"), playground(modelClaims=claims))["args"]
+    assert "-tp" not in args
+    assert value(args, "--tensor-parallel-size") == "4"
+
+
+@pytest.mark.parametrize("args", [["--tensor-parallel-size", "4"], ["--tensor-parallel-size=4"], ["-tp", "4"]])
+def test_what_the_user_wrote_is_not_written_again(args: list[str]) -> None:
+    got = container(model(4, TP="4"), playground(**uses("vllm", args=args)))["args"]
+    assert got[-len(args) :] == args
+    assert sum(word.startswith(("--tensor", "-tp")) for word in got) == 1
+
+
+def test_what_the_user_wrote_must_agree() -> None:
+    problem = the_error(model(4, TP="4"), playground(**uses("vllm", args=["--tensor-parallel-size", "2"])))
+    assert problem.path == "spec.backendRuntimeConfig.args"
+    assert "2" in problem.reason
+    assert "4" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("gpus", "params", "total"),
+    [
+        (4, {"TP": "2"}, 4),
+        (1, {"TP": "2"}, 1),
+        (4, {"TP": "2", "PP": "2"}, 8),
+        (8, {"TP": "16", "PP": "2"}, 16),
+    ],
+)
+def test_the_product_must_be_the_accelerators_of_the_group(gpus: int, params: dict[str, str], total: int) -> None:
+    problem = the_error(model(gpus, **params), playground())
+    assert problem.path == "spec.modelClaim.modelName"
+    assert "TP" in problem.reason
+    assert f"{total} accelerators" in problem.reason
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "", "²"])
+def test_a_degree_is_a_whole_number_from_one(text: str) -> None:
+    problem = the_error(model(1, TP=text), playground())
+    assert "TP" in problem.reason
+    assert repr(text) in problem.reason
+
+
+def test_idle_accelerators_are_pointed_out() -> None:
+    (problem,) = warnings(fleet_of(model(4), playground()))
+    assert "TP: '4'" in problem.reason
+    assert not warnings(fleet_of(model(4), playground(**uses("vllm", args=["--tensor-parallel-size=4"]))))
+
+
+@pytest.mark.parametrize("backend", ["tgi", "llamacpp", "tensorrt-llm"])
+def test_engines_that_cannot_join_pods_say_so(backend: str) -> None:
+    problems = fleet_of(model(8, TP="8", PP="2"), playground(**uses(backend))).problems
+    assert any(p.severity == "error" and backend in p.reason for p in problems)
+
+
+def group(*documents: dict[str, Any], **options: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = objects(*documents, **options)["LeaderWorkerSet"]["spec"]
+    return spec
+
+
+def first(template: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = template["spec"]["containers"][0]
+    return found
+
+
+class TestGroup:
+    PIPELINE = model(8, TP="8", PP="2")
+
+    def test_pipeline_parallelism_makes_a_group_that_starts_together(self) -> None:
+        spec = group(self.PIPELINE, playground(replicas=3))
+        assert spec["replicas"] == 3
+        assert spec["startupPolicy"] == "LeaderCreated"
+        assert spec["leaderWorkerTemplate"]["size"] == 2
+
+    def test_leader_and_workers_have_the_same_resources_and_volumes(self) -> None:
+        template = group(self.PIPELINE, playground())["leaderWorkerTemplate"]
+        leader, worker = template["leaderTemplate"]["spec"], template["workerTemplate"]["spec"]
+        for key in ("volumes", "initContainers", "affinity", "tolerations", "schedulerName"):
+            assert leader[key] == worker[key]
+        for key in ("image", "resources", "volumeMounts"):
+            assert leader["containers"][0][key] == worker["containers"][0][key]
+        assert leader["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == 8
+
+    def test_only_the_leader_serves(self) -> None:
+        template = group(self.PIPELINE, playground())["leaderWorkerTemplate"]
+        assert {"ports", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle"} <= set(
+            first(template["leaderTemplate"])
+        )
+        assert not {"ports", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle"} & set(
+            first(template["workerTemplate"])
+        )
+
+    def test_vllm_is_joined_by_ray(self) -> None:
+        template = group(self.PIPELINE, playground())["leaderWorkerTemplate"]
+        leader, worker = first(template["leaderTemplate"]), first(template["workerTemplate"])
+        (script,) = leader["args"]
+        assert leader["command"] == worker["command"] == ["sh", "-c"]
+        assert script.startswith("ray start --head --port=6379")
+        assert "LWS_GROUP_SIZE" in script
+        serve = script.rstrip("\n").rpartition("\n")[2]
+        assert serve.startswith("exec python3 -m vllm.entrypoints.openai.api_server --model ")
+        for words in ("--tensor-parallel-size 8", "--pipeline-parallel-size 2", "--port 8080"):
+            assert words in serve
+        assert "ray start --address=$LWS_LEADER_ADDRESS:6379 --block" in worker["args"][0]
+
+    def test_sglang_is_joined_by_its_own_flags(self) -> None:
+        """SGLang's multi-node flags; both pods run the same command (LWS spec 1.11)."""
+        template = group(self.PIPELINE, playground(**uses("sglang", version="v0.5.4")))["leaderWorkerTemplate"]
+        leader, worker = first(template["leaderTemplate"]), first(template["workerTemplate"])
+        assert leader["args"] == worker["args"]
+        assert leader["command"] == worker["command"] == ["python3", "-m", "sglang.launch_server"]
+        assert value(leader["args"], "--dist-init-addr") == "$(LWS_LEADER_ADDRESS):20000"
+        assert value(leader["args"], "--nnodes") == "$(LWS_GROUP_SIZE)"
+        assert value(leader["args"], "--node-rank") == "$(LWS_WORKER_INDEX)"
+        assert value(leader["args"], "--pp-size") == "2"
+
+    @pytest.mark.parametrize("fields", [{"version": "v0.19.0"}, {"version": "nightly"}, {}])
+    def test_new_vllm_joins_without_ray(self, fields: dict[str, str]) -> None:
+        """The image has no Ray since v0.19 (kubernetes-sigs/lws#835, vllm-project/vllm#39400)."""
+        runtimes = "upstream" if fields else "current"
+        spec = group(self.PIPELINE, playground(**uses("vllm", **fields)), runtimes=runtimes)
+        template = spec["leaderWorkerTemplate"]
+        leader, worker = first(template["leaderTemplate"]), first(template["workerTemplate"])
+        assert leader["command"] == worker["command"] == ["vllm", "serve"]
+        assert leader["args"][0] == "/workspace/models/models--Qwen--Qwen2-0.5B"
+        assert "--model" not in leader["args"]
+        assert worker["args"] == [*leader["args"], "--headless"]
+        for flag, expected in (
+            ("--nnodes", "$(LWS_GROUP_SIZE)"),
+            ("--node-rank", "$(LWS_WORKER_INDEX)"),
+            ("--master-addr", "$(LWS_LEADER_ADDRESS)"),
+            ("--pipeline-parallel-size", "2"),
+            ("--port", "8080"),
+        ):
+            assert value(leader["args"], flag) == expected
+
+    def test_vllm_before_still_needs_ray(self) -> None:
+        spec = group(self.PIPELINE, playground(**uses("vllm", version="v0.18.1")))
+        assert "ray start" in first(spec["leaderWorkerTemplate"]["leaderTemplate"])["args"][0]
+
+    def test_sglang_without_pipelines_says_from_when_on(self) -> None:
+        problem = the_error(self.PIPELINE, playground(**uses("sglang")))
+        assert "0.4.7" in problem.reason
+        assert "v0.4.5-cu121" in problem.reason
+
+    @pytest.mark.parametrize("backend", ["vllm", "sglang"])
+    def test_tensor_parallelism_over_nodes_spreads_the_accelerators(self, backend: str) -> None:
+        spec = group(model(16, TP="16"), playground(**uses(backend)))
+        template = spec["leaderWorkerTemplate"]
+        assert template["size"] == 2
+        for part in ("leaderTemplate", "workerTemplate"):
+            resources = first(template[part])["resources"]
+            assert str(resources["limits"]["nvidia.com/gpu"]) == "8"
+            assert str(resources["requests"]["nvidia.com/gpu"]) == "8"
+
+    def test_the_service_selects_leaders_on_the_port_of_the_engine(self) -> None:
+        made = objects(self.PIPELINE, playground())
+        (port,) = made["Service"]["spec"]["ports"]
+        assert port["targetPort"] == 8080, "not Ray's --port"
+        assert made["Service"]["spec"]["selector"]["leaderworkerset.sigs.k8s.io/worker-index"] == "0"
+
+    def test_a_deployment_cannot_hold_it(self) -> None:
+        problem = the_error(self.PIPELINE, playground(), workload="deployment")
+        assert "2 pods per replica" in problem.reason
+        assert "auto" in problem.reason
+
+    def test_demand_counts_every_pod(self) -> None:
+        (item,) = fleet_of(self.PIPELINE, playground(replicas=3)).rendered
+        assert [demand.pods for demand in item.pods] == [3, 3]
+        assert {str(demand.requests["nvidia.com/gpu"]) for demand in item.pods} == {"8"}
+        assert item.workload_kind == "LeaderWorkerSet"
+        assert "leaderworkerset" in item.needs
+
+    @pytest.mark.skipif(shutil.which("sh") is None, reason="no shell")
+    @pytest.mark.parametrize("part", ["leaderTemplate", "workerTemplate"])
+    def test_scripts_are_valid_shell(self, part: str) -> None:
+        script = first(group(self.PIPELINE, playground())["leaderWorkerTemplate"][part])["args"][0]
+        done = subprocess.run(["sh", "-n", "-c", script], check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    def test_the_leader_serves_when_all_have_joined_and_gives_up_when_not(self, tmp_path: Path) -> None:
+        script = first(group(self.PIPELINE, playground())["leaderWorkerTemplate"]["leaderTemplate"])["args"][0]
+        (tmp_path / "ray").write_text("#!/bin/sh\nexit 0\n")
+        (tmp_path / "python3").write_text(
+            '#!/bin/sh\nif [ "$1" = -c ]; then echo x >> seen; wc -l < seen | tr -d " "; else echo "serves $*"; fi\n'
+        )
+        (tmp_path / "sleep").write_text("#!/bin/sh\nexit 0\n")
+        for name in ("ray", "python3", "sleep"):
+            (tmp_path / name).chmod(0o755)
+
+        def run(size: str) -> subprocess.CompletedProcess[str]:
+            (tmp_path / "seen").unlink(missing_ok=True)
+            env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "LWS_GROUP_SIZE": size}
+            return subprocess.run(
+                ["sh", "-c", script], cwd=tmp_path, env=env, check=False, capture_output=True, text=True
+            )
+
+        joined = run("3")
+        assert joined.returncode == 0
+        assert re.search(r"^serves -m vllm\.entrypoints", joined.stdout, re.MULTILINE)
+        assert run("1000").returncode == 1
+
+
+def test_arguments_with_spaces_survive_the_leader_script() -> None:
+    config = '{"a": "b c"}'
+    spec = group(model(8, TP="8", PP="2"), playground(**uses("vllm", args=["--override", config])))
+    script = first(spec["leaderWorkerTemplate"]["leaderTemplate"])["args"][0]
+    assert f"--override '{config}'" in script
+
+
+def test_a_hand_written_group_must_have_the_size_of_its_flavor() -> None:
+    template = {"size": 3, "workerTemplate": {"spec": {"containers": [runner()]}}}
+    problem = the_error(model(8, TP="8", PP="2"), service(workloadTemplate=template))
+    assert problem.path == "spec.workloadTemplate.size"
+    assert "3" in problem.reason
+    assert "2" in problem.reason

@@ -1,0 +1,405 @@
+"""llmaz spec 2.6 and 2.8: hand-written Services, workload kinds, load balancing and autoscaling."""
+
+from typing import Any
+
+import pytest
+import yaml
+from components.fleet.rendering import render_fleet
+
+from components.api.load import parse
+from components.fleet.options import Options
+from tests.fleets import GPU, errors, fleet_of, objects, open_model, playground, runner, runtime, service, the_error
+
+MODEL = open_model()
+CPU = {
+    "type": "Resource",
+    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}},
+}
+PODS = {
+    "type": "Pods",
+    "pods": {"metric": {"name": "waiting"}, "target": {"type": "AverageValue", "averageValue": "5"}},
+}
+QUEUE = {
+    "type": "External",
+    "external": {"metric": {"name": "queue"}, "target": {"type": "Value", "value": "5"}},
+}
+HPA = {"hpa": {"metrics": [CPU], "behavior": {"scaleDown": {"stabilizationWindowSeconds": 300}}}}
+LWS = "leaderworkerset.sigs.k8s.io"
+
+
+def template(**spec: Any) -> dict[str, Any]:
+    return {"spec": {"containers": [runner()], **spec}}
+
+
+def two(**fields: Any) -> dict[str, Any]:
+    return {"size": 2, "leaderTemplate": template(), "workerTemplate": template(), **fields}
+
+
+def lws(*documents: dict[str, Any], **options: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = objects(*documents, **options)["LeaderWorkerSet"]["spec"]
+    return spec
+
+
+class TestHandWritten:
+    def test_pods_keep_what_they_say(self) -> None:
+        own = template(terminationGracePeriodSeconds=7, volumes=[{"name": "dshm", "emptyDir": {}}])
+        own["metadata"] = {"labels": {"role": "x"}, "annotations": {"a": "b"}}
+        made = objects(MODEL, service(workloadTemplate={"workerTemplate": own}))["Deployment"]["spec"]["template"]
+        assert made["spec"]["terminationGracePeriodSeconds"] == 7
+        assert made["spec"]["volumes"][0] == {"name": "dshm", "emptyDir": {}}
+        assert made["metadata"]["labels"]["role"] == "x"
+        assert made["metadata"]["annotations"] == {"a": "b"}
+        assert made["spec"]["schedulerName"] == "default-scheduler"
+
+    def test_labels_of_llmaz_overwrite(self) -> None:
+        own = template()
+        own["metadata"] = {"labels": {"llmaz.io/model-name": "other"}}
+        made = objects(MODEL, service(workloadTemplate={"workerTemplate": own}))["Deployment"]["spec"]["template"]
+        assert made["metadata"]["labels"]["llmaz.io/model-name"] == "m"
+
+    def test_rendering_leaves_the_manifest_as_it_was(self) -> None:
+        documents = (open_model(flavors=[GPU]), service(workloadTemplate=two()))
+        fleet = fleet_of(*documents)
+        before = fleet.rendered[0].source.resource.wire()
+        assert before["spec"]["workloadTemplate"] == two()
+        assert "env" not in before["spec"]["workloadTemplate"]["workerTemplate"]["spec"]["containers"][0]
+
+    def test_a_group_starts_together_and_keeps_its_policies(self) -> None:
+        policy = {"subGroupPolicyType": "LeaderWorker", "subGroupSize": 1}
+        spec = lws(MODEL, service(replicas=2, workloadTemplate=two(restartPolicy="None", subGroupPolicy=policy)))
+        assert (spec["replicas"], spec["startupPolicy"]) == (2, "LeaderCreated")
+        group = spec["leaderWorkerTemplate"]
+        assert (group["size"], group["restartPolicy"], group["subGroupPolicy"]) == (2, "None", policy)
+
+    def test_only_leaders_carry_the_labels_by_which_a_model_is_found(self) -> None:
+        """llmaz spec 2.6, 3: requests and metrics of a model come from its leaders."""
+        named = open_model(flavors=[GPU])
+        claims = {"models": [{"name": "m"}], "inferenceFlavors": ["a10g"]}
+        group = lws(named, service(modelClaims=claims, workloadTemplate=two()))["leaderWorkerTemplate"]
+        assert group["leaderTemplate"]["metadata"] == {
+            "labels": {"llmaz.io/model-name": "m", "llmaz.io/model-family-name": "qwen2"},
+            "annotations": {"llmaz.io/inference-service-flavors": "a10g"},
+        }
+        assert "metadata" not in group["workerTemplate"]
+
+    def test_without_leader_template_the_workers_carry_them(self) -> None:
+        flat = {"size": 2, "workerTemplate": template()}
+        group = lws(MODEL, service(workloadTemplate=flat))["leaderWorkerTemplate"]
+        assert group["workerTemplate"]["metadata"]["labels"]["llmaz.io/model-name"] == "m"
+
+    def test_the_deprecated_restart_policy_is_written_as_the_webhook_would(self) -> None:
+        assert lws(MODEL, service(workloadTemplate=two(restartPolicy="Default")))["leaderWorkerTemplate"][
+            "restartPolicy"
+        ] == "None"  # fmt: skip
+
+    def test_a_rollout_strategy_is_copied_and_has_a_default(self) -> None:
+        written = {"type": "RollingUpdate", "rollingUpdateConfiguration": {"maxUnavailable": 2, "maxSurge": 1}}
+        assert lws(MODEL, service(rolloutStrategy=written), workload="lws")["rolloutStrategy"] == written
+        assert lws(MODEL, service(), workload="lws")["rolloutStrategy"] == {
+            "type": "RollingUpdate",
+            "rollingUpdateConfiguration": {"maxUnavailable": 1, "maxSurge": 0},
+        }
+        made = objects(MODEL, service(rolloutStrategy=written))["Deployment"]["spec"]["strategy"]
+        assert made == {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2, "maxSurge": 1}}
+
+    def test_limits_and_places_reach_both_templates(self) -> None:
+        flavored = open_model(flavors=[{**GPU, "params": {"INSTANCE-TYPE": "g5.xlarge"}}])
+        group = lws(flavored, service(workloadTemplate=two()))["leaderWorkerTemplate"]
+        for part in ("leaderTemplate", "workerTemplate"):
+            spec = group[part]["spec"]
+            assert spec["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": 1}
+            assert "nodeAffinity" in spec["affinity"]
+            assert spec["tolerations"][0]["key"] == "nvidia.com/gpu"
+
+    def test_a_template_that_is_not_the_runners_is_named(self) -> None:
+        other = {"spec": {"containers": [{"name": "router", "image": "example.com/r:1"}]}}
+        problem = the_error(MODEL, service(workloadTemplate=two(leaderTemplate=other)))
+        assert problem.path == "spec.workloadTemplate.leaderTemplate.spec.containers"
+        assert "model-runner" in problem.reason
+
+    @pytest.mark.parametrize(
+        ("container", "port"),
+        [
+            (runner(), 8080),
+            (runner(args=["--port", "9000"]), 9000),
+            (runner(command=["sh", "-c"], args=["ray start --head --port=6379; serve --port 9000"]), 9000),
+            (runner(command=["sh", "-c"], args=["ray start --head --port 6379 && serve"]), 8080),
+            (runner(ports=[{"containerPort": 40000}]), 40000),
+            (runner(ports=[{"containerPort": 1}, {"name": "http", "containerPort": 40000}]), 40000),
+            (runner(ports=[{"name": "http", "containerPort": 40000}], args=["--port", "9000"]), 40000),
+        ],
+    )
+    def test_the_balancer_finds_the_port(self, container: Any, port: int) -> None:
+        own = {"workerTemplate": {"spec": {"containers": [container]}}}
+        made = objects(MODEL, service(workloadTemplate=own))["Service"]["spec"]["ports"]
+        assert made == [{"name": "http", "port": 8080, "protocol": "TCP", "targetPort": port}]
+
+
+class TestWorkloadKind:
+    """Design decision 5."""
+
+    @pytest.mark.parametrize(
+        ("fields", "kind"),
+        [
+            ({}, "Deployment"),
+            ({"workloadTemplate": two()}, "LeaderWorkerSet"),
+            ({"workloadTemplate": {"size": 1, "workerTemplate": template()}}, "Deployment"),
+            (
+                {"workloadTemplate": {"workerTemplate": template(), "leaderTemplate": template()}},
+                "Deployment",
+            ),
+            (
+                {
+                    "replicas": 3,
+                    "rolloutStrategy": {"type": "RollingUpdate", "rollingUpdateConfiguration": {"partition": 1}},
+                },
+                "LeaderWorkerSet",
+            ),
+        ],
+    )
+    def test_auto(self, fields: Any, kind: str) -> None:
+        fleet = fleet_of(MODEL, service(**fields))
+        assert [item.workload_kind for item in fleet.rendered] == [kind]
+
+    def test_a_leader_alone_is_what_runs(self) -> None:
+        one = {"workerTemplate": template(), "leaderTemplate": template(priorityClassName="leader")}
+        made = objects(MODEL, service(workloadTemplate=one))["Deployment"]["spec"]["template"]
+        assert made["spec"]["priorityClassName"] == "leader"
+
+    def test_lws_when_asked_for(self) -> None:
+        spec = lws(MODEL, service(replicas=4), workload="lws")
+        assert (spec["replicas"], spec["startupPolicy"], spec["leaderWorkerTemplate"]["size"]) == (
+            4,
+            "LeaderReady",
+            1,
+        )
+
+    def test_deployments_need_no_leader_worker_set(self) -> None:
+        assert fleet_of(MODEL, service()).rendered[0].needs == frozenset()
+
+    def test_a_new_pod_does_not_wait_for_an_idle_accelerator(self) -> None:
+        spec = objects(MODEL, playground())["Deployment"]["spec"]
+        assert spec["strategy"]["rollingUpdate"] == {"maxUnavailable": 1, "maxSurge": 0}
+
+
+class TestScaling:
+    OWN = runtime(recommendedConfigs=[
+        {"name": "default"},
+        {"name": "busy", "scaleTrigger": {"hpa": {"metrics": [PODS]}}},
+    ])  # fmt: skip
+
+    def elastic(self, trigger: Any = None, config: str = "default", **bounds: int) -> dict[str, Any]:
+        triggered = {"scaleTrigger": trigger} if trigger else {}
+        return playground(
+            elasticConfig={**bounds, **triggered},
+            backendRuntimeConfig={"backendName": "own", "configName": config},
+        )
+
+    @pytest.mark.parametrize(
+        ("workload", "target"),
+        [
+            ("auto", {"apiVersion": "apps/v1", "kind": "Deployment", "name": "p"}),
+            ("lws", {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": "p"}),
+        ],
+    )
+    def test_the_autoscaler_owns_the_replicas_of_the_workload(self, workload: str, target: Any) -> None:
+        made = objects(MODEL, self.OWN, self.elastic(HPA, minReplicas=2, maxReplicas=5), workload=workload)
+        assert made["HorizontalPodAutoscaler"] == {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "p", "namespace": "default"},
+            "spec": {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 5, **HPA["hpa"]},
+        }
+        assert "replicas" not in made[target["kind"]]["spec"]
+
+    def test_without_upper_bound_it_is_the_constant_of_llmaz(self) -> None:
+        spec = objects(MODEL, self.OWN, self.elastic(HPA))["HorizontalPodAutoscaler"]["spec"]
+        assert (spec["minReplicas"], spec["maxReplicas"]) == (1, 99999)
+
+    def test_no_metrics_leave_the_choice_to_kubernetes(self) -> None:
+        spec = objects(MODEL, self.OWN, self.elastic({"hpa": {}}))["HorizontalPodAutoscaler"]["spec"]
+        assert not {"metrics", "behavior"} & set(spec)
+
+    def test_a_named_configuration_brings_its_trigger(self) -> None:
+        made = objects(MODEL, self.OWN, self.elastic(config="busy", maxReplicas=3))
+        assert made["HorizontalPodAutoscaler"]["spec"]["metrics"] == [PODS]
+
+    def test_the_users_trigger_wins(self) -> None:
+        made = objects(MODEL, self.OWN, self.elastic(HPA, config="busy", maxReplicas=3))
+        assert made["HorizontalPodAutoscaler"]["spec"]["metrics"] == [CPU]
+
+    def test_a_recommended_trigger_without_bounds_makes_none(self) -> None:
+        spec: dict[str, Any] = {"backendRuntimeConfig": {"backendName": "own", "configName": "busy"}}
+        assert "HorizontalPodAutoscaler" not in objects(MODEL, self.OWN, playground(**spec))
+
+    def test_bounds_without_trigger_name_what_is_missing(self) -> None:
+        """Design decision 9."""
+        problem = the_error(MODEL, self.OWN, self.elastic(maxReplicas=3))
+        assert problem.path == "spec.elasticConfig"
+        assert "scaleTrigger" in problem.reason
+
+    @pytest.mark.parametrize(
+        ("metrics", "needs"),
+        [
+            ([CPU], {"metrics-server"}),
+            ([], {"metrics-server"}),
+            ([PODS], {"custom-metrics"}),
+            ([QUEUE, CPU], {"external-metrics", "metrics-server"}),
+        ],
+    )
+    def test_what_it_needs_of_the_cluster(self, metrics: list[Any], needs: set[str]) -> None:
+        trigger = {"hpa": {"metrics": metrics}} if metrics else {"hpa": {}}
+        (item,) = fleet_of(MODEL, self.OWN, self.elastic(trigger)).rendered
+        assert item.needs == needs
+
+    def test_demand_starts_at_the_lower_bound(self) -> None:
+        (item,) = fleet_of(MODEL, self.OWN, self.elastic(HPA, minReplicas=2, maxReplicas=5)).rendered
+        assert item.replicas == 2
+        assert [(demand.pods, demand.max_pods) for demand in item.pods] == [(2, 5)]
+
+    def test_the_autoscaler_comes_after_its_target(self) -> None:
+        (item,) = fleet_of(MODEL, self.OWN, self.elastic(HPA)).rendered
+        assert [body["kind"] for body in item.objects] == ["Deployment", "Service", "HorizontalPodAutoscaler"]
+
+    def test_replicas_beside_an_autoscaler_are_pointed_out(self) -> None:
+        document = self.elastic(HPA)
+        document["spec"]["replicas"] = 2
+        (problem,) = fleet_of(MODEL, self.OWN, document).problems
+        assert (problem.severity, problem.path) == ("warning", "spec.replicas")
+
+
+class TestOperator:
+    """The typed resources go to the operator as they were written."""
+
+    DOCUMENTS = (MODEL, runtime(), playground(backendRuntimeConfig={"backendName": "own"}))
+
+    def test_resources_keep_what_was_written(self) -> None:
+        made = objects(*self.DOCUMENTS, realization="operator", namespace="llm")
+        assert set(made) == {"OpenModel", "BackendRuntime", "Playground"}
+        assert made["OpenModel"] == MODEL
+        assert made["BackendRuntime"] == runtime()
+        assert made["Playground"]["spec"] == self.DOCUMENTS[2]["spec"]
+        assert made["Playground"]["metadata"] == {"name": "p", "namespace": "llm"}
+
+    def test_models_and_runtimes_come_first(self) -> None:
+        kinds = [item.kind for item in fleet_of(*reversed(self.DOCUMENTS), realization="operator").rendered]
+        assert kinds[-1] == "Playground"
+        assert {item.kind for item in fleet_of(*self.DOCUMENTS).rendered} == {"Playground"}
+
+    def test_endpoint_and_demand_are_known_all_the_same(self) -> None:
+        flavored = open_model(flavors=[{**GPU, "params": {"INSTANCE-TYPE": "g5.xlarge"}}])
+        item = fleet_of(flavored, playground(), realization="operator").rendered[-1]
+        native = fleet_of(flavored, playground()).rendered[-1]
+        assert item.endpoint == native.endpoint
+        assert item.pods == native.pods
+        assert item.needs == {"llmaz"}
+        assert item.workload_kind == "LeaderWorkerSet"
+
+    def test_parallelism_that_the_operator_would_ignore_is_refused(self) -> None:
+        gpus = {"name": "f", "limits": {"nvidia.com/gpu": 4}, "params": {"TP": "4"}}
+        problem = the_error(open_model(flavors=[gpus]), playground(), realization="operator")
+        assert "TP" in problem.reason
+        assert "native" in problem.reason
+
+    @pytest.mark.parametrize("option", [{"workload": "deployment"}, {"runtimes": "current"}])
+    def test_options_that_the_operator_cannot_know_are_refused(self, option: Any) -> None:
+        (name,) = option
+        problem = the_error(MODEL, playground(), realization="operator", **option)
+        assert name in problem.reason
+
+    def test_what_is_wrong_is_found_before_the_operator_finds_it(self) -> None:
+        assert errors(fleet_of(playground(), realization="operator"))
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        ({"realization": "magic"}, "realization must be one of native, operator"),
+        ({"workload": "pod"}, "workload must be one of auto, lws, deployment"),
+        ({"runtimes": "old"}, "runtimes must be one of upstream, current"),
+        ({"namespace": "A b"}, "namespace"),
+    ],
+)
+def test_options_know_their_words(words: dict[str, str], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        Options(**words)  # type: ignore[arg-type]
+
+
+class TestFleet:
+    def test_what_could_not_be_read_is_not_called_missing(self) -> None:
+        """One mistake, one message."""
+        config: dict[str, Any] = {"backendRuntimeConfig": {"backendName": "own"}}
+        for broken in (open_model(), runtime("own")):
+            broken["spec"]["typo"] = 1
+            other = runtime("own") if broken["kind"] == "OpenModel" else MODEL
+            documents = [broken, other, playground(**config)]
+            manifests = parse(yaml.safe_dump_all(documents))
+            assert len(manifests.problems) == 1
+            assert len(render_fleet(manifests.resources).problems) == 1
+            fleet = render_fleet(manifests.resources, unread=manifests.problems)
+            assert (fleet.problems, fleet.rendered) == ((), ())
+
+    def test_a_missing_model_is_named_with_the_nearest(self) -> None:
+        problem = the_error(open_model("qwen2-7b"), playground(model="qwen2-7"))
+        assert problem.path == "spec.modelClaim.modelName"
+        assert "did you mean 'qwen2-7b'" in problem.reason
+        assert (problem.file, problem.kind, problem.name) == ("fleet.yaml", "Playground", "p")
+        assert problem.line > 1
+
+    def test_every_missing_model_of_a_claim_is_named(self) -> None:
+        refs = {"models": [{"name": "a"}, {"name": "b", "role": "draft"}]}
+        problems = errors(fleet_of(playground(modelClaims=refs)))
+        assert [p.path for p in problems] == ["spec.modelClaims.models[0].name", "spec.modelClaims.models[1].name"]
+
+    def test_problems_of_all_resources_come_at_once_and_the_rest_is_rendered(self) -> None:
+        fleet = fleet_of(MODEL, playground("a", "x"), playground("b", "z"), playground("c"))
+        assert [p.name for p in errors(fleet)] == ["a", "b"]
+        assert [item.name for item in fleet.rendered] == ["c"]
+
+    @pytest.mark.parametrize(
+        "documents",
+        [
+            (MODEL, MODEL),
+            (runtime(), runtime()),
+            (MODEL, playground(), playground()),
+            (MODEL, playground("x"), service("x")),
+        ],
+    )
+    def test_a_name_is_taken_once(self, documents: tuple[dict[str, Any], ...]) -> None:
+        (problem,) = errors(fleet_of(*documents))
+        assert problem.path == "metadata.name"
+        assert "fleet.yaml:" in problem.reason
+
+    def test_a_namespace_that_is_the_default_one_is_no_other(self) -> None:
+        named = playground()
+        named["metadata"]["namespace"] = "default"
+        assert len(errors(fleet_of(MODEL, playground(), named))) == 1
+        named["metadata"]["namespace"] = "other"
+        assert not errors(fleet_of(MODEL, playground(), named))
+
+    def test_objects_of_two_resources_cannot_have_one_name(self) -> None:
+        """The headless Service of a LeaderWorkerSet ``a-lb`` is the balancer of ``a``."""
+        problem = the_error(MODEL, playground("a"), playground("a-lb"), workload="lws")
+        assert "a-lb" in problem.reason
+        assert not errors(fleet_of(MODEL, playground("a"), playground("a-lb")))
+
+    def test_namespaces(self) -> None:
+        own = playground()
+        own["metadata"]["namespace"] = "own"
+        (item,) = fleet_of(MODEL, own, namespace="other").rendered
+        assert {body["metadata"]["namespace"] for body in item.objects} == {"own"}
+        (item,) = fleet_of(MODEL, playground(), namespace="other").rendered
+        assert {body["metadata"]["namespace"] for body in item.objects} == {"other"}
+        assert item.endpoint is not None
+        assert item.endpoint.url == "http://p-lb.other.svc.cluster.local:8080/v1"
+
+    def test_a_leader_worker_set_of_the_user_passes_through(self) -> None:
+        body = {
+            "apiVersion": "leaderworkerset.x-k8s.io/v1",
+            "kind": "LeaderWorkerSet",
+            "metadata": {"name": "raw"},
+            "spec": {"leaderWorkerTemplate": {"workerTemplate": template()}},
+        }
+        (item,) = fleet_of(body).rendered
+        assert item.objects == ({**body, "metadata": {"name": "raw", "namespace": "default"}},)
+        assert item.needs == {"leaderworkerset"}

@@ -1,0 +1,310 @@
+"""What keeps autoscalers from working is said at the field that says it (lws-hpa spec 1.9, 2.3, 2.4; WVA spec 10)."""
+
+from typing import Any
+
+import pytest
+
+from components.api.problems import Problem
+from components.metrics.chain import MetricSettings, metric_chain
+from tests.fleets import errors, fleet_of, open_model, playground, runtime
+
+MODEL = open_model()
+TRIGGER = "spec.elasticConfig.scaleTrigger.hpa"
+UTILIZATION = {"type": "Utilization", "averageUtilization": 50}
+CPU = {"type": "Resource", "resource": {"name": "cpu", "target": UTILIZATION}}
+
+
+def read(kind: str, name: str, value: str = "5", target: str = "AverageValue", **metric: Any) -> dict[str, Any]:
+    field = "averageValue" if target == "AverageValue" else "value"
+    return {"type": kind, kind.lower(): {
+        "metric": {"name": name, **metric}, "target": {"type": target, field: value}}}  # fmt: skip
+
+
+def scaled(
+    *metrics: Any, backend: str = "vllm", name: str = "p", behavior: Any = None, **fields: Any
+) -> dict[str, Any]:
+    hpa = {**({"metrics": list(metrics)} if metrics else {}), **({"behavior": behavior} if behavior else {})}
+    return playground(
+        name,
+        elasticConfig={"maxReplicas": 4, "scaleTrigger": {"hpa": hpa}},
+        backendRuntimeConfig={"backendName": backend, **fields},
+    )
+
+
+def problems(*documents: Any, model: Any = MODEL, **chosen: Any) -> tuple[Problem, ...]:
+    fleet = fleet_of(model, *documents)
+    assert not errors(fleet), errors(fleet)
+    return metric_chain(fleet, MetricSettings(**chosen)).problems
+
+
+def the_problem(*documents: Any, model: Any = MODEL, **chosen: Any) -> Problem:
+    found = problems(*documents, model=model, **chosen)
+    assert len(found) == 1, list(map(str, found))
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("backend", "name", "said"),
+    [
+        ("vllm", "vllm:num_request_waiting", "did you mean 'vllm:num_requests_waiting'"),
+        ("vllm", "vllm_num_requests_waitin", "did you mean 'vllm_num_requests_waiting'"),
+        ("vllm", "num_requests_waiting", "vllm:num_requests_waiting"),
+        ("vllm", "sglang:num_queue_reqs", "vllm:num_requests_waiting"),
+        ("tgi", "tgi:queue_size", "did you mean 'tgi_queue_size'"),
+        ("sglang", "vllm:num_requests_waiting", "sglang:num_queue_reqs"),
+        ("llamacpp", "llamacpp:requests_waiting", "llamacpp:requests_deferred"),
+    ],
+)
+def test_a_metric_that_the_engine_does_not_export(backend: str, name: str, said: str) -> None:
+    problem = the_problem(scaled(read("Pods", name), backend=backend))
+    assert (problem.severity, problem.path) == ("error", f"{TRIGGER}.metrics[0].pods.metric.name")
+    assert repr(name) in problem.reason
+    assert said in problem.reason
+
+
+def test_the_problem_stands_on_the_line_of_the_field() -> None:
+    problem = the_problem(scaled(CPU, read("Pods", "nope")))
+    text = fleet_of(MODEL, scaled(CPU, read("Pods", "nope"))).rendered[0].source
+    assert text.place is not None
+    assert problem.line == text.place.line(f"{TRIGGER}.metrics[1].pods.metric.name")
+    assert problem.path.startswith(f"{TRIGGER}.metrics[1].")
+
+
+@pytest.mark.parametrize(
+    ("backend", "version", "name", "said"),
+    [
+        ("vllm", "v0.9.1", "vllm:kv_cache_usage_perc", "use vllm:gpu_cache_usage_perc"),
+        ("vllm", "v0.9.1", "vllm_kv_cache_usage_perc", "use vllm_gpu_cache_usage_perc"),
+        ("vllm", "v0.11.0", "vllm:gpu_cache_usage_perc", "use vllm:kv_cache_usage_perc"),
+        ("vllm", "v0.20.0", "vllm_gpu_cache_usage_perc", "use vllm_kv_cache_usage_perc"),
+        ("vllm", "latest", "vllm:gpu_cache_usage_perc", "use vllm:kv_cache_usage_perc"),
+        ("llamacpp", "server-b6500", "llamacpp:kv_cache_usage_ratio", "use llamacpp:requests_deferred"),
+        ("llamacpp", "server", "llamacpp_kv_cache_tokens", "use llamacpp_requests_deferred"),
+        ("vllm", "v0.12.0", "vllm:time_per_output_token_seconds", "use vllm:num_requests_waiting"),
+        ("vllm", "v0.9.2", "vllm:inter_token_latency_seconds", "came with vllm 0.10.2"),
+    ],
+)
+def test_a_metric_of_another_version(backend: str, version: str, name: str, said: str) -> None:
+    problem = the_problem(scaled(read("Pods", name, "500m"), backend=backend, version=version))
+    assert (problem.severity, problem.path) == ("error", f"{TRIGGER}.metrics[0].pods.metric.name")
+    assert said in problem.reason
+    assert version in problem.reason
+
+
+@pytest.mark.parametrize("name", ["vllm:time_to_first_token_seconds", "vllm_e2e_request_latency_seconds"])
+@pytest.mark.parametrize("kind", ["Pods", "External"])
+def test_a_histogram_is_no_value(kind: str, name: str) -> None:
+    problem = the_problem(scaled(read(kind, name)))
+    assert problem.severity == "error"
+    assert "histogram" in problem.reason
+    assert "num_requests_waiting" in problem.reason
+
+
+def test_a_figure_of_a_whole_life_hardly_moves() -> None:
+    problem = the_problem(scaled(read("Pods", "llamacpp:n_busy_slots_per_decode"), backend="llamacpp"))
+    assert problem.severity == "warning"
+    assert "llamacpp:requests_deferred" in problem.reason
+
+
+def test_an_engine_without_metrics() -> None:
+    model = open_model(source="ollama://qwen2:0.5b")
+    problem = the_problem(scaled(read("Pods", "ollama:queue"), backend="ollama"), model=model)
+    assert problem.severity == "error"
+    assert "ollama exports no metrics" in problem.reason
+
+
+@pytest.mark.parametrize("backend", ["own", "tensorrt-llm"])
+def test_an_engine_of_which_nothing_is_known(backend: str) -> None:
+    problem = the_problem(runtime(), scaled(read("Pods", "waiting"), backend=backend))
+    assert problem.severity == "warning"
+    assert "cannot be checked" in problem.reason
+
+
+def test_a_known_name_from_an_image_that_is_not() -> None:
+    assert not problems(runtime(), scaled(read("Pods", "vllm:num_requests_waiting"), backend="own"))
+
+
+def test_a_mirror_of_an_image_is_known_by_its_runtime() -> None:
+    mirror = runtime("vllm", image="registry.example.com:5000/inference/engine", version="v0.9.1")
+    assert not problems(mirror, scaled(read("Pods", "vllm:num_requests_waiting")))
+    problem = the_problem(mirror, scaled(read("Pods", "vllm:kv_cache_usage_perc", "800m")))
+    assert "0.9.2" in problem.reason
+
+
+def test_metrics_of_pods_are_averages() -> None:
+    problem = the_problem(scaled(read("Pods", "vllm:num_requests_waiting", target="Value")))
+    assert (problem.severity, problem.path) == ("error", f"{TRIGGER}.metrics[0].pods.target.type")
+    assert "AverageValue" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("backend", "version", "name", "value", "wrong"),
+    [
+        ("vllm", "v0.9.2", "vllm:kv_cache_usage_perc", "1", False),
+        ("vllm", "v0.9.2", "vllm:kv_cache_usage_perc", "900m", False),
+        ("vllm", "v0.9.2", "vllm_kv_cache_usage_perc", "80", True),
+        ("sglang", "v0.5.4", "sglang:token_usage", "1001m", True),
+        ("sglang", "v0.5.4", "sglang:num_queue_reqs", "80", False),
+    ],
+)
+def test_a_share_is_at_most_one(backend: str, version: str, name: str, value: str, wrong: bool) -> None:
+    found = problems(scaled(read("Pods", name, value), backend=backend, version=version))
+    assert [p.path for p in found] == [f"{TRIGGER}.metrics[0].pods.target.averageValue"] * wrong
+    if value == "80" and wrong:
+        assert "0.8" in found[0].reason
+
+
+@pytest.mark.parametrize("value", ["0", "0m"])
+def test_a_target_is_above_zero(value: str) -> None:
+    assert "above 0" in the_problem(scaled(read("Pods", "vllm:num_requests_waiting", value))).reason
+
+
+@pytest.mark.parametrize(
+    ("args", "value", "never"),
+    [
+        ([], "1", True),
+        ([], "2", True),
+        ([], "500m", False),
+        (["--parallel", "4"], "4", True),
+        (["--parallel", "4"], "3", False),
+        (["-np", "8"], "8", True),
+        (["--parallel", "8"], "7", False),
+        (["--parallel", "2", "-np", "8"], "4", False),
+    ],
+)
+def test_no_more_requests_than_slots(args: list[str], value: str, never: bool) -> None:
+    """LLMKube issue 482: a target of as many requests as there are slots is never exceeded."""
+    found = problems(scaled(read("Pods", "llamacpp:requests_processing", value), backend="llamacpp", args=args))
+    assert [p.severity for p in found] == ["warning"] * never
+    if never:
+        assert "llamacpp:requests_deferred" in found[0].reason
+    assert not problems(scaled(read("Pods", "llamacpp:requests_deferred", value), backend="llamacpp", args=args))
+
+
+class TestExternal:
+    def test_a_desired_count_with_value_runs_away(self) -> None:
+        wrong = read("External", "inferno_desired_replicas", "1", "Value")
+        problem = the_problem(scaled(wrong))
+        assert (problem.severity, problem.path) == ("error", f"{TRIGGER}.metrics[0].external.target.type")
+        assert "runs away" in problem.reason
+        assert not problems(scaled(read("External", "inferno_desired_replicas", "1")))
+
+    def test_a_desired_ratio_is_the_other_way_round(self) -> None:
+        assert not problems(scaled(read("External", "inferno_desired_ratio", "1", "Value")))
+        assert the_problem(scaled(read("External", "inferno_desired_ratio", "1"))).path.endswith("target.type")
+
+    def test_a_share_is_not_divided_once_more(self) -> None:
+        wrong = read("External", "sglang:token_usage", "800m")
+        assert the_problem(scaled(wrong, backend="sglang")).path.endswith("external.target.type")
+        assert not problems(scaled(read("External", "sglang:token_usage", "800m", "Value"), backend="sglang"))
+        assert the_problem(
+            scaled(read("External", "sglang:token_usage", "80", "Value"), backend="sglang")
+        ).path.endswith("external.target.value")
+
+    def test_what_nothing_exports_is_pointed_out(self) -> None:
+        problem = the_problem(scaled(read("External", "vllm_num_requests_wating")))
+        assert (problem.severity, problem.path) == ("warning", f"{TRIGGER}.metrics[0].external.metric.name")
+        assert "did you mean 'vllm_num_requests_waiting'" in problem.reason
+
+    def test_a_metric_of_another_engine(self) -> None:
+        problem = the_problem(scaled(read("External", "tgi_queue_size")))
+        assert problem.severity == "warning"
+        assert "namespace 'default'" in problem.reason
+
+    def test_several_models_are_not_added_up_unnoticed(self) -> None:
+        own = scaled(read("External", "vllm:num_requests_waiting"))
+        problem = the_problem(own, playground("other"))
+        assert problem.severity == "warning"
+        assert "adds up other, p" in problem.reason
+        assert "workload: p" in problem.reason
+        chosen = scaled(read("External", "vllm:num_requests_waiting", selector={"matchLabels": {"workload": "p"}}))
+        assert not problems(chosen, playground("other"))
+        elsewhere = playground("other")
+        elsewhere["metadata"]["namespace"] = "elsewhere"
+        assert not problems(own, elsewhere)
+
+    def test_the_version_counts_here_too(self) -> None:
+        problem = the_problem(scaled(read("External", "vllm:kv_cache_usage_perc", "800m", "Value")))
+        assert "0.9.2" in problem.reason
+
+
+class TestRequests:
+    """A share of the requests needs requests (autoscaling/v2)."""
+
+    @staticmethod
+    def document(*metrics: Any, **resources: Any) -> Any:
+        fields: dict[str, Any] = {"resources": resources} if resources else {}
+        return scaled(*metrics, backend="own", **fields)
+
+    @pytest.mark.parametrize("metrics", [(), (CPU,)])
+    def test_without_requests_it_cannot_be_read(self, metrics: Any) -> None:
+        problem = the_problem(runtime(), self.document(*metrics))
+        assert problem.severity == "error"
+        assert problem.path.startswith(f"{TRIGGER}.metrics")
+        assert "resources.requests.cpu" in problem.reason
+
+    @pytest.mark.parametrize("metrics", [(), (CPU,)])
+    def test_with_requests_it_can(self, metrics: Any) -> None:
+        assert not problems(runtime(), self.document(*metrics, requests={"cpu": "1"}))
+        assert not problems(runtime(), self.document(*metrics, limits={"cpu": "1"}))
+        assert not problems(scaled(*metrics))
+
+    def test_requests_of_something_else_do_not_help(self) -> None:
+        memory = {"type": "Resource", "resource": {"name": "memory", "target": UTILIZATION}}
+        assert the_problem(runtime(), self.document(memory, requests={"cpu": "1"})).path.endswith("resource.name")
+
+    def test_an_amount_needs_none(self) -> None:
+        amount = {
+            "type": "Resource",
+            "resource": {"name": "cpu", "target": {"type": "AverageValue", "averageValue": "2"}},
+        }
+        assert not problems(runtime(), self.document(amount))
+
+    def test_one_container(self) -> None:
+        only = {
+            "type": "ContainerResource",
+            "containerResource": {"name": "cpu", "container": "model-runner", "target": UTILIZATION},
+        }
+        assert the_problem(runtime(), self.document(only)).path.endswith("containerResource.name")
+        assert not problems(runtime(), self.document(only, requests={"cpu": "1"}))
+
+
+class TestGroups:
+    FLAVOR = open_model(flavors=[{"name": "f", "limits": {"nvidia.com/gpu": 8}, "params": {"TP": "8", "PP": "2"}}])
+    QUEUE = read("Pods", "vllm:num_requests_waiting")
+
+    def test_all_spare_groups_at_once_is_pointed_out(self) -> None:
+        problem = the_problem(scaled(self.QUEUE), model=self.FLAVOR)
+        assert (problem.severity, problem.path) == ("warning", f"{TRIGGER}.behavior")
+        assert "stabilizationWindowSeconds: 600" in problem.reason
+        assert "{type: Pods, value: 1" in problem.reason
+
+    def test_what_the_user_wrote_stays(self) -> None:
+        calm = {"scaleDown": {"stabilizationWindowSeconds": 300}}
+        assert not problems(scaled(self.QUEUE, behavior=calm), model=self.FLAVOR)
+        assert not problems(scaled(self.QUEUE))
+
+
+def test_a_recommended_trigger_is_blamed_where_it_was_chosen() -> None:
+    own = runtime(
+        "vllm", image="vllm/vllm-openai", version="v0.9.2",
+        recommendedConfigs=[{"name": "default", "scaleTrigger": {"hpa": {"metrics": [read("Pods", "nope")]}}}],
+    )  # fmt: skip
+    document = playground(elasticConfig={"maxReplicas": 3})
+    problem = the_problem(own, document)
+    assert problem.path == "spec.elasticConfig"
+    assert "recommended scaleTrigger.hpa.metrics[0].pods.metric.name" in problem.reason
+
+
+@pytest.mark.parametrize(("adapter", "severity"), [("prometheus-adapter", "warning"), ("keda", "error")])
+def test_metrics_of_objects_are_left_to_the_user(adapter: str, severity: str) -> None:
+    metric = {
+        "type": "Object",
+        "object": {
+            "describedObject": {"kind": "Service", "name": "x", "apiVersion": "v1"},
+            "metric": {"name": "hits"},
+            "target": {"type": "Value", "value": "5"},
+        },
+    }
+    problem = the_problem(scaled(metric), adapter=adapter)
+    assert (problem.severity, problem.path) == (severity, f"{TRIGGER}.metrics[0]")

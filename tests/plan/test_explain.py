@@ -1,0 +1,160 @@
+"""Each set field and what it became, against upstream's documents (llmaz spec 2, vLLM's arguments)."""
+
+from typing import Any
+
+import pytest
+from components.fleet.rendering import render_fleet
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.api.load import load, parse
+from components.fleet.options import Options
+from components.plan.explain import Row, explain
+from components.plan.view import view
+from tests.stacks.shipped import ROOT
+
+TEXT = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: opt}
+spec:
+  familyName: opt
+  source: {modelHub: {modelID: facebook/opt-125m, revision: main}}
+  inferenceConfig:
+    flavors: [{name: a10g, limits: {nvidia.com/gpu: 2}, params: {INSTANCE-TYPE: g5.12xlarge, TP: "2"}}]
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: chat, labels: {team: a}}
+spec:
+  replicas: 1
+  modelClaim: {modelName: opt}
+  backendRuntimeConfig:
+    backendName: vllm
+    args: [--max-model-len, "4096", --enforce-eager]
+    envs: [{name: VLLM_LOGGING_LEVEL, value: DEBUG}]
+    resources: {requests: {cpu: "3"}}
+"""
+
+
+def rows(name: str, text: str = TEXT, **options: Any) -> dict[str, Row]:
+    resources = parse(text).resources
+    (subject,) = (r for r in resources if r.resource.metadata.name == name)
+    return {row.path: row for row in explain(subject, resources, Options(**options))}
+
+
+class TestAPlayground:
+    @pytest.mark.parametrize(
+        ("path", "became"),
+        [
+            ("spec.replicas", "Deployment/chat: spec.replicas = 1"),
+            ("spec.modelClaim.modelName", "refers to OpenModel/opt"),
+            ("spec.backendRuntimeConfig.args[1]", "pod containers[model-runner].args --max-model-len 4096"),
+            ("spec.backendRuntimeConfig.args[2]", "pod containers[model-runner].args --enforce-eager"),
+            ("spec.backendRuntimeConfig.envs[0].value", "pod containers[model-runner].env[VLLM_LOGGING_LEVEL].value"),
+            ("spec.backendRuntimeConfig.resources.requests.cpu", "resources.requests.cpu = 3"),
+        ],
+    )
+    def test_a_field_is_where_it_went(self, path: str, became: str) -> None:
+        assert any(became in line for line in rows("chat")[path].became), rows("chat")[path]
+
+    def test_the_value_is_as_it_is_written(self) -> None:
+        found = rows("chat")
+        assert found["spec.replicas"].value == 1
+        assert found["spec.backendRuntimeConfig.args[1]"].value == "4096"
+
+    def test_the_default_that_is_written_out_is_found_too(self) -> None:
+        """One replica is what there is without the field."""
+        assert "nodes for chat: pods = 1" in rows("chat")["spec.replicas"].became
+
+
+class TestAModel:
+    def test_it_is_followed_into_what_claims_it(self) -> None:
+        found = rows("opt")
+        assert any(
+            "env[MODEL_ID].value = facebook/opt-125m" in b for b in found["spec.source.modelHub.modelID"].became
+        )
+        instance = found["spec.inferenceConfig.flavors[0].params[INSTANCE-TYPE]"].became
+        assert "nodes for chat: choice 0 node.kubernetes.io/instance-type = g5.12xlarge" in instance
+
+    def test_what_cannot_be_changed_alone_is_found_by_name_or_said(self) -> None:
+        limit = rows("opt")["spec.inferenceConfig.flavors[0].limits[nvidia.com/gpu]"].became
+        assert limit
+        assert all("nvidia.com/gpu" in line for line in limit)
+
+    def test_a_model_that_nobody_claims_has_no_effect(self) -> None:
+        alone = TEXT.partition("---")[0]
+        assert rows("opt", alone)["spec.source.modelHub.revision"].became == ()
+
+
+class TestOtherKinds:
+    def test_an_operator_is_handed_the_field(self) -> None:
+        text = TEXT.replace(', TP: "2"', "")
+        found = rows("chat", text, realization="operator", runtimes="upstream")
+        assert "Playground/chat: spec.replicas = 1" in found["spec.replicas"].became
+
+    def test_a_runtime_is_followed_into_what_is_served_with_it(self) -> None:
+        own = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: BackendRuntime
+metadata: {name: own}
+spec: {image: example.com/engine, version: v1, recommendedConfigs: [{name: default, args: [--fast]}]}
+"""
+        claimed = TEXT.replace("backendName: vllm", "backendName: own").replace(', TP: "2"', "")
+        text = f"{claimed}---\n{own}"
+        assert rows("own", text)["spec.image"].became == (
+            "Deployment/chat: pod containers[model-runner].image = example.com/engine:v1",
+        )
+
+    def test_a_warning_stands_beside_its_field(self) -> None:
+        """The autoscaler owns the replicas, and a Playground that sets them too is warned of."""
+        cpu = "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}"
+        elastic = f"elasticConfig: {{minReplicas: 1, maxReplicas: 2, scaleTrigger: {{hpa: {{metrics: [{cpu}]}}}}}}"
+        text = TEXT.replace("  replicas: 1\n", f"  replicas: 1\n  {elastic}\n")
+        became = rows("chat", text)["spec.replicas"].became
+        assert any(line.startswith("warning: ") for line in became)
+        assert not any(line.startswith("warning: ") for line in rows("chat")["spec.replicas"].became)
+
+
+IDLE = {
+    # What a pod asks for is said by its first flavor (llmaz spec 2.6).
+    "OpenModel": {"spec.inferenceConfig.flavors[1].limits[nvidia.com/gpu]"},
+    # For people; and what the count of GPUs says already.
+    "Model": {"spec.quantization", "spec.hardware.gpu.enabled"},
+    # Its defaults are those of the Service.
+    "InferenceService": {"spec.endpoint"},
+}
+
+
+def test_no_other_field_of_the_shipped_models_is_without_effect() -> None:
+    resources = load([ROOT / "stacks" / "models"]).resources
+    idle: dict[str, set[str]] = {}
+    for subject in resources:
+        for row in explain(subject, resources):
+            if not row.became:
+                idle.setdefault(subject.resource.kind, set()).add(row.path)
+    assert idle == IDLE
+
+
+class TestView:
+    def test_arguments_stand_under_their_flags(self) -> None:
+        listed = view(render_fleet(parse(TEXT).resources))
+        prefix = "Deployment/chat: pod containers[model-runner].args "
+        assert listed[f"{prefix}--max-model-len"] == "4096"
+        assert listed[f"{prefix}--enforce-eager"] == ""
+        assert listed[f"{prefix}--tensor-parallel-size"] == "2"
+
+    def test_a_number_below_zero_is_a_value(self) -> None:
+        text = TEXT.replace('--max-model-len, "4096"', '--chat-template, "-1", --seed=7, --seed=8')
+        listed = view(render_fleet(parse(text).resources))
+        prefix = "Deployment/chat: pod containers[model-runner].args "
+        assert listed[f"{prefix}--chat-template"] == "-1"
+        assert (listed[f"{prefix}--seed"], listed[f"{prefix}--seed (2)"]) == ("7", "8")
+
+    @settings(deadline=None, max_examples=25)
+    @given(replicas=st.integers(0, 50), length=st.integers(1, 99_999))
+    def test_every_value_is_listed_once(self, replicas: int, length: int) -> None:
+        text = TEXT.replace("replicas: 1", f"replicas: {replicas}").replace('"4096"', f'"{length}"')
+        listed = view(render_fleet(parse(text).resources))
+        assert listed["Deployment/chat: spec.replicas"] == str(replicas)
+        assert sum(value == str(length) for place, value in listed.items() if "--max-model-len" in place) == 1

@@ -1,0 +1,173 @@
+"""Every prerequisite is one pinned release with values that its chart knows, of the type that it wants."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes
+import pytest
+
+from components.prerequisites import accelerators, metrics, networking, node_autoscaling, operators, workloads
+from components.prerequisites.chart import ChartComponent
+from components.prerequisites.charts import charts
+from tests.recorded import Entry, Recorded, deploy
+
+RELEASE = "kubernetes:helm.sh/v3:Release"
+RULES = {"custom": [{"seriesQuery": "a"}], "external": [{"seriesQuery": "b"}]}
+Make = Callable[[pulumi.ResourceOptions], ChartComponent]
+LBC: networking.LoadBalancerControllerArgs = {"cluster_name": "c", "region": "us-east-1", "vpc_id": "vpc-1"}
+
+COMPONENTS: dict[str, Make] = {
+    "metrics-server": lambda o: metrics.MetricsServer("x", o),
+    "prometheus": lambda o: metrics.Prometheus("x", {"storage_gib": 50}, o),
+    "prometheus-adapter": lambda o: metrics.PrometheusAdapter("x", {"rules": RULES}, o),
+    "keda": lambda o: metrics.Keda("x", o),
+    "nvidia-device-plugin": lambda o: accelerators.NvidiaDevicePlugin("x", o),
+    "gpu-operator": lambda o: accelerators.GpuOperator("x", {}, o),
+    "dcgm-exporter": lambda o: accelerators.DcgmExporter("x", o),
+    "neuron-device-plugin": lambda o: accelerators.NeuronDevicePlugin("x", o),
+    "efa-device-plugin": lambda o: accelerators.EfaDevicePlugin("x", o),
+    "cluster-autoscaler": lambda o: node_autoscaling.ClusterAutoscaler(
+        "x", {"cluster_name": "c", "region": "us-east-1"}, o
+    ),
+    "karpenter": lambda o: node_autoscaling.Karpenter("x", {"cluster_name": "c", "interruption_queue": "q"}, o),
+    "load-balancer-controller": lambda o: networking.LoadBalancerController("x", LBC, o),
+    "envoy-gateway": lambda o: networking.EnvoyGateway("x", o),
+    "ai-gateway-crds": lambda o: networking.AiGatewayKinds("x", o),
+    "ai-gateway": lambda o: networking.AiGateway("x", o),
+    "leader-worker-set": lambda o: workloads.LeaderWorkerSetController("x", o),
+    "volcano": lambda o: workloads.Volcano("x", o),
+    "cert-manager": lambda o: workloads.CertManager("x", o),
+    "llmaz": lambda o: operators.LlmazOperator("x", o),
+    "llmkube": lambda o: operators.LlmkubeOperator("x", o),
+    "kthena": lambda o: operators.KthenaOperator("x", o),
+}
+
+
+def made(make: Make) -> Recorded:
+    def program() -> None:
+        provider = pulumi_kubernetes.Provider("p", kubeconfig="k")
+        component = make(pulumi.ResourceOptions(providers=[provider]))
+        pulumi.export("namespace", component.namespace)
+        pulumi.export("version", component.version)
+
+    return deploy(program)
+
+
+def release(name: str) -> Entry:
+    (found,) = made(COMPONENTS[name]).of(RELEASE)
+    return found
+
+
+def test_every_chart_has_a_component() -> None:
+    assert set(COMPONENTS) == set(charts())
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+class TestEach:
+    def test_it_is_one_pinned_release(self, name: str) -> None:
+        pin, found = charts()[name], release(name)
+        assert (found.inputs["chart"], found.inputs["version"]) == (pin.chart, pin.version)
+        assert (found.inputs["name"], found.inputs["namespace"]) == (pin.release, pin.namespace)
+        assert found.inputs.get("repositoryOpts", {}).get("repo", "") == pin.repo
+        assert found.inputs["atomic"] is True
+        assert found.parent.startswith("inference-platform:index:")
+        assert found.provider == "pulumi:providers:kubernetes::p"
+
+    def test_its_outputs(self, name: str) -> None:
+        exports = made(COMPONENTS[name]).exports
+        assert exports == {"namespace": charts()[name].namespace, "version": charts()[name].version}
+
+    def test_the_system_namespace_is_not_made(self, name: str) -> None:
+        found = release(name).inputs
+        assert found["createNamespace"] is (found["namespace"] != "kube-system")
+
+
+def values(name: str) -> Any:
+    return release(name).inputs["values"]
+
+
+class TestValuesThatMatter:
+    """lws-hpa spec 2.2."""
+
+    def test_prometheus_looks_at_every_monitor_and_rule(self) -> None:
+        spec = values("prometheus")["prometheus"]["prometheusSpec"]
+        for kind in ("podMonitor", "serviceMonitor", "rule", "probe", "scrapeConfig"):
+            assert spec[f"{kind}SelectorNilUsesHelmValues"] is False
+        storage = spec["storageSpec"]["volumeClaimTemplate"]["spec"]["resources"]["requests"]["storage"]
+        assert storage == "50Gi"
+
+    def test_prometheus_does_not_wait_for_a_managed_control_plane(self) -> None:
+        found = values("prometheus")
+        assert [found[key]["enabled"] for key in ("kubeEtcd", "kubeScheduler", "kubeControllerManager")] == [
+            False
+        ] * 3
+
+    def test_the_adapter_finds_our_prometheus_and_serves_only_its_rules(self) -> None:
+        found = values("prometheus-adapter")
+        assert found["prometheus"] == {"url": "http://kube-prometheus-stack-prometheus.monitoring.svc", "port": 9090}
+        assert found["rules"] == {"default": False, **RULES}
+
+    def test_the_adapter_leaves_external_metrics_to_keda(self) -> None:
+        rules = metrics.adapter_values({"rules": RULES, "external": False})["rules"]
+        assert rules == {"default": False, "custom": RULES["custom"], "external": []}
+
+    def test_the_device_plugin_goes_to_our_gpu_nodes_and_so_does_discovery(self) -> None:
+        found = values("nvidia-device-plugin")
+        (term,) = found["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+            "nodeSelectorTerms"
+        ]
+        assert term["matchExpressions"] == [{"key": "k8s.amazonaws.com/accelerator", "operator": "Exists"}]
+        gpu = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+        assert gpu in found["tolerations"]
+        assert gpu in found["nfd"]["worker"]["tolerations"]
+        assert found["gfd"] == {"enabled": True}
+
+    def test_dcgm_tolerates_gpu_nodes_and_keeps_the_pods_names(self) -> None:
+        found = values("dcgm-exporter")
+        assert found["serviceMonitor"] == {"enabled": True, "honorLabels": True}
+        assert found["tolerations"][0]["key"] == "nvidia.com/gpu"
+
+    def test_the_gpu_operator_leaves_driver_and_toolkit_to_the_image(self) -> None:
+        found = values("gpu-operator")
+        assert (found["driver"], found["toolkit"]) == ({"enabled": False}, {"enabled": False})
+        assert accelerators.gpu_operator_values({"device_plugin": False})["devicePlugin"] == {"enabled": False}
+
+    def test_efa_is_offered_on_gpu_and_neuron_nodes(self) -> None:
+        keys = {toleration["key"] for toleration in values("efa-device-plugin")["tolerations"]}
+        assert {"nvidia.com/gpu", "aws.amazon.com/neuron"} <= keys
+
+    def test_service_accounts_are_those_that_have_identities(self) -> None:
+        from components.aws.facts.iam import controllers
+
+        names = {name: controller.service_account for name, controller in controllers().items()}
+        assert values("cluster-autoscaler")["rbac"]["serviceAccount"]["name"] == names["cluster-autoscaler"]
+        assert values("karpenter")["serviceAccount"]["name"] == names["karpenter"]
+        assert values("load-balancer-controller")["serviceAccount"]["name"] == names["load-balancer-controller"]
+
+    def test_the_load_balancer_controller_asks_no_metadata_and_stops_nobody(self) -> None:
+        found = values("load-balancer-controller")
+        assert (found["region"], found["vpcId"], found["enableServiceMutatorWebhook"]) == (
+            "us-east-1",
+            "vpc-1",
+            False,
+        )
+
+    def test_karpenter_reads_the_queue(self) -> None:
+        assert values("karpenter")["settings"] == {"clusterName": "c", "interruptionQueue": "q"}
+
+    def test_the_gateway_asks_the_ai_gateway(self) -> None:
+        extension = values("envoy-gateway")["config"]["envoyGateway"]
+        assert extension["extensionApis"]["enableBackend"] is True
+        address = extension["extensionManager"]["service"]["fqdn"]
+        assert address == {
+            "hostname": "ai-gateway-controller.envoy-ai-gateway-system.svc.cluster.local",
+            "port": 1063,
+        }
+        hooks = extension["extensionManager"]["hooks"]["xdsTranslator"]
+        assert hooks["post"] == ["Translation", "Cluster", "Route"]
+        assert set(hooks["translation"]) == {"listener", "route", "cluster", "secret"}
+
+    def test_llmaz_brings_nothing_but_itself(self) -> None:
+        assert all(part == {"enabled": False} for part in values("llmaz").values())
+        assert "leaderWorkerSet" in values("llmaz")

@@ -1,0 +1,75 @@
+"""Simulated nodes and custom resource definitions."""
+
+from decimal import Decimal
+
+import pulumi
+import pulumi_kubernetes
+import pytest
+from components.fleet.types import NodeGroupDemand
+
+from components.api.quantity import parse_quantity
+from components.prerequisites.custom_resources import CustomResources
+from components.serving.simulated_nodes import SimulatedNodes, node_object, simulated
+from tests.recorded import deploy
+
+TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
+GROUP = NodeGroupDemand(
+    name="g5-12xlarge",
+    instance_type="g5.12xlarge",
+    nodes=1,
+    labels={"node.kubernetes.io/instance-type": "g5.12xlarge", "pool": "gpu"},
+    taints=(TAINT,),
+    max_nodes=1,
+)
+
+
+def test_a_node_offers_what_the_instance_type_has_less_what_the_system_keeps() -> None:
+    node = node_object(GROUP, 3)
+    offered = node["status"]["allocatable"]
+    assert node["metadata"]["name"] == "g5-12xlarge-3"
+    assert node["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
+    assert node["metadata"]["labels"].items() >= GROUP.labels.items()
+    assert node["spec"]["taints"] == [TAINT]
+    assert offered["nvidia.com/gpu"] == "4"
+    assert 47 < parse_quantity(offered["cpu"]) < 48
+    assert Decimal(188) < parse_quantity(offered["memory"]) / 2**30 < Decimal(192)
+
+
+def test_an_unknown_instance_type_is_named() -> None:
+    unknown = NodeGroupDemand("x", "x9.huge", 1, {}, ())
+    with pytest.raises(ValueError, match=r"x9\.huge"):
+        node_object(unknown, 0)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "most", "expected"), [(0, 0, 8), (1, 1, 8), (7, 9, 16), (8, 8, 8), (9, 9, 16), (3, 99999, 16)]
+)
+def test_there_is_room_to_grow_in_steps(nodes: int, most: int, expected: int) -> None:
+    assert simulated(NodeGroupDemand("x", "g5.xlarge", nodes, {}, (), max_nodes=most)) == expected
+
+
+@pytest.mark.parametrize("preview", [False, True])
+def test_nodes_are_children_of_their_component(preview: bool) -> None:
+    def program() -> None:
+        provider = pulumi_kubernetes.Provider("cluster", kubeconfig="k")
+        made = SimulatedNodes("nodes", {"groups": [GROUP]}, pulumi.ResourceOptions(providers=[provider]))
+        pulumi.export("nodes", made.nodes)
+
+    recorded = deploy(program, preview=preview)
+    nodes = recorded.of("kubernetes:core/v1:Node")
+    assert [node.name for node in nodes] == [f"g5-12xlarge-{index}" for index in range(8)]
+    assert {(n.parent, n.provider) for n in nodes} == {
+        ("inference-platform:index:SimulatedNodes::nodes", "pulumi:providers:kubernetes::cluster")
+    }
+    assert recorded.exports == {"nodes": 8}
+
+
+@pytest.mark.parametrize("preview", [False, True])
+def test_definitions_are_children_of_their_component(preview: bool) -> None:
+    def program() -> None:
+        CustomResources("kinds", {"kinds": ["LeaderWorkerSet"]})
+
+    recorded = deploy(program, preview=preview)
+    definition = recorded["kinds-leaderworkersets"]
+    assert definition.parent == "inference-platform:index:CustomResources::kinds"
+    assert definition.inputs["metadata"]["name"] == "leaderworkersets.leaderworkerset.x-k8s.io"
