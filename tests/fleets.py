@@ -3,12 +3,12 @@
 from typing import Any
 
 import yaml
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet
 
-from components.api.load import parse
 from components.api.problems import Problem
+from components.families import parse
 from components.fleet.options import Options
+from components.fleet.rendered import Fleet
+from components.plan.rendering import render_fleet
 
 Object = dict[str, Any]
 GPU: Object = {"name": "a10g", "limits": {"nvidia.com/gpu": 1}}

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.api.documents.reader import MAX_DEPTH, YamlError, documents, nodes
-from components.api.load import Loaded, load, parse
+from components.api.load import Loaded
 from components.api.problems import InvalidManifests, Problem, did_you_mean, field_path, path_parts
+from components.families import load, parse
 from tests.api.documents import DOCUMENTS
 
 GOOD = """\

@@ -3,11 +3,10 @@
 import datetime
 from typing import Any
 
-from components.fleet.types import Fleet
-
 from components.api.problems import Problem
 from components.aws.nodes.checks import check_nodes
 from components.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.fleet.rendered import Fleet
 from components.nodes.policy import NodePolicy, Reservation, TypePolicy
 from tests.fleets import errors, fleet_of, open_model, playground
 

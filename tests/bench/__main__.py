@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
-from components.fleet.rendering import render_fleet
 
 from components.api.documents.writer import dump_all
-from components.api.load import load
+from components.families import load
 from components.fleet.options import Options
+from components.plan.rendering import render_fleet
 from workbench.cluster.binaries import find
 from workbench.cluster.cluster import Cluster
 

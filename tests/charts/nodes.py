@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from components.fleet.types import NodeGroupDemand
-
 from components.aws.nodes.labels import cloud_labels, own_labels
 from components.fleet.placement import taints
+from components.nodes.groups import NodeGroupDemand
 from components.nodes.instances import Instance
 
 PROVISIONERS = ("cluster-autoscaler", "karpenter")

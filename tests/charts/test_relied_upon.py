@@ -14,9 +14,9 @@ from components.hardening.network_policies import Allowed
 from components.metrics import dashboard
 from components.metrics.chain import MetricSettings
 from components.nodes.instances import instance, instances
+from components.plan.settings import Prerequisites
 from components.prerequisites.charts import charts
-from components.prerequisites.metrics import PROMETHEUS_PORT, PROMETHEUS_URL
-from stacks.settings import Prerequisites
+from components.prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from tests.charts.nodes import PROVISIONERS, labels, selected, tolerated
 from tests.charts.rendering import Rendered
 from tests.charts.variants import USUAL

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from components.fleet.types import Fleet
 
 from components.families.llmkube.facts import llmkube
 from components.families.llmkube.pods import class_name, priority_class
+from components.fleet.rendered import Fleet
 from tests.families.llmkube.strategies import EXAMPLES, NAMESPACES, PRIORITY_CLASS, RUNTIME_CLASS, drawn
 from tests.fleets import errors
 from workbench.kube import APPLY, Kube, KubeError

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from components.fleet.rendering import render_fleet
-from components.fleet.types import INSTANCE_TYPE_LABEL, Fleet, Rendered
 
-from components.api.load import load
+from components.families import load
 from components.families.llmkube.facts import llmkube
+from components.fleet.demand import INSTANCE_TYPE_LABEL
 from components.fleet.options import Options
+from components.fleet.rendered import Fleet, Rendered
 from components.nodes.groups import node_groups
+from components.plan.rendering import render_fleet
 from tests.cluster.test_node_groups import decided
 from tests.fleet.test_on_cluster import add_node, eventually, usable
 from tests.fleets import errors

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet, Object
 
-from components.api.load import load
 from components.aws.nodes.checks import check_nodes
 from components.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.families import load
+from components.fleet.objects import Object
+from components.fleet.rendered import Fleet
 from components.nodes.groups import offered_by
 from components.nodes.instances import Instance
 from components.nodes.policy import TypePolicy
+from components.plan.rendering import render_fleet
 from stacks.settings import declared_defaults, parse
 from tests.stacks.shipped import MOMENT, ROOT, settings_of
 from workbench.kube import Kube

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet, Object, Rendered
 
-from components.api.load import load
+from components.families import load
+from components.fleet.objects import Object, pod_templates
 from components.fleet.options import Options
+from components.fleet.rendered import Fleet, Rendered
 from components.front_door.door import FrontDoor, front_door
 from components.hardening.network_policies import Allowed, network_policies
-from components.hardening.workloads import Hardening, harden, pod_templates, priority_classes, restricted_exemptions
+from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
+from components.plan.rendering import render_fleet
 from tests.stacks.shipped import ROOT
 from workbench.kube import Kube, KubeError
 

@@ -17,8 +17,9 @@ from components.engines.flags import (
     flags_of,
     successor,
 )
-from components.engines.registry import engine_of, engines, shipped
+from components.engines.registry import engine_of, engines
 from components.engines.rows import BOOL, ENUM, NUMBERS, TYPES, Flag, Form, Span, Version, trimmed
+from components.families.llmaz.shipped import shipped
 
 ROWS = [(engine, flag) for engine in ENGINES for flag in (flags_of(engine) or pytest.fail(engine)).flags]
 NEWEST = {"llamacpp": "server", "sglang": "latest", "tgi": "latest", "vllm": "nightly"}

@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from components.fleet.rendering import render_fleet
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.api.findings import Findings
-from components.api.load import load
 from components.engines.flags import ENGINES, dated, flags_of
 from components.engines.lint import Finding, lint, report
-from components.engines.registry import EDITIONS, engine_of, engines, shipped, shipped_names
+from components.engines.registry import engine_of, engines
 from components.engines.spelling import fitted, traced, without_repeated
+from components.families import load
+from components.families.llmaz.shipped import EDITIONS, shipped, shipped_names
 from components.fleet.options import Options
+from components.plan.rendering import render_fleet
 from tests.fleets import container, open_model, playground
 
 ROOT = Path(__file__).parents[2]

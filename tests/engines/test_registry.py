@@ -2,7 +2,8 @@
 
 import pytest
 
-from components.engines.registry import engine_of, engines, reaches, shipped, shipped_names, version_of
+from components.engines.registry import engine_of, engines, reaches, version_of
+from components.families.llmaz.shipped import shipped, shipped_names
 
 
 @pytest.mark.parametrize(

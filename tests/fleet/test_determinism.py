@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from components.fleet.rendering import render_fleet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.api.documents.writer import dump_all
-from components.api.load import parse
+from components.families import parse
 from components.fleet.options import Options
 from components.nodes.groups import node_groups
+from components.plan.rendering import render_fleet
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).with_name("data")

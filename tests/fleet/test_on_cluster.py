@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet, NodeGroupDemand
 
-from components.api.load import load
 from components.api.schema.crds import crd
+from components.families import load
 from components.fleet.options import ModelCache, Options
-from components.nodes.groups import allocatable, node_groups
+from components.fleet.rendered import Fleet
+from components.nodes.groups import NodeGroupDemand, allocatable, node_groups
+from components.plan.rendering import render_fleet
 from tests.fleets import errors, fleet_of, open_model, playground
 from workbench.kube import Kube, KubeError
 

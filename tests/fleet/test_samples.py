@@ -5,13 +5,13 @@ from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet
 
 from components.api.kinds import KINDS
-from components.api.load import load
+from components.families import load
 from components.fleet.options import ModelCache, Options
+from components.fleet.rendered import Fleet
 from components.nodes.fit import fit
+from components.plan.rendering import render_fleet
 from tests.fleets import errors
 
 DATA = Path(__file__).with_name("data")

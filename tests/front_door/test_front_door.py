@@ -5,13 +5,13 @@ from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.api.load import parse
+from components.families import parse
+from components.fleet.rendered import Fleet
 from components.front_door.door import Auth, FrontDoor, FrontDoorPlan, Tls, front_door
+from components.plan.rendering import render_fleet
 from components.prerequisites.charts import charts
 from tests.fleets import GPU, fleet_of, open_model, playground
 

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.engines.registry import EDITIONS, engines, shipped, shipped_names
-from components.fleet.options import LOADER_IMAGE, ModelCache
+from components.engines.registry import engines
+from components.families.llmaz.loaders import LOADER_IMAGE
+from components.families.llmaz.shipped import EDITIONS, shipped, shipped_names
+from components.fleet.options import ModelCache
 from components.hardening.pods import HOME, image_user, image_users
 from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
 from tests.fleets import GPU, fleet_of, open_model, playground, runner, service

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 import yaml
 
-from components.engines.metrics import alert_rows, known_series
+from components.engines.metrics import known_series
 from components.metrics.alerts import AlertSettings, alert_names, alerts, prometheus_rule
+from components.metrics.series import alert_rows
 from tests.fleets import fleet_of, open_model, playground, runtime, service
 from tests.metrics.test_dashboard import balanced, series_in
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from components.fleet.types import Fleet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.engines.metrics import engine_metrics
+from components.fleet.rendered import Fleet
 from components.metrics.chain import MetricChain, MetricSettings, metric_chain, with_scaled_objects
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, runner, runtime, service
 

@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 import pytest
-from components.fleet.types import Fleet
 
+from components.fleet.rendered import Fleet
 from components.metrics.alerts import alert_names, alerts, prometheus_rule
 from tests.fleets import fleet_of, playground
 from tests.monitoring.alert_cases import ROWS, Case

@@ -3,10 +3,10 @@
 import random
 from decimal import Decimal
 
-from components.fleet.types import PodDemand
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.fleet.demand import PodDemand
 from components.nodes.bounds import nodes_for_any_order
 
 GPU = "nvidia.com/gpu"

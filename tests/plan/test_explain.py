@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from components.fleet.rendering import render_fleet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.api.load import load, parse
+from components.families import load, parse
 from components.fleet.options import Options
 from components.plan.explain import Row, explain
+from components.plan.rendering import render_fleet
 from components.plan.view import view
 from tests.stacks.shipped import ROOT
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from components.fleet.types import Fleet
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.fleet.rendered import Fleet
 from components.nodes.groups import node_groups
 from components.prerequisites.charts import charts
 from components.prerequisites.needed import ClusterFacts, Prerequisite, check_prerequisites, prerequisites

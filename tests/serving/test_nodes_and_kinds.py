@@ -5,9 +5,9 @@ from decimal import Decimal
 import pulumi
 import pulumi_kubernetes
 import pytest
-from components.fleet.types import NodeGroupDemand
 
 from components.api.quantity import parse_quantity
+from components.nodes.groups import NodeGroupDemand
 from components.prerequisites.custom_resources import CustomResources
 from components.serving.simulated_nodes import SimulatedNodes, node_object, simulated
 from tests.recorded import deploy

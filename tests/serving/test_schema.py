@@ -9,7 +9,8 @@ import pytest
 from pulumi.provider.experimental.component import ComponentProvider
 from pydantic.alias_generators import to_camel
 
-from components.serving import BackendRuntime, InferenceService, Model, OpenModel, Playground, Service
+from components.families.llmaz.components import BackendRuntime, OpenModel, Playground, Service
+from components.families.llmkube.components import InferenceService, Model
 from components.serving.arguments import WorkloadArgs
 
 GOLDEN = Path(__file__).with_name("data") / "schema.json"

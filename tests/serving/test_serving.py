@@ -8,7 +8,7 @@ import pulumi
 import pulumi_kubernetes
 import pytest
 
-from components.serving import BackendRuntime, OpenModel, Playground, Service
+from components.families.llmaz.components import BackendRuntime, OpenModel, Playground, Service
 from components.serving.arguments import InvalidArguments
 from tests.recorded import Recorded, deploy
 

@@ -4,13 +4,13 @@ import random
 from decimal import Decimal
 from typing import Any
 
-from components.fleet.types import Fleet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.aws.facts.eks import limits
 from components.aws.nodes.checks import check_nodes
 from components.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.fleet.rendered import Fleet
 from components.nodes.fit import fit
 from components.nodes.groups import offered_by
 from components.nodes.instances import instance

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from components.fleet.types import NodeGroupDemand
 
+from components.aws.nodes.autoscaler import autoscaler_tags
 from components.fleet.options import PodOverrides
-from components.nodes.groups import allocatable, autoscaler_tags, node_groups
+from components.nodes.groups import NodeGroupDemand, allocatable, node_groups
 from components.nodes.instances import instance
 from tests.fleets import (
     container,

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 import yaml
-from components.fleet.rendering import render_fleet
 
-from components.api.load import parse
+from components.families import parse
 from components.fleet.options import Options
+from components.plan.rendering import render_fleet
 from tests.fleets import GPU, errors, fleet_of, objects, open_model, playground, runner, runtime, service, the_error
 
 MODEL = open_model()

@@ -7,8 +7,8 @@ import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 
 from components.api.kinds import KINDS
-from components.engines.registry import EDITIONS, shipped, shipped_names
 from components.families.llmaz.backend import serving_port
+from components.families.llmaz.shipped import EDITIONS, shipped, shipped_names
 from tests.fleets import GPU, container, fleet_of, objects, open_model, playground, pod, runtime
 
 MODEL_PATH = "/workspace/models/models--Qwen--Qwen2-0.5B"

@@ -7,13 +7,13 @@ import functools
 from dataclasses import dataclass, replace
 from random import Random
 
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from components.api.load import Loaded, check
 from components.fleet.options import ModelCache, Options
+from components.fleet.rendered import Fleet
+from components.plan.rendering import render_fleet
 from tests.families.llmkube import engines as llmkube_engines
 from tests.families.llmkube import pods as llmkube_pods
 from tests.families.llmkube.api_samples import kind_of

@@ -4,10 +4,11 @@ from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
 import yaml
-from components.fleet.types import Fleet, Rendered
 
-from components.api.load import Loaded, parse
+from components.api.load import Loaded
 from components.api.problems import Problem
+from components.families import parse
+from components.fleet.rendered import Fleet, Rendered
 from tests.fleets import errors, fleet_of, warnings
 
 Object = dict[str, Any]

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from components.fleet.rendering import render_fleet
 
-from components.api.load import load
+from components.families import load
 from components.plan.explain import Row, explain
+from components.plan.rendering import render_fleet
 from tests.families.llmkube.api_documents import ROWS
 
 DOCUMENTS = Path(__file__).with_name("data") / "llmkube" / "fields.yaml"

@@ -2,7 +2,6 @@
 
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
-from components.fleet.rendering import render_fleet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from components.hardening.workloads import Hardening, harden
 from components.metrics.chain import metric_chain
 from components.nodes.fit import fit
 from components.nodes.groups import node_groups
+from components.plan.rendering import render_fleet
 from components.prerequisites.needed import ClusterFacts, prerequisites
 from tests.families.llmkube.support import (
     EXISTS,

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet
 
-from components.api.load import load
+from components.families import load
 from components.fleet.options import ModelCache, Options
+from components.fleet.rendered import Fleet
+from components.plan.rendering import render_fleet
 from tests.fleet.test_on_cluster import eventually
 from tests.fleets import errors
 from workbench.kube import Kube, KubeError

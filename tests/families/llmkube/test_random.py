@@ -10,11 +10,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from components.fleet.types import Fleet
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.api.documents.writer import dump_all
+from components.fleet.rendered import Fleet
 from tests.families.llmkube.api_documents import ROWS
 from tests.families.llmkube.faults import DOUBTS, FAULTS, Fault
 from tests.families.llmkube.models import VENDORS

@@ -4,14 +4,14 @@ from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
-from components.fleet.rendering import render_fleet
-from components.fleet.types import Fleet
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.api.load import Loaded, check
 from components.fleet.options import ModelCache, Options
+from components.fleet.rendered import Fleet
 from components.nodes.groups import node_groups
+from components.plan.rendering import render_fleet
 from tests.families.llmkube import api_documents as llmkube_documents
 from tests.families.llmkube.api_samples import kind_of
 from tests.families.llmkube.support import API, EXISTS, G5, GPUS, Object, gpu, isvc, model, problem, shared
