@@ -4,6 +4,8 @@ from typing import Any
 
 import yaml
 
+from components import families
+from components.api.load import Loaded
 from components.api.problems import Problem
 from components.families import parse
 from components.fleet.options import Options
@@ -71,6 +73,14 @@ def runtime(name: str = "own", **spec: Any) -> Object:
         "metadata": {"name": name},
         "spec": spec,
     }
+
+
+def read(document: Object) -> Loaded:
+    """One document as a program hands it over; it must be valid."""
+    manifests = families.objects([document])
+    assert manifests.resources, list(map(str, manifests.problems))
+    (loaded,) = manifests.resources
+    return loaded
 
 
 def fleet_of(*documents: Object, **options: Any) -> Fleet:

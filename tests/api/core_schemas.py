@@ -13,7 +13,7 @@ from typing import Any
 import kubernetes_validate  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).parents[2]
-TARGET = ROOT / "components/api/data/core-1.36.json"
+TARGET = ROOT / "components/api/schema/data/core-1.36.json"
 VERSION = "1.36.0"
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"

@@ -10,6 +10,7 @@ import yaml
 
 from components.api.schema.crds import crd
 from components.api.schema.jsonschema import schema
+from components.families import kinds
 from tests.api.documents import DOCUMENTS
 
 ROOT = Path(__file__).parents[2]
@@ -100,12 +101,12 @@ def test_defaults(good: Path, bad: Path) -> None:
 
 def test_crds_and_schemas() -> None:
     done = run("crds", "Playground")
-    assert list(yaml.safe_load_all(done.stdout)) == [crd("Playground")]
+    assert list(yaml.safe_load_all(done.stdout)) == [crd(kinds().one("Playground"))]
     assert len(list(yaml.safe_load_all(run("crds").stdout))) == 7
     done = run("schema", "Playground", "OpenModel")
     assert json.loads(done.stdout) == {
-        "inference.llmaz.io/v1alpha1/Playground": schema("Playground"),
-        "llmaz.io/v1alpha1/OpenModel": schema("OpenModel"),
+        "inference.llmaz.io/v1alpha1/Playground": schema(kinds().one("Playground")),
+        "llmaz.io/v1alpha1/OpenModel": schema(kinds().one("OpenModel")),
     }
 
 
@@ -123,7 +124,7 @@ def test_crds_and_schemas() -> None:
 )
 def test_how_kinds_are_served(kind: str, plural: str, scope: str, short: str, scale: str | None) -> None:
     """contract/README.md, top-level kinds; LWS spec 1.1."""
-    spec = crd(kind)["spec"]
+    spec = crd(kinds().one(kind))["spec"]
     assert (spec["names"]["plural"], spec["scope"], spec["names"]["shortNames"]) == (plural, scope, [short])
     subresources = spec["versions"][0]["subresources"]
     assert subresources["status"] == {}
@@ -132,7 +133,7 @@ def test_how_kinds_are_served(kind: str, plural: str, scope: str, short: str, sc
 
 def test_an_inference_service_scales_without_a_selector() -> None:
     """contract/README.md; LLMKube spec 1.2."""
-    (version,) = crd("InferenceService")["spec"]["versions"]
+    (version,) = crd(kinds().one("InferenceService"))["spec"]["versions"]
     paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
     assert version["subresources"]["scale"] == paths
-    assert "scale" not in crd("Model")["spec"]["versions"][0]["subresources"]
+    assert "scale" not in crd(kinds().one("Model"))["spec"]["versions"][0]["subresources"]

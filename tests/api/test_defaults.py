@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from components.api.load import check
 from components.api.schema.defaults import with_defaults
-from tests.api.documents import kind_of
+from tests.fleets import read
 
 MODEL = {"apiVersion": "llmaz.io/v1alpha1", "kind": "OpenModel", "metadata": {"name": "m"}}
 PLAYGROUND = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground", "metadata": {"name": "p"}}
@@ -22,10 +21,7 @@ TEMPLATE_STORED = {"workerTemplate": POD_STORED, "size": 1, "restartPolicy": "Re
 
 
 def stored(document: dict[str, Any]) -> dict[str, Any]:
-    resource, found = check(document, kind_of(document))
-    assert found == []
-    assert resource is not None
-    return with_defaults(resource)
+    return with_defaults(read(document))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +111,6 @@ def test_what_the_server_fills_in_is_not_stored_from_the_writer() -> None:
 
 def test_the_resource_is_not_changed() -> None:
     document = {**SERVICE, "spec": {"modelClaims": CLAIMS, "workloadTemplate": TEMPLATE}}
-    resource, _ = check(document, kind_of(document))
-    assert resource is not None
-    with_defaults(resource)
-    assert resource.wire()["spec"] == document["spec"]
+    loaded = read(document)
+    with_defaults(loaded)
+    assert loaded.resource.wire()["spec"] == document["spec"]

@@ -232,7 +232,7 @@ def test_reading_leaves_the_collector_as_it_was() -> None:
 
 def test_resources_from_code_have_no_line() -> None:
     (loaded,) = parse(GOOD).resources
-    assert str(Loaded.of(loaded.resource).problem("spec", "x")) == "<program>: OpenModel/m: spec: x"
+    assert str(Loaded.of(loaded.resource, loaded.kind).problem("spec", "x")) == "<program>: OpenModel/m: spec: x"
 
 
 @given(

@@ -1,7 +1,7 @@
 """Random valid InferenceServices and Models of LLMKube, made from the contract's table.
 
-They follow ``data/llmkube_fields.csv`` and LLMKube spec 1.4, not our types: a limit that a type gets
-wrong makes a document that it refuses. Those that it has to refuse are in :mod:`.llmkube_wrong`.
+They follow ``data/contract.csv`` and LLMKube spec 1.4, not our types: a limit that a type gets
+wrong makes a document that it refuses. Those that it has to refuse are in :mod:`.api_wrong`.
 """
 
 import csv
@@ -17,9 +17,7 @@ from tests.families.llmkube.api_samples import Document, made
 Row = dict[str, str]
 FieldPath = tuple[str | int, ...]
 
-ROWS: list[Row] = list(
-    csv.DictReader((Path(__file__).parent / "data/llmkube_fields.csv").read_text().splitlines()[1:])
-)
+ROWS: list[Row] = list(csv.DictReader((Path(__file__).parent / "data/contract.csv").read_text().splitlines()[1:]))
 FIELDS: dict[str, list[Row]] = {
     type_: [row for row in ROWS if row["type"] == type_] for type_ in {r["type"] for r in ROWS}
 }

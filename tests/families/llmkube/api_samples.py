@@ -3,7 +3,8 @@
 
 from typing import Any
 
-from components.api.kinds import LLMKUBE, Kind
+from components.api.kinds import Kind
+from components.families import kinds
 
 Document = dict[str, Any]
 
@@ -12,7 +13,7 @@ API_VERSION = "inference.llmkube.dev/v1alpha1"
 
 def kind_of(document: Document) -> Kind:
     """Return the kind of a document."""
-    return next(kind for kind in LLMKUBE if kind.kind == document["kind"])
+    return kinds().one(document["kind"])
 
 
 def made(kind: str, name: str, spec: Any, **metadata: Any) -> Document:

@@ -1,6 +1,6 @@
 """Random InferenceServices with their Models that are meant to render: every field fits the others.
 
-Documents that are valid one by one, whatever they make together, are in :mod:`tests.api.llmkube_documents`.
+Documents that are valid one by one, whatever they make together, are in :mod:`.api_documents`.
 """
 
 import functools
@@ -10,18 +10,17 @@ from random import Random
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from components.api.load import Loaded, check
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
 from tests.families.llmkube import engines as llmkube_engines
 from tests.families.llmkube import pods as llmkube_pods
-from tests.families.llmkube.api_samples import kind_of
 from tests.families.llmkube.engines import DRAFT, Setting
 from tests.families.llmkube.models import ADDRESSES, QUANTITIES, VENDORS, spec_of
 from tests.families.llmkube.pods import Object, several, some
 from tests.families.llmkube.support import isvc
 from tests.families.llmkube.support import model as model_of
+from tests.fleets import read
 
 EXAMPLES = 2000
 RUNTIMES = tuple(llmkube_engines.FIELDS)
@@ -53,13 +52,7 @@ class Example:
         documents = list(self.documents)
         if order:
             order.shuffle(documents)
-        return render_fleet(tuple(map(_loaded, documents)), Options(cache=self.cache))
-
-
-def _loaded(document: Object) -> Loaded:
-    resource, found = check(document, kind_of(document))
-    assert resource is not None, found
-    return Loaded(resource, "fleet.yaml", 1)
+        return render_fleet(tuple(map(read, documents)), Options(cache=self.cache))
 
 
 def examples() -> st.SearchStrategy[Example]:

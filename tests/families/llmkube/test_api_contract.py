@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from components.api.kinds import LLMKUBE, Kind
+from components.api.kinds import Kind
 from components.api.schema.structural import Graph, graph
+from components.families.llmkube.family import FAMILY
 from tests.families.llmkube.api_documents import FIELDS, ROWS
 
-KINDS = {kind.kind: kind for kind in LLMKUBE}
+KINDS = {member.kind.kind: member.kind for member in FAMILY.members}
 CORE = "io.k8s.api.core.v1."
 
 

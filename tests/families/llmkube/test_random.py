@@ -1,6 +1,6 @@
 """2,000 random InferenceServices render alike and use every field; 2,000 with one fault are refused at its field.
 
-What the contract itself refuses is in :mod:`tests.api.test_llmkube_documents`.
+What the contract itself refuses is in :mod:`.test_api_documents`.
 """
 
 import re

@@ -7,15 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.api.load import Loaded, check
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
 from tests.families.llmkube import api_documents as llmkube_documents
-from tests.families.llmkube.api_samples import kind_of
 from tests.families.llmkube.support import API, EXISTS, G5, GPUS, Object, gpu, isvc, model, problem, shared
-from tests.fleets import errors, fleet_of, warnings
+from tests.fleets import errors, fleet_of, read, warnings
 
 # -- what is refused or told
 
@@ -192,10 +190,7 @@ def pairs() -> st.SearchStrategy[tuple[Object, Object]]:
 def test_any_document_is_rendered_or_refused_with_a_path(
     pair: tuple[Object, Object], realization: str, cache: ModelCache | None
 ) -> None:
-    checked = [check(document, kind_of(document))[0] for document in pair]
-    read = [Loaded(resource, "fleet.yaml", 1) for resource in checked if resource]
-    assert len(read) == len(pair)
-    fleet = render_fleet(read, Options(realization=realization, cache=cache))
+    fleet = render_fleet(map(read, pair), Options(realization=realization, cache=cache))
     rendered = [item for item in fleet.rendered if item.kind == "InferenceService"]
     assert bool(rendered) is not bool(errors(fleet))
     for found in fleet.problems:

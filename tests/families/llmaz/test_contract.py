@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from components.api.kinds import KINDS
 from components.api.schema.crds import crd
 from components.api.schema.embedded import definitions
 from components.api.schema.jsonschema import schema
 from components.api.schema.structural import Graph, graph
+from components.families import kinds
 from components.families.llmaz import types as llmaz
 
-ROWS = list(csv.DictReader((Path(__file__).parent / "data/llmaz_fields.csv").read_text().splitlines()[1:]))
+ROWS = list(csv.DictReader((Path(__file__).parent / "data/contract.csv").read_text().splitlines()[1:]))
 KIND_NAMES = ("OpenModel", "Playground", "Service", "BackendRuntime")
 EXPORTED = (*KIND_NAMES, "InferenceService", "Model")
 EXTERNAL = {
@@ -32,7 +32,7 @@ EXTERNAL = {
 
 
 def graphs() -> dict[str, Graph]:
-    return {name: graph(kind) for kind in KINDS.values() if (name := kind.kind) in KIND_NAMES}
+    return {name: graph(kind) for kind in kinds() if (name := kind.kind) in KIND_NAMES}
 
 
 def types() -> dict[str, Any]:
@@ -96,10 +96,11 @@ def test_every_field_is_an_attribute(row: dict[str, str]) -> None:
     assert row["field"] in {info.alias for info in model.model_fields.values()}
 
 
-@pytest.mark.parametrize("kind", EXPORTED)
-def test_schema_and_crd_reach_every_field(kind: str) -> None:
+@pytest.mark.parametrize("name", EXPORTED)
+def test_schema_and_crd_reach_every_field(name: str) -> None:
     """Walks the inlined CRD beside the referencing JSON schema: the same fields, required and defaults at each step."""
-    published, shape = schema(kind), graph(next(k for k in KINDS.values() if k.kind == kind))
+    kind = kinds().one(name)
+    published, shape = schema(kind), graph(kind)
     version = crd(kind)["spec"]["versions"][0]
     inlined = version["schema"]["openAPIV3Schema"]["properties"]
 
