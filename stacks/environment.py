@@ -37,7 +37,7 @@ def _tell(problems: Iterable[Problem]) -> None:
     """Warn of what works but hardly as meant, and refuse what cannot work."""
     listed = list(problems)
     for problem in listed:
-        if problem.severity != "error":
+        if not problem.is_error:
             pulumi.log.warn(str(problem))
     lines = [str(problem) for problem in errors(listed)]
     if lines:

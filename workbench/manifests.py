@@ -69,7 +69,7 @@ def validate(
 
 
 def _line(problem: "Problem") -> str:
-    return f"{problem}" if problem.severity == "error" else f"{problem} ({problem.severity})"
+    return f"{problem}" if problem.is_error else f"{problem} ({problem.severity})"
 
 
 def defaults(paths: Paths) -> None:

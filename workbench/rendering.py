@@ -43,7 +43,7 @@ def render(
     planned = plan(load(paths), Environment(options=options))
     problems = sorted(set(planned.problems), key=lambda problem: problem.place)
     for problem in problems:
-        prefix = "" if problem.severity == "error" else "warning: "
+        prefix = "" if problem.is_error else "warning: "
         print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201
     if errors(problems):
         raise typer.Exit(1)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .load import Loaded
-from .problems import Problem, did_you_mean
+from .problems import Problem, Severity, did_you_mean
 
 
 class Unrenderable(Exception):  # noqa: N818  it ends the rendering of one resource and never leaves this layer
@@ -20,11 +20,15 @@ class Findings:
 
     def error(self, path: str, reason: str) -> None:
         """Record something that forbids the use of the resource."""
-        self.problems.append(self.source.problem(path, reason))
+        self.record(path, reason, Severity.ERROR)
 
     def warn(self, path: str, reason: str) -> None:
         """Record something that works, but hardly as meant."""
-        self.problems.append(self.source.problem(path, reason, "warning"))
+        self.record(path, reason, Severity.WARNING)
+
+    def record(self, path: str, reason: str, severity: Severity) -> None:
+        """Record what is wrong with a field."""
+        self.problems.append(self.source.problem(path, reason, severity))
 
     def fail(self, path: str, reason: str) -> Unrenderable:
         """Record an error and return what to raise."""
@@ -34,7 +38,7 @@ class Findings:
     @property
     def failed(self) -> bool:
         """Whether there is an error among the problems."""
-        return any(problem.severity == "error" for problem in self.problems)
+        return any(problem.is_error for problem in self.problems)
 
 
 def unknown(what: str, name: str, known: Iterable[str], remedy: str) -> str:

@@ -15,7 +15,7 @@ from .collection import paused_collection
 from .documents.reader import Document, YamlError, documents, line_of, nodes
 from .kinds import Kind, Kinds
 from .meta import Resource
-from .problems import Problem, did_you_mean, field_path, path_parts
+from .problems import Problem, Severity, did_you_mean, field_path, path_parts
 
 SUFFIXES = (".yaml", ".yml")
 Found = tuple[tuple[str | int, ...], str]
@@ -80,7 +80,7 @@ class Loaded:
         """The resource and its place, for messages about another one."""
         return f"{self.title} in {self.file}:{self.line}"
 
-    def problem(self, path: str, reason: str, severity: str = "error") -> Problem:
+    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return a problem of this resource, at the line of the field."""
         line = self.place.line(path) if self.place else self.line
         name = self.resource.metadata.name
@@ -132,7 +132,9 @@ def _files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Pat
         if path.is_dir():
             found = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
             if not found:
-                problems.append(_file_problem(path, "no *.yaml or *.yml file in this folder", severity="warning"))
+                problems.append(
+                    _file_problem(path, "no *.yaml or *.yml file in this folder", severity=Severity.WARNING)
+                )
         elif path.exists():
             found = [path]
         else:
@@ -155,7 +157,7 @@ def _text(file: Path, problems: list[Problem]) -> str | None:
     return None
 
 
-def _file_problem(path: Path, reason: str, line: int = 1, severity: str = "error") -> Problem:
+def _file_problem(path: Path, reason: str, line: int = 1, severity: Severity = Severity.ERROR) -> Problem:
     return Problem(str(path), line, "", "", "", reason, severity)
 
 
@@ -227,7 +229,7 @@ class _Reader:
             self.resources.append(loaded)
             if resource.metadata.namespace and not kind.namespaced:
                 reason = f"has no effect: {kind.kind} is cluster-scoped; remove it"
-                self.problems.append(loaded.problem("metadata.namespace", reason, "warning"))
+                self.problems.append(loaded.problem("metadata.namespace", reason, Severity.WARNING))
         for parts, reason in found:
             problem(field_path(parts), reason)
 

@@ -1,9 +1,19 @@
 """What is wrong with a manifest, and where: the one way every check of the project reports."""
 
 import difflib
+import enum
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+
+
+class Severity(enum.StrEnum):
+    """What a problem does to the resource that has it."""
+
+    ERROR = "error"
+    """It must not be used."""
+    WARNING = "warning"
+    """It works, but hardly as meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +26,7 @@ class Problem:
     name: str
     path: str
     reason: str
-    severity: str = "error"
+    severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
@@ -27,6 +37,11 @@ class Problem:
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""
         return asdict(self)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it forbids the use of what it is about."""
+        return self.severity == Severity.ERROR
 
     @property
     def place(self) -> tuple[str, int, str, str]:
@@ -44,7 +59,7 @@ class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not f
 
 def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return the problems that forbid the use of a manifest."""
-    return tuple(p for p in problems if p.severity == "error")
+    return tuple(p for p in problems if p.is_error)
 
 
 _STEP = re.compile(r"\[([^\]]*)\]|([^.\[]+)")

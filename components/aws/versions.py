@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Iterator
 
-from ..api.problems import Problem
+from ..api.problems import Problem, Severity
 from .facts.eks import EksVersion, versions
 
 _NOTICE = datetime.timedelta(days=60)
@@ -29,7 +29,7 @@ def check_version(version: str, today: datetime.date, file: str, key: str) -> It
         reason = f"EKS {version} is out of support since {known.extended_until}; supported are {supported}"
         yield Problem(file, 0, "", "", key, reason)
     elif known.standard_until and _over(known.standard_until - _NOTICE, today):
-        yield Problem(file, 0, "", "", key, _soon(known, today), "warning")
+        yield Problem(file, 0, "", "", key, _soon(known, today), Severity.WARNING)
 
 
 def _over(day: datetime.date | None, today: datetime.date) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..api.findings import Findings
-from ..api.problems import did_you_mean
+from ..api.problems import Severity, did_you_mean
 from .command_line import Use, split, start_of
 from .flags import CLAP, LLAMA, EngineFlags, flags_of
 from .rows import BOOL, SWITCH, Flag, Form, Version
@@ -23,7 +23,7 @@ class Finding:
     """
 
     position: int
-    severity: str
+    severity: Severity
     reason: str
 
 
@@ -87,8 +87,8 @@ def report(
     for finding in lint(engine, args, tag, command):
         position = finding.position - skip
         if position >= 0:
-            record = findings.error if finding.severity == "error" else findings.warn
-            record(f"{path}[{position if origins is None else origins[position]}]", finding.reason)
+            index = position if origins is None else origins[position]
+            findings.record(f"{path}[{index}]", finding.reason, finding.severity)
 
 
 def _use(use: Use, engine: _Engine) -> Iterator[Finding]:
@@ -96,18 +96,18 @@ def _use(use: Use, engine: _Engine) -> Iterator[Finding]:
     if flag is None:
         yield _unknown(use, engine)
     elif not flag.span.is_in(engine.version):
-        yield Finding(use.position, "error", _other_version(use.name, flag, engine))
+        yield Finding(use.position, Severity.ERROR, _other_version(use.name, flag, engine))
     else:
         if flag.span.is_deprecated(engine.version):
             remedy = _remedy(flag, "remove it")
-            yield Finding(use.position, "warning", f"{use.name} is deprecated in {engine.title}; {remedy}")
+            yield Finding(use.position, Severity.WARNING, f"{use.name} is deprecated in {engine.title}; {remedy}")
         yield from _given(use, flag, flag.at(engine.version), engine)
 
 
 def _unknown(use: Use, engine: _Engine) -> Finding:
     known = [name for flag in engine.table.flags if flag.span.is_in(engine.version) for name in flag.names]
     hint = did_you_mean(engine.table.dashed(use.name), known) or "; check its spelling, or remove it"
-    return Finding(use.position, "warning", f"{use.name} is not among the flags of {engine.title}{hint}")
+    return Finding(use.position, Severity.WARNING, f"{use.name} is not among the flags of {engine.title}{hint}")
 
 
 def _other_version(name: str, flag: Flag, engine: _Engine) -> str:
@@ -140,16 +140,16 @@ def _given(use: Use, flag: Flag, form: Form, engine: _Engine) -> Iterator[Findin
     if use.joined and engine.table.style == LLAMA:
         text = use.values[0].text
         reason = f"llama.cpp splits no {use.name}={text}; write {use.name} and {text} as two arguments"
-        yield Finding(use.position, "error", reason)
+        yield Finding(use.position, Severity.ERROR, reason)
     elif negative and form.type == SWITCH:
         reason = f"{engine.title} does not know {use.name}: {flag.name} is a switch there; remove it"
-        yield Finding(use.position, "error", reason)
+        yield Finding(use.position, Severity.ERROR, reason)
     elif negative or not (form.takes_value or use.dotted):
         if use.joined:
-            yield Finding(use.position, "error", _no_value(use, use.values[0].text, flag, form))
+            yield Finding(use.position, Severity.ERROR, _no_value(use, use.values[0].text, flag, form))
     elif _is_short(use, form):
         what = "JSON" if use.dotted else expected(form, engine.version)
-        yield Finding(use.position, "error", f"{use.name} has no value; add {what}")
+        yield Finding(use.position, Severity.ERROR, f"{use.name} has no value; add {what}")
     elif not use.dotted:
         for value in use.values:
             wrong = fault(use.name, value.text, form, engine.table, engine.version)
@@ -176,10 +176,10 @@ def _strays(uses: tuple[Use, ...], engine: _Engine) -> Iterator[Finding]:
             flag = before.flag if before and not before.values else None
             if before and flag and (use.name.lower() in _TRUTH or not left):
                 reason = _no_value(before, use.name, flag, flag.at(engine.version))
-                yield Finding(use.position, "error", reason)
+                yield Finding(use.position, Severity.ERROR, reason)
             elif not left:
                 reason = f"{use.name!r} belongs to no flag of {engine.title}; put its flag before it, or remove it"
-                yield Finding(use.position, "error", reason)
+                yield Finding(use.position, Severity.ERROR, reason)
             else:
                 left -= 1
         before = use
@@ -197,10 +197,10 @@ def _repeats(uses: tuple[Use, ...], engine: _Engine) -> Iterator[Finding]:
             continue
         if engine.table.style == CLAP:
             reason = f"{later.name} is given twice, and {engine.title} takes it once; remove one of the two"
-            yield Finding(later.position, "error", reason)
+            yield Finding(later.position, Severity.ERROR, reason)
         elif not same:
             reason = f"{use.name} has no effect, since {later.name} comes after it; remove one of the two"
-            yield Finding(use.position, "warning", reason)
+            yield Finding(use.position, Severity.WARNING, reason)
 
 
 def _is_off(use: Use, engine: _Engine) -> bool:
@@ -214,4 +214,4 @@ def _exclusions(uses: tuple[Use, ...]) -> Iterator[Finding]:
         for other in use.flag.excludes if use.flag else ():
             if other in given:
                 reason = f"{use.name} and {given[other].name} exclude each other; remove {use.name}"
-                yield Finding(use.position, "error", reason)
+                yield Finding(use.position, Severity.ERROR, reason)

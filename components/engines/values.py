@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..api.problems import did_you_mean
+from ..api.problems import Severity, did_you_mean
 from .flags import ARGPARSE, EngineFlags
 from .rows import ENUM, Form, Version
 
@@ -28,7 +28,7 @@ _WORDS = {
 class Fault(NamedTuple):
     """What is wrong with a value; ``error`` where the engine refuses it, else ``warning``."""
 
-    severity: str
+    severity: Severity
     reason: str
 
 
@@ -45,7 +45,7 @@ def fault(name: str, text: str, form: Form, table: EngineFlags, version: Version
         return _choice_fault(name, text, form, version)
     if _is_of(text, form, table):
         return None
-    return Fault("error", f"{name} must be {expected(form, version)}, found {text!r}; correct it")
+    return Fault(Severity.ERROR, f"{name} must be {expected(form, version)}, found {text!r}; correct it")
 
 
 def expected(form: Form, version: Version | None) -> str:
@@ -63,14 +63,14 @@ def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> 
     if choice is None:
         hint = did_you_mean(text, allowed) or "; choose one of them"
         reason = f"{name} must be {expected(form, version)}, found {text!r}{hint}"
-        return Fault("warning" if form.open else "error", reason)
+        return Fault(Severity.WARNING if form.open else Severity.ERROR, reason)
     if not choice.span.is_in(version):
         when = "no longer" if choice.span.is_over(version) else "not yet"
         hint = did_you_mean(text, allowed) or "; choose one of them"
-        return Fault("error", f"{name} {when} takes {text!r} in this version, but {_listed(allowed)}{hint}")
+        return Fault(Severity.ERROR, f"{name} {when} takes {text!r} in this version, but {_listed(allowed)}{hint}")
     if choice.span.is_deprecated(version):
         others = [value for value in allowed if value != choice.value]
-        return Fault("warning", f"{text!r} of {name} is deprecated; choose among {_listed(others)}")
+        return Fault(Severity.WARNING, f"{text!r} of {name} is deprecated; choose among {_listed(others)}")
     return None
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ..api.load import Loaded
-from ..api.problems import Problem
+from ..api.problems import Problem, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,6 @@ class Origin:
     path: str = ""
     lead: str = ""
 
-    def problem(self, reason: str, severity: str = "error") -> Problem:
+    def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return a problem of this field, at its line."""
         return self.source.problem(self.path, f"{self.lead}{reason}", severity)

@@ -5,7 +5,7 @@ Kinds and fields: Envoy AI Gateway v1.1 (``aigateway.envoyproxy.io/v1beta1``), l
 
 from itertools import groupby
 
-from ..api.problems import Problem
+from ..api.problems import Problem, Severity
 from ..fleet.endpoints import Backend, Endpoint
 from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
@@ -59,7 +59,7 @@ def check_models(models: Models) -> list[Problem]:
                     "resource: requests go to both; give one of the models another name unless their weights are the "
                     "same"
                 )
-                problems.append(each.origin.problem(reason, "warning"))
+                problems.append(each.origin.problem(reason, Severity.WARNING))
     return problems
 
 

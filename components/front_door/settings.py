@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
-from ..api.problems import Problem, did_you_mean
+from ..api.problems import Problem, Severity, did_you_mean
 
 ENVOY_NAMESPACE = "envoy-gateway-system"
 """Where Envoy Gateway is installed, and where it runs its proxies whatever the namespace of their Gateway."""
@@ -102,11 +102,11 @@ class Report:
 
     def error(self, field: str, reason: str) -> None:
         """Record what forbids the settings."""
-        self._add(field, reason, "error")
+        self._add(field, reason, Severity.ERROR)
 
     def warn(self, field: str, reason: str) -> None:
         """Record what works, but hardly as meant."""
-        self._add(field, reason, "warning")
+        self._add(field, reason, Severity.WARNING)
 
     def word(self, field: str, value: str, known: tuple[str, ...]) -> bool:
         """Check a closed vocabulary."""
@@ -114,7 +114,7 @@ class Report:
             self.error(field, f"must be one of {', '.join(known)}, found {value!r}{did_you_mean(value, known)}")
         return value in known
 
-    def _add(self, field: str, reason: str, severity: str) -> None:
+    def _add(self, field: str, reason: str, severity: Severity) -> None:
         self.problems.append(Problem(self.file, 0, "", "", f"frontDoor.{field}", reason, severity))
 
 

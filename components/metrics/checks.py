@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from ..api.problems import Problem, did_you_mean
+from ..api.problems import Problem, Severity, did_you_mean
 from ..api.quantity import parse_quantity
 from ..engines.exporters import Exporter
 from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
@@ -26,7 +26,7 @@ def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: str) -> It
             reason = (
                 f"no rule is made for metrics of type {use.kind}; use Pods or External, or install the rule yourself"
             )
-            yield use.problem("", reason, "error" if adapter == "keda" else "warning")
+            yield use.problem("", reason, Severity.ERROR if adapter == "keda" else Severity.WARNING)
     yield from _zero(scaler, adapter)
     yield from _pace(scaler)
 
@@ -53,7 +53,9 @@ def _name(use: Use, serving: Exporter) -> Iterator[Problem]:
     if not serving.is_known or facts is None:
         if metric is None:
             reason = f"{use.name!r} cannot be checked: nothing is known of the metrics of image {_image(serving)!r}"
-            yield use.problem("metric.name", f"{reason}; make sure that it exports a series of this name", "warning")
+            yield use.problem(
+                "metric.name", f"{reason}; make sure that it exports a series of this name", Severity.WARNING
+            )
     elif facts.exports == NONE:
         reason = f"{facts.engine} exports no metrics, found {use.name!r}; scale on cpu, or choose another backend"
         yield use.problem("metric.name", reason)
@@ -84,7 +86,7 @@ def _usable(use: Use, metric: Metric, serving: Exporter) -> Iterator[Problem]:
         yield use.problem("metric.name", reason)
     elif metric.lifetime:
         reason = f"{use.name!r} is a figure of the whole life of the process and hardly falls again"
-        yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", "warning")
+        yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", Severity.WARNING)
 
 
 def _unknown(use: Use, serving: Exporter) -> str:
@@ -121,7 +123,9 @@ def _slots(use: Use, metric: Metric, value: Decimal, serving: Exporter) -> Itera
     if value >= count:
         said = f"{slots.flags[0]} {count}" if written else f"{count} without {slots.flags[0]}"
         reason = f"is {_plain(value)}, and no pod has more than its slots in flight ({said}): it is never exceeded"
-        yield use.problem("target.averageValue", f"{reason}; {_queue(use, serving)}, or a lower target", "warning")
+        yield use.problem(
+            "target.averageValue", f"{reason}; {_queue(use, serving)}, or a lower target", Severity.WARNING
+        )
 
 
 def _queue(use: Use, serving: Exporter) -> str:
@@ -137,7 +141,7 @@ def _external(use: Use, targets: Sequence[Scraped]) -> Iterator[Problem]:
         names += [m.name for engine in engine_metrics().values() for m in engine.metrics]
         hint = did_you_mean(use.name, [*names, *(name.replace(":", "_") for name in names)])
         reason = f"nothing here exports {use.name!r}{hint}; make sure that Prometheus has a series of this name"
-        yield use.problem("metric.name", reason, "warning")
+        yield use.problem("metric.name", reason, Severity.WARNING)
         return
     if metric.target and kind != metric.target:
         yield use.problem("target.type", _wrong_target(metric, kind))
@@ -162,11 +166,11 @@ def _exporters(use: Use, metric: Metric, targets: Sequence[Scraped]) -> Iterator
     facts = use.exporter.facts
     if not there and not (facts and metric in facts.metrics):
         reason = f"no model in namespace {namespace!r} exports {use.name!r}; use a metric of its own engine"
-        yield use.problem("metric.name", reason, "warning")
+        yield use.problem("metric.name", reason, Severity.WARNING)
     elif len(there) > 1 and not use.selector:
         others = ", ".join(sorted(t.name for t in there))
         reason = f"adds up {others}; use a metric of type Pods, or metric.selector.matchLabels: {{workload: "
-        yield use.problem("metric", f"{reason}{use.scaler.target.name}}}", "warning")
+        yield use.problem("metric", f"{reason}{use.scaler.target.name}}}", Severity.WARNING)
 
 
 def _wrong_target(metric: Metric, found: str) -> str:
@@ -224,7 +228,7 @@ def _pace(scaler: Scaler) -> Iterator[Problem]:
         reason = (
             f"a replica is {scaler.target.workload.size} pods, and by default all spare ones go at once after 300 s"
         )
-        yield scaler.problem("behavior", f"{reason}; add {_CALM}", "warning")
+        yield scaler.problem("behavior", f"{reason}; add {_CALM}", Severity.WARNING)
 
 
 def target_value(use: Use) -> Decimal | None:

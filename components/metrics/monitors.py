@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ..api.problems import Problem
+from ..api.problems import Problem, Severity
 from ..fleet.objects import Object
 from .uses import Scraped
 
@@ -51,7 +51,7 @@ def unscrapable(target: Scraped) -> Problem:
         f"container {name!r} does not declare the port that its metrics are on, and cannot be scraped; "
         f"add {{name: http, containerPort: {port or '<serving port>'}}}"
     )
-    return target.workload.server.ports.problem(reason, "warning")
+    return target.workload.server.ports.problem(reason, Severity.WARNING)
 
 
 def _port(target: Scraped) -> Object | None:

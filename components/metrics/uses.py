@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..api.problems import Problem
+from ..api.problems import Problem, Severity
 from ..engines.exporters import Exporter, exporter_of
 from ..engines.metrics import Metric, find_anywhere
 from ..fleet.autoscalers import Autoscaler
@@ -58,7 +58,7 @@ class Scaler:
             return (Use(self, "metrics", "Resource", resource),)
         return tuple(_use(self, position, metric) for position, metric in enumerate(metrics))
 
-    def problem(self, path: str, reason: str, severity: str = "error") -> Problem:
+    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return a problem of a field below the trigger, at the place in the manifest that brought it."""
         return self.autoscaler.blame(path).problem(reason, severity)
 
@@ -119,7 +119,7 @@ class Use:
         """Name of the series behind it; what is not in the table stands for itself."""
         return self.metric.name if self.metric else self.name
 
-    def problem(self, path: str, reason: str, severity: str = "error") -> Problem:
+    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return a problem of a field of this metric."""
         return self.scaler.problem(f"{self.place}.{path}" if path else self.path, reason, severity)
 

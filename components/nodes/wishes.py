@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..api.problems import Problem
+from ..api.problems import Problem, Severity
 from ..fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
 from ..fleet.rendered import Fleet, Rendered
 
@@ -26,7 +26,7 @@ class Wish:
         words = self.choice.chosen_by.instead if self.choice.chosen_by else "ask for {count} at most"
         return words.format(key=key, count=count)
 
-    def problem(self, reason: str, severity: str = "error") -> Problem:
+    def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Report what is wrong with it at the field that chose it."""
         if self.choice.chosen_by is None:
             return self.item.source.problem("spec", reason, severity)

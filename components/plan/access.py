@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..api.problems import Problem
+from ..api.problems import Problem, Severity
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.door import AWS_LOAD_BALANCER_CONTROLLER, ENVOY_NAMESPACE, FrontDoorPlan
@@ -58,7 +58,7 @@ def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem
             found.setdefault((each.rule, each.reason), []).append(f"{item.title} ({each.part})")
     for (rule, why), pods in sorted(found.items()):
         reason = f"'restricted' is not met ({rule}) by {', '.join(pods)}: {why}"
-        yield Problem(environment.file, 0, "", "", "hardening.podSecurity", reason, "warning")
+        yield Problem(environment.file, 0, "", "", "hardening.podSecurity", reason, Severity.WARNING)
 
 
 def policies_of(fleet: Fleet, environment: Environment, *, monitored: bool) -> tuple[Object, ...]:

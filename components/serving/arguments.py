@@ -165,7 +165,7 @@ def checked_plan(planned: Plan) -> Plan:
         InvalidArguments: there are errors; every problem is listed.
     """
     for problem in planned.problems:
-        if problem.severity != "error":
+        if not problem.is_error:
             pulumi.log.warn(str(problem))
     if errors(planned.problems):
         refuse(list(planned.problems))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from ...api.problems import Problem, did_you_mean
+from ...api.problems import Problem, Severity, did_you_mean
 from ...fleet.rendered import Fleet
 from ...nodes.fit import nearest_types
 from ...nodes.instances import Instance, instance, instances
@@ -31,7 +31,7 @@ def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: No
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
 
-def _setting(environment: NodeEnvironment, key: str, reason: str, severity: str = "error") -> Problem:
+def _setting(environment: NodeEnvironment, key: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
     return Problem(environment.settings_file, 0, "", "", f"gpuNodes.{key}", reason, severity)
 
 
@@ -192,14 +192,14 @@ def _of_group(group: NodeGroupPlan, environment: NodeEnvironment) -> Iterator[Pr
         reason = f"spot capacity of {len(group.instance_types)} type is lost at once; let pods use others too" + (
             f", such as {others}" if others else ""
         )
-        yield _setting(environment, f"types.{name}.spotTypes", reason, "warning")
+        yield _setting(environment, f"types.{name}.spotTypes", reason, Severity.WARNING)
     if group.maximum == limits().nodes_per_group:
         price = group.node.usd_per_hour
         cost = f", {price * group.maximum:,.0f} USD an hour" if price else ""
         reason = (
             f"group {group.name} may grow to {group.maximum} nodes{cost}; set maxNodes, or maxReplicas of its models"
         )
-        yield _setting(environment, f"types.{name}.maxNodes", reason, "warning")
+        yield _setting(environment, f"types.{name}.maxNodes", reason, Severity.WARNING)
 
 
 def similar(node: Instance) -> list[str]:
@@ -225,7 +225,9 @@ def _of_quotas(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
         allowed = environment.quotas.get(code)
         if allowed is not None and needed > allowed:
             reason = f"the groups may grow to {needed} vCPUs of quota {code}, and the account has {allowed}"
-            yield _setting(environment, f"quotas.{code}", f"{reason}; ask AWS for more or set maxNodes", "warning")
+            yield _setting(
+                environment, f"quotas.{code}", f"{reason}; ask AWS for more or set maxNodes", Severity.WARNING
+            )
 
 
 def _codes() -> set[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from ...api.problems import Problem
+from ...api.problems import Problem, Severity
 from ...fleet.demand import UNLIMITED, NodeChoice, PodDemand
 from ...fleet.rendered import Fleet, Rendered
 from ...nodes.groups import lands_on, offered_by
@@ -119,5 +119,5 @@ def _problem(
     when = "when autoscalers and updates have added all they may, " if largest else ""
     reason = f"{when}{count} of {total} pods will stay Pending: {limits or 'no node group takes them'}"
     remedy = f"raise maxNodes under gpuNodes.types in {environment.settings_file}, or ask for fewer replicas"
-    severity = "warning" if largest else "error"
+    severity = Severity.WARNING if largest else Severity.ERROR
     return item.source.problem("spec", f"{reason}; {remedy}", severity)

@@ -89,8 +89,8 @@ def _with_speculative_config(args: list[str]) -> list[str]:
 def _check_recommended(backend: Backend, args: Sequence[str], findings: Findings) -> None:
     """Report recommended arguments that the version does not take: ``version`` may be another than they are for."""
     for finding in lint(backend.engine_name, args, backend.tag, backend.command):
-        record = findings.error if finding.severity == "error" else findings.warn
-        record(f"{CONFIG_PATH}.configName", f"{_named(backend, args[finding.position])}: {finding.reason}")
+        reason = f"{_named(backend, args[finding.position])}: {finding.reason}"
+        findings.record(f"{CONFIG_PATH}.configName", reason, finding.severity)
 
 
 def _named(backend: Backend, arg: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ...api.findings import Findings, Unrenderable, unknown
 from ...api.load import Loaded
-from ...api.problems import Problem
+from ...api.problems import Problem, Severity
 from ...fleet.demand import NodeChoice, PodDemand
 from ...fleet.library import Library
 from ...fleet.objects import DEPLOYMENT, Object
@@ -239,7 +239,7 @@ def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
                 f"its pods share the claim {claim.name!r} with those of {other.kind}/{other.name}, and it is "
                 f"{claim.access}: all of them must be on one node; {_OTHER_CACHE}"
             )
-            yield item.source.problem(MODEL_PATH, reason, "warning")
+            yield item.source.problem(MODEL_PATH, reason, Severity.WARNING)
 
 
 def _check_one_node(spec: InferenceServiceSpec, weights: Weights, findings: Findings) -> None:
