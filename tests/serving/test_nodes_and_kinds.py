@@ -1,6 +1,7 @@
 """Simulated nodes and custom resource definitions."""
 
 from decimal import Decimal
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes
@@ -48,16 +49,41 @@ def test_there_is_room_to_grow_in_steps(nodes: int, most: int, expected: int) ->
     assert simulated(NodeGroupDemand("x", "g5.xlarge", nodes, {}, (), max_nodes=most)) == expected
 
 
+MODELS: list[dict[str, Any]] = [
+    {
+        "apiVersion": "llmaz.io/v1alpha1",
+        "kind": "OpenModel",
+        "metadata": {"name": "opt"},
+        "spec": {
+            "familyName": "opt",
+            "source": {"modelHub": {"modelID": "facebook/opt-125m"}},
+            "inferenceConfig": {
+                "flavors": [
+                    {"name": "a10g", "limits": {"nvidia.com/gpu": 4.0}, "params": {"INSTANCE-TYPE": "g5.12xlarge"}}
+                ]
+            },
+        },
+    },
+    {
+        "apiVersion": "inference.llmaz.io/v1alpha1",
+        "kind": "Playground",
+        "metadata": {"name": "opt"},
+        "spec": {"modelClaim": {"modelName": "opt"}},
+    },
+]
+
+
 @pytest.mark.parametrize("preview", [False, True])
 def test_nodes_are_children_of_their_component(preview: bool) -> None:
     def program() -> None:
         provider = pulumi_kubernetes.Provider("cluster", kubeconfig="k")
-        made = SimulatedNodes("nodes", {"groups": [GROUP]}, pulumi.ResourceOptions(providers=[provider]))
+        made = SimulatedNodes("nodes", {"manifests": MODELS}, pulumi.ResourceOptions(providers=[provider]))
         pulumi.export("nodes", made.nodes)
 
     recorded = deploy(program, preview=preview)
     nodes = recorded.of("kubernetes:core/v1:Node")
-    assert [node.name for node in nodes] == [f"g5-12xlarge-{index}" for index in range(8)]
+    assert [node.name for node in nodes] == [f"nodes-g5-12xlarge-{index}" for index in range(8)]
+    assert nodes[0].inputs["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "g5.12xlarge"
     assert {(n.parent, n.provider) for n in nodes} == {
         ("inference-platform:index:SimulatedNodes::nodes", "pulumi:providers:kubernetes::cluster")
     }

@@ -16,6 +16,8 @@ from tests.recorded import deploy as record
 
 ROOT = Path(__file__).parents[2]
 ON_AWS = ("dev", "staging", "prod")
+FLEET = "fleet"
+"""Logical name of what a stack makes for its models; all below it is named after it."""
 MOMENT = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.UTC)
 """All dates in the settings and the facts are held against this one, so that tests do not age."""
 _PREFIX = "inference-platform:"

@@ -11,11 +11,11 @@ from pulumi.runtime import mocks
 
 from tests.aws.components.aws_mock import Aws
 from tests.recorded import Recorded
-from tests.stacks.shipped import ROOT, Clock, run
+from tests.stacks.shipped import FLEET, ROOT, Clock, run
 from workbench.engine.values import UNKNOWN
 
 MODELS = ["stacks/models/qwen-chat.yaml", "stacks/models/mistral-tgi.yaml"]
-DOOR = "inference-platform:index:FrontDoor::front-door"
+DOOR = f"inference-platform:index:FrontDoor::{FLEET}-front-door"
 POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
 ADDRESS = "a1.elb.us-east-1.amazonaws.com"
 BASE: dict[str, Any] = {"models": MODELS, "gpuNodes": {}, "hardening": {}}
@@ -62,7 +62,7 @@ class TestLoadBalancers:
     def test_the_controller_has_its_role_and_comes_first(self) -> None:
         graph = dev(frontDoor=INTERNAL)
         assert "identities-load-balancer-controller" in {e.name for e in graph.of("aws:iam/role:Role")}
-        assert "kubernetes:helm.sh/v3:Release::load-balancer-controller" in graph[DOOR].dependencies
+        assert f"kubernetes:helm.sh/v3:Release::{FLEET}-load-balancer-controller" in graph[DOOR].dependencies
 
     def test_without_a_door_there_is_neither(self) -> None:
         graph = dev()
@@ -114,9 +114,9 @@ class TestAModelsOwnLoadBalancer:
         assert endpoint["clusterUrl"] == "http://s.models.svc.cluster.local:8080/v1"
 
     def test_it_is_in_the_private_network(self, tmp_path: Path) -> None:
-        annotations = self.graph(tmp_path)["s-lb"].inputs["metadata"]["annotations"]
+        annotations = self.graph(tmp_path)[f"{FLEET}-models/s-lb"].inputs["metadata"]["annotations"]
         assert annotations["service.beta.kubernetes.io/aws-load-balancer-scheme"] == "internal"
-        assert "annotations" not in self.graph(tmp_path, "ClusterIP")["s-lb"].inputs["metadata"]
+        assert "annotations" not in self.graph(tmp_path, "ClusterIP")[f"{FLEET}-models/s-lb"].inputs["metadata"]
 
     def test_its_controller_is_installed(self, tmp_path: Path) -> None:
         reasons = self.graph(tmp_path).exports["prerequisites"]
@@ -135,7 +135,7 @@ class TestGateway:
         assert policy.inputs["spec"]["jwt"]["providers"][0]["issuer"] == "https://login.example.com"
 
     def test_it_comes_after_its_charts(self) -> None:
-        after = {key.rpartition("::")[2] for key in run("staging")[DOOR].dependencies}
+        after = {key.rpartition("::")[2].removeprefix(f"{FLEET}-") for key in run("staging")[DOOR].dependencies}
         assert after >= {"envoy-gateway", "ai-gateway", "cert-manager", "load-balancer-controller"}
 
 
@@ -160,7 +160,7 @@ class TestNetworkPolicies:
         graph = run("prod")
         wanted = {e.key for e in graph.of(POLICY)}
         for name, model in graph.exports["models"].items():
-            assert wanted <= set(graph[f"inference-platform:index:{model['kind']}::{name}"].dependencies)
+            assert wanted <= set(graph[f"inference-platform:index:{model['kind']}::{FLEET}-models/{name}"].dependencies)
 
     def test_the_cluster_enforces_them(self) -> None:
         (addon,) = (e for e in run("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")
@@ -184,25 +184,25 @@ class TestNetworkPolicies:
 class TestHardening:
     def test_pods_have_the_profile_and_the_priority(self) -> None:
         graph = run("prod")
-        spec = graph["kubernetes:apps/v1:Deployment::qwen-cpu"].inputs["spec"]["template"]["spec"]
+        spec = graph[f"kubernetes:apps/v1:Deployment::{FLEET}-models/qwen-cpu"].inputs["spec"]["template"]["spec"]
         assert spec["priorityClassName"] == "inference-critical"
         assert spec["automountServiceAccountToken"] is False
         assert spec["topologySpreadConstraints"][0]["topologyKey"] == "topology.kubernetes.io/zone"
         classes = {e.key for e in graph.of("kubernetes:scheduling.k8s.io/v1:PriorityClass") if "inference" in e.name}
         assert len(classes) == 3
-        assert classes <= set(graph["inference-platform:index:Playground::qwen-cpu"].dependencies)
+        assert classes <= set(graph[f"inference-platform:index:Playground::{FLEET}-models/qwen-cpu"].dependencies)
 
     def test_a_model_of_several_replicas_has_a_budget(self) -> None:
         budgets = {e.inputs["metadata"]["name"] for e in run("prod").of("kubernetes:policy/v1:PodDisruptionBudget")}
         assert budgets == {"embeddings", "gemma-elastic", "phi4-autoscaled", "qwen-cpu"}
 
     def test_namespaces_say_which_profile_is_meant(self) -> None:
-        labels = run("prod")["kubernetes:core/v1:Namespace::models"].inputs["metadata"]["labels"]
+        labels = run("prod")[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]["labels"]
         assert labels == {
             "pod-security.kubernetes.io/audit": "restricted",
             "pod-security.kubernetes.io/warn": "restricted",
         }
-        assert "labels" not in dev()["kubernetes:core/v1:Namespace::models"].inputs["metadata"]
+        assert "labels" not in dev()[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]
 
     def test_who_stays_outside_the_profile_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         warned: list[str] = []

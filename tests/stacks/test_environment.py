@@ -55,16 +55,18 @@ GOOD = MODEL.replace("GPUS", "1") + PLAYGROUND
 def test_the_graph_of_one_model(project: Path, preview: bool) -> None:
     graph = run(project, GOOD, preview=preview, simulatedNodes="true").graph
     provider = "pulumi:providers:kubernetes::cluster"
-    nodes, playground = "inference-platform:index:SimulatedNodes::nodes", "inference-platform:index:Playground::opt"
-    namespace = "kubernetes:core/v1:Namespace::models"
-    simulated = [f"kubernetes:core/v1:Node::g5-2xlarge-{index}" for index in range(8)]
+    fleet, nodes = "inference-platform:index:ModelFleet::fleet", "inference-platform:index:SimulatedNodes::fleet-nodes"
+    playground = "inference-platform:index:Playground::fleet-models/opt"
+    namespace = "kubernetes:core/v1:Namespace::fleet-models"
+    simulated = [f"kubernetes:core/v1:Node::fleet-nodes-g5-2xlarge-{index}" for index in range(8)]
     assert [(e.key, e.parent, e.provider, e.dependencies) for e in graph] == [
-        (playground, "", "", (namespace, *simulated)),
-        (nodes, "", "", ()),
-        ("kubernetes:apps/v1:Deployment::opt", playground, provider, ()),
-        (namespace, "", provider, ()),
+        (fleet, "", "", ()),
+        (playground, fleet, "", (namespace, *simulated)),
+        (nodes, fleet, "", ()),
+        ("kubernetes:apps/v1:Deployment::fleet-models/opt", playground, provider, ()),
+        (namespace, fleet, provider, ()),
         *((node, nodes, provider, ()) for node in simulated),
-        ("kubernetes:core/v1:Service::opt-lb", playground, provider, ()),
+        ("kubernetes:core/v1:Service::fleet-models/opt-lb", playground, provider, ()),
         (provider, "", "", ()),
     ]
 
@@ -84,18 +86,21 @@ def test_exports_name_endpoint_model_and_nodes(project: Path) -> None:
     assert exports["nodes"] == {"g5-2xlarge": {"instanceType": "g5.2xlarge", "nodes": 1, "accelerators": 1}}
 
 
-def test_names_carry_the_namespace_where_two_hold_them(project: Path) -> None:
+def test_names_carry_the_namespace_unless_it_is_the_environments_own(project: Path) -> None:
+    """A model's name in the exports is the same whatever other models there are."""
     second = PLAYGROUND.replace("metadata: {name: opt}", "metadata: {name: opt, namespace: other}")
     exports = run(project, f"{GOOD}---\n{second}").exports
-    assert set(exports["endpoints"]) == {"models/opt", "other/opt"}
+    assert set(exports["endpoints"]) == set(exports["models"]) == {"opt", "other/opt"}
+    assert set(run(project, f"{MODEL.replace('GPUS', '1')}{second}").exports["endpoints"]) == {"other/opt"}
 
 
 def test_no_child_gets_the_options_of_its_component(project: Path) -> None:
+    """What a component comes after is said once, at the component; only the fleet orders its children."""
     for entry in run(project, GOOD, simulatedNodes="true").graph:
         if entry.parent:
             assert not entry.registration.aliases
             assert not entry.registration.ignore_changes
-            assert not entry.dependencies, entry
+            assert entry.parent.endswith("ModelFleet::fleet") or not entry.dependencies, entry
 
 
 def test_the_operator_gets_the_typed_resources(project: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from components.prerequisites.charts import charts, providers_of
 from tests.recorded import Entry, Recorded
-from tests.stacks.shipped import ON_AWS, ROOT, Clock, run
+from tests.stacks.shipped import FLEET, ON_AWS, ROOT, Clock, run
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 QUEUE = "stacks/models/gemma-elastic.yaml"
@@ -24,7 +24,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def installed(graph: Recorded) -> dict[str, Entry]:
     """The components of the charts that are installed, by the chart's name."""
-    return {release.name: graph[release.parent] for release in graph.of(RELEASE)}
+    return {release.name.removeprefix(f"{FLEET}-"): graph[release.parent] for release in graph.of(RELEASE)}
 
 
 def before(graph: Recorded, entry: Entry) -> set[str]:
@@ -65,7 +65,7 @@ class TestExactly:
         plain: dict[str, Any] = {"hardening": {}, "runtimes": "upstream", "models": PLAIN, "gpuNodes": {}}
         more = run("dev", **plain, realization="operator")
         assert names(more) - names(run("dev", **plain)) == {"llmaz", "leader-worker-set"}
-        assert "leader-worker-set" in {e.name for e in map(more.__getitem__, before(more, installed(more)["llmaz"]))}
+        assert installed(more)["leader-worker-set"].key in before(more, installed(more)["llmaz"])
 
     def test_what_is_there_is_not_installed_again(self) -> None:
         said = {"install": True, "present": ["prometheus", "nvidia-device-plugin"]}
@@ -114,7 +114,7 @@ class TestOrder:
         found = installed(graph)
         for name, reasons in graph.exports["prerequisites"].items():
             for model in (m for m in graph.exports["models"] if f"Playground/{m}" in reasons):
-                entry = graph[f"inference-platform:index:Playground::{model}"]
+                entry = graph[f"inference-platform:index:Playground::{FLEET}-models/{model}"]
                 assert found[name].key in before(graph, entry), (name, model)
 
 
@@ -123,11 +123,11 @@ class TestMetricChain:
         graph = run("dev", models=[QUEUE], gpuNodes={})
         (monitor,) = graph.of("kubernetes:monitoring.coreos.com/v1:PodMonitor")
         assert monitor.inputs["metadata"]["namespace"] == "models"
-        values = next(r for r in graph.of(RELEASE) if r.name == "prometheus-adapter").inputs["values"]
+        values = graph[f"{RELEASE}::{FLEET}-prometheus-adapter"].inputs["values"]
         (rule,) = values["rules"]["custom"]
         assert "vllm:num_requests_waiting" in rule["seriesQuery"]
         assert values["rules"]["default"] is False
-        hpa = graph["gemma-elastic-hpa"].inputs["spec"]["metrics"][0]["pods"]
+        hpa = graph[f"{FLEET}-models/gemma-elastic-hpa"].inputs["spec"]["metrics"][0]["pods"]
         assert hpa["metric"]["name"] == "vllm:num_requests_waiting"
 
     def test_keda_takes_the_place_of_the_autoscaler(self) -> None:
@@ -148,7 +148,7 @@ class TestMetricChain:
             "prometheusPort": 80,
         }
         graph = run("dev", models=[QUEUE], gpuNodes={}, prerequisites=said)
-        values = next(r for r in graph.of(RELEASE) if r.name == "prometheus-adapter").inputs["values"]
+        values = graph[f"{RELEASE}::{FLEET}-prometheus-adapter"].inputs["values"]
         assert values["prometheus"] == {"url": "http://prom.obs.svc", "port": 80}
         assert graph.of("kubernetes:monitoring.coreos.com/v1:PodMonitor")
 
@@ -171,7 +171,7 @@ class TestMetricChain:
         (rule,) = graph.of("kubernetes:monitoring.coreos.com/v1:PrometheusRule")
         assert len(rule.inputs["spec"]["groups"][0]["rules"]) >= 12
         (shown,) = (
-            e for e in graph.of("kubernetes:core/v1:ConfigMap") if e.parent.endswith("Monitoring::monitoring")
+            e for e in graph.of("kubernetes:core/v1:ConfigMap") if e.parent.endswith(f"Monitoring::{FLEET}-monitoring")
         )
         (text,) = shown.inputs["data"].values()
         assert "Cost per hour" in text
@@ -185,6 +185,6 @@ class TestMetricChain:
         }
         graph = run("dev", region="eu-central-1", prerequisites={"install": True, "monitoring": True}, **said)
         (shown,) = (
-            e for e in graph.of("kubernetes:core/v1:ConfigMap") if e.parent.endswith("Monitoring::monitoring")
+            e for e in graph.of("kubernetes:core/v1:ConfigMap") if e.parent.endswith(f"Monitoring::{FLEET}-monitoring")
         )
         assert "No prices were given" in next(iter(shown.inputs["data"].values()))
