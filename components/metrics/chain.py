@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..api.problems import Problem
-from ..fleet.capabilities import RESOURCE_METRICS
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
 from .checks import check_scaler
@@ -74,14 +73,14 @@ class MetricChain:
         monitors: PodMonitors, one per workload.
         adapter_rules: Value ``rules`` of the chart prometheus-adapter.
         scaled_objects: What takes the place of autoscalers with KEDA; see :func:`with_scaled_objects`.
-        needs: ``prometheus``, ``prometheus-adapter``, ``keda`` and ``metrics-server``, as far as they are needed.
+        needs: Charts that are needed beside those of the metrics APIs, each with the resources that need it.
     """
 
     monitors: tuple[Object, ...]
     adapter_rules: Mapping[str, Any]
     scaled_objects: tuple[Object, ...]
     problems: tuple[Problem, ...]
-    needs: frozenset[str]
+    needs: Mapping[str, tuple[str, ...]]
 
 
 def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricChain:
@@ -102,7 +101,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
         adapter_rules=rules,
         scaled_objects=tuple(scaled_object(s, settings.prometheus, settings.window) for s in scaled),
         problems=tuple(sorted(problems, key=lambda p: p.place)),
-        needs=frozenset(_needs(uses, scaled, monitors=bool(monitors), rules=rules["custom"] + rules["external"])),
+        needs={PROMETHEUS: tuple(dict.fromkeys(s.item.title for s in scalers if reads_prometheus(s)))},
     )
 
 
@@ -138,15 +137,3 @@ def _monitors(
 
 def _exports_none(target: Scraped) -> bool:
     return target.exporter.is_known and not target.exporter.metrics
-
-
-def _needs(uses: list[Use], scaled: list[Scaler], *, monitors: bool, rules: list[Object]) -> Iterator[str]:
-    everything = [*uses, *(use for scaler in scaled for use in scaler.uses)]
-    if monitors or rules or scaled:
-        yield PROMETHEUS
-    if rules or any(use.kind not in ("Resource", "ContainerResource") for use in uses):
-        yield PROMETHEUS_ADAPTER
-    if scaled:
-        yield KEDA
-    if any(use.kind in ("Resource", "ContainerResource") for use in everything):
-        yield RESOURCE_METRICS

@@ -110,8 +110,7 @@ def _further(
     fleet: Fleet, chain: MetricChain, door: FrontDoorPlan, environment: Environment
 ) -> Iterator[tuple[str, str]]:
     """Yield the charts that metrics, front door and load balancers of models need."""
-    for need in sorted(chain.needs):
-        yield need, "metrics of the models"
+    yield from ((chart, title) for chart, titles in chain.needs.items() for title in titles)
     for name in charts_for(door, environment):
         yield name, f"expose: {environment.door.expose}"
     if environment.aws:

@@ -152,9 +152,8 @@ def claim(
 
 def refuse(problems: list[Problem]) -> NoReturn:
     """Raise the problems that are errors."""
-    lines = [f"{p.kind}/{p.name}: {p.path}: {p.reason}" for p in errors(problems)]
     raise InvalidArguments(
-        "\n".join(lines), [{"property_path": p.path, "reason": p.reason} for p in errors(problems)]
+        "\n".join(map(_line, errors(problems))), [{"property_path": p.path, "reason": p.reason} for p in errors(problems)]
     )
 
 
@@ -166,10 +165,16 @@ def checked_plan(planned: Plan) -> Plan:
     """
     for problem in planned.problems:
         if not problem.is_error:
-            pulumi.log.warn(str(problem))
+            pulumi.log.warn(_line(problem))
     if errors(planned.problems):
         refuse(list(planned.problems))
     return planned
+
+
+def _line(problem: Problem) -> str:
+    """Name the field alone where there is no file to look into."""
+    subject = [f"{problem.kind}/{problem.name}"] if problem.kind else []
+    return ": ".join(filter(None, [*subject, problem.path, problem.reason])) if not problem.line else str(problem)
 
 
 def metadata_of(name: str, args: Mapping[str, Any], *, namespaced: bool = True) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, Prior
 from .objects import KubernetesObject, kubernetes_object, token
 from .simulated_nodes import SimulatedNodes
 from .site import Site
-from .workload_component import WorkloadComponent
+from .workload_component import WorkloadComponent, added_name
 
 _NodeKind = frozenset[tuple[str, str]]
 """The labels by which pods choose nodes."""
@@ -183,7 +183,8 @@ class ModelFleet(pulumi.ComponentResource):
             component: type[WorkloadComponent] = family.component(member)
             return component.from_rendered(name, item, self._child(before))
         for value in item.objects:
-            self._shared[key_of(value)] = kubernetes_object(value, name, self._child(before))
+            child = f"{name}{added_name(value, item.name)}"
+            self._shared[key_of(value)] = kubernetes_object(value, child, self._child(before))
         return None
 
     def _before(self, item: Rendered) -> list[pulumi.Resource]:

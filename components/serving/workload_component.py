@@ -90,9 +90,14 @@ def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
     return urlunsplit(parts._replace(netloc=f"{address}:{parts.port}")) if address else url
 
 
+def added_name(value: Mapping[str, Any], resource: str) -> str:
+    """Return what an object's name has beside that of the resource that it belongs to."""
+    return str(value["metadata"]["name"]).removeprefix(resource)
+
+
 def _logical(name: str, resource: str, value: dict[str, Any]) -> str:
     """Name a child after the component, and after what its object's name adds to the resource's."""
-    added = str(value["metadata"]["name"]).removeprefix(resource)
+    added = added_name(value, resource)
     if is_core_service(value):
         return name + (added or "-lb")
     return f"{name}{added}-hpa" if value["kind"] == HPA else name + added

@@ -1,0 +1,1 @@
+"""A toy family: what a fifth API would add, and nothing outside this folder knows of it."""

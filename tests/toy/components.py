@@ -1,0 +1,7 @@
+"""The component of the toy."""
+
+from components.serving.workload_component import WorkloadComponent
+
+
+class Pair(WorkloadComponent):
+    """Two Deployments, and a Service for each."""
