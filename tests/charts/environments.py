@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pulumi.runtime import mocks
 
+from stacks.environment import FLEET
 from tests.aws.components.aws_mock import Aws
 from tests.prerequisites.test_components import RELEASE
 from tests.recorded import Recorded
@@ -44,7 +45,8 @@ def environment(name: str) -> Recorded:
 
 def releases(name: str) -> dict[str, Object]:
     """What helm is given, by chart."""
-    return {entry.name: dict(entry.inputs.get("values", {})) for entry in environment(name).of(RELEASE)}
+    found = environment(name).of(RELEASE)
+    return {entry.name.removeprefix(f"{FLEET}-"): dict(entry.inputs.get("values", {})) for entry in found}
 
 
 def custom_objects(name: str) -> list[Object]:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from components.api.kinds import KINDS
 from components.api.kinds import Kind as OurKind
+from components.families import kinds
 from components.prerequisites.charts import charts
 from tests.charts.environments import ENVIRONMENTS, WITH_KEDA, custom_objects
 from tests.charts.rendering import Rendered
@@ -60,7 +60,7 @@ def test_what_a_kind_does_not_take_is_found(change: Object, said: str, rendered:
     assert said in problem
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.title)
+@pytest.mark.parametrize("kind", list(kinds()), ids=lambda kind: kind.title)
 def test_kinds_of_the_contract_are_served_by_the_chart_that_brings_them(kind: OurKind, rendered: Render) -> None:
     """Name, scope and version, so that an operator takes what realization ``operator`` hands it."""
     (chart,) = [name for name, pin in charts().items() if kind.group in pin.crds]

@@ -61,7 +61,9 @@ def environment_of(stack: str, **types: TypePolicy) -> tuple[Fleet, NodeEnvironm
     settings = parse(text, f"Pulumi.{stack}.yaml")
     found = load(ROOT / path for path in settings.models)
     fleet = render_fleet(found.resources, settings.options())
-    where = replace(settings.environment(), now=MOMENT)
+    assert settings.aws
+    assert settings.aws.nodes
+    where = replace(settings.aws.nodes, now=MOMENT)
     rules = {**where.nodes.types, **{name.replace("_", "."): rule for name, rule in types.items()}}
     return fleet, replace(where, nodes=replace(where.nodes, types=rules))
 
@@ -110,7 +112,7 @@ def usable(node: dict[str, Any]) -> bool:
 def pods_of(fleet: Fleet, *, largest: bool) -> list[Object]:
     """Every pod of every workload, as its controller would make it from the rendered template."""
     made = []
-    for item in (item for item in fleet.rendered if item.endpoint):
+    for item in (item for item in fleet.rendered if item.endpoints):
         (workload,) = (o for o in item.objects if o["kind"] in ("Deployment", "LeaderWorkerSet"))
         counts = [demand.most if largest else demand.pods for demand in item.pods]
         for part, (template, count) in enumerate(zip(templates(workload), counts, strict=True)):
@@ -176,7 +178,7 @@ def test_every_pod_finds_a_node(space: Kube, stack: str, largest: bool) -> None:
 
 def test_prod_has_every_model() -> None:
     fleet, _ = environment_of("prod")
-    served = [item for item in fleet.rendered if item.endpoint]
+    served = [item for item in fleet.rendered if item.endpoints]
     assert len(served) == len(list((ROOT / "stacks" / "models").glob("*.yaml")))
 
 

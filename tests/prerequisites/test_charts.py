@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.api.kinds import KINDS
+from components.families import kinds
 from components.prerequisites.charts import EXCLUSIVE, ChartValue, chart_values, charts, providers_of
 
 
@@ -78,7 +78,7 @@ def test_api_groups_that_charts_bring(name: str, groups: set[str]) -> None:
 
 
 def test_every_kind_of_the_contract_is_brought_by_one_chart() -> None:
-    for kind in KINDS.values():
+    for kind in kinds():
         assert len([name for name, pin in charts().items() if kind.group in pin.crds]) == 1, kind.title
 
 
