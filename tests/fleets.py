@@ -1,5 +1,6 @@
 """Short ways to write manifests and to look at what they become."""
 
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -8,11 +9,15 @@ from components import families
 from components.api.load import Loaded
 from components.api.problems import Problem
 from components.families import parse
+from components.fleet.endpoints import Endpoint
 from components.fleet.options import Options
-from components.fleet.rendered import Fleet
+from components.fleet.rendered import Fleet, Rendered
+from components.fleet.workloads import Workload
 from components.plan.rendering import render_fleet
 
 Object = dict[str, Any]
+SAMPLES = Path(__file__).parent / "families/llmaz/data/samples"
+"""What upstream's samples exercise (llmaz spec 5), as small manifests."""
 GPU: Object = {"name": "a10g", "limits": {"nvidia.com/gpu": 1}}
 
 
@@ -88,6 +93,18 @@ def fleet_of(*documents: Object, **options: Any) -> Fleet:
     manifests = parse(yaml.safe_dump_all(documents, sort_keys=False), "fleet.yaml")
     assert not manifests.problems, list(map(str, manifests.problems))
     return render_fleet(manifests.resources, Options(**options))
+
+
+def endpoint_of(item: Rendered) -> Endpoint:
+    """The only endpoint of a resource."""
+    (endpoint,) = item.endpoints
+    return endpoint
+
+
+def workload_of(item: Rendered) -> Workload:
+    """The only workload of a resource."""
+    (workload,) = item.workloads
+    return workload
 
 
 def objects(*documents: Object, **options: Any) -> dict[str, Object]:

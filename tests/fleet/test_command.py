@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.fleets import SAMPLES
+
 ROOT = Path(__file__).parents[2]
-DATA = Path(__file__).with_name("data")
-GOOD = str(DATA / "huggingface.yaml")
+GOOD = str(SAMPLES / "huggingface.yaml")
 
 
 def render(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -71,7 +72,7 @@ def test_wrong_usage_ends_with_2_and_without_a_traceback(arguments: tuple[str, .
 
 def test_a_problem_ends_with_1_and_nothing_on_stdout(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
-        (DATA / "huggingface.yaml").read_text().replace("modelName: opt-125m", "modelName: opt-250m")
+        (SAMPLES / "huggingface.yaml").read_text().replace("modelName: opt-125m", "modelName: opt-250m")
     )
     done = render(str(tmp_path))
     assert (done.returncode, done.stdout) == (1, "")
@@ -80,7 +81,7 @@ def test_a_problem_ends_with_1_and_nothing_on_stdout(tmp_path: Path) -> None:
 
 
 def test_too_large_a_model_is_a_problem(tmp_path: Path) -> None:
-    text = (DATA / "huggingface.yaml").read_text()
+    text = (SAMPLES / "huggingface.yaml").read_text()
     text = text.replace("{nvidia.com/gpu: 1}", "{nvidia.com/gpu: 2}, params: {INSTANCE-TYPE: g5.xlarge}")
     (tmp_path / "a.yaml").write_text(text)
     done = render(str(tmp_path))
@@ -89,7 +90,7 @@ def test_too_large_a_model_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_a_model_that_cannot_be_read_is_not_called_missing(tmp_path: Path) -> None:
-    text = (DATA / "huggingface.yaml").read_text().replace("familyName", "familyname")
+    text = (SAMPLES / "huggingface.yaml").read_text().replace("familyName", "familyname")
     (tmp_path / "a.yaml").write_text(text)
     done = render(str(tmp_path))
     assert done.returncode == 1
@@ -98,6 +99,6 @@ def test_a_model_that_cannot_be_read_is_not_called_missing(tmp_path: Path) -> No
 
 
 def test_an_absent_file_is_a_problem() -> None:
-    done = render(str(DATA / "absent.yaml"))
+    done = render(str(SAMPLES / "absent.yaml"))
     assert (done.returncode, done.stdout) == (1, "")
     assert "absent.yaml" in done.stderr

@@ -16,9 +16,9 @@ from components.families import parse
 from components.fleet.options import Options
 from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
+from tests.fleets import SAMPLES
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(__file__).with_name("data")
 CHOSEN = ("speculative-vllm", "hostpath", "llamacpp", "multi-nodes", "runai-streamer-s3")
 
 
@@ -26,7 +26,7 @@ def documents() -> list[Any]:
     return [
         document
         for name in CHOSEN
-        for document in yaml.safe_load_all((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
+        for document in yaml.safe_load_all((SAMPLES / f"{name}.yaml").read_text(encoding="utf-8"))
     ]
 
 
@@ -74,7 +74,7 @@ def test_the_order_of_documents_does_not_change_a_byte(order: random.Random) -> 
 
 
 def test_neither_does_the_hash_seed() -> None:
-    files = [str(DATA / f"{name}.yaml") for name in CHOSEN]
+    files = [str(SAMPLES / f"{name}.yaml") for name in CHOSEN]
 
     def run(seed: str) -> bytes:
         command = [sys.executable, "-m", "workbench", "render", *files]

@@ -2,21 +2,19 @@
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.api.schema.crds import crd
-from components.families import load
+from components.families import kinds, load
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.nodes.groups import NodeGroupDemand, allocatable, node_groups
 from components.plan.rendering import render_fleet
-from tests.fleets import errors, fleet_of, open_model, playground
+from tests.fleets import SAMPLES, errors, fleet_of, open_model, playground
 from workbench.kube import Kube, KubeError
 
-DATA = Path(__file__).with_name("data")
 MANAGER = "test-render"
 PATIENCE = 60.0
 
@@ -24,7 +22,7 @@ PATIENCE = 60.0
 @pytest.fixture(scope="module")
 def ready(kube: Kube) -> Iterator[Kube]:
     """The control plane with our CRD of LeaderWorkerSets and a namespace."""
-    definition = crd("LeaderWorkerSet")
+    definition = crd(kinds().one("LeaderWorkerSet"))
     kube.apply(definition, manager=MANAGER)
     name = definition["metadata"]["name"]
     eventually(lambda: established(kube, name))
@@ -53,12 +51,12 @@ def established(kube: Kube, name: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("sample", sorted(path.stem for path in DATA.glob("*.yaml")))
+@pytest.mark.parametrize("sample", sorted(path.stem for path in SAMPLES.glob("*.yaml")))
 @pytest.mark.parametrize(
     "options", [{}, {"workload": "lws"}, {"runtimes": "current", "cache": ModelCache(claim="weights")}]
 )
 def test_the_api_server_accepts_every_sample(ready: Kube, sample: str, options: dict[str, Any]) -> None:
-    fleet = render_fleet(load([DATA / f"{sample}.yaml"]).resources, Options(namespace="render", **options))
+    fleet = render_fleet(load([SAMPLES / f"{sample}.yaml"]).resources, Options(namespace="render", **options))
     assert not errors(fleet)
     for body in (body for item in fleet.rendered for body in item.objects):
         stored = ready.apply(body, manager=MANAGER, dry_run=True)

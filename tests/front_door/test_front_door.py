@@ -353,10 +353,7 @@ def test_ollama_is_asked_by_its_tag() -> None:
 )
 def test_an_api_under_another_path_is_found_there(url: str, schema: Object) -> None:
     """``VersionedAPISchema.prefix``: what stands before ``/chat/completions``."""
-    of = fleet("m")
-    (item,) = of.rendered
-    assert item.endpoint
-    moved = replace(of, rendered=(replace(item, endpoint=replace(item.endpoint, url=url)),))
+    moved = with_endpoints(fleet("m"), url=url)
     assert one(made(PUBLIC, moved), "AIServiceBackend")["spec"]["schema"] == schema
     # A load balancer passes on what it gets; the gateway's own API is under /v1 whatever is behind it.
     assert made(BALANCERS, moved).endpoints[0].at("x") == "http://x:8080" + schema.get("prefix", "/v1").rstrip("/")
@@ -379,9 +376,12 @@ def test_one_name_served_twice_is_shared_by_replicas(replicas: tuple[int, int], 
     assert grants == ["default", "other"]
 
 
-def with_api(of: Fleet, name: str, api: str) -> Fleet:
+def with_endpoints(of: Fleet, name: str = "", **changes: Any) -> Fleet:
+    """The endpoints of one resource, or of all, with something else in them."""
     items = tuple(
-        replace(item, endpoint=replace(item.endpoint, api=api)) if item.name == name and item.endpoint else item
+        replace(item, endpoints=tuple(replace(endpoint, **changes) for endpoint in item.endpoints))
+        if name in ("", item.name)
+        else item
         for item in of.rendered
     )
     return replace(of, rendered=items)
@@ -389,7 +389,7 @@ def with_api(of: Fleet, name: str, api: str) -> Fleet:
 
 def test_one_name_with_two_apis_is_refused() -> None:
     both = fleet_of(open_model(flavors=[GPU]), playground("a"), playground("b"))
-    plan = front_door(with_api(both, "b", "kserve"), PUBLIC)
+    plan = front_door(with_endpoints(both, "b", api="kserve"), PUBLIC)
     (problem,) = plan.problems
     assert (problem.kind, problem.name, problem.file) == ("Playground", "b", "fleet.yaml")
     assert "with the API 'kserve', and Playground/a serves it with 'openai'" in problem.reason
@@ -423,7 +423,7 @@ def test_one_name_for_two_sets_of_weights_is_warned_of(second: tuple[str, str], 
 
 
 def test_an_api_that_the_gateway_does_not_know_is_refused() -> None:
-    ((_, reason),) = wrong(PUBLIC, with_api(fleet("m"), "m", "kserve"))
+    ((_, reason),) = wrong(PUBLIC, with_endpoints(fleet("m"), api="kserve"))
     assert "'kserve', which the gateway cannot route; it routes openai" in reason
 
 
@@ -432,9 +432,10 @@ def test_a_route_has_at_most_fifteen_rules_and_no_model_is_lost(count: int) -> N
     """``AIGatewayRouteSpec.rules``: at most 15, further ones in further routes."""
     of = fleet("m")
     (item,) = of.rendered
-    assert item.endpoint
+    (endpoint,) = item.endpoints
     items = tuple(
-        replace(item, name=f"m{n}", endpoint=replace(item.endpoint, model=f"m{n}")) for n in reversed(range(count))
+        replace(item, name=f"m{n}", endpoints=(replace(endpoint, name=f"m{n}", model=f"m{n}"),))
+        for n in reversed(range(count))
     )
     plan = made(PUBLIC, replace(of, rendered=items))
     routes = [body for body in plan.objects if body["kind"] == "AIGatewayRoute"]

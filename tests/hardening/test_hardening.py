@@ -1,6 +1,7 @@
 """What environments ask of workloads: exact fields, and that a template's own word is kept."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
@@ -12,6 +13,7 @@ from components.engines.registry import engines
 from components.families.llmaz.loaders import LOADER_IMAGE
 from components.families.llmaz.shipped import EDITIONS, shipped, shipped_names
 from components.fleet.options import ModelCache
+from components.fleet.rendered import Rendered
 from components.hardening.pods import HOME, image_user, image_users
 from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
 from tests.fleets import GPU, fleet_of, open_model, playground, runner, service
@@ -30,28 +32,28 @@ ELASTIC = {
 }
 
 
-def rendered(*documents: Object, **options: Any) -> tuple[Object, ...]:
-    """The objects of the only workload."""
+def rendered(*documents: Object, **options: Any) -> Rendered:
+    """The only resource that serves."""
     (item,) = fleet_of(*documents, **options).rendered
-    return item.objects
+    return item
 
 
-def model(backend: str = "llamacpp", **options: Any) -> tuple[Object, ...]:
+def model(backend: str = "llamacpp", **options: Any) -> Rendered:
     spec = options.pop("spec", {})
     wanted = playground(backendRuntimeConfig={"backendName": backend}, **spec)
     return rendered(open_model(flavors=[GPU]), wanted, **options)
 
 
-def written(spec: Object | None = None, **container: Any) -> tuple[Object, ...]:
+def written(spec: Object | None = None, **container: Any) -> Rendered:
     """A Service whose author wrote the template; llama.cpp's image unless told otherwise."""
     image = container.pop("image", "ghcr.io/ggml-org/llama.cpp:server-b6500")
     template = {"workerTemplate": {"spec": {"containers": [runner(image=image, **container)], **(spec or {})}}}
     return rendered(open_model(source="host:///models"), service(workloadTemplate=template))
 
 
-def hardened(objects: tuple[Object, ...], options: Hardening = RESTRICTED) -> Object:
+def hardened(item: Rendered, options: Hardening = RESTRICTED) -> Object:
     """The pod spec after hardening; everything made is a valid object."""
-    made = harden(objects, options)
+    made = harden(item, options).objects
     for body in made:
         if body["kind"] != "LeaderWorkerSet":
             kubernetes_validate.validate(body, "1.36", strict=True)
@@ -65,13 +67,13 @@ def engine(spec: Object) -> Object:
     return context
 
 
-def kinds(objects: tuple[Object, ...]) -> list[str]:
-    return [body["kind"] for body in objects]
+def kinds(item: Rendered) -> list[str]:
+    return [body["kind"] for body in item.objects]
 
 
 def test_by_default_nothing_changes() -> None:
-    for objects in (model(), model("vllm"), rendered(open_model(flavors=TWO_NODES), playground())):
-        assert harden(objects, Hardening()) == objects
+    for item in (model(), model("vllm"), rendered(open_model(flavors=TWO_NODES), playground())):
+        assert harden(item, Hardening()) == item
 
 
 @given(
@@ -84,12 +86,12 @@ def test_by_default_nothing_changes() -> None:
 def test_what_is_given_is_not_changed_and_twice_is_once(
     level: str, budgets: bool, spread: bool, priority: str | None, shape: str
 ) -> None:
-    objects = SHAPES[shape]
-    before = copy.deepcopy(objects)
+    item = SHAPES[shape]
+    before = copy.deepcopy(item.objects)
     options = Hardening(level, budgets, spread, priority)
-    made = harden(objects, options)
-    assert objects == before
-    again = harden(made[: len(objects)], options)
+    made = harden(item, options)
+    assert item.objects == before
+    again = harden(replace(made, others=item.others), options)
     assert again == made
 
 
@@ -186,9 +188,9 @@ def test_every_shipped_image_is_in_the_table_with_a_reason() -> None:
 
 
 def test_an_unknown_image_is_not_claimed_to_work() -> None:
-    objects = written(image="example.com/engine:v1")
-    assert engine(hardened(objects)) == {"allowPrivilegeEscalation": False}
-    rules = [(e.part, e.rule) for e in restricted_exemptions(harden(objects, RESTRICTED))]
+    item = written(image="example.com/engine:v1")
+    assert engine(hardened(item)) == {"allowPrivilegeEscalation": False}
+    rules = [(e.part, e.rule) for e in restricted_exemptions(harden(item, RESTRICTED))]
     assert ("model-runner", "root") in rules
 
 
@@ -278,23 +280,23 @@ def test_a_persistent_cache_can_be_written_by_the_loader() -> None:
 
 def test_of_a_group_every_pod_is_hardened() -> None:
     made = harden(rendered(open_model(flavors=TWO_NODES), playground()), RESTRICTED)
-    group = made[0]["spec"]["leaderWorkerTemplate"]
+    group = made.objects[0]["spec"]["leaderWorkerTemplate"]
     for part in ("leaderTemplate", "workerTemplate"):
         assert group[part]["spec"]["securityContext"] == {"seccompProfile": {"type": "RuntimeDefault"}}
 
 
 def test_resources_for_an_operator_stay_what_they_are() -> None:
     fleet = fleet_of(open_model(flavors=[GPU]), playground(), realization="operator")
-    objects = fleet.rendered[-1].objects
-    assert kinds(objects) == ["Playground"]
-    assert harden(objects, ALL) == objects
+    item = fleet.rendered[-1]
+    assert kinds(item) == ["Playground"]
+    assert harden(item, ALL) == item
 
 
 DEPLOYMENT_LABELS = {"app.kubernetes.io/name": "llmaz-service", "app.kubernetes.io/instance": "p"}
 
 
 def test_a_drain_takes_one_replica_at_a_time() -> None:
-    made = harden(model(spec={"replicas": 2}), Hardening(disruption_budgets=True))
+    made = harden(model(spec={"replicas": 2}), Hardening(disruption_budgets=True)).objects
     assert made[-1] == {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -309,8 +311,8 @@ def test_a_drain_takes_one_replica_at_a_time() -> None:
 
 
 def test_of_a_group_the_leader_counts() -> None:
-    objects = rendered(open_model(flavors=TWO_NODES), playground(replicas=2))
-    budget = harden(objects, Hardening(disruption_budgets=True))[-1]
+    item = rendered(open_model(flavors=TWO_NODES), playground(replicas=2))
+    budget = harden(item, Hardening(disruption_budgets=True)).objects[-1]
     assert budget["spec"]["selector"]["matchLabels"] == {
         "leaderworkerset.sigs.k8s.io/name": "p",
         "leaderworkerset.sigs.k8s.io/worker-index": "0",
@@ -323,7 +325,7 @@ def test_of_a_group_the_leader_counts() -> None:
 def test_what_is_never_more_than_one_has_neither_budget_nor_spread(spec: Object, replicated: bool) -> None:
     made = harden(model(spec=spec), Hardening(disruption_budgets=True, topology_spread=True))
     assert ("PodDisruptionBudget" in kinds(made)) is replicated
-    assert ("topologySpreadConstraints" in made[0]["spec"]["template"]["spec"]) is replicated
+    assert ("topologySpreadConstraints" in made.objects[0]["spec"]["template"]["spec"]) is replicated
 
 
 def test_replicas_prefer_different_zones() -> None:
@@ -340,8 +342,8 @@ def test_replicas_prefer_different_zones() -> None:
 
 def test_a_group_stays_together() -> None:
     """Spreading is for replicas; the pods of one group want to be near each other."""
-    objects = rendered(open_model(flavors=TWO_NODES), playground(replicas=2))
-    assert "topologySpreadConstraints" not in str(harden(objects, Hardening(topology_spread=True)))
+    item = rendered(open_model(flavors=TWO_NODES), playground(replicas=2))
+    assert "topologySpreadConstraints" not in str(harden(item, Hardening(topology_spread=True)).objects)
 
 
 def test_priority_classes() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.engines.metrics import engine_metrics
+from components.fleet.autoscalers import Autoscaler
 from components.fleet.rendered import Fleet
 from components.metrics.chain import MetricChain, MetricSettings, metric_chain, with_scaled_objects
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, runner, runtime, service
@@ -69,14 +70,12 @@ def chain(*documents: Any, options: Any = None, **chosen: Any) -> MetricChain:
 def with_minimum(fleet: Fleet, minimum: int) -> Fleet:
     """What other kinds of resources may ask for, and a Playground may not."""
 
-    def changed(body: Any) -> Any:
-        if body["kind"] != "HorizontalPodAutoscaler":
-            return body
-        return {**body, "spec": {**body["spec"], "minReplicas": minimum}}
+    def changed(scaler: Autoscaler) -> Autoscaler:
+        return replace(scaler, hpa={**scaler.hpa, "spec": {**scaler.hpa["spec"], "minReplicas": minimum}})
 
     return replace(
         fleet,
-        rendered=tuple(replace(item, objects=tuple(map(changed, item.objects))) for item in fleet.rendered),
+        rendered=tuple(replace(item, autoscalers=tuple(map(changed, item.autoscalers))) for item in fleet.rendered),
     )
 
 

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from components.families import load, parse
 from components.fleet.options import Options
+from components.plan.environment import Environment
 from components.plan.explain import Row, explain
+from components.plan.plan import plan
 from components.plan.rendering import render_fleet
 from components.plan.view import view
 from tests.stacks.shipped import ROOT
@@ -38,9 +40,10 @@ spec:
 
 
 def rows(name: str, text: str = TEXT, **options: Any) -> dict[str, Row]:
-    resources = parse(text).resources
-    (subject,) = (r for r in resources if r.resource.metadata.name == name)
-    return {row.path: row for row in explain(subject, resources, Options(**options))}
+    manifests = parse(text)
+    (subject,) = (r for r in manifests.resources if r.name == name)
+    planned = plan(manifests, Environment(options=Options(**options)))
+    return {row.path: row for row in explain(subject, manifests.resources, planned)}
 
 
 class TestAPlayground:
@@ -127,10 +130,11 @@ IDLE = {
 
 
 def test_no_other_field_of_the_shipped_models_is_without_effect() -> None:
-    resources = load([ROOT / "stacks" / "models"]).resources
+    manifests = load([ROOT / "stacks" / "models"])
+    planned = plan(manifests)
     idle: dict[str, set[str]] = {}
-    for subject in resources:
-        for row in explain(subject, resources):
+    for subject in manifests.resources:
+        for row in explain(subject, manifests.resources, planned):
             if not row.became:
                 idle.setdefault(subject.resource.kind, set()).add(row.path)
     assert idle == IDLE

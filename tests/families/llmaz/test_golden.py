@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.fleets import GPU, fleet_of, objects, open_model, playground
+from tests.fleets import GPU, endpoint_of, fleet_of, objects, open_model, playground, workload_of
 
 TOKEN = {"secretKeyRef": {"name": "modelhub-secret", "key": "HF_TOKEN", "optional": True}}
 HEALTH = {"httpGet": {"path": "/health", "port": 8080}}
@@ -114,14 +114,13 @@ def test_its_service_selects_the_leaders() -> None:
 
 def test_what_is_told_about_it() -> None:
     (item,) = fleet_of(*SAMPLE, workload="lws").rendered
-    assert (item.workload_kind, item.workload_name, item.namespace, item.model) == (
+    assert (workload_of(item).kind, workload_of(item).name, item.namespace, item.model) == (
         "LeaderWorkerSet",
         "opt-125m",
         "default",
         "opt-125m",
     )
-    assert item.endpoint is not None
-    assert item.endpoint.url == "http://opt-125m-lb.default.svc.cluster.local:8080/v1"
+    assert endpoint_of(item).url == "http://opt-125m-lb.default.svc.cluster.local:8080/v1"
     assert item.needs == {"leaderworkerset"}
 
 

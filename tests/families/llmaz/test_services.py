@@ -1,5 +1,6 @@
 """llmaz spec 2.6 and 2.8: hand-written Services, workload kinds, load balancing and autoscaling."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,20 @@ import yaml
 from components.families import parse
 from components.fleet.options import Options
 from components.plan.rendering import render_fleet
-from tests.fleets import GPU, errors, fleet_of, objects, open_model, playground, runner, runtime, service, the_error
+from tests.fleets import (
+    GPU,
+    endpoint_of,
+    errors,
+    fleet_of,
+    objects,
+    open_model,
+    playground,
+    runner,
+    runtime,
+    service,
+    the_error,
+    workload_of,
+)
 
 MODEL = open_model()
 CPU = {
@@ -159,7 +173,7 @@ class TestWorkloadKind:
     )
     def test_auto(self, fields: Any, kind: str) -> None:
         fleet = fleet_of(MODEL, service(**fields))
-        assert [item.workload_kind for item in fleet.rendered] == [kind]
+        assert [workload_of(item).kind for item in fleet.rendered] == [kind]
 
     def test_a_leader_alone_is_what_runs(self) -> None:
         one = {"workerTemplate": template(), "leaderTemplate": template(priorityClassName="leader")}
@@ -254,7 +268,7 @@ class TestScaling:
 
     def test_demand_starts_at_the_lower_bound(self) -> None:
         (item,) = fleet_of(MODEL, self.OWN, self.elastic(HPA, minReplicas=2, maxReplicas=5)).rendered
-        assert item.replicas == 2
+        assert workload_of(item).replicas == 2
         assert [(demand.pods, demand.max_pods) for demand in item.pods] == [(2, 5)]
 
     def test_the_autoscaler_comes_after_its_target(self) -> None:
@@ -290,10 +304,11 @@ class TestOperator:
         flavored = open_model(flavors=[{**GPU, "params": {"INSTANCE-TYPE": "g5.xlarge"}}])
         item = fleet_of(flavored, playground(), realization="operator").rendered[-1]
         native = fleet_of(flavored, playground()).rendered[-1]
-        assert item.endpoint == native.endpoint
+        # The operator makes the Service; everything else of the endpoint is the same.
+        assert endpoint_of(item) == replace(endpoint_of(native), body=None)
         assert item.pods == native.pods
         assert item.needs == {"llmaz"}
-        assert item.workload_kind == "LeaderWorkerSet"
+        assert workload_of(item).kind == "LeaderWorkerSet"
 
     def test_parallelism_that_the_operator_would_ignore_is_refused(self) -> None:
         gpus = {"name": "f", "limits": {"nvidia.com/gpu": 4}, "params": {"TP": "4"}}
@@ -390,8 +405,7 @@ class TestFleet:
         assert {body["metadata"]["namespace"] for body in item.objects} == {"own"}
         (item,) = fleet_of(MODEL, playground(), namespace="other").rendered
         assert {body["metadata"]["namespace"] for body in item.objects} == {"other"}
-        assert item.endpoint is not None
-        assert item.endpoint.url == "http://p-lb.other.svc.cluster.local:8080/v1"
+        assert endpoint_of(item).url == "http://p-lb.other.svc.cluster.local:8080/v1"
 
     def test_a_leader_worker_set_of_the_user_passes_through(self) -> None:
         body = {

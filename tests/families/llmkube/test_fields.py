@@ -12,7 +12,7 @@ from components.plan.explain import Row, explain
 from components.plan.rendering import render_fleet
 from tests.families.llmkube.api_documents import ROWS
 
-DOCUMENTS = Path(__file__).with_name("data") / "llmkube" / "fields.yaml"
+DOCUMENTS = Path(__file__).with_name("data") / "fields.yaml"
 INDEX = re.compile(r"\[\d+\]")
 FOR_PEOPLE = {"Model.spec.quantization": "says how a file was made; the file says it too"}
 """Fields that nothing in a cluster depends on, upstream neither (LLMKube spec 1.3)."""

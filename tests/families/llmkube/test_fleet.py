@@ -32,7 +32,7 @@ from tests.families.llmkube.support import (
     served,
     shared,
 )
-from tests.fleets import errors, fleet_of, open_model, playground, warnings
+from tests.fleets import endpoint_of, errors, fleet_of, open_model, playground, warnings, workload_of
 
 SELECTOR = {"app": "svc.a", "inference.llmkube.dev/service": "svc.a"}
 
@@ -319,8 +319,7 @@ class TestOptions:
 def test_clients_are_given_the_base_of_the_api(path: str | None, base: str) -> None:
     endpoint = {"port": 80, **({} if path is None else {"path": path})}
     item = served(isvc(endpoint=endpoint, containerPort=8080), model())
-    assert item.endpoint is not None
-    assert item.endpoint.url == f"http://svc.ns.svc.cluster.local:80{base}"
+    assert endpoint_of(item).url == f"http://svc.ns.svc.cluster.local:80{base}"
 
 
 @pytest.mark.parametrize(
@@ -342,13 +341,12 @@ def test_clients_are_given_the_base_of_the_api(path: str | None, base: str) -> N
 )
 def test_clients_ask_for_the_name_that_the_server_knows(fields: Object, source: str, name: str) -> None:
     item = served(isvc(image="example.com/x:1", **fields), model(source=source))
-    assert item.endpoint is not None
-    assert item.endpoint.model == name
+    assert endpoint_of(item).model == name
 
 
 def test_replicas_0_is_a_service_at_rest() -> None:
     item = served(isvc(replicas=0), model())
-    assert item.replicas == 0
+    assert workload_of(item).replicas == 0
     assert item.pods[0].pods == 0
     assert [body["kind"] for body in item.objects] == ["Deployment", "Service"]
     assert item.objects[0]["spec"]["replicas"] == 0
@@ -373,7 +371,7 @@ class TestAround:
 
     def test_it_can_be_hardened(self) -> None:
         hardening = Hardening(pod_security="restricted", disruption_budgets=True, topology_spread=True)
-        bodies = harden(served(isvc(replicas=2), model()).objects, hardening)
+        bodies = harden(served(isvc(replicas=2), model()), hardening).objects
         assert [body["kind"] for body in bodies] == ["Deployment", "Service", "PodDisruptionBudget"]
         spec = bodies[0]["spec"]["template"]["spec"]
         assert spec["containers"][0]["securityContext"]["runAsNonRoot"] is True

@@ -27,7 +27,7 @@ from tests.families.llmkube.support import (
     served,
     shared,
 )
-from tests.fleets import fleet_of
+from tests.fleets import endpoint_of, fleet_of, workload_of
 
 # -- the whole
 
@@ -117,15 +117,14 @@ def test_the_simplest_service_is_what_the_operator_makes_of_it() -> None:
 def test_what_is_told_about_it() -> None:
     item = served(isvc("svc.a"), model())
     assert (item.kind, item.name, item.namespace, item.model) == ("InferenceService", "svc.a", "ns", "m1")
-    assert (item.workload_kind, item.workload_name, item.replicas, item.needs) == (
+    assert (workload_of(item).kind, workload_of(item).name, workload_of(item).replicas, item.needs) == (
         "Deployment",
         "svc.a",
         1,
         frozenset(),
     )
-    assert item.endpoint is not None
-    assert item.endpoint.url == "http://svc-a.ns.svc.cluster.local:8080/v1"
-    assert (item.endpoint.service, item.endpoint.port, item.endpoint.api) == ("svc-a", 8080, "openai")
+    assert endpoint_of(item).url == "http://svc-a.ns.svc.cluster.local:8080/v1"
+    assert (endpoint_of(item).service, endpoint_of(item).port, endpoint_of(item).api) == ("svc-a", 8080, "openai")
 
 
 class TestGoldenVectors:
@@ -160,8 +159,7 @@ class TestGoldenVectors:
         assert "strategy" not in made["Deployment"]["spec"]
         assert "resources" not in runner
         item = served(service, model())
-        assert item.endpoint is not None
-        assert item.endpoint.url == "http://svc-a.ns.svc.cluster.local:8080/x"
+        assert endpoint_of(item).url == "http://svc-a.ns.svc.cluster.local:8080/x"
         assert made["Service"]["spec"]["type"] == "NodePort"
         # Deviations: the Service leads to where the container listens, and placement is kept without a GPU.
         (port,) = made["Service"]["spec"]["ports"]
@@ -575,7 +573,7 @@ class TestAutoscaling:
         service = isvc(autoscaling={"minReplicas": 2, "maxReplicas": 5}, **GPUS)
         assert "replicas" not in objects(service, model())["Deployment"]["spec"]
         item = served(service, model())
-        assert item.replicas == 2
+        assert workload_of(item).replicas == 2
         assert (item.pods[0].pods, item.pods[0].max_pods) == (2, 5)
 
     def test_replicas_beside_it_are_told(self) -> None:

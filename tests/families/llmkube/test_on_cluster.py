@@ -11,10 +11,10 @@ from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
 from tests.fleet.test_on_cluster import eventually
-from tests.fleets import errors
+from tests.fleets import endpoint_of, errors
 from workbench.kube import Kube, KubeError
 
-SAMPLE = Path(__file__).parent / "data" / "llmkube" / "runtimes.yaml"
+SAMPLE = Path(__file__).with_name("data") / "runtimes.yaml"
 MANAGER = "test-llmkube"
 NAMESPACE = "llmkube"
 
@@ -33,14 +33,14 @@ def pods(found: Fleet) -> list[dict[str, Any]]:
             "kind": "Pod",
             "metadata": {
                 **body["spec"]["template"]["metadata"],
-                "name": item.endpoint.service,
+                "name": endpoint_of(item).service,
                 "namespace": NAMESPACE,
             },
             "spec": body["spec"]["template"]["spec"],
         }
         for item in found.rendered
         for body in item.objects
-        if body["kind"] == "Deployment" and item.endpoint
+        if body["kind"] == "Deployment" and item.endpoints
     ]
 
 

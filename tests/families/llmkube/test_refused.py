@@ -13,7 +13,7 @@ from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
 from tests.families.llmkube import api_documents as llmkube_documents
 from tests.families.llmkube.support import API, EXISTS, G5, GPUS, Object, gpu, isvc, model, problem, shared
-from tests.fleets import errors, fleet_of, read, warnings
+from tests.fleets import endpoint_of, errors, fleet_of, read, warnings
 
 # -- what is refused or told
 
@@ -109,8 +109,7 @@ class TestOperator:
         assert [body for item in fleet.rendered for body in item.objects] == [weights, service]
         assert [item.needs for item in fleet.rendered] == [{"llmkube"}, {"llmkube"}]
         item = fleet.rendered[1]
-        assert item.endpoint is not None
-        assert item.endpoint.service == "svc-a"
+        assert endpoint_of(item).service == "svc-a"
         assert item.pods[0].requests["nvidia.com/gpu"] == 2
         assert shared(fleet) == []
 

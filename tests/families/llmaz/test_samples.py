@@ -1,26 +1,23 @@
 """What upstream's samples exercise (llmaz spec 5), as small manifests: each must work here, broken there or not."""
 
-from pathlib import Path
 from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 
-from components.api.kinds import KINDS
-from components.families import load
+from components.families import kinds, load
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.nodes.fit import fit
 from components.plan.rendering import render_fleet
-from tests.fleets import errors
+from tests.fleets import SAMPLES, endpoint_of, errors
 
-DATA = Path(__file__).with_name("data")
-SAMPLES = sorted(path.stem for path in DATA.glob("*.yaml"))
+NAMES = sorted(path.stem for path in SAMPLES.glob("*.yaml"))
 MULTI_NODE = "multi-nodes"
 
 
 def rendered(sample: str, **options: Any) -> Fleet:
-    manifests = load([DATA / f"{sample}.yaml"])
+    manifests = load([SAMPLES / f"{sample}.yaml"])
     assert not manifests.problems
     fleet = render_fleet(manifests.resources, Options(**options))
     assert not errors(fleet)
@@ -33,10 +30,10 @@ def bodies(sample: str, **options: Any) -> dict[str, dict[str, Any]]:
 
 
 def test_the_table_of_the_spec_is_covered() -> None:
-    assert len(SAMPLES) >= 16
+    assert len(NAMES) >= 16
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("sample", NAMES)
 @pytest.mark.parametrize(
     "options", [{}, {"workload": "lws"}, {"runtimes": "current"}, {"cache": ModelCache(claim="weights")}]
 )
@@ -45,12 +42,12 @@ def test_samples_become_valid_objects(sample: str, options: dict[str, Any]) -> N
     assert fleet.rendered
     for body in (body for item in fleet.rendered for body in item.objects):
         if body["kind"] == "LeaderWorkerSet":
-            KINDS["leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"].model.model_validate(body)
+            kinds().one("LeaderWorkerSet").model.model_validate(body)
         else:
             kubernetes_validate.validate(body, "1.36", strict=True)
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("sample", NAMES)
 def test_lists_that_kubernetes_keys_by_name_hold_each_name_once(sample: str) -> None:
     """The API server refuses doubles under server-side apply; upstream makes some (llmaz spec 2.6)."""
     for item in rendered(sample).rendered:
@@ -107,5 +104,4 @@ def test_streaming_sample() -> None:
 
 def test_ollama_sample() -> None:
     (item,) = rendered("ollama").rendered
-    assert item.endpoint is not None
-    assert item.endpoint.model == "qwen2:0.5b"
+    assert endpoint_of(item).model == "qwen2:0.5b"
