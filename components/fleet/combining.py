@@ -111,7 +111,7 @@ def _owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
     body = copy.deepcopy(workload.body)
     body["spec"].pop("replicas", None)
     pods = tuple(_bounded(demand, scaler) for demand in workload.pods)
-    return replace(workload, body=body, replicas=scaler.minimum, pods=pods)
+    return replace(workload, body=body, replicas=scaler.minimum, most=scaler.maximum, pods=pods)
 
 
 def _bounded(demand: PodDemand, scaler: Autoscaler) -> PodDemand:

@@ -39,6 +39,7 @@ class Workload:
         model: What it serves, as series and panels name it.
         origin: The resource.
         role: What it does where a resource has several workloads, such as ``prefill``.
+        most: Replicas when an autoscaler has added all it may; None without autoscaler.
         operated: Whether an operator makes it: then ``body`` is what that makes, and is not made here.
     """
 
@@ -50,6 +51,7 @@ class Workload:
     model: str
     origin: Origin
     role: str = ""
+    most: int | None = None
     operated: bool = False
 
     @property

@@ -54,11 +54,11 @@ def harden(item: Rendered, options: Hardening) -> Rendered:
 
     What an operator makes, and objects that are no workload, stay what they are.
     """
-    workloads = tuple(w if w.operated else _hardened(w, options, _most(item, w)) for w in item.workloads)
+    workloads = tuple(w if w.operated else _hardened(w, options) for w in item.workloads)
     budgets = tuple(
         _budget(workload)
         for workload in workloads
-        if options.disruption_budgets and not workload.operated and _most(item, workload) > 1
+        if options.disruption_budgets and not workload.operated and _most(workload) > 1
     )
     return replace(item, workloads=workloads, others=(*item.others, *budgets))
 
@@ -69,20 +69,18 @@ def restricted_exemptions(item: Rendered) -> tuple[Exemption, ...]:
     return tuple(dict.fromkeys(e for template in templates for e in exemptions(template["spec"])))
 
 
-def _hardened(workload: Workload, options: Hardening, most: int) -> Workload:
+def _hardened(workload: Workload, options: Hardening) -> Workload:
     hardened = replace(workload, body=copy.deepcopy(workload.body))
     for template in hardened.templates:
         _harden_pod(template["spec"], options)
-    if options.topology_spread and most > 1 and hardened.kind == DEPLOYMENT:
+    if options.topology_spread and _most(workload) > 1 and hardened.kind == DEPLOYMENT:
         _spread(hardened.body)
     return hardened
 
 
-def _most(item: Rendered, workload: Workload) -> int:
+def _most(workload: Workload) -> int:
     """Count the replicas of a workload when its autoscaler, if any, has added all it may."""
-    aim = (workload.kind, workload.namespace, workload.name)
-    bounds = [scaler.maximum for scaler in item.autoscalers if scaler.aim == aim]
-    return max([1, int(workload.body["spec"].get("replicas", 1)), *bounds])
+    return max(1, int(workload.body["spec"].get("replicas", 1)), workload.most or 0)
 
 
 def priority_classes() -> tuple[Object, ...]:

@@ -153,7 +153,8 @@ def claim(
 def refuse(problems: list[Problem]) -> NoReturn:
     """Raise the problems that are errors."""
     raise InvalidArguments(
-        "\n".join(map(_line, errors(problems))), [{"property_path": p.path, "reason": p.reason} for p in errors(problems)]
+        "\n".join(map(_line, errors(problems))),
+        [{"property_path": p.path, "reason": p.reason} for p in errors(problems)],
     )
 
 

@@ -160,7 +160,9 @@ class TestNetworkPolicies:
         graph = run("prod")
         wanted = {e.key for e in graph.of(POLICY)}
         for name, model in graph.exports["models"].items():
-            assert wanted <= set(graph[f"inference-platform:index:{model['kind']}::{FLEET}-models/{name}"].dependencies)
+            assert wanted <= set(
+                graph[f"inference-platform:index:{model['kind']}::{FLEET}-models/{name}"].dependencies
+            )
 
     def test_the_cluster_enforces_them(self) -> None:
         (addon,) = (e for e in run("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")

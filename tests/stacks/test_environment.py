@@ -55,7 +55,10 @@ GOOD = MODEL.replace("GPUS", "1") + PLAYGROUND
 def test_the_graph_of_one_model(project: Path, preview: bool) -> None:
     graph = run(project, GOOD, preview=preview, simulatedNodes="true").graph
     provider = "pulumi:providers:kubernetes::cluster"
-    fleet, nodes = "inference-platform:index:ModelFleet::fleet", "inference-platform:index:SimulatedNodes::fleet-nodes"
+    fleet, nodes = (
+        "inference-platform:index:ModelFleet::fleet",
+        "inference-platform:index:SimulatedNodes::fleet-nodes",
+    )
     playground = "inference-platform:index:Playground::fleet-models/opt"
     namespace = "kubernetes:core/v1:Namespace::fleet-models"
     simulated = [f"kubernetes:core/v1:Node::fleet-nodes-g5-2xlarge-{index}" for index in range(8)]

@@ -171,7 +171,9 @@ class TestMetricChain:
         (rule,) = graph.of("kubernetes:monitoring.coreos.com/v1:PrometheusRule")
         assert len(rule.inputs["spec"]["groups"][0]["rules"]) >= 12
         (shown,) = (
-            e for e in graph.of("kubernetes:core/v1:ConfigMap") if e.parent.endswith(f"Monitoring::{FLEET}-monitoring")
+            e
+            for e in graph.of("kubernetes:core/v1:ConfigMap")
+            if e.parent.endswith(f"Monitoring::{FLEET}-monitoring")
         )
         (text,) = shown.inputs["data"].values()
         assert "Cost per hour" in text
@@ -185,6 +187,8 @@ class TestMetricChain:
         }
         graph = run("dev", region="eu-central-1", prerequisites={"install": True, "monitoring": True}, **said)
         (shown,) = (
-            e for e in graph.of("kubernetes:core/v1:ConfigMap") if e.parent.endswith(f"Monitoring::{FLEET}-monitoring")
+            e
+            for e in graph.of("kubernetes:core/v1:ConfigMap")
+            if e.parent.endswith(f"Monitoring::{FLEET}-monitoring")
         )
         assert "No prices were given" in next(iter(shown.inputs["data"].values()))

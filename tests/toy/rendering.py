@@ -41,9 +41,7 @@ def render_pair(source: Loaded, _library: Library, options: Options, findings: F
     )
 
 
-def _workload(
-    source: Loaded, spec: PairSpec, stage: str, name: str, namespace: str, replicas: int
-) -> Workload:
+def _workload(source: Loaded, spec: PairSpec, stage: str, name: str, namespace: str, replicas: int) -> Workload:
     labels = {"toy.example/pair": source.name, "toy.example/stage": stage}
     container: Object = {
         "name": "server",

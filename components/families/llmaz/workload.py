@@ -42,6 +42,11 @@ class Scaling:
     trigger: HPATrigger
     recommended: bool
 
+    @property
+    def most(self) -> int:
+        """The upper bound; llmaz has one where none is given."""
+        return UNLIMITED if self.maximum is None else self.maximum
+
 
 @dataclass(slots=True)
 class Asked:
@@ -120,6 +125,7 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
         pods=demand_of(asked, options),
         model=asked.claim.main.metadata.name,
         origin=Origin(source, "spec"),
+        most=asked.scaling.most if asked.scaling else None,
         operated=operated,
     )
     endpoint = _endpoint(source, asked)
@@ -159,9 +165,7 @@ def _endpoint(source: Loaded, asked: Asked) -> Endpoint:
 def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     """Return the pods at rest and what each of them asks for."""
     choices = node_choices(asked.claim.flavors, options.alternatives, asked.claim.chosen_by)
-    most = None
-    if asked.scaling:
-        most = UNLIMITED if asked.scaling.maximum is None else asked.scaling.maximum
+    most = asked.scaling.most if asked.scaling else None
     surge = _surge(asked, asked.replicas if most is None else most)
 
     def demand(template: Object, pods: int) -> PodDemand:
@@ -329,7 +333,7 @@ def _autoscaler(source: Loaded, asked: Asked, body: Object, *, operated: bool) -
     spec: Object = {
         "scaleTargetRef": target,
         "minReplicas": scaling.minimum,
-        "maxReplicas": UNLIMITED if scaling.maximum is None else scaling.maximum,
+        "maxReplicas": scaling.most,
     }
     if scaling.trigger.metrics:
         spec["metrics"] = scaling.trigger.metrics

@@ -100,6 +100,7 @@ def _workload(decided: _Decided, template: Object, *, operated: bool) -> Workloa
         pods=_pods(decided, template),
         model=serving.model.metadata.name,
         origin=Origin(source, "spec"),
+        most=_most(serving.service.spec),
         operated=operated,
     )
 
