@@ -1,4 +1,4 @@
-# Everything is installed into .venv from requirements.lock; `make` targets need Python 3.11+ and make alone.
+# Everything is installed into .venv from requirements.lock; the targets need only Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,10 +11,10 @@ STACK ?= local
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-env: $(INSTALLED) ## Make the Python environment
+env: $(INSTALLED) ## Create the Python environment
 
 $(INSTALLED): requirements.lock pyproject.toml workbench/pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, found " + sys.version.split()[0] + ": make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is required, found " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -27,13 +27,13 @@ up: env ## Start the simulated cluster and deploy the local stack to it
 preview: env ## Show what `make up` would change
 	@$(BIN)/python -m workbench preview --stack $(STACK)
 
-destroy: env ## Remove everything the stack created; the cluster keeps running
+destroy: env ## Delete everything that the stack created; the cluster keeps running
 	@$(BIN)/python -m workbench destroy --stack $(STACK) --yes
 
 down: env ## Stop the simulated cluster
 	@$(BIN)/python -m workbench cluster stop
 
-check: env ## Lint, formatting and strict types
+check: env ## Check lint, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -41,26 +41,26 @@ check: env ## Lint, formatting and strict types
 test: env ## Run all tests
 	$(BIN)/python -m pytest
 
-test-long: env ## Compare many more generated documents with the API server
+test-long: env ## Compare our validation with the API server's on many more generated documents
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/test_api_differential.py
 
-test-fast: env ## Run the tests that need no control plane
+test-fast: env ## Run the tests that do not need a control plane
 	$(BIN)/python -m pytest --ignore=tests/cluster --ignore=tests/acceptance -n auto
 
-format: env ## Apply formatting and the safe lint fixes
+format: env ## Format the code and apply safe lint fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: env ## Measure render, preview and up against their floors; writes docs/benchmarks.md
+bench: env ## Measure render, preview and up against their baselines; writes docs/benchmarks.md
 	$(BIN)/python -m tests.bench
 
-lock: env ## Rewrite requirements.lock from pyproject.toml (needs uv)
+lock: env ## Regenerate requirements.lock from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra dev pyproject.toml -o requirements.lock
 
-schema-golden: env ## Rewrite the golden schema of the components
-	$(BIN)/python -m tests.components.test_schema
+schema-golden: env ## Regenerate the golden schema of the components
+	$(BIN)/python -m tests.serving.test_schema
 
-core-schemas: env ## Rewrite components/api/data from the kubernetes-validate package
+core-schemas: env ## Regenerate components/api/schema/data from the kubernetes-validate package
 	$(BIN)/python tests/api/core_schemas.py
 
 clean: ## Remove the environment and all state (stops the cluster first)

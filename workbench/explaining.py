@@ -22,16 +22,19 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    name: Annotated[str, typer.Argument(metavar="KIND/NAME", help="Such as Playground/qwen-chat.")],
+    name: Annotated[str, typer.Argument(metavar="KIND/NAME", help="The resource, such as Playground/qwen-chat.")],
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PATH...]", help="Manifests; stacks/models if none is given.")
+        list[Path] | None,
+        typer.Argument(metavar="[PATH...]", help="Manifest files or folders. Default: stacks/models."),
     ] = None,
     *,
     workload: Annotated[str, typer.Option(help="auto, lws or deployment.")] = "auto",
     runtimes: Annotated[str, typer.Option(help="Edition of the shipped runtimes: upstream or current.")] = "upstream",
-    whole: Annotated[bool, typer.Option("--all", help="Every place and whole values, not the first few.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Show every result and full values, not just the first few.")
+    ] = False,
 ) -> None:
-    """Show for each field that a resource sets the flag, variable or object field that it became."""
+    """Show what became of each field that a resource sets: a flag, a variable or a field of an object."""
     from rich.console import Console
     from rich.table import Table
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from components.api.kinds import Kind
     from components.api.problems import Problem
 
-Paths = Annotated[list[Path], typer.Argument(help="YAML files, or folders of them.", metavar="PATH...")]
+Paths = Annotated[list[Path], typer.Argument(help="Manifest files or folders.", metavar="PATH...")]
 Kinds = Annotated[
     list[str] | None,
-    typer.Argument(help="Kind or apiVersion/Kind; all if none is given.", metavar="[KIND...]"),
+    typer.Argument(help="Kind or apiVersion/Kind. Default: all.", metavar="[KIND...]"),
 ]
 
 
@@ -40,13 +40,13 @@ def register(app: typer.Typer) -> None:
 def validate(
     paths: Paths,
     *,
-    output: Annotated[Output, typer.Option(help="text: one line per problem; json: a list.")] = Output.TEXT,
+    output: Annotated[Output, typer.Option(help="text prints one line per problem, json a list.")] = Output.TEXT,
     alone: Annotated[
         bool,
-        typer.Option("--alone", help="Check each object by itself, as the API server's admission could."),
+        typer.Option("--alone", help="Check each object by itself, as API server admission does."),
     ] = False,
 ) -> None:
-    """Check manifests; exit 0 if they can be used, 1 if not.
+    """Check manifests. Exit with 0 if they are valid, with 1 if there are errors.
 
     One line per problem: file:line: Kind/name: field.path: reason.
     """
@@ -73,7 +73,7 @@ def _line(problem: "Problem") -> str:
 
 
 def defaults(paths: Paths) -> None:
-    """Write the resources as the API server would store them, with every default filled in."""
+    """Print the resources as the API server would store them, with all defaults filled in."""
     from components.api.problems import errors
     from components.api.schema.defaults import with_defaults
     from components.families import load
@@ -86,14 +86,14 @@ def defaults(paths: Paths) -> None:
 
 
 def crds(kinds: Kinds = None) -> None:
-    """Write CustomResourceDefinitions as YAML."""
+    """Print CustomResourceDefinitions as YAML."""
     from components.api.schema.crds import crd
 
     _write(_yaml([crd(kind) for kind in _chosen(kinds)]))
 
 
 def schema(kinds: Kinds = None) -> None:
-    """Write one JSON object: apiVersion/Kind to the JSON schema of the kind."""
+    """Print one JSON object that maps apiVersion/Kind to the JSON schema of the kind."""
     from components.api.schema.jsonschema import schema as schema_of
 
     _write(json.dumps({kind.title: schema_of(kind) for kind in _chosen(kinds)}, indent=2) + "\n")

@@ -13,15 +13,18 @@ def register(app: typer.Typer) -> None:
 
 
 def render(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Manifests, or folders of manifests.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Manifest files or folders.")],
     realization: Annotated[str, typer.Option(help="native or operator.")] = "native",
     workload: Annotated[str, typer.Option(help="auto, lws or deployment.")] = "auto",
-    namespace: Annotated[str, typer.Option(help="Namespace of resources that name none.")] = "default",
+    namespace: Annotated[str, typer.Option(help="Namespace of resources that do not set one.")] = "default",
     runtimes: Annotated[str, typer.Option(help="Edition of the shipped runtimes: upstream or current.")] = "upstream",
     cache_claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps loaded weights.")] = None,
-    cache_host_path: Annotated[str | None, typer.Option(help="Node folder that keeps loaded weights.")] = None,
+    cache_host_path: Annotated[str | None, typer.Option(help="Folder on the node that keeps loaded weights.")] = None,
 ) -> None:
-    """Print the Kubernetes objects of the manifests; problems go to stderr and nothing is printed then."""
+    """Print the Kubernetes objects that the manifests become.
+
+    Problems go to stderr; if one of them is an error, no objects are printed.
+    """
     from components.api.documents.writer import dump_all
     from components.api.problems import errors
     from components.families import load

@@ -37,18 +37,20 @@ class Format(enum.StrEnum):
     JSON = "json"
 
 
-Stack = Annotated[str, typer.Option(help="The stack: Pulumi.<stack>.yaml holds its settings.")]
+Stack = Annotated[str, typer.Option(help="Stack to use; Pulumi.<stack>.yaml holds its settings.")]
 Who = Annotated[
     Engine,
-    typer.Option(help="auto: the Pulumi CLI where it is on PATH, else the local engine."),
+    typer.Option(help="auto uses the Pulumi CLI if it is on the PATH, otherwise the local engine."),
 ]
 Kubeconfig = Annotated[
     str, typer.Option(help="Deploy to this cluster instead of the one in the settings.", metavar="FILE")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Cwd = Annotated[Path, typer.Option(help="Folder of the project.", metavar="DIR")]
-Offline = Annotated[bool, typer.Option("--offline", help="Compare with the state alone; contact no cluster.")]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait until workloads are available.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Cwd = Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")]
+Offline = Annotated[
+    bool, typer.Option("--offline", help="Compare with the saved state only; do not contact the cluster.")
+]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for workloads to become available.")]
 Seconds = Annotated[float, typer.Option("--timeout", help="Seconds to wait for each workload.")]
 StartCluster = Annotated[
     bool, typer.Option("--start-cluster", help="Start the simulated cluster first (make up does).")
@@ -114,9 +116,9 @@ def up(
     timeout: Seconds = 300.0,
     start_cluster: StartCluster = False,
 ) -> None:
-    """Deploy the stack: make the cluster what the program says.
+    """Deploy the stack.
 
-    The local engine asks before it changes a cluster that is not the workbench's own.
+    The local engine asks for confirmation before it changes a cluster other than the workbench's own.
     """
     call = _Call(stack, engine, kubeconfig, cwd.resolve())
     if start_cluster and not kubeconfig and not _started(call):
@@ -143,7 +145,7 @@ def preview(
     cwd: Cwd = Path(),
     offline: Offline = False,
 ) -> None:
-    """Show what ``up`` would change, field by field."""
+    """Show what `up` would change, field by field."""
     call = _Call(stack, engine, kubeconfig, cwd.resolve(), {"offline": offline})
     cli = None if offline else call.cli()
     if cli:
@@ -160,7 +162,7 @@ def destroy(
     yes: Yes = False,
     cwd: Cwd = Path(),
 ) -> None:
-    """Delete everything the stack created."""
+    """Delete everything that the stack created."""
     call = _Call(stack, engine, kubeconfig, cwd.resolve(), {"confirm": _agree if yes else _confirm})
     cli = call.cli()
     if cli:
@@ -177,9 +179,9 @@ def outputs(
     stack: Stack = "local",
     engine: Who = Engine.AUTO,
     cwd: Cwd = Path(),
-    output: Annotated[Format, typer.Option(help="text, or json for programs.")] = Format.TEXT,
+    output: Annotated[Format, typer.Option(help="text, or json for other programs.")] = Format.TEXT,
 ) -> None:
-    """Write the stack outputs of the last ``up``."""
+    """Print the stack outputs of the last `up`."""
     call = _Call(stack, engine, "", cwd.resolve())
     cli = call.cli()
     found = cli.outputs() if cli else call.local().outputs()

@@ -1,4 +1,4 @@
-"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their floors.
+"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their baselines.
 
 Every figure is the wall time of a whole process, interpreter included. The floors run in the same session on the
 same machine: a flat program that registers the same objects without components, settings or checks, and
@@ -131,27 +131,27 @@ def report(rows: Iterable[str]) -> str:
             "",
             f"Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} CPUs, "
             f"{platform.system()} {platform.machine()}, Python {python}. Median seconds of whole processes, "
-            "interpreter included; read the ratios, which are taken in the same run.",
+            "including interpreter startup. Compare the ratios, which come from the same run.",
             "",
             head,
             rule,
             *rows,
             "",
-            "- **render**: `python -m workbench render`, validation included, YAML of every object on stdout.",
+            "- **render**: `python -m workbench render`, including validation; YAML of every object on stdout.",
             "- **preview**, **up**: the program of this repository under the local engine, against a real control",
-            "  plane that holds none of the objects. `up` does not wait for pods, as kubectl does not.",
-            "- **flat**: the floor for both, a program that registers the same objects one after the other with the",
-            "  classes of pulumi_kubernetes, without components, settings or checks, under the same engine.",
-            "- **thin**: the same flat program with the class that our components register objects with.",
+            "  plane that has none of the objects yet. `up` does not wait for pods; neither does kubectl.",
+            "- **flat**: the baseline for both: a program that registers the same objects one after the other with",
+            "  the classes of pulumi_kubernetes, without components, settings or checks, under the same engine.",
+            "- **thin**: the same flat program with the resource class that our components use.",
             "- **kubectl apply**: `kubectl apply --server-side` of the rendered objects.",
-            "- Every model has `replicas: 0`, so that neither side competes with pods being made; figures with",
+            "- Every model has `replicas: 0`, so that neither side competes with the creation of pods; figures with",
             "  pods differ.",
-            "- The aim (preview at most 1.2 x the flat program) holds against **flat**, not against **thin** at",
-            "  1,000 models.",
-            "- One run at 1,000 models: no spread is known there.",
+            "- The goal (preview at most 1.2 x the flat program) is met against **flat**, but not against **thin**",
+            "  at 1,000 models.",
+            "- There is only one run with 1,000 models, so its spread is unknown.",
             "",
-            "For a handful of models the start of the interpreter and of the Pulumi SDK, about half a second, is",
-            "most of every figure but render's.",
+            "With a handful of models, starting the interpreter and the Pulumi SDK (about half a second) accounts",
+            "for most of every figure except render's.",
             "",
         ]
     )

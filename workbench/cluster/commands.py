@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 STATE_DIR = Path(".workbench")
 StateDir = Annotated[
-    Path, typer.Option(help="Folder for the cluster's files; the kubeconfig is written there.", file_okay=False)
+    Path, typer.Option(help="Folder for the files of the cluster, including its kubeconfig.", file_okay=False)
 ]
 
 _PIPE_WIDTH = 1000
@@ -20,7 +20,7 @@ _PIPE_WIDTH = 1000
 
 app = typer.Typer(
     name="cluster",
-    help="Run a real control plane on loopback, with kwok playing the nodes.",
+    help="Run a real control plane on loopback, with nodes simulated by kwok.",
     no_args_is_help=True,
 )
 
@@ -32,7 +32,10 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def start(state_dir: StateDir = STATE_DIR) -> None:
-    """Start the cluster, or what of it does not run. The first start builds the programs, in some minutes."""
+    """Start the cluster, or those of its members that are not running.
+
+    The first start builds the programs, which takes a few minutes.
+    """
     from .cluster import Cluster
 
     console = _console()
@@ -45,7 +48,7 @@ def start(state_dir: StateDir = STATE_DIR) -> None:
 
 @app.command()
 def stop(state_dir: StateDir = STATE_DIR) -> None:
-    """Stop the cluster; its data stay for the next start."""
+    """Stop the cluster. Its data is kept for the next start."""
     from .cluster import Cluster
 
     stopped = Cluster(state_dir).stop()
@@ -54,7 +57,7 @@ def stop(state_dir: StateDir = STATE_DIR) -> None:
 
 @app.command()
 def status(state_dir: StateDir = STATE_DIR) -> None:
-    """Show which members run. Exits with 1 when one does not."""
+    """Show which members are running. Exit with 1 if one is not."""
     from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
