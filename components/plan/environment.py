@@ -29,7 +29,7 @@ class Environment:
         file: File of the settings, for messages.
     """
 
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     metrics: MetricSettings = field(default_factory=MetricSettings)
     cluster: ClusterFacts | None = None
     install: bool = False

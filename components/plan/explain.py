@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..api.checking import check
 from ..api.kinds import Kind
-from ..api.load import Loaded, check
+from ..api.load import Loaded
 from ..api.problems import Problem, errors, field_path
 from ..api.schema.structural import Graph, graph
 from ..fleet.options import Options

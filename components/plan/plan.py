@@ -74,11 +74,8 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         *check_access(door, environment),
         *check_exemptions(fleet, environment),
     ]
-    cloud_groups: tuple[NodeGroupPlan, ...] = ()
-    if environment.aws:
-        cloud_groups, found = plan_nodes(fleet, environment.aws, environment.file)
-        problems += found
-        problems += check_volumes(fleet, environment.aws, _claims(environment), environment.file)
+    cloud_groups, found = _cloud(fleet, environment)
+    problems += found
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet)
     listed: tuple[Prerequisite, ...] = ()
     if environment.cluster:
@@ -99,6 +96,15 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         classes=priority_classes() if environment.hardening.priority else (),
         cloud_groups=cloud_groups,
     )
+
+
+def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodeGroupPlan, ...], list[Problem]]:
+    """Return the node groups of a cloud, and what is wrong with them and with the volumes there."""
+    if environment.aws is None:
+        return (), []
+    groups, problems = plan_nodes(fleet, environment.aws, environment.file)
+    volumes = check_volumes(fleet, environment.aws, _claims(environment), environment.file)
+    return groups, [*problems, *volumes]
 
 
 def _claims(environment: Environment) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ _DEFAULTS = Options()
 def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unread: Iterable[Problem] = ()) -> Fleet:
     """Render resources that may refer and contribute to each other.
 
-    Every resource that serves gives one ``Rendered``; what it refers to becomes an object only where an operator wants
-    it. What several of them share is made once. What is wrong is returned, never raised; the same resources in
-    another order give the same objects.
+    Every resource that serves gives one ``Rendered``; what it refers to becomes an object only where an operator
+    wants it. What several of them share is made once. What is wrong is returned, never raised; the same resources
+    in another order give the same objects.
 
     Args:
         resources: What was read.

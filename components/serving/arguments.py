@@ -6,7 +6,8 @@ from typing import Any, NoReturn, TypedDict
 import pulumi
 
 from ..api.base import ApiModel, whole_float_to_int
-from ..api.load import Loaded, check
+from ..api.checking import check
+from ..api.load import Loaded
 from ..api.problems import Problem, errors, field_path
 from ..families import kinds
 from ..fleet.options import ModelCache, Options, PodOverrides

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from components.api.kinds import Kind
-from components.api.load import check
+from components.api.checking import check
 
 REMOVED = object()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.api.load import check
+from components.api.checking import check
 from tests.api.changing import REMOVED, changed, problems_of
 from tests.api.documents import DOCUMENTS, kind_of
 

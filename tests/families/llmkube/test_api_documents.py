@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from components.api.load import check
+from components.api.checking import check
 from tests.families.llmkube.api_documents import FieldPath, inference_services, models
 from tests.families.llmkube.api_samples import DOCUMENTS, Document, kind_of
 from tests.families.llmkube.api_wrong import Wrong, bad_values, paths, with_value, wrong

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.api.load import check
+from components.api.checking import check
 from components.api.schema.defaults import with_defaults
 from components.api.schema.structural import graph
 from components.families.llmkube.types.inference_service import InferenceService, Model
