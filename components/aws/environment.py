@@ -7,13 +7,14 @@ from ..api.problems import Problem
 from ..fleet.endpoints import Endpoint
 from ..fleet.objects import is_balanced
 from ..fleet.rendered import Fleet, Rendered
-from .names import load_balancer_annotations
+from ..nodes.groups import NodeGroupDemand
+from ..nodes.instances import instance
+from .names import EFA_RESOURCE, LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, load_balancer_annotations
 from .nodes.checks import check_nodes
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
 from .versions import check_version
 
 VOLUME_DRIVER = "aws-ebs-csi-driver"
-LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,15 @@ def charts_needed(fleet: Fleet) -> Iterator[tuple[str, str]]:
     for item in fleet.rendered:
         if any(endpoint.has_own_balancer for endpoint in item.endpoints):
             yield LOAD_BALANCER_CONTROLLER, item.title
+
+
+def device_charts(group: NodeGroupDemand) -> Iterator[tuple[str, str]]:
+    """Yield the charts that make usable what only nodes of AWS have, each with what needs it."""
+    node = instance(group.instance_type)
+    if node and node.accelerator_resource == NEURON_RESOURCE:
+        yield "neuron-device-plugin", f"nodes {group.name}"
+    if group.efa:
+        yield "efa-device-plugin", f"{EFA_RESOURCE} on nodes {group.name}"
 
 
 def check_volumes(fleet: Fleet, aws: AwsEnvironment, others: tuple[str, ...], file: str) -> Iterator[Problem]:

@@ -1,5 +1,6 @@
 """The names that AWS, EKS and Karpenter give to things in a cluster, for rooms that only have to know the word."""
 
+import re
 from collections.abc import Mapping
 
 CLOUD_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
@@ -13,10 +14,16 @@ ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
 CAPACITY_TYPE_LABEL = "eks.amazonaws.com/capacityType"
 KARPENTER_CAPACITY_LABEL = "karpenter.sh/capacity-type"
 CAPACITY_LABELS = (KARPENTER_CAPACITY_LABEL, CAPACITY_TYPE_LABEL)
+RESERVED_CAPACITY = "reserved"
+"""Karpenter's one word for every kind of capacity that is paid for already."""
+LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
+"""What makes load balancers for Services, in the names of the charts."""
+CERTIFICATE_FORM = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"
 POD_IDENTITY_AGENT = "169.254.170.23/32"
 """EKS Pod Identity gives out credentials there, on port 80 of every node (EKS user guide, Pod Identity agent)."""
 _KARPENTER_TYPE = ("karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-size")
 _LOAD_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
+_CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
 _TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 """TLS 1.2 and 1.3 only; the controller's own default still takes TLS 1.0."""
 
@@ -50,6 +57,11 @@ def load_balancer_annotations(*, internal: bool) -> dict[str, str]:
         f"{_LOAD_BALANCER}-nlb-target-type": "ip",
         f"{_LOAD_BALANCER}-scheme": "internal" if internal else "internet-facing",
     }
+
+
+def is_certificate(arn: str) -> bool:
+    """Tell whether a text is the ARN of a certificate of AWS Certificate Manager."""
+    return bool(_CERTIFICATE_ARN.match(arn))
 
 
 def certificate_annotations(arn: str) -> dict[str, str]:

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 from ..api.problems import Problem, errors
-from ..aws.names import load_balancer_annotations
+from ..aws.names import LOAD_BALANCER_CONTROLLER, load_balancer_annotations
 from ..fleet.endpoints import Endpoint
 from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object
 from ..fleet.rendered import Fleet
 from .gateway import gateway_objects
 from .routes import Models, by_model, check_models, place_of, route_objects
 from .settings import (
-    AWS_LOAD_BALANCER_CONTROLLER,
     CERT_MANAGER,
     ENVOY_AI_GATEWAY,
     ENVOY_GATEWAY,
@@ -23,7 +22,6 @@ from .settings import (
 
 __all__ = [
     "ADDRESS",
-    "AWS_LOAD_BALANCER_CONTROLLER",
     "CERT_MANAGER",
     "ENVOY_AI_GATEWAY",
     "ENVOY_GATEWAY",
@@ -116,7 +114,7 @@ def front_door(fleet: Fleet, door: FrontDoor, file: str = "settings") -> FrontDo
 
 
 def _gateway(models: Models, door: FrontDoor, problems: tuple[Problem, ...]) -> FrontDoorPlan:
-    needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, AWS_LOAD_BALANCER_CONTROLLER}
+    needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, LOAD_BALANCER_CONTROLLER}
     if door.tls.kind == "cert-manager":
         needs.add(CERT_MANAGER)
     scheme = "http" if door.tls.kind == "none" else "https"
@@ -138,7 +136,7 @@ def _load_balancers(models: Models, door: FrontDoor, problems: tuple[Problem, ..
         endpoints=tuple(
             _outside(each, f"http://{ADDRESS}:{each.port}{each.path}", _status(body)) for each, body in pairs
         ),
-        needs=frozenset({AWS_LOAD_BALANCER_CONTROLLER}),
+        needs=frozenset({LOAD_BALANCER_CONTROLLER}),
         problems=problems,
     )
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ..api.problems import Problem, Severity, did_you_mean
+from ..aws.names import CERTIFICATE_FORM, is_certificate
 
 ENVOY_NAMESPACE = "envoy-gateway-system"
 """Where Envoy Gateway is installed, and where it runs its proxies whatever the namespace of their Gateway."""
 ENVOY_GATEWAY = "envoy-gateway"
 ENVOY_AI_GATEWAY = "ai-gateway"
 CERT_MANAGER = "cert-manager"
-AWS_LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
-"""What a front door needs, in the names of catalog/charts.yaml."""
+"""What a front door needs, beside load balancers, in the names of the charts."""
 
 EXPOSURES = ("none", "gateway", "load-balancer")
 TLS_KINDS = ("none", "cert-manager", "acm")
@@ -21,7 +21,6 @@ AUTH_KINDS = ("none", "api-key", "jwt")
 ISSUER_KINDS = ("ClusterIssuer", "Issuer")
 _DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
 """A duration as the Gateway API takes it (GEP-2257)."""
-_CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
 _HTTPS = re.compile(r"https://(?P<host>[^/:@?#\s]+)(:[0-9]{1,5})?(/[^\s#]*)?\Z", re.ASCII)
 _LONGEST_TEXT = 253
 _MOST_AUDIENCES = 8
@@ -172,9 +171,10 @@ def _check_tls(tls: Tls, report: Report) -> None:
     if tls.kind == "acm":
         if not tls.certificate_arn:
             report.error("tls.certificateArn", "is required with acm; give the ARN of the certificate of the host")
-        elif not _CERTIFICATE_ARN.match(tls.certificate_arn):
-            form = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"
-            report.error("tls.certificateArn", f"must be of the form {form}, found {tls.certificate_arn!r}")
+        elif not is_certificate(tls.certificate_arn):
+            report.error(
+                "tls.certificateArn", f"must be of the form {CERTIFICATE_FORM}, found {tls.certificate_arn!r}"
+            )
     elif tls.certificate_arn:
         report.error("tls.certificateArn", f"has no effect with tls {tls.kind!r}; remove it or set tls to 'acm'")
 

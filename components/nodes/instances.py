@@ -11,13 +11,15 @@ from decimal import Decimal
 from importlib.resources import files
 from types import MappingProxyType
 
+from ..aws.names import NEURON_RESOURCE
+
 PRICED_REGION = "us-east-1"
 """The tables have prices of this region alone."""
 _FILES = ("accelerated_instances.csv", "general_instances.csv")
 _RESOURCES = {
     "NVIDIA": "nvidia.com/gpu",
     "AMD": "amd.com/gpu",
-    "AWS": "aws.amazon.com/neuron",
+    "AWS": NEURON_RESOURCE,
     "Habana": "habana.ai/gaudi",
 }
 """Extended resource under which the vendor's device plugin offers its accelerators."""

@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..aws.names import RESERVED_CAPACITY
 from ..fleet.demand import NodeChoice
 
 ON_DEMAND = "on-demand"
@@ -12,7 +13,6 @@ ODCR = "odcr"
 CAPACITY_BLOCK = "capacity-block"
 CAPACITIES = (ON_DEMAND, SPOT, ODCR, CAPACITY_BLOCK)
 RESERVED = (ODCR, CAPACITY_BLOCK)
-_KARPENTER_RESERVED = "reserved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class NodePolicy:
     def capacity_of(self, choice: NodeChoice) -> str:
         """Return how nodes of a choice are bought: as its labels say, else its type, else the environment."""
         rule = self.of(choice.instance_type or "")
-        if choice.capacity == _KARPENTER_RESERVED:
+        if choice.capacity == RESERVED_CAPACITY:
             return rule.capacity if rule.capacity in RESERVED and rule.capacity else ODCR
         return choice.capacity or rule.capacity or self.capacity
 

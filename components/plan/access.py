@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..api.problems import Problem, Severity
+from ..aws.names import LOAD_BALANCER_CONTROLLER
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
-from ..front_door.door import AWS_LOAD_BALANCER_CONTROLLER, ENVOY_NAMESPACE, FrontDoorPlan
+from ..front_door.door import ENVOY_NAMESPACE, FrontDoorPlan
 from ..hardening.network_policies import Allowed, network_policies
 from ..hardening.workloads import Hardening, harden, restricted_exemptions
 from ..prerequisites.charts import charts
@@ -15,7 +16,7 @@ from .environment import Environment
 
 def charts_for(door: FrontDoorPlan, environment: Environment) -> list[str]:
     """Name the charts that a front door needs. Elsewhere than on AWS load balancers are the cluster's own affair."""
-    elsewhere = set[str]() if environment.aws else {AWS_LOAD_BALANCER_CONTROLLER}
+    elsewhere = set[str]() if environment.aws else {LOAD_BALANCER_CONTROLLER}
     return sorted(door.needs - elsewhere)
 
 

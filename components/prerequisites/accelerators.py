@@ -1,16 +1,14 @@
-"""What makes accelerators and EFA usable in pods, and seen."""
+"""What makes NVIDIA's GPUs usable in pods, and seen."""
 
 from typing import Any, TypedDict
 
 import pulumi
 
-from ..aws.names import ACCELERATOR_LABEL, NEURON_RESOURCE
-from ..nodes.instances import instances
-from .chart import ChartComponent
+from ..aws.names import ACCELERATOR_LABEL
+from .chart import ChartComponent, FixedChart
 
-_GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-_NEURON = {"key": NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
-_CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+CRITICAL_TOLERATION = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 
 
 def _on_gpu_nodes() -> dict[str, Any]:
@@ -19,25 +17,23 @@ def _on_gpu_nodes() -> dict[str, Any]:
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
 
 
-class NvidiaDevicePlugin(ChartComponent):
+class NvidiaDevicePlugin(FixedChart):
     """Offers GPUs to pods, and labels nodes with what they have (GPU feature discovery).
 
     Not for Bottlerocket's NVIDIA images, which bring one, and never beside the GPU operator.
     """
 
-    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
-        self.install("nvidia-device-plugin", name, device_plugin_values(), opts)
+    _chart = "nvidia-device-plugin"
 
-
-def device_plugin_values() -> dict[str, Any]:
-    """Return the chart's values: by default its discovery workers do not tolerate our taint (lws-hpa spec 2.2)."""
-    return {
-        "gfd": {"enabled": True},
-        "affinity": _on_gpu_nodes(),
-        "tolerations": [_CRITICAL, _GPU],
-        "nfd": {"worker": {"tolerations": [_GPU]}},
-    }
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Let its discovery workers tolerate our taint, which they do not by default (lws-hpa spec 2.2)."""
+        return {
+            "gfd": {"enabled": True},
+            "affinity": _on_gpu_nodes(),
+            "tolerations": [CRITICAL_TOLERATION, GPU_TOLERATION],
+            "nfd": {"worker": {"tolerations": [GPU_TOLERATION]}},
+        }
 
 
 class GpuOperatorArgs(TypedDict, total=False):
@@ -62,53 +58,20 @@ def gpu_operator_values(args: GpuOperatorArgs) -> dict[str, Any]:
         "toolkit": {"enabled": False},
         "devicePlugin": {"enabled": args.get("device_plugin", True)},
         "dcgmExporter": {"serviceMonitor": {"enabled": True, "honorLabels": True}},
-        "daemonsets": {"tolerations": [_GPU]},
+        "daemonsets": {"tolerations": [GPU_TOLERATION]},
     }
 
 
-class DcgmExporter(ChartComponent):
+class DcgmExporter(FixedChart):
     """Measures GPUs. Its series keep the pods' own names, so that they can be joined with the engines'."""
 
-    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
-        self.install("dcgm-exporter", name, dcgm_values(), opts)
+    _chart = "dcgm-exporter"
 
-
-def dcgm_values() -> dict[str, Any]:
-    """Return the chart's values: by default it tolerates no GPU node and selects none."""
-    return {
-        "serviceMonitor": {"enabled": True, "honorLabels": True},
-        "tolerations": [_GPU],
-        "affinity": _on_gpu_nodes(),
-    }
-
-
-class NeuronDevicePlugin(ChartComponent):
-    """Offers Inferentia and Trainium devices to pods. Does not install Neuron's scheduler extension."""
-
-    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
-        self.install("neuron-device-plugin", name, neuron_values(), opts)
-
-
-def neuron_values() -> dict[str, Any]:
-    """Return the chart's values: the types that it goes to by default are those of 2024, without Trainium 2."""
-    types = sorted(node.name for node in instances().values() if node.accelerator_resource == NEURON_RESOURCE)
-    return {
-        "neuronInstances": types,
-        "npd": {"enabled": False},
-        "devicePlugin": {"tolerations": [_CRITICAL, _NEURON]},
-    }
-
-
-class EfaDevicePlugin(ChartComponent):
-    """Offers EFA interfaces to pods, on nodes with GPUs and with Neuron devices."""
-
-    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
-        self.install("efa-device-plugin", name, efa_values(), opts)
-
-
-def efa_values() -> dict[str, Any]:
-    """Return the chart's values; the toleration of critical add-ons it adds itself."""
-    return {"tolerations": [_GPU, _NEURON]}
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Select GPU nodes and tolerate their taint; by default it does neither."""
+        return {
+            "serviceMonitor": {"enabled": True, "honorLabels": True},
+            "tolerations": [GPU_TOLERATION],
+            "affinity": _on_gpu_nodes(),
+        }

@@ -5,7 +5,7 @@ ChartComponent
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import pulumi
 from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
@@ -32,7 +32,7 @@ class ChartComponent(pulumi.ComponentResource):
         """Register the component and its release.
 
         Args:
-            chart: Name in ``components/catalog/charts.yaml``.
+            chart: Name in ``charts.yaml``.
             name: Logical name of component and release.
             values: The chart's values; leaves may be outputs.
             opts: The component's options.
@@ -55,3 +55,31 @@ class ChartComponent(pulumi.ComponentResource):
         self.namespace = pulumi.Output.from_input(pin.namespace)
         self.version = pulumi.Output.from_input(pin.version)
         self.register_outputs({"namespace": self.namespace, "version": self.version})
+
+
+class NoArgs(TypedDict):
+    """Arguments of a component that needs to be told nothing."""
+
+
+NOTHING: NoArgs = {}
+
+
+class FixedChart(ChartComponent):
+    """Installs a chart of which there is nothing to choose. What others see of it is its class alone."""
+
+    _chart = ""
+    """Name in ``charts.yaml``."""
+
+    def __init__(
+        self,
+        name: str,
+        args: NoArgs = NOTHING,  # noqa: ARG002  every component of a plugin takes some
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Install it."""
+        self.install(self._chart, name, self._values(), opts)
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Return the chart's values."""
+        return {}

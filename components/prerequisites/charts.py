@@ -8,13 +8,14 @@ from typing import Any
 
 from ..api.tables import table
 
+NODE_AUTOSCALER = "node-autoscaler"
 EXCLUSIVE = (
     "metrics.k8s.io",
     "custom.metrics.k8s.io",
     "external.metrics.k8s.io",
     "nvidia.com/gpu",
     "dcgm",
-    "node-autoscaler",
+    NODE_AUTOSCALER,
 )
 """What only one may provide: two owners of a metrics API, device plugins or node autoscalers undo each other."""
 

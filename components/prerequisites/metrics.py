@@ -1,21 +1,23 @@
 """Who measures, and who tells autoscalers: metrics-server, Prometheus, its adapter, KEDA."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import pulumi
 
 from ..metrics.dashboard import exported_node_labels
-from .chart import ChartComponent
+from .chart import ChartComponent, FixedChart
 from .prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 
 
-class MetricsServer(ChartComponent):
+class MetricsServer(FixedChart):
     """Serves CPU and memory of pods to autoscalers. On EKS the add-on of that name does the same; never both."""
 
-    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
-        self.install("metrics-server", name, {"replicas": 2}, opts)
+    _chart = "metrics-server"
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        return {"replicas": 2}
 
 
 class PrometheusArgs(TypedDict, total=False):
@@ -70,8 +72,8 @@ class PrometheusAdapterArgs(TypedDict, total=False):
     """Prometheus, without port. Default: that of this package's Prometheus."""
     port: int
     """Its port. Default: 9090."""
-    rules: Mapping[str, Any]
-    """The chart's rules: custom and external, as ``components.render.metrics`` makes them. Default: none."""
+    rules: dict[str, Any]
+    """The chart's rules, custom and external. Default: none."""
     external: bool
     """Whether it serves external metrics; not beside KEDA, which then owns that API. Default: true."""
 
@@ -96,17 +98,15 @@ def adapter_values(args: PrometheusAdapterArgs) -> dict[str, Any]:
     }
 
 
-class Keda(ChartComponent):
+class Keda(FixedChart):
     """Scales on what Prometheus measures, also from and to zero. It owns the API of external metrics."""
 
-    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
-        self.install("keda", name, keda_values(), opts)
+    _chart = "keda"
 
-
-def keda_values() -> dict[str, Any]:
-    """Return the chart's values: its own series, which tell of queries that fail, are served and scraped."""
-    return {
-        "crds": {"install": True},
-        "prometheus": {"operator": {"enabled": True, "serviceMonitor": {"enabled": True}}},
-    }
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Have its own series, which tell of queries that fail, served and scraped."""
+        return {
+            "crds": {"install": True},
+            "prometheus": {"operator": {"enabled": True, "serviceMonitor": {"enabled": True}}},
+        }

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..api.problems import Problem, did_you_mean
-from ..aws.names import EFA_RESOURCE, NEURON_RESOURCE
+from ..aws.environment import device_charts
 from ..families import FAMILIES
 from ..fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
 from ..fleet.rendered import Fleet
@@ -24,7 +24,7 @@ class ClusterFacts:
     Attributes:
         version: Kubernetes version, such as ``1.35``; empty where it is not known.
         cloud: ``aws`` or ``none``.
-        node_autoscaler: ``cluster-autoscaler``, ``karpenter`` or empty.
+        node_autoscaler: The chart of who makes nodes; empty where nobody does.
         image: Image of the nodes; Bottlerocket brings NVIDIA's device plugin.
         adapter: Who serves metrics to autoscalers: one of ``ADAPTERS``.
         gpu_stack: ``device-plugin`` or ``operator``.
@@ -121,13 +121,9 @@ def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tu
     for group in groups:
         node = instance(group.instance_type)
         resource = node.accelerator_resource if node else None
-        reason = f"nodes {group.name}"
         if resource == _NVIDIA:
-            yield from ((name, reason) for name in _gpu_charts(facts))
-        elif resource == NEURON_RESOURCE:
-            yield "neuron-device-plugin", reason
-        if group.efa:
-            yield "efa-device-plugin", f"{EFA_RESOURCE} on {reason}"
+            yield from ((name, f"nodes {group.name}") for name in _gpu_charts(facts))
+        yield from device_charts(group)
 
 
 def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:

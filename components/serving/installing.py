@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 
 import pulumi
 
+from ..aws.components.charts import ON_AWS
 from ..plan.plan import Plan
 from ..plan.settings import Prerequisites
-from ..prerequisites import accelerators, metrics, networking, node_autoscaling, operators, workloads
-from ..prerequisites.chart import ChartComponent
+from ..prerequisites import accelerators, metrics, networking, operators, workloads
+from ..prerequisites.chart import ChartComponent, FixedChart
 from .site import Site
 
 _Make = Callable[[str, "Installation", pulumi.ResourceOptions], ChartComponent]
@@ -51,59 +52,38 @@ def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> Ch
     return metrics.PrometheusAdapter(name, args, opts)
 
 
-def _cluster_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    args: node_autoscaling.ClusterAutoscalerArgs = {"cluster_name": place.site.name, "region": place.site.region}
-    return node_autoscaling.ClusterAutoscaler(name, args, opts)
-
-
-def _karpenter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    args: node_autoscaling.KarpenterArgs = {
-        "cluster_name": place.site.name,
-        "interruption_queue": place.site.interruption_queue,
-    }
-    return node_autoscaling.Karpenter(name, args, opts)
-
-
-def _load_balancers(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    args: networking.LoadBalancerControllerArgs = {
-        "cluster_name": place.site.name,
-        "region": place.site.region,
-        "vpc_id": place.site.vpc_id,
-    }
-    return networking.LoadBalancerController(name, args, opts)
-
-
 def _gpu_operator(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
     cluster = place.planned.environment.cluster
     own = cluster is None or cluster.image != "bottlerocket"
     return accelerators.GpuOperator(name, {"device_plugin": own}, opts)
 
 
-def _plain(component: Callable[[str, pulumi.ResourceOptions], ChartComponent]) -> _Make:
+def _fixed(component: type[FixedChart]) -> _Make:
     """Make a component that needs to be told nothing."""
-    return lambda name, _place, opts: component(name, opts)
+    return lambda name, _place, opts: component(name, opts=opts)
+
+
+def _sited(component: Callable[[str, Site, pulumi.ResourceOptions], ChartComponent]) -> _Make:
+    """Make a component that has to know the cluster."""
+    return lambda name, place, opts: component(name, place.site, opts)
 
 
 _COMPONENTS: Mapping[str, _Make] = {
-    "ai-gateway": _plain(networking.AiGateway),
-    "ai-gateway-crds": _plain(networking.AiGatewayKinds),
-    "cert-manager": _plain(workloads.CertManager),
-    "cluster-autoscaler": _cluster_autoscaler,
-    "dcgm-exporter": _plain(accelerators.DcgmExporter),
-    "efa-device-plugin": _plain(accelerators.EfaDevicePlugin),
-    "envoy-gateway": _plain(networking.EnvoyGateway),
+    **{name: _sited(component) for name, component in ON_AWS.items()},
+    "ai-gateway": _fixed(networking.AiGateway),
+    "ai-gateway-crds": _fixed(networking.AiGatewayKinds),
+    "cert-manager": _fixed(workloads.CertManager),
+    "dcgm-exporter": _fixed(accelerators.DcgmExporter),
+    "envoy-gateway": _fixed(networking.EnvoyGateway),
     "gpu-operator": _gpu_operator,
-    "karpenter": _karpenter,
-    "keda": _plain(metrics.Keda),
-    "kthena": _plain(operators.KthenaOperator),
-    "leader-worker-set": _plain(workloads.LeaderWorkerSetController),
-    "llmaz": _plain(operators.LlmazOperator),
-    "llmkube": _plain(operators.LlmkubeOperator),
-    "load-balancer-controller": _load_balancers,
-    "metrics-server": _plain(metrics.MetricsServer),
-    "neuron-device-plugin": _plain(accelerators.NeuronDevicePlugin),
-    "nvidia-device-plugin": _plain(accelerators.NvidiaDevicePlugin),
+    "keda": _fixed(metrics.Keda),
+    "kthena": _fixed(operators.KthenaOperator),
+    "leader-worker-set": _fixed(workloads.LeaderWorkerSetController),
+    "llmaz": _fixed(operators.LlmazOperator),
+    "llmkube": _fixed(operators.LlmkubeOperator),
+    "metrics-server": _fixed(metrics.MetricsServer),
+    "nvidia-device-plugin": _fixed(accelerators.NvidiaDevicePlugin),
     "prometheus": _prometheus,
     "prometheus-adapter": _adapter,
-    "volcano": _plain(workloads.Volcano),
+    "volcano": _fixed(workloads.Volcano),
 }

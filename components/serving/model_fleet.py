@@ -25,6 +25,7 @@ from ..nodes.groups import NodeGroupDemand
 from ..plan.access import charts_for, namespace_labels
 from ..plan.plan import Plan, plan
 from ..plan.settings import MODEL_ACCOUNT, FleetSettings
+from ..prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ..prerequisites.custom_resources import CustomResources
 from .arguments import checked_plan
 from .fleet_args import ModelFleetArgs, load_manifests, settings_of, site_of
@@ -89,7 +90,10 @@ class ModelFleet(pulumi.ComponentResource):
         self._accounts = self._make_accounts()
         self._nodes = self._simulated() if settings.simulated_nodes else {}
         self._charts = Installation(planned, settings.prerequisites, site).install(name, self)
-        self._nodes[None] = site.nodes([self._charts[key] for key in ("karpenter",) if key in self._charts])
+        makers: list[pulumi.Resource] = [
+            self._charts[key] for key in providers_of(NODE_AUTOSCALER) if key in self._charts
+        ]
+        self._nodes[None] = site.nodes(makers)
         self._definitions = self._make_definitions()
         self._classes = self._set(PriorityClasses, "priority-classes", planned.classes, [])
         # Policies come before the pods that they guard.

@@ -7,7 +7,8 @@ import pulumi
 import pulumi_kubernetes
 import pytest
 
-from components.prerequisites import accelerators, metrics, networking, node_autoscaling, operators, workloads
+from components.aws.components import charts as aws_charts
+from components.prerequisites import accelerators, metrics, networking, operators, workloads
 from components.prerequisites.chart import ChartComponent
 from components.prerequisites.charts import charts
 from tests.recorded import Entry, Recorded, deploy
@@ -15,32 +16,32 @@ from tests.recorded import Entry, Recorded, deploy
 RELEASE = "kubernetes:helm.sh/v3:Release"
 RULES = {"custom": [{"seriesQuery": "a"}], "external": [{"seriesQuery": "b"}]}
 Make = Callable[[pulumi.ResourceOptions], ChartComponent]
-LBC: networking.LoadBalancerControllerArgs = {"cluster_name": "c", "region": "us-east-1", "vpc_id": "vpc-1"}
+LBC: aws_charts.LoadBalancerControllerArgs = {"cluster_name": "c", "region": "us-east-1", "vpc_id": "vpc-1"}
 
 COMPONENTS: dict[str, Make] = {
-    "metrics-server": lambda o: metrics.MetricsServer("x", o),
+    "metrics-server": lambda o: metrics.MetricsServer("x", opts=o),
     "prometheus": lambda o: metrics.Prometheus("x", {"storage_gib": 50}, o),
     "prometheus-adapter": lambda o: metrics.PrometheusAdapter("x", {"rules": RULES}, o),
-    "keda": lambda o: metrics.Keda("x", o),
-    "nvidia-device-plugin": lambda o: accelerators.NvidiaDevicePlugin("x", o),
+    "keda": lambda o: metrics.Keda("x", opts=o),
+    "nvidia-device-plugin": lambda o: accelerators.NvidiaDevicePlugin("x", opts=o),
     "gpu-operator": lambda o: accelerators.GpuOperator("x", {}, o),
-    "dcgm-exporter": lambda o: accelerators.DcgmExporter("x", o),
-    "neuron-device-plugin": lambda o: accelerators.NeuronDevicePlugin("x", o),
-    "efa-device-plugin": lambda o: accelerators.EfaDevicePlugin("x", o),
-    "cluster-autoscaler": lambda o: node_autoscaling.ClusterAutoscaler(
+    "dcgm-exporter": lambda o: accelerators.DcgmExporter("x", opts=o),
+    "neuron-device-plugin": lambda o: aws_charts.NeuronDevicePlugin("x", opts=o),
+    "efa-device-plugin": lambda o: aws_charts.EfaDevicePlugin("x", opts=o),
+    "cluster-autoscaler": lambda o: aws_charts.ClusterAutoscaler(
         "x", {"cluster_name": "c", "region": "us-east-1"}, o
     ),
-    "karpenter": lambda o: node_autoscaling.Karpenter("x", {"cluster_name": "c", "interruption_queue": "q"}, o),
-    "load-balancer-controller": lambda o: networking.LoadBalancerController("x", LBC, o),
-    "envoy-gateway": lambda o: networking.EnvoyGateway("x", o),
-    "ai-gateway-crds": lambda o: networking.AiGatewayKinds("x", o),
-    "ai-gateway": lambda o: networking.AiGateway("x", o),
-    "leader-worker-set": lambda o: workloads.LeaderWorkerSetController("x", o),
-    "volcano": lambda o: workloads.Volcano("x", o),
-    "cert-manager": lambda o: workloads.CertManager("x", o),
-    "llmaz": lambda o: operators.LlmazOperator("x", o),
-    "llmkube": lambda o: operators.LlmkubeOperator("x", o),
-    "kthena": lambda o: operators.KthenaOperator("x", o),
+    "karpenter": lambda o: aws_charts.Karpenter("x", {"cluster_name": "c", "interruption_queue": "q"}, o),
+    "load-balancer-controller": lambda o: aws_charts.LoadBalancerController("x", LBC, o),
+    "envoy-gateway": lambda o: networking.EnvoyGateway("x", opts=o),
+    "ai-gateway-crds": lambda o: networking.AiGatewayKinds("x", opts=o),
+    "ai-gateway": lambda o: networking.AiGateway("x", opts=o),
+    "leader-worker-set": lambda o: workloads.LeaderWorkerSetController("x", opts=o),
+    "volcano": lambda o: workloads.Volcano("x", opts=o),
+    "cert-manager": lambda o: workloads.CertManager("x", opts=o),
+    "llmaz": lambda o: operators.LlmazOperator("x", opts=o),
+    "llmkube": lambda o: operators.LlmkubeOperator("x", opts=o),
+    "kthena": lambda o: operators.KthenaOperator("x", opts=o),
 }
 
 

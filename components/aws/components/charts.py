@@ -1,0 +1,151 @@
+"""What is installed into clusters on AWS alone: who makes nodes and load balancers there, and two device plugins."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Required, TypedDict
+
+import pulumi
+
+from ...nodes.instances import instances
+from ...prerequisites.accelerators import CRITICAL_TOLERATION, GPU_TOLERATION
+from ...prerequisites.chart import ChartComponent, FixedChart
+from ...serving.site import Site
+from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE
+
+_NEURON_TOLERATION = {"key": NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
+
+
+class NeuronDevicePlugin(FixedChart):
+    """Offers Inferentia and Trainium devices to pods. Does not install Neuron's scheduler extension."""
+
+    _chart = "neuron-device-plugin"
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Name the types that it goes to: those of its default are of 2024, without Trainium 2."""
+        types = sorted(node.name for node in instances().values() if node.accelerator_resource == NEURON_RESOURCE)
+        return {
+            "neuronInstances": types,
+            "npd": {"enabled": False},
+            "devicePlugin": {"tolerations": [CRITICAL_TOLERATION, _NEURON_TOLERATION]},
+        }
+
+
+class EfaDevicePlugin(FixedChart):
+    """Offers EFA interfaces to pods, on nodes with GPUs and with Neuron devices."""
+
+    _chart = "efa-device-plugin"
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Tolerate both taints; the toleration of critical add-ons it adds itself."""
+        return {"tolerations": [GPU_TOLERATION, _NEURON_TOLERATION]}
+
+
+class ClusterAutoscalerArgs(TypedDict):
+    """Arguments of ClusterAutoscaler."""
+
+    cluster_name: str
+    """Name of the EKS cluster; groups are found by tags that hold it."""
+    region: str
+    """AWS region."""
+
+
+class ClusterAutoscaler(ChartComponent):
+    """Sizes the node groups. Its rights come with the service account's Pod Identity (see Identities)."""
+
+    def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it. Model pods keep caches on local disks; that alone must not keep a node."""
+        values = {
+            "fullnameOverride": "cluster-autoscaler",
+            "cloudProvider": "aws",
+            "awsRegion": args["region"],
+            "autoDiscovery": {"clusterName": args["cluster_name"]},
+            "rbac": {"serviceAccount": {"name": "cluster-autoscaler"}},
+            "extraArgs": {
+                "expander": "least-waste",
+                "skip-nodes-with-local-storage": False,
+                "scale-down-unneeded-time": "10m",
+            },
+        }
+        self.install("cluster-autoscaler", name, values, opts)
+
+
+class KarpenterArgs(TypedDict, total=False):
+    """Arguments of Karpenter."""
+
+    cluster_name: Required[str]
+    """Name of the EKS cluster."""
+    interruption_queue: Required[pulumi.Input[str]]
+    """Name of the queue of notices: KarpenterAccess.queue_name."""
+
+
+class Karpenter(ChartComponent):
+    """Makes nodes for waiting pods, as its pools allow. Its rights come with its Pod Identity (see Identities).
+
+    Runs on nodes that it did not make: two of them at least.
+    """
+
+    def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        values = {
+            "settings": {"clusterName": args["cluster_name"], "interruptionQueue": args["interruption_queue"]},
+            "serviceAccount": {"name": "karpenter"},
+            "replicas": 2,
+        }
+        self.install("karpenter", name, values, opts)
+
+
+class LoadBalancerControllerArgs(TypedDict, total=False):
+    """Arguments of LoadBalancerController."""
+
+    cluster_name: Required[str]
+    """Name of the EKS cluster."""
+    region: Required[str]
+    """AWS region; pods cannot ask the instance metadata for it."""
+    vpc_id: Required[pulumi.Input[str]]
+    """The cluster's VPC; likewise."""
+
+
+class LoadBalancerController(ChartComponent):
+    """Makes AWS load balancers for Services. Its rights come with its Pod Identity (see Identities).
+
+    Its webhook would see every new Service, and refuse all while its pods start (lws-hpa spec 2.2); it is off, for
+    our Services name their class themselves.
+    """
+
+    def __init__(
+        self, name: str, args: LoadBalancerControllerArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """Install it."""
+        values = {
+            "clusterName": args["cluster_name"],
+            "region": args["region"],
+            "vpcId": args["vpc_id"],
+            "serviceAccount": {"name": "aws-load-balancer-controller"},
+            "enableServiceMutatorWebhook": False,
+            "replicaCount": 2,
+        }
+        self.install(LOAD_BALANCER_CONTROLLER, name, values, opts)
+
+
+def _cluster_autoscaler(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
+    return ClusterAutoscaler(name, {"cluster_name": site.name, "region": site.region}, opts)
+
+
+def _karpenter(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
+    return Karpenter(name, {"cluster_name": site.name, "interruption_queue": site.interruption_queue}, opts)
+
+
+def _load_balancers(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: LoadBalancerControllerArgs = {"cluster_name": site.name, "region": site.region, "vpc_id": site.vpc_id}
+    return LoadBalancerController(name, args, opts)
+
+
+ON_AWS: Mapping[str, Callable[[str, Site, pulumi.ResourceOptions], ChartComponent]] = {
+    "cluster-autoscaler": _cluster_autoscaler,
+    "efa-device-plugin": lambda name, _, opts: EfaDevicePlugin(name, opts=opts),
+    "karpenter": _karpenter,
+    LOAD_BALANCER_CONTROLLER: _load_balancers,
+    "neuron-device-plugin": lambda name, _, opts: NeuronDevicePlugin(name, opts=opts),
+}
+"""The component of each chart that is for clusters on AWS alone."""
