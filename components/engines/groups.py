@@ -1,13 +1,9 @@
-"""Joins the pods of one replica: what leader and workers of a Playground's group run (llmaz spec 2.9)."""
+"""Joins the pods of one replica: what leader and workers of a group run (llmaz spec 2.9)."""
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .registry import reaches
-
-if TYPE_CHECKING:
-    from ..families.llmaz.backend import Backend
-
+from .registry import Engine, reaches
 
 _RAY_PORT = 6379
 _SGLANG_PORT = 20000
@@ -19,14 +15,15 @@ _NODES = ("--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)")
 """Kubernetes fills in what the LeaderWorkerSet controller puts into the environment."""
 
 
-def group_templates(container: dict[str, Any], backend: "Backend") -> tuple[dict[str, Any], dict[str, Any]]:
+def group_templates(
+    container: dict[str, Any], engine: Engine | None, version: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the leader's and the worker's container of a group that serves as one; only the leader answers."""
     worker = {k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")}
-    engine = backend.engine
     if engine and engine.multi_node == "sglang":
         joined = [*container.get("args", []), "--dist-init-addr", f"$(LWS_LEADER_ADDRESS):{_SGLANG_PORT}", *_NODES]
         return {**container, "args": joined}, {**worker, "args": joined}
-    if engine and reaches(backend.version, engine.own_multi_node_from):
+    if engine and reaches(version, engine.own_multi_node_from):
         return _vllm(container, worker)
     serve = shlex.join([*container.get("command", []), *container.get("args", [])])
     script = _ray_leader(f"{serve} --distributed-executor-backend ray")

@@ -1,7 +1,7 @@
 """The chain behind an autoscaler on a serving metric: scraped, adapted, named right, and checked beforehand."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from .checks import check_scaler
 from .keda import check_triggers, reads_prometheus, scaled_object
 from .monitors import pod_monitor, unscrapable
 from .rules import adapter_rules
-from .uses import Scaler, Scraped, Use, scalers_of, scraped
+from .uses import Scraped, scalers_of, scraped
 
 ADAPTERS = (PROMETHEUS_ADAPTER := "prometheus-adapter", KEDA := "keda")
 PROMETHEUS = "prometheus"

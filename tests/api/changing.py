@@ -3,8 +3,8 @@
 import copy
 from typing import Any
 
-from components.api.kinds import Kind
 from components.api.checking import check
+from components.api.kinds import Kind
 
 REMOVED = object()
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from components.api.kinds import KINDS
 from components.api.checking import check
+from components.api.kinds import KINDS
 from components.api.schema.crds import crd
 from components.api.schema.defaults import WRITTEN, with_defaults
 from tests.api.documents import DOCUMENTS, Document, broken, kind_of, sent

@@ -183,7 +183,7 @@ def _template(
             f"a replica spans {cut.size} pods, and backend {backend.runtime.metadata.name!r} cannot join pods; use "
             "vllm or sglang, an instance with more accelerators, or write a Service with a leader template",
         )
-    leader, worker = group_templates(container, backend)
+    leader, worker = group_templates(container, backend.engine, backend.version)
     return {
         "size": cut.size,
         "leaderTemplate": {"spec": _pod_spec(leader, backend, options)},

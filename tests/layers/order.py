@@ -1,0 +1,119 @@
+"""The order of the rooms (design, "Layout"): who may import whom."""
+
+import ast
+from collections.abc import Iterator
+
+from tests.layers.modules import Module
+
+ORDER: tuple[tuple[str, ...], ...] = (
+    ("components.api",),
+    # Names and facts, which every room may know.
+    ("components.aws.names",),
+    ("components.nodes.instances",),
+    ("components.engines",),
+    ("components.fleet",),
+    # What a family is. LeaderWorkerSet is a workload of the waist too: others take its template into their types.
+    (
+        "components.families.family",
+        "components.families.leaderworkerset.rules components.families.leaderworkerset.types",
+    ),
+    (
+        "components.families.llmaz",
+        "components.families.llmkube",
+        "components.families.leaderworkerset",
+        "components.nodes",
+        "components.metrics",
+        "components.front_door",
+        "components.hardening",
+    ),
+    ("components.families",),
+    (
+        "components.prerequisites.charts components.prerequisites.needed components.prerequisites.prometheus",
+        "components.aws",
+    ),
+    ("components.plan",),
+    # What component files share, component files, and the fleet that is made of them.
+    ("components.serving",),
+    (
+        "components.families.llmaz.components",
+        "components.families.llmkube.components",
+        "components.prerequisites",
+        "components.aws.components",
+    ),
+    (
+        "components.serving.model_fleet components.serving.fleet_args components.serving.fleet_outputs"
+        " components.serving.installing",
+    ),
+    ("components",),
+    ("stacks",),
+    ("__main__",),
+    ("workbench",),
+    ("tests",),
+)
+"""Rows of rooms. A module may import its own room and what stands above its row: neither neighbours nor later rows.
+
+A room is one or more prefixes of dotted names, parted by spaces; a module is in the room with the longest that fits.
+"""
+FIRST_WITH_PULUMI = "components.serving"
+OUTSIDE = ("pulumi", "pulumi_kubernetes", "pulumi_aws", "httpx", "requests", "socket", "subprocess", "urllib")
+"""What reaches out of the process: not for rooms above the first one with Pulumi, which are tested as functions."""
+INSIDE = tuple(f"components.families.{family}" for family in ("llmaz", "llmkube", "leaderworkerset"))
+"""Families: only the list of families knows them, by their ``family`` module."""
+OPEN = ("components.families.leaderworkerset.rules", "components.families.leaderworkerset.types")
+
+_ROOMS = {prefix: (row, room) for row, rooms in enumerate(ORDER) for room in rooms for prefix in room.split()}
+
+
+def place_of(name: str) -> tuple[int, str] | None:
+    """Return row and room of a module, or of what is imported from one; None for what is not ours."""
+    steps = name.split(".")
+    prefixes = (".".join(steps[:length]) for length in range(len(steps), 0, -1))
+    return next((_ROOMS[prefix] for prefix in prefixes if prefix in _ROOMS), None)
+
+
+def wrong_directions(module: Module) -> Iterator[str]:
+    """Yield imports of later rows and of neighbours."""
+    place = place_of(module.name)
+    if place is None:
+        yield f"{module.path} is in no room"
+        return
+    for name in sorted(module.imports):
+        found = place_of(name)
+        if found and found != place and found[0] >= place[0]:
+            yield f"{module.path} imports {name}: {found[1]} is {_beside(found[0], place[0])} {place[1]}"
+
+
+def _beside(there: int, here: int) -> str:
+    return "beside" if there == here else "after"
+
+
+def insides(module: Module) -> Iterator[str]:
+    """Yield imports from within a family by somebody else."""
+    for family in INSIDE:
+        if within(module.name, family):
+            continue
+        for name in sorted(module.imports):
+            listed = module.name == "components.families" and within(name, f"{family}.family")
+            if within(name, family) and not listed and not any(within(name, prefix) for prefix in OPEN):
+                yield f"{module.path} imports {name} from within a family"
+
+
+def reaching_out(module: Module) -> Iterator[str]:
+    """Yield imports of Pulumi, the network and other processes by modules that are pure."""
+    place, first = place_of(module.name), _ROOMS[FIRST_WITH_PULUMI][0]
+    if place and place[0] < first:
+        yield from (f"{module.path} imports {name}" for name in sorted(module.imports) if within(name, *OUTSIDE))
+
+
+def absolute_imports(module: Module) -> Iterator[str]:
+    """Yield absolute imports of ``components`` from within: the published wheel has another name for it."""
+    if not module.is_in("components"):
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom) and not node.level and within(node.module or "", "components"):
+            yield f"{module.path}:{node.lineno} imports {node.module}; write it relatively"
+
+
+def within(name: str, *prefixes: str) -> bool:
+    """Tell whether a dotted name is one of some packages, or below."""
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
