@@ -12,6 +12,7 @@ from components.families import parse
 from components.fleet.endpoints import Endpoint
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
+from components.fleet.words import WorkloadChoice
 from components.fleet.workloads import Workload
 from components.plan.rendering import render_fleet
 
@@ -126,7 +127,9 @@ def pod(*documents: Object, **options: Any) -> Object:
 
 def pod_template(*documents: Object, **options: Any) -> Object:
     """The template of the only Deployment."""
-    template: Object = objects(*documents, workload="deployment", **options)["Deployment"]["spec"]["template"]
+    template: Object = objects(*documents, workload=WorkloadChoice.DEPLOYMENT, **options)["Deployment"]["spec"][
+        "template"
+    ]
     return template
 
 

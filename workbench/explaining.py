@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from components.fleet.words import Edition, WorkloadChoice
+
 from .errors import WorkbenchError
+from .rendering import Runtimes, Workload
 
 if TYPE_CHECKING:
     from components.api.load import Loaded
@@ -28,8 +31,8 @@ def explain(
         typer.Argument(metavar="[PATH...]", help="Manifest files or folders. Default: stacks/models."),
     ] = None,
     *,
-    workload: Annotated[str, typer.Option(help="auto, lws or deployment.")] = "auto",
-    runtimes: Annotated[str, typer.Option(help="Edition of the shipped runtimes: upstream or current.")] = "upstream",
+    workload: Workload = WorkloadChoice.AUTO,
+    runtimes: Runtimes = Edition.UPSTREAM,
     whole: Annotated[
         bool, typer.Option("--all", help="Show every result and full values, not just the first few.")
     ] = False,
@@ -45,10 +48,7 @@ def explain(
     from components.plan.explain import explain as explained
     from components.plan.plan import plan
 
-    try:
-        options = Options(workload=workload, runtimes=runtimes)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+    options = Options(workload=workload, runtimes=runtimes)
     manifests = load(paths or [_SAMPLES])
     planned = plan(manifests, Environment(options=options))
     problems = errors(planned.problems)

@@ -6,6 +6,15 @@ from typing import Annotated
 
 import typer
 
+from components.fleet.words import Edition, Realization, WorkloadChoice
+
+Workload = Annotated[
+    WorkloadChoice, typer.Option(help="auto makes a LeaderWorkerSet only where a replica spans several pods.")
+]
+Runtimes = Annotated[
+    Edition, typer.Option(help="Edition of the shipped runtimes: upstream's own image tags, or newer ones.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the ``render`` command."""
@@ -14,10 +23,12 @@ def register(app: typer.Typer) -> None:
 
 def render(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Manifest files or folders.")],
-    realization: Annotated[str, typer.Option(help="native or operator.")] = "native",
-    workload: Annotated[str, typer.Option(help="auto, lws or deployment.")] = "auto",
+    realization: Annotated[
+        Realization, typer.Option(help="Plain Kubernetes objects, or the typed resources for the upstream operator.")
+    ] = Realization.NATIVE,
+    workload: Workload = WorkloadChoice.AUTO,
     namespace: Annotated[str, typer.Option(help="Namespace of resources that do not set one.")] = "default",
-    runtimes: Annotated[str, typer.Option(help="Edition of the shipped runtimes: upstream or current.")] = "upstream",
+    runtimes: Runtimes = Edition.UPSTREAM,
     cache_claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps loaded weights.")] = None,
     cache_host_path: Annotated[str | None, typer.Option(help="Folder on the node that keeps loaded weights.")] = None,
 ) -> None:

@@ -25,7 +25,7 @@ def as_written(source: Loaded, options: Options) -> Object:
 
 def render_declared(source: Loaded, options: Options, operator: str) -> Rendered | None:
     """Return what a resource becomes that others refer to: an object for the operator, natively nothing."""
-    if options.realization == "native":
+    if options.realization.is_native:
         return None
     written = as_written(source, options)
     namespace = written["metadata"].get("namespace", "") if source.kind.namespaced else ""

@@ -45,7 +45,7 @@ class Environment:
     @property
     def operated(self) -> bool:
         """Whether an operator makes the pods."""
-        return self.options.realization == "operator"
+        return not self.options.realization.is_native
 
     @property
     def present(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from ..aws.environment import AwsEnvironment
 from ..fleet.options import ModelCache, Options, PodOverrides
+from ..fleet.words import Edition, Realization, WorkloadChoice
 from ..metrics.chain import MetricSettings
 from ..prerequisites.needed import ClusterFacts
 from ..prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
@@ -61,9 +62,9 @@ class FleetSettings(Section):
     """How models are rendered, what is installed for them, and who reaches them."""
 
     namespace: str = Field(default="models", pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
-    realization: Literal["native", "operator"] = "native"
-    workload: Literal["auto", "lws", "deployment"] = "auto"
-    runtimes: Literal["upstream", "current"] = "upstream"
+    realization: Realization = Realization.NATIVE
+    workload: WorkloadChoice = WorkloadChoice.AUTO
+    runtimes: Edition = Edition.UPSTREAM
     simulated_nodes: Flag = False
     custom_resources: Flag = False
     model_cache: Cache = Field(default_factory=Cache)

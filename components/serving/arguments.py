@@ -11,6 +11,7 @@ from ..api.load import Loaded
 from ..api.problems import Problem, errors, field_path
 from ..families import kinds
 from ..fleet.options import ModelCache, Options, PodOverrides
+from ..fleet.words import Edition, Realization, WorkloadChoice
 from ..plan.plan import Plan
 
 
@@ -63,10 +64,10 @@ def options_of(args: Mapping[str, Any]) -> Options:
     claim, host_path = args.get("cache_claim"), args.get("cache_host_path")
     try:
         return Options(
-            realization=args.get("realization", "native"),
-            workload=args.get("workload", "auto"),
+            realization=Realization.read(args.get("realization", "native"), "realization"),
+            workload=WorkloadChoice.read(args.get("workload", "auto"), "workload"),
             namespace=args.get("namespace", "default"),
-            runtimes=args.get("runtimes", "upstream"),
+            runtimes=Edition.read(args.get("runtimes", "upstream"), "runtimes"),
             cache=ModelCache(claim, host_path) if claim or host_path else None,
             overrides=PodOverrides(
                 tolerations=tuple(plain(args.get("tolerations", []))),

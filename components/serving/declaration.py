@@ -35,6 +35,6 @@ class Declaration(pulumi.ComponentResource):
         checked = resource_of(api_version, kind, metadata_of(name, args, namespaced=namespaced), spec).resource
         pulumi.ComponentResource.__init__(self, token(kind), name, {}, opts)
         self.manifest = checked.wire()
-        if options.realization == "operator":
+        if not options.realization.is_native:
             kubernetes_object(self.manifest, name, pulumi.ResourceOptions(parent=self))
         return checked.metadata.name

@@ -10,6 +10,7 @@ from components.families import load
 from components.fleet.objects import Object, pod_templates
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
+from components.fleet.words import Edition, WorkloadChoice
 from components.front_door.door import FrontDoor, front_door
 from components.hardening.network_policies import Allowed, network_policies
 from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
@@ -154,7 +155,7 @@ def test_baseline_forbids_only_folders_of_the_node(ready: Kube, level: str) -> N
         assert all("hostPath volumes" in text for text in said)
 
 
-@pytest.mark.parametrize("options", [{}, {"runtimes": "current"}, {"workload": "lws"}])
+@pytest.mark.parametrize("options", [{}, {"runtimes": Edition.CURRENT}, {"workload": WorkloadChoice.LWS}])
 def test_every_hardened_pod_is_valid(ready: Kube, options: dict[str, Any]) -> None:
     """Where nothing is forbidden, what is left to refuse is a field that contradicts another."""
     for item in shipped(**options).rendered:
@@ -164,7 +165,7 @@ def test_every_hardened_pod_is_valid(ready: Kube, options: dict[str, Any]) -> No
 def test_in_the_current_edition_only_the_images_without_root_meet_restricted(ready: Kube) -> None:
     """TGI 3.3.6 needs root again."""
     passed = set()
-    for item in shipped(runtimes="current").rendered:
+    for item in shipped(runtimes=Edition.CURRENT).rendered:
         objects = harden(item.objects, ALL)
         said = refusals(ready, pods(item.name, objects, space("restricted")))
         assert bool(said) is bool(restricted_exemptions(objects)), (item.name, said)
@@ -230,7 +231,7 @@ def test_load_balancers_are_accepted(ready: Kube) -> None:
 def test_budgets_select_the_pods_of_their_workload(ready: Kube) -> None:
     """Of a LeaderWorkerSet it is the leader, whose labels its controller sets."""
     seen = set()
-    for options in ({}, {"workload": "lws"}):
+    for options in ({}, {"workload": WorkloadChoice.LWS}):
         for item in shipped(**options).rendered:
             made = harden(item.objects, ALL)
             for budget in (body for body in made if body["kind"] == "PodDisruptionBudget"):

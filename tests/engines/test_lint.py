@@ -15,8 +15,9 @@ from components.engines.lint import Finding, lint, report
 from components.engines.registry import engine_of, engines
 from components.engines.spelling import fitted, traced, without_repeated
 from components.families import load
-from components.families.llmaz.shipped import EDITIONS, shipped, shipped_names
+from components.families.llmaz.shipped import shipped, shipped_names
 from components.fleet.options import Options
+from components.fleet.words import Edition
 from components.plan.rendering import render_fleet
 from tests.fleets import container, open_model, playground
 
@@ -400,7 +401,7 @@ def test_arguments_are_split_as_argparse_does(args: list[str]) -> None:
 # The project's own arguments.
 
 
-def containers(edition: str) -> Iterator[dict[str, Any]]:
+def containers(edition: Edition) -> Iterator[dict[str, Any]]:
     """The containers of every sample, as they are rendered."""
     manifests = load([ROOT / "stacks" / "models"])
     fleet = render_fleet(manifests.resources, Options(runtimes=edition))
@@ -419,8 +420,8 @@ def findings_of(rendered: dict[str, Any]) -> list[Finding]:
     return list(lint(name, rendered.get("args", []), dated(name, repository, tag), rendered.get("command", ())))
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_the_samples_are_clean(edition: str) -> None:
+@pytest.mark.parametrize("edition", Edition)
+def test_the_samples_are_clean(edition: Edition) -> None:
     seen = list(containers(edition))
     assert len(seen) > len(shipped_names())
     assert [(each["image"], finding) for each in seen for finding in findings_of(each)] == []
@@ -434,9 +435,9 @@ CONFIGS = [
 ]
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("edition", Edition)
 @pytest.mark.parametrize(("backend", "config"), CONFIGS)
-def test_the_shipped_runtimes_are_clean(backend: str, config: str, edition: str) -> None:
+def test_the_shipped_runtimes_are_clean(backend: str, config: str, edition: Edition) -> None:
     gguf = {"modelHub": {"modelID": "a/b", "filename": "b.gguf"}}
     source: Any = "ollama://qwen2:0.5b" if backend == "ollama" else gguf
     roles = ("main",) if config == "default" else ("main", "draft")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from components.api.documents.writer import dump_all
 from components.families import parse
 from components.fleet.options import Options
+from components.fleet.words import WorkloadChoice
 from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
 from tests.fleets import SAMPLES
@@ -39,7 +40,7 @@ def shuffled(value: Any, order: random.Random) -> Any:
     return [shuffled(item, order) for item in value] if isinstance(value, list) else value
 
 
-def made(source: list[Any], workload: str) -> tuple[dict[str, Any], list[Any]]:
+def made(source: list[Any], workload: WorkloadChoice) -> tuple[dict[str, Any], list[Any]]:
     """The objects by identity and the order in which they come; keys of user maps stay the user's."""
     manifests = parse(yaml.safe_dump_all(source, sort_keys=False))
     assert not manifests.problems
@@ -53,8 +54,8 @@ def made(source: list[Any], workload: str) -> tuple[dict[str, Any], list[Any]]:
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.randoms(use_true_random=False), st.sampled_from(["auto", "lws"]))
-def test_neither_the_order_of_documents_nor_of_keys_matters(order: random.Random, workload: str) -> None:
+@given(st.randoms(use_true_random=False), st.sampled_from([WorkloadChoice.AUTO, WorkloadChoice.LWS]))
+def test_neither_the_order_of_documents_nor_of_keys_matters(order: random.Random, workload: WorkloadChoice) -> None:
     changed = [shuffled(document, order) for document in documents()]
     order.shuffle(changed)
     assert made(changed, workload) == made(documents(), workload)

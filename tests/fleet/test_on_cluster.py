@@ -10,6 +10,7 @@ from components.api.schema.crds import crd
 from components.families import kinds, load
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
+from components.fleet.words import Edition, WorkloadChoice
 from components.nodes.groups import NodeGroupDemand, allocatable, node_groups
 from components.plan.rendering import render_fleet
 from tests.fleets import SAMPLES, errors, fleet_of, open_model, playground
@@ -53,7 +54,8 @@ def established(kube: Kube, name: str) -> bool:
 
 @pytest.mark.parametrize("sample", sorted(path.stem for path in SAMPLES.glob("*.yaml")))
 @pytest.mark.parametrize(
-    "options", [{}, {"workload": "lws"}, {"runtimes": "current", "cache": ModelCache(claim="weights")}]
+    "options",
+    [{}, {"workload": WorkloadChoice.LWS}, {"runtimes": Edition.CURRENT, "cache": ModelCache(claim="weights")}],
 )
 def test_the_api_server_accepts_every_sample(ready: Kube, sample: str, options: dict[str, Any]) -> None:
     fleet = render_fleet(load([SAMPLES / f"{sample}.yaml"]).resources, Options(namespace="render", **options))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from components.families import parse
 from components.fleet.rendered import Fleet
+from components.fleet.words import Realization, WorkloadChoice
 from components.front_door.door import Auth, FrontDoor, FrontDoorPlan, Tls, front_door
 from components.plan.rendering import render_fleet
 from components.prerequisites.charts import charts
@@ -500,14 +501,14 @@ def test_a_load_balancer_per_model() -> None:
 
 def test_a_load_balancer_whose_name_is_taken() -> None:
     other = playground("p-in")
-    of = fleet_of(open_model(flavors=[GPU]), playground("p"), other, workload="lws")
+    of = fleet_of(open_model(flavors=[GPU]), playground("p"), other, workload=WorkloadChoice.LWS)
     ((path, reason),) = wrong(BALANCERS, of)
     assert path == "metadata.name"
     assert "would be the Service 'p-in', which is taken" in reason
 
 
 def test_a_load_balancer_needs_pods_that_are_known() -> None:
-    of = fleet_of(open_model(flavors=[GPU]), playground(), realization="operator")
+    of = fleet_of(open_model(flavors=[GPU]), playground(), realization=Realization.OPERATOR)
     ((_, reason),) = wrong(BALANCERS, of)
     assert "is run by an operator" in reason
     assert kinds(made(PUBLIC, of))[-1] == "AIGatewayRoute", "a gateway does not need them"

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from components.engines.registry import engines
 from components.families.llmaz.loaders import LOADER_IMAGE
-from components.families.llmaz.shipped import EDITIONS, shipped, shipped_names
+from components.families.llmaz.shipped import shipped, shipped_names
 from components.fleet.options import ModelCache
 from components.fleet.rendered import Rendered
+from components.fleet.words import Edition, Realization
 from components.hardening.pods import HOME, image_user, image_users
 from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
 from tests.fleets import GPU, fleet_of, open_model, playground, runner, service
@@ -175,7 +176,7 @@ def test_who_an_image_runs_as(image: str, user: int | None) -> None:
 def test_every_shipped_image_is_in_the_table_with_a_reason() -> None:
     loaders = {"curl", "model-loader"}
     assert set(image_users()) == {*shipped_names(), *loaders} == {*engines(), *loaders}
-    for edition in EDITIONS:
+    for edition in Edition:
         for name in shipped_names():
             runtime = shipped(name, edition)
             assert runtime
@@ -286,7 +287,7 @@ def test_of_a_group_every_pod_is_hardened() -> None:
 
 
 def test_resources_for_an_operator_stay_what_they_are() -> None:
-    fleet = fleet_of(open_model(flavors=[GPU]), playground(), realization="operator")
+    fleet = fleet_of(open_model(flavors=[GPU]), playground(), realization=Realization.OPERATOR)
     item = fleet.rendered[-1]
     assert kinds(item) == ["Playground"]
     assert harden(item, ALL) == item

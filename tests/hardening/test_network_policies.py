@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.fleet.words import Realization
 from components.hardening.network_policies import Allowed, network_policies
 from tests.fleets import GPU, fleet_of, open_model, playground, service
 
@@ -142,7 +143,7 @@ def test_egress_is_open_unless_restricted() -> None:
 
 
 def test_under_an_operator_the_labels_are_those_of_its_group() -> None:
-    found = policies(*one(), realization="operator")
+    found = policies(*one(), realization=Realization.OPERATOR)
     assert found["p"]["spec"]["podSelector"] == {"matchLabels": LEADER}
     assert set(found) == {"p", "p.group"}
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from components.engines.metrics import engine_metrics
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.rendered import Fleet
+from components.fleet.words import WorkloadChoice
 from components.metrics.chain import MetricChain, MetricSettings, metric_chain, with_scaled_objects
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, runner, runtime, service
 
@@ -83,14 +84,17 @@ class TestMonitors:
     @pytest.mark.parametrize(
         ("workload", "labels"),
         [
-            ("deployment", {"app.kubernetes.io/name": "llmaz-service", "app.kubernetes.io/instance": "p"}),
             (
-                "lws",
+                WorkloadChoice.DEPLOYMENT,
+                {"app.kubernetes.io/name": "llmaz-service", "app.kubernetes.io/instance": "p"},
+            ),
+            (
+                WorkloadChoice.LWS,
                 {"leaderworkerset.sigs.k8s.io/name": "p", "leaderworkerset.sigs.k8s.io/worker-index": "0"},
             ),
         ],
     )
-    def test_the_pods_that_take_requests_are_scraped(self, workload: str, labels: Any) -> None:
+    def test_the_pods_that_take_requests_are_scraped(self, workload: WorkloadChoice, labels: Any) -> None:
         (monitor,) = chain(playground(), options={"workload": workload, "namespace": "llm"}).monitors
         assert monitor == {
             "apiVersion": "monitoring.coreos.com/v1",

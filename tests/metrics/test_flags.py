@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from components.fleet.words import Realization
 from tests.fleets import (
     container,
     errors,
@@ -159,8 +160,8 @@ def test_only_the_leader_of_a_group_exports() -> None:
 
 
 def test_the_operator_is_told_nothing() -> None:
-    problem = the_error(MODEL, scaled(QUEUE["sglang"], "sglang"), realization="operator")
+    problem = the_error(MODEL, scaled(QUEUE["sglang"], "sglang"), realization=Realization.OPERATOR)
     assert problem.path == "spec.backendRuntimeConfig.args"
     assert "add --enable-metrics" in problem.reason
     told = scaled(QUEUE["sglang"], "sglang", args=["--enable-metrics"])
-    assert not errors(fleet_of(MODEL, told, realization="operator"))
+    assert not errors(fleet_of(MODEL, told, realization=Realization.OPERATOR))

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from components.engines.registry import engines
+from components.fleet.words import WorkloadChoice
 from tests.fleets import playground, runner, service
 from tests.monitoring.engines import ENGINES, VLLM, Engine
 from tests.monitoring.exporter import Exporter
@@ -99,7 +100,7 @@ def test_a_port_without_a_name_is_asked_by_its_number(prometheus: Prometheus, ex
 
 def test_of_a_group_only_the_leader_is_asked(prometheus: Prometheus, exporter: Exporter) -> None:
     """Workers of a LeaderWorkerSet may serve the same series; a group would count twice (lws-hpa spec 1.9)."""
-    fleet = made(in_namespace(playground("chat", "qwen"), HERE), workload="lws")
+    fleet = made(in_namespace(playground("chat", "qwen"), HERE), workload=WorkloadChoice.LWS)
     workload = fleet.find("LeaderWorkerSet", "chat", HERE)
     pods = [
         *pods_of(workload, "chat-0", name="chat", group_index="0", worker_index="0"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from components.families import load, parse
 from components.fleet.options import Options
+from components.fleet.words import Edition, Realization
 from components.plan.environment import Environment
 from components.plan.explain import Row, explain
 from components.plan.plan import plan
@@ -93,7 +94,7 @@ class TestAModel:
 class TestOtherKinds:
     def test_an_operator_is_handed_the_field(self) -> None:
         text = TEXT.replace(', TP: "2"', "")
-        found = rows("chat", text, realization="operator", runtimes="upstream")
+        found = rows("chat", text, realization=Realization.OPERATOR, runtimes=Edition.UPSTREAM)
         assert "Playground/chat: spec.replicas = 1" in found["spec.replicas"].became
 
     def test_a_runtime_is_followed_into_what_is_served_with_it(self) -> None:

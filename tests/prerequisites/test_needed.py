@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.fleet.rendered import Fleet
+from components.fleet.words import Edition, Realization
 from components.nodes.groups import node_groups
 from components.prerequisites.charts import charts
 from components.prerequisites.needed import ClusterFacts, Prerequisite, check_prerequisites, prerequisites
@@ -75,7 +76,7 @@ class TestOnlyWhatIsNeeded:
         assert set(needed(fleet, adapter="keda")) - set(needed(GPU)) == {"prometheus", "keda"}
 
     def test_realization_operator_adds_exactly_its_operator_and_what_that_needs(self) -> None:
-        fleet = fleet_of(model(), small("p", "m"), realization="operator", runtimes="upstream")
+        fleet = fleet_of(model(), small("p", "m"), realization=Realization.OPERATOR, runtimes=Edition.UPSTREAM)
         assert set(needed(fleet)) - set(needed(GPU)) == {"llmaz", "leader-worker-set"}
         assert needed(fleet)["leader-worker-set"].reasons == ("llmaz",)
 

@@ -14,6 +14,7 @@ from ...engines.registry import Engine, engine_of, engines
 from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.placement import SHARED_MEMORY
+from ...fleet.words import Edition
 from .loaders import RUNNER
 from .shipped import shipped, shipped_names
 from .types import BackendRuntime, BackendRuntimeConfig, PlaygroundSpec, RecommendedConfig, ResourceRequirements
@@ -61,7 +62,7 @@ class Backend:
         return table if table and start_of(table, self.command, args, self.tag) is not None else None
 
 
-def choose_backend(spec: PlaygroundSpec, library: Library, edition: str, findings: Findings) -> Backend:
+def choose_backend(spec: PlaygroundSpec, library: Library, edition: Edition, findings: Findings) -> Backend:
     """Find the BackendRuntime and the RecommendedConfig; a user's runtime hides a shipped one of its name.
 
     Raises:

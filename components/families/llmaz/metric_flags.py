@@ -34,7 +34,7 @@ def turn_on_metrics(
     path = server.args.path
     if exporter.is_off:
         _report_off(exporter, path, findings, scales=scales)
-    elif not playground or options.realization != "native" or server.line.is_script:
+    elif not playground or not options.realization.is_native or server.line.is_script:
         findings.error(path, _missing(exporter, options, playground=playground))
     else:
         container["args"] = [*(container.get("args") or []), facts.flag]
@@ -61,5 +61,5 @@ def _missing(exporter: Exporter, options: Options, *, playground: bool) -> str:
     what = f"{facts.engine} exports metrics only with {facts.flag}, which is not among its arguments"
     if exporter.line.is_script:
         return f"{what}, and a shell runs it: write {facts.flag} into the script"
-    reason = "the llmaz operator adds nothing" if playground and options.realization != "native" else "found none"
+    reason = "the llmaz operator adds nothing" if playground and not options.realization.is_native else "found none"
     return f"{what} ({reason}); add {facts.flag}"

@@ -92,7 +92,7 @@ def render_declared(source: Loaded, _library: Library, options: Options, _findin
 
 def _rendered(source: Loaded, asked: Asked, path: str, options: Options, findings: Findings) -> Rendered:
     """Realize a workload. For the operator the typed resource is created; nodes and endpoint stay the same."""
-    native = options.realization == "native"
+    native = options.realization.is_native
     if not native:
         _check_for_operator(asked, path, options, findings)
     realized = realize(source, asked, options, findings)
@@ -172,7 +172,7 @@ def _template(
 ) -> Object:
     """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, and 2.9 for groups)."""
     # The operator puts arguments into the pod as they are written.
-    fit = options.realization == "native"
+    fit = options.realization.is_native
     args = runner_args(backend, placeholders(claim), cut, path, findings, fit=fit)
     container = runner_container(backend, args)
     if cut.size == 1:

@@ -7,11 +7,9 @@ from typing import Any
 from ...api.kinds import Kinds
 from ...api.load import parse
 from ...engines.registry import engines
+from ...fleet.words import Edition
 from .kinds import BACKEND_RUNTIME
 from .types import BackendRuntime
-
-EDITIONS = ("upstream", "current")
-"""``upstream``: the tags of llmaz's chart. ``current``: newer tags of the same engines, none of them floating."""
 
 
 def shipped_names() -> tuple[str, ...]:
@@ -20,7 +18,7 @@ def shipped_names() -> tuple[str, ...]:
 
 
 @functools.cache
-def shipped(name: str, edition: str = "upstream") -> BackendRuntime | None:
+def shipped(name: str, edition: Edition = Edition.UPSTREAM) -> BackendRuntime | None:
     """Return a shipped BackendRuntime in an edition; None for a name that is not shipped."""
     if name not in shipped_names():
         return None
@@ -29,7 +27,7 @@ def shipped(name: str, edition: str = "upstream") -> BackendRuntime | None:
     )
     runtime = loaded.resources[0].resource
     assert isinstance(runtime, BackendRuntime), loaded.problems  # noqa: S101  our own data, checked by a test
-    if edition == "upstream":
+    if edition == Edition.UPSTREAM:
         return runtime
     image, version = engines()[name].current
     spec = runtime.spec.model_copy(update={"image": image, "version": version})

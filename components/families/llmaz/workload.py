@@ -16,6 +16,7 @@ from ...fleet.options import Options, PodOverrides
 from ...fleet.origins import Origin
 from ...fleet.placement import place, requests_of
 from ...fleet.serving import command_line, server_of
+from ...fleet.words import WorkloadChoice
 from ...fleet.workloads import Server, Workload
 from .backend import PORT, serving_port
 from .flavors import node_choices
@@ -107,7 +108,7 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
 
     The operator makes LeaderWorkerSets alone, and autoscalers and Services by itself: what it makes is told as well.
     """
-    operated = options.realization != "native"
+    operated = not options.realization.is_native
     metrics = asked.scaling.trigger.metrics if asked.scaling else None
     turn_on_metrics(asked.front, _server(source, asked), metrics, options, findings)
     server = _server(source, asked)
@@ -248,7 +249,7 @@ def _workload_kind(asked: Asked, options: Options, findings: Findings) -> str:
     group = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if asked.template.get(key)]
     partition = (asked.rollout.get("rollingUpdateConfiguration") or {}).get("partition")
     reasons = [f"{asked.size} pods per replica"] * (asked.size > 1) + group + ["partition"] * bool(partition)
-    if options.workload == "lws" or (options.workload == "auto" and reasons):
+    if options.workload == WorkloadChoice.LWS or (options.workload == WorkloadChoice.AUTO and reasons):
         return LEADER_WORKER_SET
     if reasons:
         raise _needs_lws(reasons[0], findings)

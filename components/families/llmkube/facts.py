@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...api.tables import table
+from ...fleet.words import Edition
 
 CPU = "cpu"
 """The hardware of pods without accelerators."""
@@ -43,7 +44,7 @@ class LlmkubeRuntime:
     cache: Mapping[str, str] = field(default_factory=dict)
     images: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def image(self, edition: str, hardware: str) -> str | None:
+    def image(self, edition: Edition, hardware: str) -> str | None:
         """Return the default image for a vendor's accelerators or ``cpu``; None where no build is known."""
         return self.images.get(edition, {}).get(hardware)
 

@@ -60,7 +60,7 @@ def render_inference_service(source: Loaded, library: Library, options: Options,
     serving = decided.serving
     started = arguments(serving)
     template = pod_template(serving, started, decided.weights, decided.hardware, decided.choices, options)
-    native = options.realization == "native"
+    native = options.realization.is_native
     scaler = autoscaler(serving, operated=not native)
     endpoint = endpoint_of(serving, started.args, _replicas(service.spec))
     if native:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from components.fleet.words import WorkloadChoice
 from tests.fleets import GPU, endpoint_of, fleet_of, objects, open_model, playground, workload_of
 
 TOKEN = {"secretKeyRef": {"name": "modelhub-secret", "key": "HF_TOKEN", "optional": True}}
@@ -78,7 +79,7 @@ SAMPLE = (open_model("opt-125m", "facebook/opt-125m", [GPU], family="opt"), play
 
 
 def test_a_playground_with_defaults_becomes_the_golden_leader_worker_set() -> None:
-    made = objects(*SAMPLE, workload="lws")
+    made = objects(*SAMPLE, workload=WorkloadChoice.LWS)
     assert set(made) == {"LeaderWorkerSet", "Service"}
     runner = made["LeaderWorkerSet"]["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]
     hook = runner.pop("lifecycle")
@@ -87,7 +88,7 @@ def test_a_playground_with_defaults_becomes_the_golden_leader_worker_set() -> No
 
 
 def test_its_hook_waits_for_both_gauges_on_the_serving_port() -> None:
-    made = objects(*SAMPLE, workload="lws")
+    made = objects(*SAMPLE, workload=WorkloadChoice.LWS)
     runner = made["LeaderWorkerSet"]["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]
     script = runner["lifecycle"]["preStop"]["exec"]["command"][2]
     assert "http://localhost:8080/metrics" in script
@@ -98,7 +99,7 @@ def test_its_hook_waits_for_both_gauges_on_the_serving_port() -> None:
 
 
 def test_its_service_selects_the_leaders() -> None:
-    assert objects(*SAMPLE, workload="lws")["Service"] == {
+    assert objects(*SAMPLE, workload=WorkloadChoice.LWS)["Service"] == {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": "opt-125m-lb", "namespace": "default"},
@@ -113,7 +114,7 @@ def test_its_service_selects_the_leaders() -> None:
 
 
 def test_what_is_told_about_it() -> None:
-    (item,) = fleet_of(*SAMPLE, workload="lws").rendered
+    (item,) = fleet_of(*SAMPLE, workload=WorkloadChoice.LWS).rendered
     assert (workload_of(item).kind, workload_of(item).name, item.namespace, item.model) == (
         "LeaderWorkerSet",
         "opt-125m",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from components.fleet.words import Edition, WorkloadChoice
 from tests.fleets import (
     container,
     fleet_of,
@@ -195,7 +196,7 @@ class TestGroup:
     @pytest.mark.parametrize("fields", [{"version": "v0.19.0"}, {"version": "nightly"}, {}])
     def test_new_vllm_joins_without_ray(self, fields: dict[str, str]) -> None:
         """The image has no Ray since v0.19 (kubernetes-sigs/lws#835, vllm-project/vllm#39400)."""
-        runtimes = "upstream" if fields else "current"
+        runtimes = Edition.UPSTREAM if fields else Edition.CURRENT
         spec = group(self.PIPELINE, playground(**uses("vllm", **fields)), runtimes=runtimes)
         template = spec["leaderWorkerTemplate"]
         leader, worker = first(template["leaderTemplate"]), first(template["workerTemplate"])
@@ -238,7 +239,7 @@ class TestGroup:
         assert made["Service"]["spec"]["selector"]["leaderworkerset.sigs.k8s.io/worker-index"] == "0"
 
     def test_a_deployment_cannot_hold_it(self) -> None:
-        problem = the_error(self.PIPELINE, playground(), workload="deployment")
+        problem = the_error(self.PIPELINE, playground(), workload=WorkloadChoice.DEPLOYMENT)
         assert "2 pods per replica" in problem.reason
         assert "auto" in problem.reason
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from components.fleet.words import Edition, Realization
 from tests.fleets import GPU, container, fleet_of, objects, open_model, playground, pod, runtime, the_error, warnings
 
 MODEL = open_model()
@@ -216,7 +217,7 @@ class TestSpeculativeDecoding:
     DRAFT = open_model("d", "Qwen/Draft")
 
     def args(self, **fields: Any) -> list[str]:
-        options = {"runtimes": fields.pop("runtimes", "upstream")}
+        options = {"runtimes": fields.pop("runtimes", Edition.UPSTREAM)}
         spec = {"modelClaims": DRAFTED, **uses("vllm", **fields)}
         found: list[str] = container(MODEL, self.DRAFT, playground(**spec), **options)["args"]
         return found
@@ -229,7 +230,8 @@ class TestSpeculativeDecoding:
         assert "--speculative-config" not in args
 
     @pytest.mark.parametrize(
-        "fields", [{"version": "v0.8.2"}, {"version": "v0.10.1.1"}, {"version": "nightly"}, {"runtimes": "current"}]
+        "fields",
+        [{"version": "v0.8.2"}, {"version": "v0.10.1.1"}, {"version": "nightly"}, {"runtimes": Edition.CURRENT}],
     )
     def test_new_versions_get_the_json_option(self, fields: Any) -> None:
         args = self.args(**fields)
@@ -295,10 +297,10 @@ class TestFlags:
             ({}, "server", ["-fa"], ["-fa"]),  # of the old address: no newer than February 2025
             ({}, "server-cuda", ["--flash-attn", "on"], ["--flash-attn"]),
             ({}, "server-b6500", ["-fa"], ["-fa", "on"]),
-            ({"runtimes": "current"}, None, ["-fa"], ["-fa", "on"]),
-            ({"runtimes": "current"}, "server-b6000", ["-fa"], ["-fa"]),
-            ({"runtimes": "current"}, "server", ["--draft-max", "8"], ["--spec-draft-n-max", "8"]),
-            ({"runtimes": "current"}, None, ["-c", "4096"], ["-c", "4096"]),
+            ({"runtimes": Edition.CURRENT}, None, ["-fa"], ["-fa", "on"]),
+            ({"runtimes": Edition.CURRENT}, "server-b6000", ["-fa"], ["-fa"]),
+            ({"runtimes": Edition.CURRENT}, "server", ["--draft-max", "8"], ["--spec-draft-n-max", "8"]),
+            ({"runtimes": Edition.CURRENT}, None, ["-c", "4096"], ["-c", "4096"]),
         ],
     )
     def test_the_users_arguments_are_spelled_for_the_version(
@@ -323,7 +325,7 @@ class TestFlags:
     def test_what_is_wrong_is_told_of_the_element(
         self, backend: str, args: list[str], severity: str, index: int, words: tuple[str, ...]
     ) -> None:
-        fleet = fleet_of(GGUF, playground(**uses(backend, args=args)), runtimes="current")
+        fleet = fleet_of(GGUF, playground(**uses(backend, args=args)), runtimes=Edition.CURRENT)
         (problem,) = fleet.problems
         assert (problem.severity, problem.path) == (severity, f"spec.backendRuntimeConfig.args[{index}]")
         assert all(word in problem.reason for word in words)
@@ -381,4 +383,4 @@ class TestFlags:
         """It hands on what is written, and the engine stops."""
         documents = GGUF, playground(**uses(backend, version=version, args=args))
         assert not fleet_of(*documents).problems
-        assert the_error(*documents, realization="operator").path == path
+        assert the_error(*documents, realization=Realization.OPERATOR).path == path

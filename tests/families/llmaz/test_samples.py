@@ -8,6 +8,7 @@ import pytest
 from components.families import kinds, load
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
+from components.fleet.words import Edition, WorkloadChoice
 from components.nodes.fit import fit
 from components.plan.rendering import render_fleet
 from tests.fleets import SAMPLES, endpoint_of, errors
@@ -35,7 +36,8 @@ def test_the_table_of_the_spec_is_covered() -> None:
 
 @pytest.mark.parametrize("sample", NAMES)
 @pytest.mark.parametrize(
-    "options", [{}, {"workload": "lws"}, {"runtimes": "current"}, {"cache": ModelCache(claim="weights")}]
+    "options",
+    [{}, {"workload": WorkloadChoice.LWS}, {"runtimes": Edition.CURRENT}, {"cache": ModelCache(claim="weights")}],
 )
 def test_samples_become_valid_objects(sample: str, options: dict[str, Any]) -> None:
     fleet = rendered(sample, **options)

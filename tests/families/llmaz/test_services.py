@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
+from components.api.words import Word
 from components.families import parse
 from components.fleet.options import Options
+from components.fleet.words import Edition, Realization, WorkloadChoice
 from components.plan.rendering import render_fleet
 from tests.fleets import (
     GPU,
@@ -108,8 +110,8 @@ class TestHandWritten:
 
     def test_a_rollout_strategy_is_copied_and_has_a_default(self) -> None:
         written = {"type": "RollingUpdate", "rollingUpdateConfiguration": {"maxUnavailable": 2, "maxSurge": 1}}
-        assert lws(MODEL, service(rolloutStrategy=written), workload="lws")["rolloutStrategy"] == written
-        assert lws(MODEL, service(), workload="lws")["rolloutStrategy"] == {
+        assert lws(MODEL, service(rolloutStrategy=written), workload=WorkloadChoice.LWS)["rolloutStrategy"] == written
+        assert lws(MODEL, service(), workload=WorkloadChoice.LWS)["rolloutStrategy"] == {
             "type": "RollingUpdate",
             "rollingUpdateConfiguration": {"maxUnavailable": 1, "maxSurge": 0},
         }
@@ -181,7 +183,7 @@ class TestWorkloadKind:
         assert made["spec"]["priorityClassName"] == "leader"
 
     def test_lws_when_asked_for(self) -> None:
-        spec = lws(MODEL, service(replicas=4), workload="lws")
+        spec = lws(MODEL, service(replicas=4), workload=WorkloadChoice.LWS)
         assert (spec["replicas"], spec["startupPolicy"], spec["leaderWorkerTemplate"]["size"]) == (
             4,
             "LeaderReady",
@@ -212,11 +214,14 @@ class TestScaling:
     @pytest.mark.parametrize(
         ("workload", "target"),
         [
-            ("auto", {"apiVersion": "apps/v1", "kind": "Deployment", "name": "p"}),
-            ("lws", {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": "p"}),
+            (WorkloadChoice.AUTO, {"apiVersion": "apps/v1", "kind": "Deployment", "name": "p"}),
+            (
+                WorkloadChoice.LWS,
+                {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": "p"},
+            ),
         ],
     )
-    def test_the_autoscaler_owns_the_replicas_of_the_workload(self, workload: str, target: Any) -> None:
+    def test_the_autoscaler_owns_the_replicas_of_the_workload(self, workload: WorkloadChoice, target: Any) -> None:
         made = objects(MODEL, self.OWN, self.elastic(HPA, minReplicas=2, maxReplicas=5), workload=workload)
         assert made["HorizontalPodAutoscaler"] == {
             "apiVersion": "autoscaling/v2",
@@ -288,7 +293,7 @@ class TestOperator:
     DOCUMENTS = (MODEL, runtime(), playground(backendRuntimeConfig={"backendName": "own"}))
 
     def test_resources_keep_what_was_written(self) -> None:
-        made = objects(*self.DOCUMENTS, realization="operator", namespace="llm")
+        made = objects(*self.DOCUMENTS, realization=Realization.OPERATOR, namespace="llm")
         assert set(made) == {"OpenModel", "BackendRuntime", "Playground"}
         assert made["OpenModel"] == MODEL
         assert made["BackendRuntime"] == runtime()
@@ -296,13 +301,13 @@ class TestOperator:
         assert made["Playground"]["metadata"] == {"name": "p", "namespace": "llm"}
 
     def test_models_and_runtimes_come_first(self) -> None:
-        kinds = [item.kind for item in fleet_of(*reversed(self.DOCUMENTS), realization="operator").rendered]
+        kinds = [item.kind for item in fleet_of(*reversed(self.DOCUMENTS), realization=Realization.OPERATOR).rendered]
         assert kinds[-1] == "Playground"
         assert {item.kind for item in fleet_of(*self.DOCUMENTS).rendered} == {"Playground"}
 
     def test_endpoint_and_demand_are_known_all_the_same(self) -> None:
         flavored = open_model(flavors=[{**GPU, "params": {"INSTANCE-TYPE": "g5.xlarge"}}])
-        item = fleet_of(flavored, playground(), realization="operator").rendered[-1]
+        item = fleet_of(flavored, playground(), realization=Realization.OPERATOR).rendered[-1]
         native = fleet_of(flavored, playground()).rendered[-1]
         # The operator makes the Service; everything else of the endpoint is the same.
         assert endpoint_of(item) == replace(endpoint_of(native), body=None)
@@ -312,32 +317,36 @@ class TestOperator:
 
     def test_parallelism_that_the_operator_would_ignore_is_refused(self) -> None:
         gpus = {"name": "f", "limits": {"nvidia.com/gpu": 4}, "params": {"TP": "4"}}
-        problem = the_error(open_model(flavors=[gpus]), playground(), realization="operator")
+        problem = the_error(open_model(flavors=[gpus]), playground(), realization=Realization.OPERATOR)
         assert "TP" in problem.reason
         assert "native" in problem.reason
 
-    @pytest.mark.parametrize("option", [{"workload": "deployment"}, {"runtimes": "current"}])
+    @pytest.mark.parametrize("option", [{"workload": WorkloadChoice.DEPLOYMENT}, {"runtimes": Edition.CURRENT}])
     def test_options_that_the_operator_cannot_know_are_refused(self, option: Any) -> None:
         (name,) = option
-        problem = the_error(MODEL, playground(), realization="operator", **option)
+        problem = the_error(MODEL, playground(), realization=Realization.OPERATOR, **option)
         assert name in problem.reason
 
     def test_what_is_wrong_is_found_before_the_operator_finds_it(self) -> None:
-        assert errors(fleet_of(playground(), realization="operator"))
+        assert errors(fleet_of(playground(), realization=Realization.OPERATOR))
 
 
 @pytest.mark.parametrize(
-    ("words", "match"),
+    ("vocabulary", "field", "words"),
     [
-        ({"realization": "magic"}, "realization must be one of native, operator"),
-        ({"workload": "pod"}, "workload must be one of auto, lws, deployment"),
-        ({"runtimes": "old"}, "runtimes must be one of upstream, current"),
-        ({"namespace": "A b"}, "namespace"),
+        (Realization, "realization", "native, operator"),
+        (WorkloadChoice, "workload", "auto, lws, deployment"),
+        (Edition, "runtimes", "upstream, current"),
     ],
 )
-def test_options_know_their_words(words: dict[str, str], match: str) -> None:
-    with pytest.raises(ValueError, match=match):
-        Options(**words)  # type: ignore[arg-type]
+def test_a_word_outside_its_vocabulary_is_refused(vocabulary: type[Word], field: str, words: str) -> None:
+    with pytest.raises(ValueError, match=f"^{field} must be one of {words}, found 'magic'$"):
+        vocabulary.read("magic", field)
+
+
+def test_a_namespace_must_be_a_name() -> None:
+    with pytest.raises(ValueError, match=r"^namespace must be lower-case letters"):
+        Options(namespace="A b")
 
 
 class TestFleet:
@@ -394,7 +403,7 @@ class TestFleet:
 
     def test_objects_of_two_resources_cannot_have_one_name(self) -> None:
         """The headless Service of a LeaderWorkerSet ``a-lb`` is the balancer of ``a``."""
-        problem = the_error(MODEL, playground("a"), playground("a-lb"), workload="lws")
+        problem = the_error(MODEL, playground("a"), playground("a-lb"), workload=WorkloadChoice.LWS)
         assert "a-lb" in problem.reason
         assert not errors(fleet_of(MODEL, playground("a"), playground("a-lb")))
 

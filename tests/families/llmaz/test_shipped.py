@@ -8,7 +8,8 @@ import pytest
 
 from components.api.kinds import KINDS
 from components.families.llmaz.backend import serving_port
-from components.families.llmaz.shipped import EDITIONS, shipped, shipped_names
+from components.families.llmaz.shipped import shipped, shipped_names
+from components.fleet.words import Edition, WorkloadChoice
 from tests.fleets import GPU, container, fleet_of, objects, open_model, playground, pod, runtime
 
 MODEL_PATH = "/workspace/models/models--Qwen--Qwen2-0.5B"
@@ -147,7 +148,7 @@ def test_ollama_serves_pulls_and_stays() -> None:
 
 @pytest.mark.parametrize("backend", TABLE)
 def test_no_current_image_floats(backend: str) -> None:
-    current = shipped(backend, "current")
+    current = shipped(backend, Edition.CURRENT)
     assert current is not None
     version = current.spec.version
     assert any(character.isdigit() for character in version), version
@@ -158,10 +159,10 @@ def test_no_current_image_floats(backend: str) -> None:
     assert upstream.spec.recommended_configs == current.spec.recommended_configs
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
-@pytest.mark.parametrize("workload", ["lws", "deployment"])
+@pytest.mark.parametrize("edition", Edition)
+@pytest.mark.parametrize("workload", [WorkloadChoice.LWS, WorkloadChoice.DEPLOYMENT])
 @pytest.mark.parametrize("backend", TABLE)
-def test_what_is_rendered_is_valid_kubernetes(backend: str, workload: str, edition: str) -> None:
+def test_what_is_rendered_is_valid_kubernetes(backend: str, workload: WorkloadChoice, edition: Edition) -> None:
     model, play = documents(backend)
     model["spec"]["inferenceConfig"] = {"flavors": [{**GPU, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}]}
     elastic = {"maxReplicas": 3, "scaleTrigger": {"hpa": {}}}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from components.api.documents.writer import dump_all
 from components.api.problems import Problem
 from components.fleet.options import ModelCache, Options, PodOverrides
+from components.fleet.words import Edition
 from components.front_door.door import FrontDoor, front_door
 from components.hardening.network_policies import Allowed, network_policies
 from components.hardening.workloads import Hardening, harden
@@ -292,7 +293,7 @@ class TestOptions:
         assert shared(named)[0] == ("PriorityClass", "", "llmkube-low")
 
     def test_the_edition_chooses_default_images(self) -> None:
-        assert container(isvc(), model(), runtimes="current")["image"].startswith(
+        assert container(isvc(), model(), runtimes=Edition.CURRENT)["image"].startswith(
             "ghcr.io/ggml-org/llama.cpp:server-b"
         )
 

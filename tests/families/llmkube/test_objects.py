@@ -9,6 +9,7 @@ import pytest
 from components.engines.registry import engine_of, engines
 from components.families.llmkube.facts import llmkube
 from components.fleet.options import ModelCache
+from components.fleet.words import Edition
 from components.metrics.chain import metric_chain
 from tests.families.llmkube.support import (
     EXISTS,
@@ -444,10 +445,10 @@ def test_llamacpp_needs_no_shared_memory() -> None:
     assert names == ["model-cache"]
 
 
-@pytest.mark.parametrize("edition", ["upstream", "current"])
+@pytest.mark.parametrize("edition", Edition)
 @pytest.mark.parametrize("runtime", ["llamacpp", "vllm", "tgi"])
 def test_default_images_hold_the_engine_and_current_ones_are_those_of_the_other_kinds(
-    runtime: str, edition: str
+    runtime: str, edition: Edition
 ) -> None:
     images = llmkube().runtimes[runtime].images[edition]
     for hardware, image in images.items():
@@ -456,9 +457,9 @@ def test_default_images_hold_the_engine_and_current_ones_are_those_of_the_other_
         assert engine is not None, image
         assert engine.name == runtime
         assert hardware in ("cpu", *llmkube().resources)
-        assert edition == "upstream" or tag not in ("latest", "server")
+        assert edition == Edition.UPSTREAM or tag not in ("latest", "server")
     plain = images.get("cpu", images["nvidia"])
-    assert edition == "upstream" or plain == ":".join(engines()[runtime].current)
+    assert edition == Edition.UPSTREAM or plain == ":".join(engines()[runtime].current)
 
 
 @pytest.mark.parametrize("name", ["critical", "high", "normal", "low", "batch"])

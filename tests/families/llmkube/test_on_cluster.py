@@ -9,6 +9,7 @@ import pytest
 from components.families import load
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
+from components.fleet.words import Edition
 from components.plan.rendering import render_fleet
 from tests.fleet.test_on_cluster import eventually
 from tests.fleets import endpoint_of, errors
@@ -58,7 +59,7 @@ def test_every_runtime_is_in_the_sample() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"runtimes": "current", "cache": ModelCache(claim="weights")}, {"cache": ModelCache(host_path="/m")}],
+    [{}, {"runtimes": Edition.CURRENT, "cache": ModelCache(claim="weights")}, {"cache": ModelCache(host_path="/m")}],
 )
 def test_the_api_server_accepts_every_object(ready: Kube, options: dict[str, Any]) -> None:
     for body in (body for item in fleet(**options).rendered for body in item.objects):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from components.fleet.words import Realization
 from tests.families.llmkube.support import EXISTS, GPUS, Object, gpu, isvc, model, problem
 from tests.fleets import errors, fleet_of, warnings
 
@@ -233,7 +234,7 @@ def documents(service: Object, weights: Object) -> tuple[Object, ...]:
 def test_what_the_operator_does_otherwise_is_refused_with_the_way_out(
     service: Object, weights: Object, path: str, words: str
 ) -> None:
-    found = problem(*documents(service, weights), realization="operator")
+    found = problem(*documents(service, weights), realization=Realization.OPERATOR)
     assert (found.kind, found.name, found.path) == ("InferenceService", "svc", path)
     assert words in found.reason
     assert "realization 'native'" in found.reason
@@ -247,23 +248,23 @@ def test_it_is_right_natively(service: Object, weights: Object) -> None:
 @pytest.mark.parametrize(("weights", "mended"), [(row[2], row[5]) for row in BROKEN], ids=IDS)
 def test_the_way_out_is_left_to_the_operator(weights: Object, mended: Object) -> None:
     weights = MENDED.get(weights.get("source", ""), weights)
-    fleet = fleet_of(*documents(mended, weights), realization="operator")
+    fleet = fleet_of(*documents(mended, weights), realization=Realization.OPERATOR)
     assert [str(p) for p in errors(fleet)] == []
     assert [item.name for item in fleet.rendered] == ["draft", "gpt2", "m1", "svc"]
 
 
 @pytest.mark.parametrize(("service", "weights"), [row[1:] for row in FINE], ids=[row[0] for row in FINE])
 def test_what_the_operator_does_alike_is_left_to_it(service: Object, weights: Object) -> None:
-    assert [str(p) for p in errors(fleet_of(*documents(service, weights), realization="operator"))] == []
+    assert [str(p) for p in errors(fleet_of(*documents(service, weights), realization=Realization.OPERATOR))] == []
 
 
 @pytest.mark.parametrize("row", DOUBTFUL, ids=[row[0] for row in DOUBTFUL])
 def test_what_the_operator_leaves_out_is_told(row: tuple[str, Object, Object, str, Object, Object]) -> None:
     _, service, weights, path, other, others = row
-    found = problem(*documents(service, weights), realization="operator", severity="warning")
+    found = problem(*documents(service, weights), realization=Realization.OPERATOR, severity="warning")
     assert found.path == path
     assert "realization 'native'" in found.reason
-    assert not fleet_of(*documents(other, others), realization="operator").problems
+    assert not fleet_of(*documents(other, others), realization=Realization.OPERATOR).problems
     assert not fleet_of(*documents(service, weights)).problems
 
 
@@ -271,18 +272,18 @@ def test_what_the_operator_leaves_out_is_told(row: tuple[str, Object, Object, st
     "service", [tgi(), tgi(tgiConfig={"quantize": "awq"}), {**vllm(""), "image": "vllm/vllm-openai", **TOKEN}]
 )
 def test_no_token_is_missed_where_none_is_handed_to_tgi(service: Object) -> None:
-    fleet = fleet_of(*documents(service, REPOSITORY), realization="operator")
+    fleet = fleet_of(*documents(service, REPOSITORY), realization=Realization.OPERATOR)
     assert not errors(fleet)
     assert "spec.tgiConfig.hfTokenSecretRef" not in {p.path for p in warnings(fleet)}
 
 
 def test_a_draft_that_is_nowhere_is_refused_once() -> None:
     service = vllm("8.2", speculative={"enabled": True, "model": "nowhere"})
-    found = problem(*documents(service, REPOSITORY), realization="operator")
+    found = problem(*documents(service, REPOSITORY), realization=Realization.OPERATOR)
     assert found.path == "spec.vllmConfig.speculative.model"
     assert "nowhere" in found.reason
 
 
 @pytest.mark.parametrize("service", [tgi(), {**voice(), "endpoint": {"port": 8998}}])
 def test_a_claim_is_for_runtimes_with_an_init_container(service: Object) -> None:
-    assert problem(*documents(service, CLAIM), realization="operator").path == "spec.modelRef"
+    assert problem(*documents(service, CLAIM), realization=Realization.OPERATOR).path == "spec.modelRef"

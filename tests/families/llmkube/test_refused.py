@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
+from components.fleet.words import Edition, Realization
 from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
 from tests.families.llmkube import api_documents as llmkube_documents
@@ -99,7 +100,7 @@ def test_an_ordinary_service_is_told_nothing() -> None:
 
 class TestOperator:
     def rendered(self, *documents: Object, **options: Any) -> Fleet:
-        return fleet_of(*documents, realization="operator", **options)
+        return fleet_of(*documents, realization=Realization.OPERATOR, **options)
 
     def test_the_resources_are_handed_over_as_they_are_written(self) -> None:
         service, weights = isvc("svc.a", replicas=2, **GPUS, tolerations=[EXISTS]), model()
@@ -159,7 +160,12 @@ class TestOperator:
 
     @pytest.mark.parametrize(
         "option",
-        [{"cache": ModelCache(claim="c")}, {"grace_seconds": 5}, {"runtimes": "current"}, {"scheduler_name": "x"}],
+        [
+            {"cache": ModelCache(claim="c")},
+            {"grace_seconds": 5},
+            {"runtimes": Edition.CURRENT},
+            {"scheduler_name": "x"},
+        ],
     )
     def test_options_that_it_cannot_be_told_are_refused(self, option: Object) -> None:
         (found,) = errors(self.rendered(isvc(), model(), **option))
@@ -185,9 +191,9 @@ def pairs() -> st.SearchStrategy[tuple[Object, Object]]:
 
 
 @settings(max_examples=800, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
-@given(pairs(), st.sampled_from(["native", "operator"]), st.sampled_from([None, ModelCache(claim="c")]))
+@given(pairs(), st.sampled_from(Realization), st.sampled_from([None, ModelCache(claim="c")]))
 def test_any_document_is_rendered_or_refused_with_a_path(
-    pair: tuple[Object, Object], realization: str, cache: ModelCache | None
+    pair: tuple[Object, Object], realization: Realization, cache: ModelCache | None
 ) -> None:
     fleet = render_fleet(map(read, pair), Options(realization=realization, cache=cache))
     rendered = [item for item in fleet.rendered if item.kind == "InferenceService"]

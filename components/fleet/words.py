@@ -1,0 +1,37 @@
+"""The words that say how a fleet is rendered."""
+
+from ..api.words import Word
+
+
+class Realization(Word):
+    """How a resource becomes real."""
+
+    NATIVE = "native"
+    """Rendered here, as plain Kubernetes objects."""
+    OPERATOR = "operator"
+    """Created as it is, for the upstream operator."""
+
+    @property
+    def is_native(self) -> bool:
+        """Whether no operator takes part."""
+        return self is Realization.NATIVE
+
+
+class WorkloadChoice(Word):
+    """Which workload a replica becomes."""
+
+    AUTO = "auto"
+    """A Deployment where a replica is one pod, a LeaderWorkerSet where it spans several."""
+    LWS = "lws"
+    """Always a LeaderWorkerSet, as llmaz does."""
+    DEPLOYMENT = "deployment"
+    """Always a Deployment; a replica that spans several pods is refused."""
+
+
+class Edition(Word):
+    """Which images of the engines are taken where a resource names none."""
+
+    UPSTREAM = "upstream"
+    """The tags that the upstream projects ship; some of them float."""
+    CURRENT = "current"
+    """Newer tags of the same engines, none of them floating."""
