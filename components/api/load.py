@@ -1,5 +1,6 @@
 """Reads manifests: files or folders of YAML in, checked resources and every problem out."""
 
+import contextlib
 import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -28,7 +29,11 @@ class Source:
 
     @functools.cached_property
     def _nodes(self) -> list[Node]:
-        return list(nodes(self._text))
+        """The documents, up to one that is not YAML: the reader reports that where it is."""
+        found: list[Node] = []
+        with contextlib.suppress(YamlError):
+            found.extend(nodes(self._text))
+        return found
 
     def line(self, index: int, parts: list[str | int]) -> int:
         """Return the line of a field of a document."""
@@ -126,22 +131,30 @@ def objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Ma
 def _files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Path]:
     seen = set()
     for given in paths:
-        path = Path(given)
-        if path.is_dir():
-            found = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
-            if not found:
-                problems.append(
-                    _file_problem(path, "no *.yaml or *.yml file in this folder", severity=Severity.WARNING)
-                )
-        elif path.exists():
-            found = [path]
-        else:
-            problems.append(_file_problem(path, "no such file or folder; check the path"))
-            continue
-        for file in found:
+        for file in _below(Path(given), problems):
             if file.resolve() not in seen:
                 seen.add(file.resolve())
                 yield file
+
+
+def _below(path: Path, problems: list[Problem]) -> list[Path]:
+    """Return a file, or the manifests of a folder."""
+    try:
+        if path.is_dir():
+            found = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+            if not found:
+                reason = "no *.yaml or *.yml file in this folder"
+                problems.append(_file_problem(path, reason, severity=Severity.WARNING))
+            return found
+        if path.is_file():
+            return [path]
+        there = path.exists()
+    except OSError as error:
+        problems.append(_file_problem(path, f"cannot be read: {error.strerror}"))
+        return []
+    reason = "is neither a file nor a folder; name a file of manifests" if there else "no such file or folder"
+    problems.append(_file_problem(path, reason if there else f"{reason}; check the path"))
+    return []
 
 
 def _text(file: Path, problems: list[Problem]) -> str | None:

@@ -23,17 +23,22 @@ _TYPES = {
     "model_type": "a map",
     "model_attributes_type": "a map",
 }
+_MOST_HINTS = 50
+"""Looking for a near name takes longer than all the rest; whoever has so many unknown fields knows by then."""
 _BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
 
 
 def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
     """Yield every problem of one object: its path and the reason."""
     seen = set()
+    hints = _MOST_HINTS
     for item in error.errors(include_url=False):
         for path, reason in _one(dict(item)):
             if (path, reason) not in seen:
                 seen.add((path, reason))
-                yield path, reason + (_hint(path, kind) if reason == UNKNOWN else "")
+                hinted = reason == UNKNOWN and hints > 0
+                hints -= hinted
+                yield path, reason + (_hint(path, kind) if hinted else "")
 
 
 def _hint(path: tuple[str | int, ...], kind: Kind) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
 
 class Severity(enum.StrEnum):
     """What a problem does to the resource that has it."""
@@ -32,7 +34,7 @@ class Problem:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
         field = f"{self.path}: " if self.path else ""
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {subject}{field}{self.reason}"
+        return printable(f"{place}: {subject}{field}{self.reason}")
 
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""
@@ -47,6 +49,11 @@ class Problem:
     def place(self) -> tuple[str, int, str, str]:
         """Sort key: by file, then line, then field."""
         return (self.file, self.line, self.path, self.reason)
+
+
+def printable(text: str) -> str:
+    """Escape control characters and line ends, so that no text of a manifest forges a line of a log."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not for being an error

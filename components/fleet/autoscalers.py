@@ -1,8 +1,9 @@
 """Autoscalers: what moves the replicas of a workload, be it of the same resource or of another one's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from ..api.problems import did_you_mean
 from .capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
 from .objects import Key, Object
 from .origins import Origin
@@ -14,6 +15,26 @@ _APIS = {
     "Object": CUSTOM_METRICS,
     "External": EXTERNAL_METRICS,
 }
+
+
+def body_field(kind: str) -> str:
+    """Return the field that has what a metric of a type says."""
+    return f"{kind[:1].lower()}{kind[1:]}"
+
+
+def is_well_formed(metric: Object) -> bool:
+    """Tell whether a metric has a type that there is, and says something of it."""
+    return metric.get("type") in _APIS and body_field(metric["type"]) in metric
+
+
+def _malformed(metrics: Iterable[Object]) -> Iterator[tuple[str, str]]:
+    for position, metric in enumerate(metrics):
+        kind = str(metric.get("type", ""))
+        if kind not in _APIS:
+            hint = did_you_mean(kind, _APIS) or "; choose one of them"
+            yield f"metrics[{position}].type", f"must be one of {', '.join(_APIS)}, found {kind!r}{hint}"
+        elif body_field(kind) not in metric:
+            yield f"metrics[{position}].{body_field(kind)}", f"is required for type {kind}; set it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +79,11 @@ class Autoscaler:
         """Kind, namespace and name of the workload that it moves."""
         aim = self.hpa["spec"]["scaleTargetRef"]
         return aim["kind"], self.hpa["metadata"]["namespace"], aim["name"]
+
+    @property
+    def malformed(self) -> tuple[tuple[str, str], ...]:
+        """The metrics that the API server refuses for their shape: field and reason."""
+        return tuple(_malformed(self.hpa["spec"].get("metrics") or ()))
 
     @property
     def apis(self) -> frozenset[str]:

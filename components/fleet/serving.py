@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..api.findings import Findings, Unrenderable
 from ..api.load import Loaded
 from ..engines.command_line import CommandLine
 from ..engines.images import image_of
@@ -32,6 +33,24 @@ def render_declared(source: Loaded, options: Options, operator: str) -> Rendered
     return Rendered(
         source, source.kind.kind, source.name, namespace, others=(written,), requires=frozenset({operator})
     )
+
+
+def require_containers(group: Object, path: str, findings: Findings) -> None:
+    """Report templates of a group that have no containers: no pod could be made of them.
+
+    Raises:
+        Unrenderable: there are such templates; each is in ``findings``.
+    """
+    lacking = [
+        part
+        for part in ("leaderTemplate", "workerTemplate")
+        if group.get(part) is not None and not (group[part].get("spec") or {}).get("containers")
+    ]
+    for part in lacking:
+        remedy = "add one" if part == "workerTemplate" else "add one, or remove the template"
+        findings.error(f"{path}.{part}.spec.containers", f"must have at least one container, found none; {remedy}")
+    if lacking:
+        raise Unrenderable
 
 
 def command_line(container: Object, engine: str, tag: str) -> CommandLine:

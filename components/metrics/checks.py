@@ -15,6 +15,7 @@ _CALM = "behavior.scaleDown: {stabilizationWindowSeconds: 600, policies: [{type:
 
 def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: str) -> Iterator[Problem]:
     """Yield what is wrong with an autoscaler of a fleet."""
+    yield from (scaler.problem(path, reason) for path, reason in scaler.autoscaler.malformed)
     for use in scaler.uses:
         if use.kind in ("Resource", "ContainerResource"):
             yield from _requests(use)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..api.problems import Problem, Severity
 from ..engines.exporters import Exporter, exporter_of
 from ..engines.metrics import Metric, find_anywhere
-from ..fleet.autoscalers import Autoscaler
+from ..fleet.autoscalers import Autoscaler, body_field, is_well_formed
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.workloads import Workload
@@ -56,7 +56,9 @@ class Scaler:
         if not metrics:
             resource = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
             return (Use(self, "metrics", "Resource", resource),)
-        return tuple(_use(self, position, metric) for position, metric in enumerate(metrics))
+        return tuple(
+            _use(self, position, metric) for position, metric in enumerate(metrics) if is_well_formed(metric)
+        )
 
     def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return a problem of a field below the trigger, at the place in the manifest that brought it."""
@@ -98,7 +100,7 @@ class Use:
     @property
     def place(self) -> str:
         """Its path with the field of its kind."""
-        return f"{self.path}.{self.kind[0].lower()}{self.kind[1:]}"
+        return f"{self.path}.{body_field(self.kind)}"
 
     @property
     def exporter(self) -> Exporter:
@@ -152,4 +154,4 @@ def _scraped(item: Rendered, workload: Workload) -> Scraped:
 
 def _use(scaler: Scaler, position: int, metric: Object) -> Use:
     kind = str(metric["type"])
-    return Use(scaler, f"metrics[{position}]", kind, metric[kind[0].lower() + kind[1:]])
+    return Use(scaler, f"metrics[{position}]", kind, metric[body_field(kind)])

@@ -13,6 +13,7 @@ from components.fleet.autoscalers import Autoscaler
 from components.fleet.rendered import Fleet
 from components.fleet.words import WorkloadChoice
 from components.metrics.chain import MetricChain, MetricSettings, metric_chain, with_scaled_objects
+from components.prerequisites.needed import ClusterFacts, prerequisites
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, runner, runtime, service
 
 MODEL = open_model()
@@ -78,6 +79,14 @@ def with_minimum(fleet: Fleet, minimum: int) -> Fleet:
         fleet,
         rendered=tuple(replace(item, autoscalers=tuple(map(changed, item.autoscalers))) for item in fleet.rendered),
     )
+
+
+def installed(*documents: dict[str, Any], adapter: str = "prometheus-adapter") -> set[str]:
+    """The charts that an environment installs for what its autoscalers read."""
+    fleet = fleet_of(MODEL, *documents)
+    facts = ClusterFacts(adapter=adapter)
+    further = ((chart, title) for chart, titles in metric_chain(fleet).needs.items() for title in titles)
+    return {each.chart.name for each in prerequisites(fleet, (), facts, further)}
 
 
 class TestMonitors:
@@ -150,7 +159,6 @@ class TestMonitors:
         fleet = fleet_of(open_model(source=model), document, monitoring=monitoring)
         found = metric_chain(fleet)
         assert bool(found.monitors) is scraped
-        assert found.needs == ({"prometheus"} if scraped else frozenset())
 
     def test_what_an_autoscaler_reads_is_scraped_whatever_its_engine(self) -> None:
         found = chain(runtime(), scaled(pods("waiting"), backend="own"))
@@ -234,7 +242,7 @@ class TestAdapter:
             ],
             "external": [],
         }
-        assert found.needs == {"prometheus", "prometheus-adapter"}
+        assert found.needs == {"prometheus": ("Playground/p",)}
 
     @pytest.mark.parametrize(
         ("backend", "version", "name"),
@@ -316,14 +324,14 @@ class TestAdapter:
     @pytest.mark.parametrize(
         ("metrics", "needs"),
         [
-            ([CPU], {"prometheus", "metrics-server"}),
-            ([], {"prometheus", "metrics-server"}),
+            ([CPU], {"metrics-server"}),
+            ([], {"metrics-server"}),
             ([pods("vllm:num_requests_waiting")], {"prometheus", "prometheus-adapter"}),
             ([pods("vllm:num_requests_waiting"), CPU], {"prometheus", "prometheus-adapter", "metrics-server"}),
         ],
     )
     def test_what_the_cluster_must_offer(self, metrics: list[Any], needs: set[str]) -> None:
-        assert chain(scaled(*metrics)).needs == needs
+        assert installed(scaled(*metrics)) == needs
 
     def test_without_autoscalers_there_are_no_rules(self) -> None:
         assert chain(playground()).adapter_rules == {"default": False, "custom": [], "external": []}
@@ -334,7 +342,7 @@ class TestKeda:
         fleet = fleet_of(MODEL, scaled(pods("vllm_num_requests_waiting"), behavior={"scaleDown": {
             "stabilizationWindowSeconds": 600}}), namespace="llm")  # fmt: skip
         found = metric_chain(fleet, MetricSettings(adapter="keda"))
-        assert found.needs == {"prometheus", "keda"}
+        assert found.needs == {"prometheus": ("Playground/p",)}
         assert found.adapter_rules == {"default": False, "custom": [], "external": []}
         assert found.scaled_objects == (
             {
@@ -420,7 +428,7 @@ class TestKeda:
     def test_cpu_alone_stays_with_kubernetes(self) -> None:
         found = chain(scaled(CPU), adapter="keda")
         assert not found.scaled_objects
-        assert found.needs == {"prometheus", "metrics-server"}
+        assert installed(scaled(CPU), adapter="keda") == {"metrics-server"}
 
     def test_cpu_beside_a_queue_moves_along_and_has_no_fallback(self) -> None:
         found = chain(scaled(pods("vllm:num_requests_waiting"), CPU), adapter="keda")
@@ -431,7 +439,8 @@ class TestKeda:
             "metadata": {"value": "50"},
         }
         assert "fallback" not in made["spec"]
-        assert found.needs == {"prometheus", "keda", "metrics-server"}
+        needed = installed(scaled(pods("vllm:num_requests_waiting"), CPU), adapter="keda")
+        assert needed == {"prometheus", "keda", "metrics-server"}
 
     def test_zero_needs_a_signal_from_in_front_of_the_pods(self) -> None:
         outside = external("inference_extension_flow_control_queue_size")

@@ -175,7 +175,7 @@ class _Reader:
     def _key(self, node: Node) -> str:
         if type(node) is not ScalarNode:
             raise YamlError(node.start_mark.line + 1, "a key must be text, found a map or a list")
-        key = node.value if node.tag == _TEXT else _plain(node.value) if node.tag == _PLAIN else node.value
+        key = _plain_key(node) if node.tag == _PLAIN else node.value
         if isinstance(key, str):
             return key
         if isinstance(key, bool):
@@ -189,6 +189,13 @@ class _Reader:
         if not all(isinstance(source, MappingNode) for source in sources):
             raise YamlError(node.start_mark.line + 1, "<< merges a map or a list of maps, found something else")
         return [self.read(source, depth) for source in sources]
+
+
+def _plain_key(node: Node) -> Scalar:
+    try:
+        return _plain(node.value)
+    except UnusableScalar as error:
+        raise YamlError(node.start_mark.line + 1, f"{error}; write the key in quotes") from None
 
 
 @functools.lru_cache(maxsize=65536)

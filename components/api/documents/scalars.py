@@ -24,6 +24,7 @@ _INTS: tuple[tuple[re.Pattern[str], int], ...] = (
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 
 Scalar = str | int | float | bool | None
+_MOST_DIGITS = 1000
 
 
 class UnusableScalar(ValueError):  # noqa: N818
@@ -51,13 +52,18 @@ def _number(text: str) -> Scalar:
     bare = text.replace("_", "")
     for grammar, base in _INTS:
         if grammar.match(bare):
-            number = int(bare, base) if base != 8 else int(bare.lower().replace("o", ""), 8)
-            if _SMALLEST <= number <= _LARGEST:
+            # Python refuses to read thousands of digits; no integer of 64 bits has so many.
+            number = _integer(bare, base) if len(bare) <= _MOST_DIGITS else None
+            if number is not None and _SMALLEST <= number <= _LARGEST:
                 return number
-            return _finite(float(bare)) if base == 10 else text
+            return _finite(float(bare), text) if base == 10 else text
     # A leading dot is read without removing underscores, as go-yaml does.
     candidate = text if text[0] == "." else bare
     return _finite(float(candidate), text) if _FLOAT.match(candidate) else text
+
+
+def _integer(bare: str, base: int) -> int:
+    return int(bare, base) if base != 8 else int(bare.lower().replace("o", ""), 8)
 
 
 def _finite(number: float, text: str = "") -> float | str:

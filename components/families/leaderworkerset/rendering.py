@@ -8,15 +8,20 @@ from ...fleet.objects import pod_templates
 from ...fleet.options import Options
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written, server_of
+from ...fleet.serving import as_written, require_containers, server_of
 from ...fleet.workloads import Workload
 
 _TEMPLATE = "spec.leaderWorkerTemplate"
 
 
-def render(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered:
-    """Return the object as it is written, with its pods as a workload that metrics and hardening see."""
+def render(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered:
+    """Return the object as it is written, with its pods as a workload that metrics and hardening see.
+
+    Raises:
+        Unrenderable: a template has no containers; it is in ``findings``.
+    """
     body = as_written(source, options)
+    require_containers(body["spec"]["leaderWorkerTemplate"], _TEMPLATE, findings)
     part, front = next(iter(pod_templates(body).items()))
     path = f"{_TEMPLATE}.{part}.spec.containers"
     server = server_of(front["spec"]["containers"], source, path)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from ...api.findings import Findings
 from ...engines.exporters import Exporter, exporter_of
 from ...engines.metrics import PROMETHEUS, find_anywhere
+from ...fleet.autoscalers import is_well_formed
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.workloads import Server
@@ -42,9 +43,11 @@ def turn_on_metrics(
 
 def reads_engine(metric: Object) -> bool:
     """Tell whether an autoscaler's metric comes from an engine: any of pods, external ones by their name."""
-    if metric.get("type") == "External":
+    if not is_well_formed(metric):
+        return False
+    if metric["type"] == "External":
         return find_anywhere(metric["external"]["metric"]["name"]) is not None
-    return metric.get("type") == "Pods"
+    return bool(metric["type"] == "Pods")
 
 
 def _report_off(exporter: Exporter, path: str, findings: Findings, *, scales: bool) -> None:

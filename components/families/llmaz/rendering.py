@@ -10,7 +10,7 @@ from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written
+from ...fleet.serving import as_written, require_containers
 from ...fleet.serving import render_declared as declared
 from .backend import Backend, add_shared_memory, choose_backend, runner_container, shared_memory
 from .flavors import check_choices, node_choices
@@ -70,6 +70,7 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
     spec = service.spec
     claim, path = _claim(service, None, spec.model_claims, library, findings)
     template = copy.deepcopy(spec.workload_template.wire())
+    require_containers(template, "spec.workloadTemplate", findings)
     cut = Parallelism(size=spec.workload_template.size)
     _check_group(claim, cut.size, path, findings)
     check_service_args(template, findings)

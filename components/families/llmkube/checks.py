@@ -6,8 +6,9 @@ from ...api.findings import Findings
 from ...api.names import is_dns1035_label, is_label_value, is_qualified_name
 from ...api.quantity import is_quantity, parse_quantity
 from .hardware import MODEL_PATH
-from .types.inference_service import InferenceService, InferenceServiceSpec, Model
+from .types.inference_service import InferenceService, InferenceServiceSpec, Model, ProbeOverrides
 
+_HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
 _MANAGED = ("app", "inference.llmkube.dev/model", "inference.llmkube.dev/service", "inference.llmkube.dev/runtime")
 
 
@@ -31,6 +32,15 @@ def check_names(service: InferenceService, findings: Findings) -> None:
     for key in spec.pod_labels or {}:
         if key in _MANAGED:
             findings.warn(f"spec.podLabels[{key}]", "has no effect: the pods' own label wins; remove it")
+
+
+def check_probes(spec: InferenceServiceSpec, findings: Findings) -> None:
+    """Report probes that ask nothing: the API server refuses a pod with one."""
+    for name, probe in (spec.probe_overrides or ProbeOverrides()).wire().items():
+        if probe is not None and not any(handler in probe for handler in _HANDLERS):
+            handlers = ", ".join(_HANDLERS)
+            reason = f"must have one of {handlers}, found none; remove it to keep the runtime's own probe"
+            findings.error(f"spec.probeOverrides.{name}", reason)
 
 
 def _check_labels(path: str, labels: Mapping[str, str], findings: Findings) -> None:

@@ -194,7 +194,7 @@ def _doubts(serving: Serving) -> Iterator[Fault]:
         yield MODEL_PATH, f"verifies the sha256 {who} for local sources alone; check the file itself"
     if model.refresh_policy == "OnChange" and model.source.startswith(("/", "file://")):
         yield MODEL_PATH, f"does not copy a local source {who} again; give a changed file another name"
-    if serving.port < FIRST_OPEN_PORT and not spec.security_context:
+    if serving.port < FIRST_OPEN_PORT and spec.security_context is None:
         rights = f"takes all rights away, also the one to listen on port {serving.port}"
         yield "spec.endpoint.port", f"{rights}; take one from {FIRST_OPEN_PORT}"
     token = spec.tgi_config and spec.tgi_config.hf_token_secret_ref

@@ -1,6 +1,7 @@
 """The pods of an InferenceService: container, probes, security, labels and placement (LLMKube spec 4.1, 4.2, 4.6)."""
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
@@ -15,6 +16,7 @@ from .weights import Weights
 
 FIRST_OPEN_PORT = 1024
 """Below it a port takes a right that containers do not have by default."""
+T = TypeVar("T")
 _PREFIX = "inference.llmkube.dev"
 
 
@@ -57,7 +59,7 @@ def pod_template(
     annotations = {**overrides.annotations, **(spec.pod_annotations or {})}
     if annotations:
         metadata["annotations"] = annotations
-    pod: Object = {"securityContext": spec.pod_security_context or _pod_security()}
+    pod: Object = {"securityContext": _given(spec.pod_security_context, _pod_security())}
     if weights.loader:
         pod["initContainers"] = [weights.loader]
     shared = _shared_memory(serving)
@@ -105,6 +107,11 @@ def selected_nodes(spec: InferenceServiceSpec, options: Options) -> dict[str, st
     return {**options.overrides.node_selector, **(spec.node_selector or {})}
 
 
+def _given(value: T | None, default: T) -> T:
+    """Return what is set, be it empty: an empty security context replaces the default as a whole."""
+    return default if value is None else value
+
+
 # -- the container
 
 
@@ -129,7 +136,7 @@ def _container(
     if mounts:
         container["volumeMounts"] = mounts
     container |= _probes(spec.probe_overrides or ProbeOverrides(), runtime, serving.port)
-    container["securityContext"] = spec.security_context or _security(serving.port)
+    container["securityContext"] = _given(spec.security_context, _security(serving.port))
     return container
 
 
@@ -162,7 +169,8 @@ def _probes(overrides: ProbeOverrides, runtime: LlmkubeRuntime, port: int) -> Ob
     """An override replaces the whole probe (LLMKube spec 2)."""
     asked = {"httpGet": {"path": runtime.health, "port": port}} if runtime.health else {"tcpSocket": {"port": port}}
     return {
-        f"{name}Probe": getattr(overrides, name) or {**asked, **numbers} for name, numbers in llmkube().probes.items()
+        f"{name}Probe": _given(getattr(overrides, name), {**asked, **numbers})
+        for name, numbers in llmkube().probes.items()
     }
 
 
@@ -193,7 +201,7 @@ def _settings(serving: Serving, options: Options) -> Object:
     settings: Object = {
         "priorityClassName": priority_of(spec, options),
         "runtimeClassName": spec.runtime_class_name,
-        "imagePullSecrets": spec.image_pull_secrets or pull,
+        "imagePullSecrets": _given(spec.image_pull_secrets, pull),
         "enableServiceLinks": None if llmkube().runtimes[serving.runtime].service_links else False,
         "serviceAccountName": overrides.service_account_name,
         "schedulerName": None if options.scheduler_name == Options().scheduler_name else options.scheduler_name,

@@ -19,7 +19,7 @@ from ...fleet.workloads import Server, Workload
 from .arguments.line import EXTRA
 from .arguments.started import arguments
 from .autoscaling import autoscaler
-from .checks import check_names, check_quantities, check_unread
+from .checks import check_names, check_probes, check_quantities, check_unread
 from .exposure import endpoint_of, service_of
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import MODEL_PATH, Hardware, check_nodes, hardware_of, node_choices
@@ -113,6 +113,7 @@ def _decide(service: InferenceService, library: Library, options: Options, findi
     check_names(service, findings)
     check_quantities(spec, model, findings)
     check_unread(spec, findings)
+    check_probes(spec, findings)
     runtime = llmkube().runtimes[spec.runtime]
     hardware = hardware_of(spec, model, findings)
     weights = weights_of(spec, model, runtime, options.cache, findings)
