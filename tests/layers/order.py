@@ -27,19 +27,13 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "components.hardening",
     ),
     ("components.families",),
-    (
-        "components.prerequisites.charts components.prerequisites.needed components.prerequisites.prometheus",
-        "components.aws",
-    ),
+    ("components.aws",),
+    ("components.prerequisites.charts components.prerequisites.needed components.prerequisites.prometheus",),
     ("components.plan",),
-    # What component files share, component files, and the fleet that is made of them.
+    # What component files share; component files, with those of prerequisites first; the fleet made of them.
     ("components.serving",),
-    (
-        "components.families.llmaz.components",
-        "components.families.llmkube.components",
-        "components.prerequisites",
-        "components.aws.components",
-    ),
+    ("components.prerequisites",),
+    ("components.families.llmaz.components", "components.families.llmkube.components", "components.aws.components"),
     (
         "components.serving.model_fleet components.serving.fleet_args components.serving.fleet_outputs"
         " components.serving.installing",
