@@ -11,8 +11,9 @@ from typing import Any
 
 from pulumi.runtime import mocks
 
-from workbench.engine.program import Run, registration_of, run_program
-from workbench.engine.resources import STACK_TYPE, Registration
+from workbench.engine.program.adapter import Run, run_program
+from workbench.engine.program.resources import STACK_TYPE, Registration
+from workbench.engine.program.wire import registration_of
 
 PROJECT = "inference-platform"
 STACK = "test"

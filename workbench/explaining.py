@@ -13,6 +13,7 @@ from .rendering import Runtimes, Workload
 
 if TYPE_CHECKING:
     from components.api.load import Loaded
+    from components.plan.explain import Row
 
 _SAMPLES = Path("stacks/models")
 _MOST = 4
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    name: Annotated[str, typer.Argument(metavar="KIND/NAME", help="The resource, such as Playground/qwen-chat.")],
+    name: Annotated[str, typer.Argument(metavar="KIND/NAME", help="Kind and name of the resource.")],
     paths: Annotated[
         list[Path] | None,
         typer.Argument(metavar="[PATH...]", help="Manifest files or folders. Default: stacks/models."),
@@ -38,9 +39,6 @@ def explain(
     ] = False,
 ) -> None:
     """Show what became of each field that a resource sets: a flag, a variable or a field of an object."""
-    from rich.console import Console
-    from rich.table import Table
-
     from components.api.problems import errors
     from components.families import load
     from components.fleet.options import Options
@@ -54,14 +52,21 @@ def explain(
     problems = errors(planned.problems)
     if problems:
         raise WorkbenchError("\n".join(map(str, problems)))
+    subjects = _named(name, manifests.resources)
+    _show([row for subject in subjects for row in explained(subject, manifests.resources, planned)], whole=whole)
+
+
+def _show(rows: "Sequence[Row]", *, whole: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table("field", "value", "became", box=None)
-    for subject in _named(name, manifests.resources):
-        for row in explained(subject, manifests.resources, planned):
-            shown = list(row.became) if whole else [_cut(text) for text in row.became[:_MOST]]
-            if len(row.became) > len(shown):
-                shown.append(f"and {len(row.became) - len(shown)} more (--all)")
-            value = str(row.value)
-            table.add_row(row.path, value if whole else _cut(value), "\n".join(shown) or "no effect here")
+    for row in rows:
+        shown = list(row.became) if whole else [_cut(text) for text in row.became[:_MOST]]
+        if len(row.became) > len(shown):
+            shown.append(f"and {len(row.became) - len(shown)} more (--all)")
+        value = str(row.value)
+        table.add_row(row.path, value if whole else _cut(value), "\n".join(shown) or "no effect here")
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 10_000 if whole else 240

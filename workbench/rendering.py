@@ -1,12 +1,16 @@
 """``workbench render``: what would be created, as YAML."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from components.fleet.words import Edition, Realization, WorkloadChoice
+
+if TYPE_CHECKING:
+    from components.api.problems import Problem
 
 Workload = Annotated[
     WorkloadChoice, typer.Option(help="auto makes a LeaderWorkerSet only where a replica spans several pods.")
@@ -55,10 +59,13 @@ def render(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     planned = plan(load(paths), Environment(options=options))
-    problems = sorted(set(planned.problems), key=lambda problem: problem.place)
-    for problem in problems:
-        prefix = "" if problem.is_error else "warning: "
-        print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201
-    if errors(problems):
+    _report(planned.problems)
+    if errors(planned.problems):
         raise typer.Exit(1)
     sys.stdout.write(dump_all(obj for item in planned.fleet.rendered for obj in item.objects))
+
+
+def _report(problems: "Iterable[Problem]") -> None:
+    for problem in sorted(set(problems), key=lambda problem: problem.place):
+        prefix = "" if problem.is_error else "warning: "
+        print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201

@@ -9,7 +9,7 @@ import pulumi
 import pytest
 
 from tests.engine.support import Stack, config_map, kube_object, register
-from workbench.engine.execute import MANAGER
+from workbench.engine.apply.objects import MANAGER
 from workbench.engine.local import Options
 from workbench.errors import WorkbenchError
 from workbench.kube import Kube, KubeError

@@ -7,8 +7,8 @@ import pulumi
 import pytest
 
 from tests.recorded import PROJECT, STACK, DuplicateUrnError, deploy, key_of
-from workbench.engine.graph import Graph
-from workbench.engine.program import Monitor, Run, run_program
+from workbench.engine.program.adapter import Monitor, Run, run_program
+from workbench.engine.program.graph import Graph
 from workbench.engine.values import Secret
 
 OPTIONS = pulumi.ResourceOptions

@@ -87,7 +87,7 @@ def test_words_of_the_program_come_out_alone(offline: Stack) -> None:
 def test_a_fault_of_the_program_shows_only_its_own_frames(offline: Stack) -> None:
     script = offline.folder / "faulty.py"
     script.write_text("def inner():\n    return {}['missing']\n\n\ninner()\n")
-    from workbench.engine.program import program_at
+    from workbench.engine.program.adapter import program_at
 
     with pytest.raises(WorkbenchError) as refused:
         offline.preview(program_at(offline.folder, "faulty.py"))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.engine.apply.remove import levels
+from workbench.engine.apply.schedule import Schedule
 from workbench.engine.plan import Op, Step
-from workbench.engine.remove import levels
-from workbench.engine.schedule import Schedule
 from workbench.engine.state import Row
 
 GRAPHS = st.integers(1, 12).flatmap(

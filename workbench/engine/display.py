@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
+from .apply.execute import Failure
 from .diff import Change
-from .execute import Failure
 from .plan import CHANGING, Op, Plan, Step
-from .resources import STACK_TYPE, urn_name, urn_type
+from .program.resources import STACK_TYPE, urn_name, urn_type
 from .values import masked
 
 _MARKS = {

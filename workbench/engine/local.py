@@ -12,15 +12,15 @@ from typing import Any
 import pulumi
 
 from ..errors import WorkbenchError
+from .apply.execute import Executor, Failure, Result
+from .apply.ready import await_ready
+from .apply.remove import Remover
 from .display import Display
-from .execute import Executor, Failure, Result
-from .graph import Graph
 from .plan import CHANGING, Op, Plan, Planner, Step
-from .program import Monitor, Program, Run, program_at, run_program
+from .program.adapter import Monitor, Program, Run, program_at, run_program
+from .program.graph import Graph
+from .program.resources import STACK_TYPE, make_urn
 from .project import Project
-from .ready import await_ready
-from .remove import Remover
-from .resources import STACK_TYPE, make_urn
 from .state import State
 from .targets import Targets
 from .values import SECRET_TEXT, Secret, Unknown, masked, seal

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .diff import Change, changes, ignored, replacing
-from .graph import Graph, Node
-from .resources import CHARTS, KUBERNETES, KUBERNETES_PROVIDER, urn_name, urn_type
+from .program.graph import Graph, Node
+from .program.resources import CHARTS, KUBERNETES, KUBERNETES_PROVIDER, urn_name, urn_type
 from .state import CREATING, DELETING, REPLACING, Row
 from .targets import Targets, identity, living
 from .values import seal

@@ -6,7 +6,8 @@ from typing import Any
 
 import pulumi
 
-from .program import Answer
+from ..values import Secret, has_unknown, reveal
+from .adapter import Answer
 from .resources import (
     CHARTS,
     KUBERNETES,
@@ -17,7 +18,6 @@ from .resources import (
     make_urn,
     urn_name,
 )
-from .values import Secret, has_unknown, reveal
 
 _SECRET_FIELDS = ("data", "stringData")
 

@@ -1,7 +1,7 @@
 """Running a Pulumi program without the Pulumi CLI.
 
-The only module of the project that touches what Pulumi keeps private (mocks, stack, settings and the
-protocol of the resource monitor); ``tests/engine/test_program.py`` holds its contract.
+The only module of the project that touches what Pulumi keeps private (mocks, stack and settings), as :mod:`.wire`
+is the only one that reads the protocol of its resource monitor; ``tests/engine/test_program.py`` holds the contract.
 """
 
 import asyncio
@@ -23,13 +23,11 @@ from pulumi.runtime.stack import Stack, run_pulumi_func
 
 from components.api.collection import paused_collection
 
-from .resources import Alias, Registration, provider_urn
-from .values import UNKNOWN, Secret
+from ..values import UNKNOWN, Secret
+from .resources import Registration, provider_urn
+from .wire import plain, registration_of
 
 Program = Callable[[], Awaitable[None] | None]
-_SIGNATURE = rpc._special_sig_key  # noqa: SLF001
-_SECRET = rpc._special_secret_sig  # noqa: SLF001
-_RESOURCE = rpc._special_resource_sig  # noqa: SLF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,80 +115,6 @@ class _NoMocks(mocks.Mocks):
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         raise AssertionError(args.typ)
-
-
-def registration_of(request: Any) -> Registration:  # noqa: ANN401 - a protobuf message
-    """Turn a request into plain data."""
-    timeouts = request.customTimeouts
-    return Registration(
-        type=request.type,
-        name=request.name,
-        parent=request.parent,
-        custom=request.custom,
-        remote=request.remote,
-        inputs=plain(request.object),
-        provider=provider_urn(request.provider),
-        dependencies=tuple(sorted(request.dependencies)),
-        protect=request.protect if request.HasField("protect") else None,
-        retain_on_delete=request.retainOnDelete if request.HasField("retainOnDelete") else None,
-        ignore_changes=tuple(request.ignoreChanges),
-        replace_on_changes=tuple(request.replaceOnChanges),
-        secret_outputs=tuple(request.additionalSecretOutputs),
-        aliases=tuple(_alias(alias) for alias in request.aliases),
-        delete_before_replace=request.deleteBeforeReplace if request.deleteBeforeReplaceDefined else None,
-        deleted_with=request.deletedWith,
-        import_id=request.importId,
-        timeouts={
-            verb: getattr(timeouts, verb) for verb in ("create", "update", "delete") if getattr(timeouts, verb)
-        },
-    )
-
-
-def _alias(alias: Any) -> Alias:  # noqa: ANN401 - a protobuf message
-    if alias.WhichOneof("alias") == "urn":
-        return Alias(urn=alias.urn)
-    spec = alias.spec
-    return Alias(
-        name=spec.name,
-        type=spec.type,
-        stack=spec.stack,
-        project=spec.project,
-        parent=spec.parentUrn,
-        no_parent=spec.noParent,
-    )
-
-
-def plain(struct: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf message
-    """Turn a protobuf struct into JSON values: whole numbers as ints, nulls dropped, secrets marked."""
-    return {name: _value(value) for name, value in struct.fields.items() if not value.HasField("null_value")}
-
-
-def _value(value: Any) -> Any:  # noqa: ANN401
-    kind = value.WhichOneof("kind")
-    if kind == "string_value":
-        return UNKNOWN if value.string_value == rpc.UNKNOWN else value.string_value
-    if kind == "number_value":
-        number = value.number_value
-        return int(number) if number.is_integer() else number
-    if kind == "bool_value":
-        return value.bool_value
-    if kind == "list_value":
-        return [_value(inner) for inner in value.list_value.values]
-    if kind == "struct_value":
-        fields = value.struct_value.fields
-        if _SIGNATURE in fields:
-            return _special(fields)
-        return plain(value.struct_value)
-    return None
-
-
-def _special(fields: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    signature = fields[_SIGNATURE].string_value
-    if signature == _SECRET:
-        return Secret(_value(fields["value"]))
-    if signature == _RESOURCE:
-        return fields["id"].string_value if "id" in fields else fields["urn"].string_value
-    raise pulumi.RunError("assets and archives cannot be used as inputs here; pass their text instead")
 
 
 class _Immediate(ThreadPoolExecutor):

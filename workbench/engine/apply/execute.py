@@ -1,32 +1,20 @@
 """Carrying a plan out: in parallel, each step with its intent written before the call."""
 
 import http
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from ..errors import WorkbenchError
-from ..kube import Kube, KubeError, NoSuchKindError
-from .diff import ignored
-from .plan import Op, Plan, Step
-from .resources import urn_name
+from ...errors import WorkbenchError
+from ...kube import KubeError, NoSuchKindError
+from ..plan import Op, Plan, Step
+from ..program.resources import urn_name
+from ..state import CREATING, REPLACING, UPDATING, Row, State
+from ..targets import Target, Targets
+from ..values import reveal, secret_texts
+from .objects import CRD, await_established, await_gone, delete_object, foreign, put, with_live
 from .schedule import Schedule
-from .state import CREATING, REPLACING, UPDATING, Row, State
-from .targets import Target, Targets, identity
-from .values import reveal, secret_texts
 
-MANAGER = "inference-platform-workbench"
-_CRD = "CustomResourceDefinition"
-_PATIENCE = 30.0
-"""Seconds for what the API server makes up for by itself: discovery of a new CRD, a namespace on its way."""
 _TRANSIENT = (409, 429, 500, 502, 503, 504)
-_CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok", "before-first-apply")
-"""Managers that write to what others made. The last stands for no manager at all: a namespace of which we
-set nothing but the name has none."""
-_FOREGROUND = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob")
-_PROPAGATION = "pulumi.com/deletionPropagationPolicy"
-
 Progress = Callable[[Step], None]
 
 
@@ -148,36 +136,27 @@ class Executor:
         if step.op is Op.REPLACE:
             self._remove_old(step, target)
         elif step.op is Op.UPDATE and step.node.registration.ignore_changes:
-            obj = self._with_live(target.kube, obj, step.node.registration.ignore_changes)
+            obj = with_live(target.kube, obj, step.node.registration.ignore_changes)
         intent = UPDATING if step.op is Op.UPDATE else CREATING
         row = replace(row_of(step), cluster=target.uid, intent=intent)
         if step.op is Op.UPDATE and step.row:
             row = replace(row, uid=step.row.uid, adopted=step.row.adopted)
         self.state.write([row])
         try:
-            live, created = self._put(target.kube, obj)
+            live, created = put(target.kube, obj, self._passes)
         except KubeError as error:
             if step.op is Op.REPLACE or not error.immutable or step.row is None:
                 raise
             step.op, step.note = Op.REPLACE, f"cannot change in place: {_fields(error)}"
             self._remove_old(step, target)
             self.state.write([replace(row, intent=CREATING, uid="")])
-            live, created = self._put(target.kube, obj)
+            live, created = put(target.kube, obj, self._passes)
         if step.op is Op.CREATE and step.row is None and not created and foreign(live):
             row = replace(row, adopted=True)
             step.note = "already existed: adopted, and left standing by destroy"
-        if obj["kind"] == _CRD:
-            _await_established(target.kube, obj["metadata"]["name"])
+        if obj["kind"] == CRD:
+            await_established(target.kube, obj["metadata"]["name"])
         self.state.write([row.settled(live["metadata"]["uid"])])
-
-    def _with_live(self, kube: Kube, obj: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-        """Put what lives at the ignored paths into the object, so that applying it leaves them alone."""
-        try:
-            live = kube.request("GET", kube.path_of(obj))
-        except KubeError:
-            return obj
-        merged: dict[str, Any] = ignored(live, obj, paths)
-        return merged
 
     def _remove_old(self, step: Step, target: Target) -> None:
         """Delete the object that is in the way and wait until it is gone."""
@@ -191,37 +170,9 @@ class Executor:
         delete_object(kube, row.inputs, None)
         await_gone(kube, row.inputs)
 
-    def _put(self, kube: Kube, obj: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-        """Apply, with patience for what passes by itself."""
-        deadline = time.monotonic() + _PATIENCE
-        pause = 0.05
-        while True:
-            try:
-                live, created = kube.put(obj, manager=MANAGER)
-                if not live["metadata"].get("deletionTimestamp"):
-                    if "status" in obj and not created:
-                        self._put_status(kube, obj)
-                    return live, created
-                await_gone(kube, obj)
-                continue
-            except KubeError as error:
-                if not self._passes(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(pause)
-            pause = min(pause * 1.6, 1.0)
-
-    @staticmethod
-    def _put_status(kube: Kube, obj: dict[str, Any]) -> None:
-        """Set a status that the program gives (simulated nodes); updates of the object do not carry it."""
-        try:
-            kube.put(obj, manager=MANAGER, subresource="status")
-        except KubeError as error:
-            if error.status not in (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.METHOD_NOT_ALLOWED):
-                raise
-
     def _passes(self, error: KubeError) -> bool:
         if isinstance(error, NoSuchKindError):
-            return any(step.is_object and step.sealed.get("kind") == _CRD for step in self._steps.values())
+            return any(step.is_object and step.sealed.get("kind") == CRD for step in self._steps.values())
         if error.status == http.HTTPStatus.NOT_FOUND:
             return "namespaces" in error.message and any(
                 step.sealed.get("kind") == "Namespace" for step in self._steps.values()
@@ -250,66 +201,6 @@ def row_of(step: Step) -> Row:
         protect=node.protect,
         retain=node.retain,
         deleted_with=registration.deleted_with,
-    )
-
-
-def delete_object(kube: Kube, inputs: Mapping[str, Any], uid: str | None) -> bool:
-    """Ask for the deletion; return whether the object lingers on finalizers."""
-    api_version, kind, namespace, name = identity(inputs)
-    annotations = reveal(inputs["metadata"]).get("annotations") or {}
-    given = str(annotations.get(_PROPAGATION, "")).capitalize()
-    usual = "Foreground" if kind in _FOREGROUND else "Background"
-    try:
-        answer = kube.delete(api_version, kind, name, namespace or None, propagation=given or usual, uid=uid or None)
-    except NoSuchKindError:
-        return False
-    return answer is not None and "deletionTimestamp" in answer.get("metadata", {})
-
-
-def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0) -> None:
-    """Wait until an object is gone.
-
-    Raises:
-        WorkbenchError: it is still there; names the finalizers that hold it.
-    """
-    api_version, kind, namespace, name = identity(inputs)
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            live = kube.get(api_version, kind, name, namespace or None)
-        except KubeError as error:
-            if error.status == http.HTTPStatus.NOT_FOUND:
-                return
-            raise
-        if time.monotonic() > deadline:
-            held = ", ".join(live["metadata"].get("finalizers") or ()) or "its deletion is not finished"
-            raise WorkbenchError(f"{kind} {name} is still there after {seconds:.0f} s: {held}")
-        time.sleep(0.1)
-
-
-def _await_established(kube: Kube, name: str) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while time.monotonic() < deadline:
-        live = kube.get("apiextensions.k8s.io/v1", _CRD, name)
-        conditions = {c["type"]: c for c in live.get("status", {}).get("conditions") or ()}
-        refused = conditions.get("NamesAccepted", {})
-        if refused.get("status") == "False":
-            raise WorkbenchError(f"the names of CRD {name} are taken: {refused.get('message')}")
-        if conditions.get("Established", {}).get("status") == "True":
-            for version in live["spec"]["versions"]:
-                kube.forget(f"{live['spec']['group']}/{version['name']}")
-            return
-        time.sleep(0.05)
-    raise WorkbenchError(f"CRD {name} was not established within {_PATIENCE:.0f} s")
-
-
-def foreign(live: Mapping[str, Any]) -> bool:
-    """Whether somebody else wrote the object: a person, another tool, another stack."""
-    return any(
-        entry.get("manager") != MANAGER
-        and not entry.get("subresource")
-        and not str(entry.get("manager", "")).startswith(_CONTROLLERS)
-        for entry in live["metadata"].get("managedFields") or ()
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..kube import KubeError
+from ...kube import KubeError
+from ..plan import Step
+from ..targets import Target, Targets, identity
+from ..values import reveal
 from .execute import Failure
-from .plan import Step
-from .targets import Target, Targets, identity
-from .values import reveal
 
 _SKIP = "pulumi.com/skipAwait"
 _SECONDS = "pulumi.com/timeoutSeconds"

@@ -1,64 +1,23 @@
-"""A small, thread-safe client for the Kubernetes API.
+"""The client: discovery, paths and verbs."""
 
-On the standard library's HTTP client: pooled connections, client certificates and JSON bodies are all it takes, and
-an apply of thousands of objects feels every layer above that.
-"""
-
-import http.client
+import http
 import json
 import ssl
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote
 
-from .kubeconfig import read
+from ..kubeconfig import read
+from .errors import KubeError, NoSuchKindError, error_in
+from .transport import Transport
 
 Json = dict[str, Any]
 
 APPLY = "application/apply-patch+yaml"
-METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PAGE = 500
-_IMMUTABLE = ("immutable", "updates to", "may not change once set")
-"""How Kubernetes' validation of updates words it. Causes alone are read: names may hold such words, too."""
-_STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
-
-
-class KubeError(Exception):
-    """What the API server answered when it refused a request.
-
-    Attributes:
-        status: HTTP status; 0 when the server could not be reached.
-        reason: machine-readable reason of the Status object, such as ``Invalid`` or ``NotFound``.
-        message: the server's words.
-        causes: ``(field path, message)`` of every field that is wrong.
-    """
-
-    def __init__(self, status: int, reason: str, message: str, causes: Sequence[tuple[str, str]] = ()) -> None:
-        super().__init__(message)
-        self.status = status
-        self.reason = reason
-        self.message = message
-        self.causes = tuple(causes)
-
-    @property
-    def immutable(self) -> bool:
-        """Whether a field was refused because it cannot change; only a new object can have the value."""
-        said = [message for _, message in self.causes] or [self.message]
-        return self.status == http.HTTPStatus.UNPROCESSABLE_ENTITY and any(
-            words in message for message in said for words in _IMMUTABLE
-        )
-
-    @property
-    def unreachable(self) -> bool:
-        """Whether no server answered."""
-        return self.status == 0
-
-
-class NoSuchKindError(KubeError):
-    """The API server does not serve the kind (yet: a CRD may be on its way)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +34,7 @@ class Kube:
 
     def __init__(self, server: str, context: ssl.SSLContext | None, headers: Mapping[str, str] | None = None) -> None:
         self.server = server.rstrip("/")
-        self._context = context
-        self._headers = {"Accept": "application/json", **(headers or {})}
-        self._pool: list[http.client.HTTPConnection] = []
-        self._lock = threading.Lock()
+        self._transport = Transport(self.server, context, headers or {})
         self._kinds: dict[str, dict[str, Resource]] = {}
 
     @classmethod
@@ -109,80 +65,18 @@ class Kube:
         Raises:
             KubeError: the server refused, or (status 0) did not answer.
         """
-        status, data = self._send(method, path, params, body, content_type, accept, timeout)
+        status, data = self._transport.send(method, path, params, body, content_type, accept, timeout)
         if status >= http.HTTPStatus.BAD_REQUEST:
-            raise _error(status, data)
+            raise error_in(status, data)
         try:
             decoded = json.loads(data) if data else {}
         except ValueError:
             decoded = {"text": data.decode(errors="replace")}
         return decoded if isinstance(decoded, dict) else {"value": decoded}
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None,
-        body: object,
-        content_type: str,
-        accept: str | None,
-        timeout: float,
-    ) -> tuple[int, bytes]:
-        url = self._prefix + path + (f"?{urlencode(params)}" if params else "")
-        headers = dict(self._headers)
-        data = None
-        if body is not None:
-            data = body if isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
-            headers["Content-Type"] = content_type
-        if accept:
-            headers["Accept"] = accept
-        while True:
-            connection, reused = self._take(timeout)
-            try:
-                connection.request(method, url, data, headers)
-                answer = connection.getresponse()
-                content = answer.read()
-            except _STALE as error:
-                connection.close()
-                if reused:  # the server closed an idle connection; it has not seen this request
-                    continue
-                raise self._unreachable(error) from error
-            except (OSError, http.client.HTTPException) as error:
-                connection.close()
-                raise self._unreachable(error) from error
-            if answer.will_close:
-                connection.close()
-            else:
-                self._give(connection)
-            return answer.status, content
-
-    def _unreachable(self, error: Exception) -> KubeError:
-        return KubeError(0, "Unreachable", f"the API server {self.server} does not answer: {error}")
-
-    @property
-    def _prefix(self) -> str:
-        return urlsplit(self.server).path
-
-    def _take(self, timeout: float) -> tuple[http.client.HTTPConnection, bool]:
-        with self._lock:
-            if self._pool:
-                return self._pool.pop(), True
-        parts = urlsplit(self.server)
-        host = parts.hostname or ""
-        if parts.scheme == "https":
-            return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=self._context), False
-        return http.client.HTTPConnection(host, parts.port, timeout=timeout), False
-
-    def _give(self, connection: http.client.HTTPConnection) -> None:
-        with self._lock:
-            self._pool.append(connection)
-
     def close(self) -> None:
         """Close the idle connections."""
-        with self._lock:
-            for connection in self._pool:
-                connection.close()
-            self._pool.clear()
+        self._transport.close()
 
     def __enter__(self) -> "Kube":
         return self
@@ -267,7 +161,7 @@ class Kube:
             self._pages(
                 self.path(api_version, kind, None, namespace),
                 {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value},
-                METADATA_ONLY if metadata_only else None,
+                _METADATA_ONLY if metadata_only else None,
             )
         )
 
@@ -311,9 +205,9 @@ class Kube:
         """Apply an object; also return whether it was created just now."""
         path = self.path_of(obj) + (f"/{subresource}" if subresource else "")
         params = _dry({"fieldManager": manager, "force": str(force).lower()}, dry_run)
-        status, data = self._send("PATCH", path, params, obj, APPLY, None, 60.0)
+        status, data = self._transport.send("PATCH", path, params, obj, APPLY, None, 60.0)
         if status >= http.HTTPStatus.BAD_REQUEST:
-            raise _error(status, data)
+            raise error_in(status, data)
         return json.loads(data), status == http.HTTPStatus.CREATED
 
     def delete(
@@ -350,16 +244,3 @@ def _root(api_version: str) -> str:
 
 def _dry(params: dict[str, str], dry_run: object) -> dict[str, str]:
     return {**params, "dryRun": "All"} if dry_run else params
-
-
-def _error(status: int, data: bytes) -> KubeError:
-    """Turn an answer into an error; a Status object carries reasons and causes, anything else is text."""
-    try:
-        answer = json.loads(data)
-    except ValueError:
-        answer = None
-    if not isinstance(answer, dict):
-        return KubeError(status, f"HTTP {status}", data.decode(errors="replace").strip()[:500])
-    details = answer.get("details") or {}
-    causes = [(cause.get("field", ""), cause.get("message", "")) for cause in details.get("causes") or ()]
-    return KubeError(status, answer.get("reason") or f"HTTP {status}", answer.get("message", ""), causes)

@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from ..errors import WorkbenchError
-from ..kube import KubeError
-from .execute import Failure, Progress, Result, await_gone, delete_object, foreign
-from .plan import Op, Plan, Step
-from .state import DELETING, State
-from .targets import Target, Targets, identity, living
+from ...errors import WorkbenchError
+from ...kube import KubeError
+from ..plan import Op, Plan, Step
+from ..state import DELETING, State
+from ..targets import Target, Targets, identity, living
+from .execute import Failure, Progress, Result
+from .objects import await_gone, delete_object, foreign
 
 _LATE = ("CustomResourceDefinition", "Namespace", "Node")
 """Others live in or on them: they go last, so that nothing is taken away below something that runs."""

@@ -1,0 +1,126 @@
+"""What is done to one object of a cluster: applied with patience, waited for, deleted."""
+
+import http
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...errors import WorkbenchError
+from ...kube import Kube, KubeError, NoSuchKindError
+from ..diff import ignored
+from ..targets import identity
+from ..values import reveal
+
+MANAGER = "inference-platform-workbench"
+CRD = "CustomResourceDefinition"
+_PATIENCE = 30.0
+"""Seconds for what the API server makes up for by itself: discovery of a new CRD, a namespace on its way."""
+_CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok", "before-first-apply")
+"""Managers that write to what others made. The last stands for no manager at all: a namespace of which we
+set nothing but the name has none."""
+_FOREGROUND = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob")
+_PROPAGATION = "pulumi.com/deletionPropagationPolicy"
+
+
+def put(kube: Kube, obj: dict[str, Any], passes: Callable[[KubeError], bool]) -> tuple[dict[str, Any], bool]:
+    """Apply an object, with patience for what passes by itself; also return whether it was created just now."""
+    deadline = time.monotonic() + _PATIENCE
+    pause = 0.05
+    while True:
+        try:
+            live, created = kube.put(obj, manager=MANAGER)
+            if not live["metadata"].get("deletionTimestamp"):
+                if "status" in obj and not created:
+                    _put_status(kube, obj)
+                return live, created
+            await_gone(kube, obj)
+            continue
+        except KubeError as error:
+            if not passes(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(pause)
+        pause = min(pause * 1.6, 1.0)
+
+
+def _put_status(kube: Kube, obj: dict[str, Any]) -> None:
+    """Set a status that the program gives (simulated nodes); updates of the object do not carry it."""
+    try:
+        kube.put(obj, manager=MANAGER, subresource="status")
+    except KubeError as error:
+        if error.status not in (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.METHOD_NOT_ALLOWED):
+            raise
+
+
+def with_live(kube: Kube, obj: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
+    """Put what lives at the ignored paths into the object, so that applying it leaves them alone."""
+    try:
+        live = kube.request("GET", kube.path_of(obj))
+    except KubeError:
+        return obj
+    merged: dict[str, Any] = ignored(live, obj, paths)
+    return merged
+
+
+def delete_object(kube: Kube, inputs: Mapping[str, Any], uid: str | None) -> bool:
+    """Ask for the deletion; return whether the object lingers on finalizers."""
+    api_version, kind, namespace, name = identity(inputs)
+    annotations = reveal(inputs["metadata"]).get("annotations") or {}
+    given = str(annotations.get(_PROPAGATION, "")).capitalize()
+    usual = "Foreground" if kind in _FOREGROUND else "Background"
+    try:
+        answer = kube.delete(api_version, kind, name, namespace or None, propagation=given or usual, uid=uid or None)
+    except NoSuchKindError:
+        return False
+    return answer is not None and "deletionTimestamp" in answer.get("metadata", {})
+
+
+def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0) -> None:
+    """Wait until an object is gone.
+
+    Raises:
+        WorkbenchError: it is still there; names the finalizers that hold it.
+    """
+    api_version, kind, namespace, name = identity(inputs)
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            live = kube.get(api_version, kind, name, namespace or None)
+        except KubeError as error:
+            if error.status == http.HTTPStatus.NOT_FOUND:
+                return
+            raise
+        if time.monotonic() > deadline:
+            held = ", ".join(live["metadata"].get("finalizers") or ()) or "its deletion is not finished"
+            raise WorkbenchError(f"{kind} {name} is still there after {seconds:.0f} s: {held}")
+        time.sleep(0.1)
+
+
+def await_established(kube: Kube, name: str) -> None:
+    """Wait until the kind of a CustomResourceDefinition is served.
+
+    Raises:
+        WorkbenchError: its names are taken, or it takes too long.
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        live = kube.get("apiextensions.k8s.io/v1", CRD, name)
+        conditions = {c["type"]: c for c in live.get("status", {}).get("conditions") or ()}
+        refused = conditions.get("NamesAccepted", {})
+        if refused.get("status") == "False":
+            raise WorkbenchError(f"the names of CRD {name} are taken: {refused.get('message')}")
+        if conditions.get("Established", {}).get("status") == "True":
+            for version in live["spec"]["versions"]:
+                kube.forget(f"{live['spec']['group']}/{version['name']}")
+            return
+        time.sleep(0.05)
+    raise WorkbenchError(f"CRD {name} was not established within {_PATIENCE:.0f} s")
+
+
+def foreign(live: Mapping[str, Any]) -> bool:
+    """Whether somebody else wrote the object: a person, another tool, another stack."""
+    return any(
+        entry.get("manager") != MANAGER
+        and not entry.get("subresource")
+        and not str(entry.get("manager", "")).startswith(_CONTROLLERS)
+        for entry in live["metadata"].get("managedFields") or ()
+    )

@@ -1,0 +1,98 @@
+"""Connections to one API server, pooled: client certificates and JSON bodies are all that it takes."""
+
+import http.client
+import json
+import ssl
+import threading
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit
+
+from .errors import KubeError
+
+_STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
+
+
+class Transport:
+    """Sends requests; may be used by several threads."""
+
+    def __init__(self, server: str, context: ssl.SSLContext | None, headers: Mapping[str, str]) -> None:
+        self.server = server
+        self._context = context
+        self._headers = {"Accept": "application/json", **headers}
+        self._pool: list[http.client.HTTPConnection] = []
+        self._lock = threading.Lock()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None,
+        body: object,
+        content_type: str,
+        accept: str | None,
+        timeout: float,
+    ) -> tuple[int, bytes]:
+        """Send a request and return status and body of the answer.
+
+        Raises:
+            KubeError: the server did not answer.
+        """
+        url = self._prefix + path + (f"?{urlencode(params)}" if params else "")
+        headers = dict(self._headers)
+        data = None
+        if body is not None:
+            data = body if isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
+            headers["Content-Type"] = content_type
+        if accept:
+            headers["Accept"] = accept
+        while True:
+            connection, reused = self._take(timeout)
+            try:
+                connection.request(method, url, data, headers)
+                return self._answer(connection)
+            except _STALE as error:
+                connection.close()
+                if not reused:
+                    raise self._unreachable(error) from error
+                # The server closed an idle connection; it has not seen this request.
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                raise self._unreachable(error) from error
+
+    def _answer(self, connection: http.client.HTTPConnection) -> tuple[int, bytes]:
+        """Read an answer to its end; the connection can be used again then, unless the server closes it."""
+        answer = connection.getresponse()
+        content = answer.read()
+        if answer.will_close:
+            connection.close()
+        else:
+            self._give(connection)
+        return answer.status, content
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        with self._lock:
+            for connection in self._pool:
+                connection.close()
+            self._pool.clear()
+
+    def _unreachable(self, error: Exception) -> KubeError:
+        return KubeError(0, "Unreachable", f"the API server {self.server} does not answer: {error}")
+
+    @property
+    def _prefix(self) -> str:
+        return urlsplit(self.server).path
+
+    def _take(self, timeout: float) -> tuple[http.client.HTTPConnection, bool]:
+        with self._lock:
+            if self._pool:
+                return self._pool.pop(), True
+        parts = urlsplit(self.server)
+        host = parts.hostname or ""
+        if parts.scheme == "https":
+            return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=self._context), False
+        return http.client.HTTPConnection(host, parts.port, timeout=timeout), False
+
+    def _give(self, connection: http.client.HTTPConnection) -> None:
+        with self._lock:
+            self._pool.append(connection)
