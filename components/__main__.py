@@ -5,12 +5,8 @@ The host runs this folder as a program, so the installed package is imported by 
 
 import importlib.metadata
 
-from inference_platform.serving import BackendRuntime, InferenceService, Model, OpenModel, Playground, Service
+from inference_platform.plugin import NAME, components
 from pulumi.provider.experimental import component_provider_host
 
 if __name__ == "__main__":
-    component_provider_host(
-        components=[OpenModel, BackendRuntime, Playground, Service, Model, InferenceService],
-        name="inference-platform",
-        version=importlib.metadata.version("inference-platform"),
-    )
+    component_provider_host(components=components(), name=NAME, version=importlib.metadata.version(NAME))

@@ -1,9 +1,7 @@
 """The settings of a stack, read once, typed, every mistake reported with the YAML to write."""
 
-import difflib
 import functools
 import json
-import typing
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +9,10 @@ from typing import Any, Literal
 
 import pulumi
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
-from pydantic_core import ErrorDetails
 
 from components.aws.environment import AwsEnvironment
 from components.aws.subnets import CIDR
+from components.plan.faults import Fault, faults
 from components.plan.section import Flag, Section
 from components.plan.settings import FleetSettings
 from components.prerequisites.needed import ClusterFacts
@@ -137,7 +135,7 @@ def parse(values: Mapping[str, Any], file: str) -> Settings:
     try:
         settings = Settings.model_validate({**structured, "file": file})
     except ValidationError as error:
-        problems += [_explain(detail, file) for detail in error.errors()]
+        problems += [_explain(fault, file) for fault in faults(error, Settings)]
     if problems:
         raise pulumi.RunError("\n".join(problems))
     return settings
@@ -166,38 +164,11 @@ def _structure(key: str, value: object, file: str, problems: list[str]) -> objec
         return [] if key in _LISTS else {}
 
 
-def _explain(detail: ErrorDetails, file: str) -> str:
-    parts = [str(part) for part in detail["loc"]]
-    path = ".".join(parts)
-    if detail["type"] == "extra_forbidden":
-        inner = [name for name in fields_below(parts[:-1]) if name != "file"]
-        close = difflib.get_close_matches(parts[-1], inner, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(inner)}"
-        return f"{file}: {PROJECT}:{path}: unknown key{hint}"
-    if detail["type"] == "missing":
-        return _line(file, path, "is required")
-    reason = detail["msg"].removeprefix("Value error, ")
-    if not path:
-        key, _, said = reason.partition(": ")
-        return _line(file, key, said)
-    return _line(file, path, f"{reason[0].lower()}{reason[1:]}, found {detail['input']!r}")
-
-
-def fields_below(parts: list[str]) -> list[str]:
-    """Return the keys of the section that a path leads to; keys of a mapping are passed by."""
-    section: type[Section] = Settings
-    for part in parts:
-        found = next((f for n, f in section.model_fields.items() if (f.alias or n) == part), None)
-        inner = _section_in(found.annotation) if found else None
-        section = inner or section
-    return [f.alias or n for n, f in section.model_fields.items()]
-
-
-def _section_in(annotation: object) -> type[Section] | None:
-    """Return the section that a field holds, also in a mapping or beside None."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        return annotation
-    return next((s for s in map(_section_in, typing.get_args(annotation)) if s), None)
+def _explain(fault: Fault, file: str) -> str:
+    path = ".".join(map(str, fault.path))
+    if fault.unknown:
+        return f"{file}: {PROJECT}:{path}: {fault.reason}"
+    return _line(file, path, fault.reason)
 
 
 def _line(file: str, path: str, reason: str) -> str:

@@ -27,7 +27,7 @@ class Cache(Section):
     @model_validator(mode="after")
     def _one_place(self) -> "Cache":
         if self.claim and self.host_path:
-            raise ValueError("set claim or hostPath, not both")
+            raise ValueError("is either a claim or a folder of the node; set only one of the two")
         return self
 
 

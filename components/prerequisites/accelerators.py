@@ -5,6 +5,7 @@ from typing import Any, TypedDict
 import pulumi
 
 from ..aws.names import ACCELERATOR_LABEL
+from ..serving.arguments import checked_args
 from .chart import ChartComponent, FixedChart
 
 GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -41,6 +42,8 @@ class GpuOperatorArgs(TypedDict, total=False):
 
     device_plugin: bool
     """Whether it brings the device plugin; false on Bottlerocket, whose images have one. Default: true."""
+    values: dict[str, Any]
+    """Values of the chart, over those that are set here; leaves may be outputs."""
 
 
 class GpuOperator(ChartComponent):
@@ -48,7 +51,8 @@ class GpuOperator(ChartComponent):
 
     def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
-        self.install("gpu-operator", name, gpu_operator_values(args), opts)
+        args = checked_args(name, args, GpuOperatorArgs)
+        self.install("gpu-operator", name, gpu_operator_values(args), args, opts)
 
 
 def gpu_operator_values(args: GpuOperatorArgs) -> dict[str, Any]:

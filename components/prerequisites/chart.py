@@ -10,8 +10,9 @@ from typing import Any, TypedDict
 import pulumi
 from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
 
+from ..serving.arguments import checked_args
 from ..serving.objects import token
-from .charts import charts
+from .charts import Chart, charts
 
 _SECONDS = 900
 """Images of this field are large, and nodes may have to come first."""
@@ -28,18 +29,32 @@ class ChartComponent(pulumi.ComponentResource):
     version: pulumi.Output[str]
     """Version of the chart."""
 
-    def install(self, chart: str, name: str, values: Mapping[str, Any], opts: pulumi.ResourceOptions | None) -> None:
+    def install(
+        self,
+        chart: str,
+        name: str,
+        values: Mapping[str, Any],
+        args: Mapping[str, Any],
+        opts: pulumi.ResourceOptions | None,
+    ) -> None:
         """Register the component and its release.
 
         Args:
             chart: Name in ``charts.yaml``.
             name: Logical name of component and release.
             values: The chart's values; leaves may be outputs.
+            args: The component's arguments, which may hold further ``values``.
             opts: The component's options.
         """
         super().__init__(token(type(self).__name__), name, {}, opts)
         pin = charts()[chart]
-        self.release = Release(
+        self.release = self._release(name, pin, merged(values, args.get("values", {})))
+        self.namespace = pulumi.Output.from_input(pin.namespace)
+        self.version = pulumi.Output.from_input(pin.version)
+        self.register_outputs({"namespace": self.namespace, "version": self.version})
+
+    def _release(self, name: str, pin: Chart, values: dict[str, Any]) -> Release:
+        return Release(
             name,
             chart=pin.chart,
             version=pin.version,
@@ -47,37 +62,44 @@ class ChartComponent(pulumi.ComponentResource):
             name=pin.release,
             namespace=pin.namespace,
             create_namespace=pin.namespace != "kube-system",
-            values=dict(values),
+            values=values,
             atomic=True,
             timeout=_SECONDS,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        self.namespace = pulumi.Output.from_input(pin.namespace)
-        self.version = pulumi.Output.from_input(pin.version)
-        self.register_outputs({"namespace": self.namespace, "version": self.version})
 
 
-class NoArgs(TypedDict):
-    """Arguments of a component that needs to be told nothing."""
+def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chart's values with others over them: maps are merged, everything else is replaced, as Helm does."""
+    both = dict(values)
+    for key, value in over.items():
+        there = both.get(key)
+        if isinstance(there, Mapping) and isinstance(value, Mapping):
+            value = merged(there, value)
+        both[key] = value
+    return both
 
 
-NOTHING: NoArgs = {}
+class ChartArgs(TypedDict, total=False):
+    """Arguments of a chart that has to be told nothing."""
+
+    values: dict[str, Any]
+    """Values of the chart, over those that are set here; leaves may be outputs."""
+
+
+NOTHING: ChartArgs = {}
 
 
 class FixedChart(ChartComponent):
-    """Installs a chart of which there is nothing to choose. What others see of it is its class alone."""
+    """Installs a chart that has to be told nothing. What others see of it is its class alone."""
 
     _chart = ""
     """Name in ``charts.yaml``."""
 
-    def __init__(
-        self,
-        name: str,
-        args: NoArgs = NOTHING,  # noqa: ARG002  every component of a plugin takes some
-        opts: pulumi.ResourceOptions | None = None,
-    ) -> None:
+    def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
-        self.install(self._chart, name, self._values(), opts)
+        args = checked_args(name, args, ChartArgs)
+        self.install(self._chart, name, self._values(), args, opts)
 
     @staticmethod
     def _values() -> dict[str, Any]:

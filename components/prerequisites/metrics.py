@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 import pulumi
 
 from ..metrics.dashboard import exported_node_labels
+from ..serving.arguments import checked_args
 from .chart import ChartComponent, FixedChart
 from .prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 
@@ -29,6 +30,8 @@ class PrometheusArgs(TypedDict, total=False):
     """Size of its volume. Default: none; samples go with the pod."""
     grafana: bool
     """Whether Grafana comes with it. Default: true."""
+    values: dict[str, Any]
+    """Values of the chart, over those that are set here; leaves may be outputs."""
 
 
 class Prometheus(ChartComponent):
@@ -41,7 +44,8 @@ class Prometheus(ChartComponent):
 
     def __init__(self, name: str, args: PrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
-        self.install("prometheus", name, prometheus_values(args), opts)
+        args = checked_args(name, args, PrometheusArgs)
+        self.install("prometheus", name, prometheus_values(args), args, opts)
 
 
 def prometheus_values(args: PrometheusArgs) -> dict[str, Any]:
@@ -76,6 +80,8 @@ class PrometheusAdapterArgs(TypedDict, total=False):
     """The chart's rules, custom and external. Default: none."""
     external: bool
     """Whether it serves external metrics; not beside KEDA, which then owns that API. Default: true."""
+    values: dict[str, Any]
+    """Values of the chart, over those that are set here; leaves may be outputs."""
 
 
 class PrometheusAdapter(ChartComponent):
@@ -83,7 +89,8 @@ class PrometheusAdapter(ChartComponent):
 
     def __init__(self, name: str, args: PrometheusAdapterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
-        self.install("prometheus-adapter", name, adapter_values(args), opts)
+        args = checked_args(name, args, PrometheusAdapterArgs)
+        self.install("prometheus-adapter", name, adapter_values(args), args, opts)
 
 
 def adapter_values(args: PrometheusAdapterArgs) -> dict[str, Any]:

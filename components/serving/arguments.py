@@ -1,7 +1,7 @@
-"""What the serving components share: arguments about pods, and the way from arguments to a checked resource."""
+"""The arguments of a component: read once, and everything that is wrong with them is reported at once."""
 
-from collections.abc import Mapping
-from typing import Any, NoReturn, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import pulumi
 
@@ -10,184 +10,162 @@ from ..api.checking import check
 from ..api.load import Loaded
 from ..api.problems import Problem, errors, field_path
 from ..families import kinds
-from ..fleet.options import ModelCache, Options, PodOverrides
-from ..fleet.words import Edition, Realization, WorkloadChoice
 from ..plan.plan import Plan
+from .typed_args import keys_of, model_in, unknown_keys, wire
+
+Args = TypeVar("Args", bound=Mapping[str, Any])
+PROGRAM = "<program>"
+"""Stands in problems for a file where there is none."""
 
 
 class InvalidArguments(pulumi.InputPropertiesError, pulumi.RunError):
     """Arguments that must not be used: one line per problem, for a program and for a remote caller alike."""
 
 
-class WorkloadArgs(TypedDict, total=False):
-    """Arguments of every component that runs pods. All are plain: they decide which objects there are."""
+class Arguments:
+    """The arguments of a component.
 
-    name: str
-    """Name of the Kubernetes objects. Default: the component's name."""
-    namespace: str
-    """Namespace of the Kubernetes objects. Default: default."""
-    realization: str
-    """native renders plain Kubernetes objects; operator creates the llmaz resource. Default: native."""
-    workload: str
-    """auto, lws or deployment. auto makes a LeaderWorkerSet only where a replica spans pods. Default: auto."""
-    runtimes: str
-    """Edition of the shipped runtimes: upstream or current. Default: upstream."""
-    tolerations: list[dict[str, Any]]
-    """Tolerations to add to every pod."""
-    service_account_name: str
-    """Service account of the pods."""
-    image_pull_secrets: list[str]
-    """Names of Secrets to pull images with."""
-    priority_class_name: str
-    """Priority class of the pods."""
-    pod_annotations: dict[str, str]
-    """Annotations to add to every pod."""
-    pod_labels: dict[str, str]
-    """Labels to add to every pod."""
-    cache_claim: str
-    """PersistentVolumeClaim that keeps loaded weights between pod starts."""
-    cache_host_path: str
-    """Node folder that keeps loaded weights between pod starts."""
-    skip_model_loader: bool
-    """Let the engine fetch the weights itself, from the model ID or URI."""
+    Attributes:
+        values: What was given and is known, under its own name, and in wire form below that. Whole numbers are
+            integers: those of a remote caller arrive as floats.
+    """
+
+    def __init__(
+        self, name: str, args: Mapping[str, Any], typed: type, models: Mapping[str, type[ApiModel]] | None = None
+    ) -> None:
+        """Read the arguments of a component.
+
+        Args:
+            name: Name of the component.
+            args: What was given.
+            typed: The TypedDict that describes the arguments.
+            models: The contract's types behind some of them, by argument.
+        """
+        self._name = name
+        self._found = [self._problem(path, reason) for path, reason in unknown_keys(args, typed)]
+        self.values: dict[str, Any] = {
+            key: plain(wire(args[key], typed_value, (models or {}).get(key)))
+            for key, typed_value in keys_of(typed).items()
+            if args.get(key) is not None
+        }
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401  JSON
+        """Return an argument."""
+        return self.values.get(key, default)
+
+    def blame(self, key: str, reason: str) -> None:
+        """Record what is wrong with an argument."""
+        self._found.append(self._problem(key, reason))
+
+    def manifest(self, key: str, kind: str) -> dict[str, Any]:
+        """Return the manifest that an argument holds; one that is none is recorded."""
+        value = self.get(key)
+        metadata = value.get("metadata") if isinstance(value, dict) else None
+        if isinstance(value, dict) and isinstance(metadata, dict) and metadata.get("name"):
+            return value
+        article = "an" if kind[0] in "AEIOU" else "a"
+        found = type(value).__name__
+        self.blame(key, f"must be the manifest of {article} {kind}, found {found}; pass {kind}(...).manifest")
+        return {}
+
+    def check(self) -> None:
+        """Raise everything that was recorded.
+
+        Raises:
+            InvalidArguments: there is something.
+        """
+        if self._found:
+            refuse(self._found)
+
+    def resource(self, api_version: str, kind: str, metadata: dict[str, Any], spec: dict[str, Any]) -> Loaded:
+        """Return the checked resource that the arguments describe.
+
+        Raises:
+            InvalidArguments: the contract refuses it, or something was recorded; every problem is listed.
+        """
+        value = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
+        made, found = _checked(value, metadata["name"])
+        if made is None or self._found:
+            refuse([*self._found, *found])
+        return made
+
+    def _problem(self, path: str, reason: str) -> Problem:
+        return Problem(self._name, 0, "", "", path, reason)
 
 
-SKIP_LOADER = "llmaz.io/skip-model-loader"
-
-
-def options_of(args: Mapping[str, Any]) -> Options:
-    """Return how to render from a component's arguments.
+def checked_args(name: str, args: Args, typed: type[Args]) -> Args:
+    """Return arguments that are the keys of their type, with whole numbers as integers.
 
     Raises:
-        InvalidArguments: a word is not in its vocabulary, or two caches are asked for.
+        InvalidArguments: keys are missing or unknown; all of them are listed.
     """
-    claim, host_path = args.get("cache_claim"), args.get("cache_host_path")
-    try:
-        return Options(
-            realization=Realization.read(args.get("realization", "native"), "realization"),
-            workload=WorkloadChoice.read(args.get("workload", "auto"), "workload"),
-            namespace=args.get("namespace", "default"),
-            runtimes=Edition.read(args.get("runtimes", "upstream"), "runtimes"),
-            cache=ModelCache(claim, host_path) if claim or host_path else None,
-            overrides=PodOverrides(
-                tolerations=tuple(plain(args.get("tolerations", []))),
-                service_account_name=args.get("service_account_name"),
-                image_pull_secrets=tuple(args.get("image_pull_secrets", ())),
-                priority_class_name=args.get("priority_class_name"),
-                annotations=args.get("pod_annotations", {}),
-                labels=args.get("pod_labels", {}),
-            ),
-        )
-    except ValueError as error:
-        path = str(error).partition(" ")[0]
-        raise InvalidArguments(str(error), [{"property_path": path, "reason": str(error)}]) from None
+    required: frozenset[str] = getattr(typed, "__required_keys__", frozenset())
+    missing = [(key, "is required") for key in sorted(required - args.keys())]
+    found = [*missing, *unknown_keys(args, typed)]
+    if found:
+        refuse([Problem(name, 0, "", "", path, reason) for path, reason in found])
+    read: Args = plain(args)
+    return read
 
 
-def resource_of(api_version: str, kind: str, metadata: dict[str, Any], spec: dict[str, Any]) -> Loaded:
-    """Return the checked resource that the arguments describe.
-
-    Raises:
-        InvalidArguments: the contract refuses it; every problem is listed.
-    """
-    value = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
-    return checked(value, metadata["name"])
+def model_by_argument(spec: type[ApiModel]) -> dict[str, type[ApiModel]]:
+    """Return the types behind arguments that are the fields of one type of the contract."""
+    found = {name: model_in(field.annotation) for name, field in spec.model_fields.items()}
+    return {name: model for name, model in found.items() if model}
 
 
-def checked(value: Mapping[str, Any], name: str) -> Loaded:
-    """Return a resource given in wire form, checked.
+def referred(value: Mapping[str, Any]) -> Loaded:
+    """Return a manifest that a component refers to, checked.
 
     Raises:
         InvalidArguments: its kind is unknown or the contract refuses it.
     """
-    wire = plain(dict(value))
-    kind = kinds().find(wire.get("apiVersion"), wire.get("kind"))
+    made, found = _checked(plain(dict(value)), "a referred manifest")
+    return made or refuse(found)
+
+
+def _checked(value: dict[str, Any], name: str) -> tuple[Loaded | None, list[Problem]]:
+    kind = kinds().find(value.get("apiVersion"), value.get("kind"))
     if kind is None:
-        reason = f"unknown kind {wire.get('apiVersion')}/{wire.get('kind')}"
-        raise InvalidArguments(f"{name}: {reason}", [{"property_path": "kind", "reason": reason}])
-    resource, found = check(wire, kind)
+        reason = f"unknown kind {value.get('apiVersion')}/{value.get('kind')}"
+        return None, [Problem(PROGRAM, 0, "", name, "kind", reason)]
+    resource, found = check(value, kind)
     if resource is None:
-        refuse([Problem("<program>", 0, kind.kind, name, field_path(path), reason) for path, reason in found])
-    return Loaded.of(resource, kind)
+        named = value.get("metadata", {}).get("name", name)
+        return None, [Problem(PROGRAM, 0, kind.kind, named, field_path(path), reason) for path, reason in found]
+    return Loaded.of(resource, kind), []
 
 
-def claimed_models(name: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the main and the draft model of a component, in wire form.
-
-    Raises:
-        InvalidArguments: there is no main model, or one of them is not a manifest.
-    """
-    draft = manifest_of(name, args, "draft_model", "OpenModel") if args.get("draft_model") is not None else None
-    return manifest_of(name, args, "model", "OpenModel"), draft
-
-
-def manifest_of(name: str, args: Mapping[str, Any], key: str, kind: str) -> dict[str, Any]:
-    """Return a manifest that an argument holds.
-
-    Raises:
-        InvalidArguments: it is none.
-    """
-    value = args.get(key)
-    named = isinstance(value, dict) and isinstance(value.get("metadata"), dict) and value["metadata"].get("name")
-    if not named:
-        found = type(value).__name__
-        reason = f"must be the manifest of {_a(kind)}, found {found}; pass {kind}(...).manifest"
-        raise InvalidArguments(f"{name}: {key}: {reason}", [{"property_path": key, "reason": reason}])
-    manifest: dict[str, Any] = plain(value)
-    return manifest
-
-
-def _a(word: str) -> str:
-    return f"an {word}" if word[0] in "AEIOU" else f"a {word}"
-
-
-def claim(
-    model: dict[str, Any], draft: dict[str, Any] | None, flavors: list[str] | None, *, several: bool
-) -> dict[str, Any]:
-    """Return the claim of a model, in the form for one or for several."""
-    main = model["metadata"]["name"]
-    if not several:
-        return {"modelClaim": compact({"modelName": main, "inferenceFlavors": flavors})}
-    models = [{"name": main, "role": "main"}]
-    models += [{"name": draft["metadata"]["name"], "role": "draft"}] if draft else []
-    return {"modelClaims": compact({"models": models, "inferenceFlavors": flavors})}
-
-
-def refuse(problems: list[Problem]) -> NoReturn:
-    """Raise the problems that are errors."""
-    raise InvalidArguments(
-        "\n".join(map(_line, errors(problems))),
-        [{"property_path": p.path, "reason": p.reason} for p in errors(problems)],
-    )
-
-
-def checked_plan(planned: Plan) -> Plan:
+def checked_plan(planned: Plan, found: Sequence[Problem] = ()) -> Plan:
     """Return a plan without errors; what works but hardly as meant is logged.
+
+    Args:
+        planned: The plan.
+        found: What else is wrong.
 
     Raises:
         InvalidArguments: there are errors; every problem is listed.
     """
-    for problem in planned.problems:
+    problems = [*found, *planned.problems]
+    for problem in problems:
         if not problem.is_error:
             pulumi.log.warn(_line(problem))
-    if errors(planned.problems):
-        refuse(list(planned.problems))
+    if errors(problems):
+        refuse(problems)
     return planned
 
 
+def refuse(problems: Iterable[Problem]) -> NoReturn:
+    """Raise the problems that are errors."""
+    wrong = errors(problems)
+    details: list[pulumi.InputPropertyErrorDetails] = [
+        {"property_path": problem.path, "reason": problem.reason} for problem in wrong
+    ]
+    raise InvalidArguments("\n".join(map(_line, wrong)), details)
+
+
 def _line(problem: Problem) -> str:
-    """Name the field alone where there is no file to look into."""
-    subject = [f"{problem.kind}/{problem.name}"] if problem.kind else []
-    return ": ".join(filter(None, [*subject, problem.path, problem.reason])) if not problem.line else str(problem)
-
-
-def metadata_of(name: str, args: Mapping[str, Any], *, namespaced: bool = True) -> dict[str, Any]:
-    """Return the metadata of the resource that a component describes."""
-    metadata: dict[str, Any] = {"name": args.get("name", name)}
-    if namespaced:
-        metadata["namespace"] = args.get("namespace", "default")
-    if args.get("skip_model_loader"):
-        metadata["annotations"] = {SKIP_LOADER: "true"}
-    return metadata
+    return str(problem).removeprefix(f"{PROGRAM}: ")
 
 
 def wire_names(args: Mapping[str, Any], model: type[ApiModel]) -> dict[str, Any]:
@@ -203,7 +181,7 @@ def compact(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
     """Return JSON with whole numbers as integers: a remote caller's arrive as floats."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]

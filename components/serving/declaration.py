@@ -1,12 +1,12 @@
 """The base of components that declare something for others to refer to."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pulumi
 
-from .arguments import metadata_of, options_of, resource_of
+from .arguments import Arguments
 from .objects import kubernetes_object, token
+from .rendering_options import options_of
 
 
 class Declaration(pulumi.ComponentResource):
@@ -19,7 +19,7 @@ class Declaration(pulumi.ComponentResource):
         self,
         name: str,
         api_version: str,
-        args: Mapping[str, Any],
+        given: Arguments,
         spec: dict[str, Any],
         opts: pulumi.ResourceOptions | None,
         *,
@@ -31,8 +31,11 @@ class Declaration(pulumi.ComponentResource):
             InvalidArguments: the arguments contradict the contract.
         """
         kind = type(self).__name__
-        options = options_of(args)
-        checked = resource_of(api_version, kind, metadata_of(name, args, namespaced=namespaced), spec).resource
+        options = options_of(given)
+        metadata = {"name": given.get("name", name)}
+        if namespaced:
+            metadata["namespace"] = given.get("namespace", "default")
+        checked = given.resource(api_version, kind, metadata, spec).resource
         pulumi.ComponentResource.__init__(self, token(kind), name, {}, opts)
         self.manifest = checked.wire()
         if not options.realization.is_native:

@@ -173,7 +173,7 @@ class ModelFleetArgs(TypedDict, total=False):
     simulated_nodes: bool
     """Whether to create the demanded nodes as objects, for a cluster in which kwok plays them. Default: false."""
     custom_resources: bool
-    """Whether to install the CustomResourceDefinitions of the kinds in use; charts bring their own. Default: false."""
+    """Whether to install the definitions of the kinds in use; charts bring their own. Default: false."""
     model_cache: ModelCacheArgs
     """Where loaded weights are kept. Default: they are loaded at every pod start."""
     pods: PodsArgs

@@ -13,7 +13,7 @@ from ..fleet.options import Options
 from ..fleet.rendered import Rendered
 from ..plan.environment import Environment
 from ..plan.plan import plan
-from .arguments import checked, checked_plan
+from .arguments import checked_plan, referred
 from .objects import kubernetes_object, token
 
 _SCALERS = (HPA, "ScaledObject")
@@ -103,12 +103,12 @@ def _logical(name: str, resource: str, value: dict[str, Any]) -> str:
     return f"{name}{added}-hpa" if value["kind"] == HPA else name + added
 
 
-def render_one(resource: Loaded, referred: Sequence[Mapping[str, Any]], options: Options) -> Rendered:
+def render_one(resource: Loaded, manifests: Sequence[Mapping[str, Any]], options: Options) -> Rendered:
     """Render one resource with the manifests that it refers to, after every check that a stack does too.
 
     Raises:
         InvalidArguments: something is wrong with it or does not fit; every problem is listed.
     """
-    others = [checked(value, "a referred manifest") for value in referred]
+    others = tuple(referred(manifest) for manifest in manifests)
     planned = checked_plan(plan(Manifests((resource, *others)), Environment(options=options)))
     return next(item for item in planned.fleet.rendered if item.source is resource)

@@ -42,10 +42,10 @@ class Module:
 
     @cached_property
     def imports(self) -> frozenset[str]:
-        """Absolute dotted names of everything that it imports, wherever in its text."""
+        """Absolute dotted names of everything that it imports when it runs, wherever in its text."""
         package = Path(self.path).parts[:-1]
         names: set[str] = set()
-        for node in ast.walk(self.tree):
+        for node in _running(self.tree):
             if isinstance(node, ast.Import):
                 names.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -70,6 +70,16 @@ def modules(*places: str) -> list[Module]:
 
 def _files(place: Path) -> list[Path]:
     return [place] if place.is_file() else sorted(place.rglob("*.py"))
+
+
+def _running(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what runs: not what stands under ``if TYPE_CHECKING``."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+            yield from (found for other in child.orelse for found in (other, *_running(other)))
+        else:
+            yield child
+            yield from _running(child)
 
 
 def _docstrings(tree: ast.Module) -> Iterator[int]:

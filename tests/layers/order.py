@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tests.layers.modules import Module
 
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("components.lazy",),
     ("components.api",),
     # Names and facts, which every room may know.
     ("components.aws.names",),
@@ -15,7 +16,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # What a family is. LeaderWorkerSet is a workload of the waist too: others take its template into their types.
     (
         "components.families.family",
-        "components.families.leaderworkerset.rules components.families.leaderworkerset.types",
+        "components.families.leaderworkerset.rules components.families.leaderworkerset.types"
+        " components.families.leaderworkerset.args",
     ),
     (
         "components.families.llmaz",
@@ -53,7 +55,7 @@ OUTSIDE = ("pulumi", "pulumi_kubernetes", "pulumi_aws", "httpx", "requests", "so
 """What reaches out of the process: not for rooms above the first one with Pulumi, which are tested as functions."""
 INSIDE = tuple(f"components.families.{family}" for family in ("llmaz", "llmkube", "leaderworkerset"))
 """Families: only the list of families knows them, by their ``family`` module."""
-OPEN = ("components.families.leaderworkerset.rules", "components.families.leaderworkerset.types")
+OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("args", "rules", "types"))
 
 _ROOMS = {prefix: (row, room) for row, rooms in enumerate(ORDER) for room in rooms for prefix in room.split()}
 

@@ -51,7 +51,7 @@ def test_a_playground_is_a_workload_and_a_service(preview: bool) -> None:
 def test_bounds_add_an_autoscaler_after_the_workload() -> None:
     metric = {
         "type": "Resource",
-        "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}},
+        "resource": {"name": "cpu", "target": {"type": "Utilization", "average_utilization": 50.0}},
     }
     recorded = deploy(program(Playground, min_replicas=1, max_replicas=3, metrics=[metric]))
     scaler = recorded["chat-hpa"]
@@ -161,9 +161,9 @@ def test_options_of_the_caller_stay_with_the_component() -> None:
         (Playground, {"backend_name": "vlm"}, "spec.backendRuntimeConfig.backendName"),
         (Playground, {"limits": {"cpu": "1 core"}}, "quantity"),
         (Playground, {"inference_flavors": ["h100"]}, "no flavor"),
-        (Playground, {"workload": "statefulset"}, "workload must be one of"),
-        (Playground, {"realization": "helm"}, "realization must be one of"),
-        (Playground, {"cache_claim": "a", "cache_host_path": "/b"}, "exactly one"),
+        (Playground, {"workload": "statefulset"}, "chat: workload: input should be 'auto', 'lws' or 'deployment', found 'statefulset'"),
+        (Playground, {"realization": "helm"}, "chat: realization: input should be 'native' or 'operator', found 'helm'"),
+        (Playground, {"cache_claim": "a", "cache_host_path": "/b"}, "chat: cache_claim: is either a claim or a folder of the node"),
         (Playground, {"model": "opt"}, "pass OpenModel(...).manifest"),
         (Playground, {"draft_model": {"metadata": {}}}, "draft_model"),
         (Service, {}, "workloadTemplate"),

@@ -66,7 +66,7 @@ def test_pod_settings_reach_the_rendering() -> None:
         ("clusterName", "", "clusterName"),
         ("simulatedNodes", "yes please", "simulatedNodes"),
         ("customResources", "1", "customResources"),
-        ("modelCache", '{"claim": "a", "hostPath": "/b"}', "claim or hostPath, not both"),
+        ("modelCache", '{"claim": "a", "hostPath": "/b"}', "only one of the two"),
         ("modelCache", '{"pvc": "a"}', "unknown key"),
         ("pods", '{"serviceAccount": "a"}', "did you mean 'serviceAccountName'"),
         ("pods", "oops", "must be YAML keys"),

@@ -8,6 +8,7 @@ import pulumi
 from ...nodes.instances import instances
 from ...prerequisites.accelerators import CRITICAL_TOLERATION, GPU_TOLERATION
 from ...prerequisites.chart import ChartComponent, FixedChart
+from ...serving.arguments import checked_args
 from ...serving.site import Site
 from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE
 
@@ -41,13 +42,15 @@ class EfaDevicePlugin(FixedChart):
         return {"tolerations": [GPU_TOLERATION, _NEURON_TOLERATION]}
 
 
-class ClusterAutoscalerArgs(TypedDict):
+class ClusterAutoscalerArgs(TypedDict, total=False):
     """Arguments of ClusterAutoscaler."""
 
-    cluster_name: str
+    cluster_name: Required[str]
     """Name of the EKS cluster; groups are found by tags that hold it."""
-    region: str
+    region: Required[str]
     """AWS region."""
+    values: dict[str, Any]
+    """Values of the chart, over those that are set here; leaves may be outputs."""
 
 
 class ClusterAutoscaler(ChartComponent):
@@ -55,6 +58,7 @@ class ClusterAutoscaler(ChartComponent):
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it. Model pods keep caches on local disks; that alone must not keep a node."""
+        args = checked_args(name, args, ClusterAutoscalerArgs)
         values = {
             "fullnameOverride": "cluster-autoscaler",
             "cloudProvider": "aws",
@@ -67,7 +71,7 @@ class ClusterAutoscaler(ChartComponent):
                 "scale-down-unneeded-time": "10m",
             },
         }
-        self.install("cluster-autoscaler", name, values, opts)
+        self.install("cluster-autoscaler", name, values, args, opts)
 
 
 class KarpenterArgs(TypedDict, total=False):
@@ -77,6 +81,8 @@ class KarpenterArgs(TypedDict, total=False):
     """Name of the EKS cluster."""
     interruption_queue: Required[pulumi.Input[str]]
     """Name of the queue of notices: KarpenterAccess.queue_name."""
+    values: dict[str, Any]
+    """Values of the chart, over those that are set here; leaves may be outputs."""
 
 
 class Karpenter(ChartComponent):
@@ -87,12 +93,13 @@ class Karpenter(ChartComponent):
 
     def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
+        args = checked_args(name, args, KarpenterArgs)
         values = {
             "settings": {"clusterName": args["cluster_name"], "interruptionQueue": args["interruption_queue"]},
             "serviceAccount": {"name": "karpenter"},
             "replicas": 2,
         }
-        self.install("karpenter", name, values, opts)
+        self.install("karpenter", name, values, args, opts)
 
 
 class LoadBalancerControllerArgs(TypedDict, total=False):
@@ -104,6 +111,8 @@ class LoadBalancerControllerArgs(TypedDict, total=False):
     """AWS region; pods cannot ask the instance metadata for it."""
     vpc_id: Required[pulumi.Input[str]]
     """The cluster's VPC; likewise."""
+    values: dict[str, Any]
+    """Values of the chart, over those that are set here; leaves may be outputs."""
 
 
 class LoadBalancerController(ChartComponent):
@@ -117,6 +126,7 @@ class LoadBalancerController(ChartComponent):
         self, name: str, args: LoadBalancerControllerArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         """Install it."""
+        args = checked_args(name, args, LoadBalancerControllerArgs)
         values = {
             "clusterName": args["cluster_name"],
             "region": args["region"],
@@ -125,7 +135,7 @@ class LoadBalancerController(ChartComponent):
             "enableServiceMutatorWebhook": False,
             "replicaCount": 2,
         }
-        self.install(LOAD_BALANCER_CONTROLLER, name, values, opts)
+        self.install(LOAD_BALANCER_CONTROLLER, name, values, args, opts)
 
 
 def _cluster_autoscaler(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:

@@ -99,8 +99,8 @@ def test_without_an_address_the_endpoint_is_inside() -> None:
 
 
 def test_an_autoscaler_owns_the_replicas() -> None:
-    metric = {"type": "Pods", "name": "llamacpp:requests_processing", "targetAverageValue": "2"}
-    recorded = deploy(program(autoscaling={"minReplicas": 1, "maxReplicas": 3, "metrics": [metric]}))
+    metric = {"type": "Pods", "name": "llamacpp:requests_processing", "target_average_value": "2"}
+    recorded = deploy(program(autoscaling={"min_replicas": 1, "max_replicas": 3.0, "metrics": [metric]}))
     assert recorded["chat-hpa"].dependencies == ("kubernetes:apps/v1:Deployment::chat",)
     assert "replicas" not in recorded["kubernetes:apps/v1:Deployment::chat"].inputs["spec"]
 
@@ -142,9 +142,9 @@ def test_the_operator_gets_typed_resources() -> None:
         ({"runtime": "sglang"}, "spec.runtime"),
         ({"model": "m1"}, "pass Model(...).manifest"),
         ({"draft_model": {}}, "draft_model: must be the manifest of a Model"),
-        ({"autoscaling": {"minReplicas": 3, "maxReplicas": 2}}, "spec.autoscaling"),
+        ({"autoscaling": {"min_replicas": 3, "max_replicas": 2}}, "spec.autoscaling"),
         ({"cache_type_k": "q9"}, "spec.cacheTypeK"),
-        ({"realization": "helm"}, "realization must be one of"),
+        ({"realization": "helm"}, "chat: realization: input should be 'native' or 'operator'"),
     ],
 )
 def test_bad_arguments_are_named(args: dict[str, Any], expected: str) -> None:

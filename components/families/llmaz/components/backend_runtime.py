@@ -8,8 +8,10 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from ....serving.arguments import compact
+from ....serving.arguments import Arguments, model_by_argument, wire_names
 from ....serving.declaration import Declaration
+from ..types import BackendRuntimeSpec
+from .runtime_args import RecommendedConfigArgs
 
 
 class BackendRuntimeArgs(TypedDict, total=False):
@@ -33,8 +35,8 @@ class BackendRuntimeArgs(TypedDict, total=False):
     """Readiness probe of the container."""
     startup_probe: dict[str, Any]
     """Startup probe of the container."""
-    recommended_configs: Required[list[dict[str, Any]]]
-    """Named configurations: name, args, resources, sharedMemorySize and scaleTrigger."""
+    recommended_configs: Required[list[RecommendedConfigArgs]]
+    """Named configurations; a Playground takes the one named default, unless it names another."""
     realization: str
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
 
@@ -54,22 +56,8 @@ class BackendRuntime(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        declared = self.declare(name, "inference.llmaz.io/v1alpha1", args, _spec(args), opts)
+        given = Arguments(name, args, BackendRuntimeArgs, model_by_argument(BackendRuntimeSpec))
+        spec = wire_names(given.values, BackendRuntimeSpec)
+        declared = self.declare(name, "inference.llmaz.io/v1alpha1", given, spec, opts)
         self.runtime = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "runtime": self.runtime})
-
-
-def _spec(args: BackendRuntimeArgs) -> dict[str, Any]:
-    return compact(
-        {
-            "image": args.get("image"),
-            "version": args.get("version"),
-            "command": args.get("command"),
-            "envs": args.get("envs"),
-            "lifecycle": args.get("lifecycle"),
-            "livenessProbe": args.get("liveness_probe"),
-            "readinessProbe": args.get("readiness_probe"),
-            "startupProbe": args.get("startup_probe"),
-            "recommendedConfigs": args.get("recommended_configs"),
-        }
-    )

@@ -8,8 +8,10 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from ....serving.arguments import compact
+from ....serving.arguments import Arguments, compact, wire_names
 from ....serving.declaration import Declaration
+from ....serving.flavor_args import FlavorArgs
+from ..types import Flavor, ModelHub
 
 
 class OpenModelArgs(TypedDict, total=False):
@@ -33,8 +35,8 @@ class OpenModelArgs(TypedDict, total=False):
     """Files not to load, as glob patterns."""
     uri: str
     """Weights elsewhere: oss://, ollama:// or host://; s3:// and gcs:// for engines that stream them."""
-    flavors: list[dict[str, Any]]
-    """Kinds of nodes in order of preference: name, limits, nodeSelector and params (INSTANCE-TYPE, TP, PP)."""
+    flavors: list[FlavorArgs]
+    """Kinds of nodes in order of preference."""
     realization: str
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
 
@@ -55,27 +57,19 @@ class OpenModel(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        declared = self.declare(name, "llmaz.io/v1alpha1", args, _spec(args), opts)
+        given = Arguments(name, args, OpenModelArgs, {"flavors": Flavor})
+        declared = self.declare(name, "llmaz.io/v1alpha1", given, _spec(given), opts)
         self.model = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "model": self.model})
 
 
-def _spec(args: OpenModelArgs) -> dict[str, Any]:
-    hub = compact(
-        {
-            "modelID": args.get("model_id"),
-            "name": args.get("hub"),
-            "revision": args.get("revision"),
-            "filename": args.get("filename"),
-            "allowPatterns": args.get("allow_patterns"),
-            "ignorePatterns": args.get("ignore_patterns"),
-        }
-    )
-    flavors = args.get("flavors")
+def _spec(given: Arguments) -> dict[str, Any]:
+    hub = {**wire_names(given.values, ModelHub), "name": given.get("hub")}
+    flavors = given.get("flavors")
     return compact(
         {
-            "familyName": args.get("family_name"),
-            "source": compact({"modelHub": hub, "uri": args.get("uri")}),
+            "familyName": given.get("family_name"),
+            "source": compact({"modelHub": compact(hub), "uri": given.get("uri")}),
             "inferenceConfig": {"flavors": flavors} if flavors else None,
         }
     )

@@ -11,8 +11,11 @@ from typing import Any, Required
 import pulumi
 
 from ....fleet.rendered import Rendered
-from ....serving.arguments import WorkloadArgs, claim, claimed_models, compact, metadata_of, options_of, resource_of
+from ....serving.arguments import Arguments, compact
+from ....serving.autoscaling_args import MetricSpecArgs, ScalingBehaviorArgs
+from ....serving.rendering_options import options_of
 from ....serving.workload_component import WorkloadComponent, render_one
+from .workload_args import WorkloadArgs, claim, claimed_models, metadata_of
 
 
 class PlaygroundArgs(WorkloadArgs, total=False):
@@ -38,9 +41,9 @@ class PlaygroundArgs(WorkloadArgs, total=False):
     """Engine arguments, after the recommended ones."""
     envs: list[dict[str, Any]]
     """Environment variables, by name over the runtime's."""
-    limits: dict[str, str]
+    limits: dict[str, Any]
     """Resource limits, per key over the recommended ones. Accelerators belong into the model's flavors."""
-    requests: dict[str, str]
+    requests: dict[str, Any]
     """Resource requests, per key over the recommended ones."""
     shared_memory_size: str
     """Size of /dev/shm."""
@@ -48,10 +51,10 @@ class PlaygroundArgs(WorkloadArgs, total=False):
     """Lower bound of the autoscaler. Setting a bound makes one."""
     max_replicas: int
     """Upper bound of the autoscaler. Default: no limit."""
-    metrics: list[dict[str, Any]]
-    """Metrics of the autoscaler (autoscaling/v2 MetricSpec)."""
-    behavior: dict[str, Any]
-    """Scaling behavior of the autoscaler (autoscaling/v2)."""
+    metrics: list[MetricSpecArgs]
+    """Metrics of the autoscaler."""
+    behavior: ScalingBehaviorArgs
+    """How the autoscaler moves up and down."""
 
 
 class Playground(WorkloadComponent):
@@ -70,46 +73,43 @@ class Playground(WorkloadComponent):
 
 
 def _render(name: str, args: PlaygroundArgs) -> Rendered:
-    model, draft = claimed_models(name, args)
-    spec = _spec(args, claim(model, draft, args.get("inference_flavors"), several=draft is not None))
-    resource = resource_of("inference.llmaz.io/v1alpha1", "Playground", metadata_of(name, args), spec)
-    referred = [value for value in (model, draft, args.get("backend_runtime")) if value]
-    return render_one(resource, referred, options_of(args))
-
-
-def _spec(args: PlaygroundArgs, claimed: dict[str, Any]) -> dict[str, Any]:
-    elastic = compact(
+    given = Arguments(name, args, PlaygroundArgs)
+    options = options_of(given)
+    own = [given.manifest("backend_runtime", "BackendRuntime")] if "backend_runtime" in given.values else []
+    models = claimed_models(given)
+    claimed = claim(models, given.get("inference_flavors"), several=len(models) > 1)
+    spec = compact(
         {
-            "minReplicas": args.get("min_replicas"),
-            "maxReplicas": args.get("max_replicas"),
-            "scaleTrigger": _trigger(args),
-        }
-    )
-    return compact(
-        {
-            "replicas": args.get("replicas"),
+            "replicas": given.get("replicas"),
             **claimed,
-            "backendRuntimeConfig": _backend(args),
-            "elasticConfig": elastic,
+            "backendRuntimeConfig": _backend(given, own),
+            "elasticConfig": _elastic(given),
         }
     )
+    resource = given.resource("inference.llmaz.io/v1alpha1", "Playground", metadata_of(name, given), spec)
+    return render_one(resource, [*models, *own], options)
 
 
-def _backend(args: PlaygroundArgs) -> dict[str, Any]:
-    own = args.get("backend_runtime")
+def _backend(given: Arguments, own: list[dict[str, Any]]) -> dict[str, Any]:
     return compact(
         {
-            "backendName": args.get("backend_name") or (own["metadata"]["name"] if own else None),
-            "version": args.get("backend_version"),
-            "configName": args.get("config_name"),
-            "args": args.get("args"),
-            "envs": args.get("envs"),
-            "resources": compact({"limits": args.get("limits"), "requests": args.get("requests")}),
-            "sharedMemorySize": args.get("shared_memory_size"),
+            "backendName": given.get("backend_name") or next((runtime["metadata"]["name"] for runtime in own), None),
+            "version": given.get("backend_version"),
+            "configName": given.get("config_name"),
+            "args": given.get("args"),
+            "envs": given.get("envs"),
+            "resources": compact({"limits": given.get("limits"), "requests": given.get("requests")}),
+            "sharedMemorySize": given.get("shared_memory_size"),
         }
     )
 
 
-def _trigger(args: PlaygroundArgs) -> dict[str, Any] | None:
-    hpa = compact({"metrics": args.get("metrics"), "behavior": args.get("behavior")})
-    return {"hpa": hpa} if hpa else None
+def _elastic(given: Arguments) -> dict[str, Any]:
+    hpa = compact({"metrics": given.get("metrics"), "behavior": given.get("behavior")})
+    return compact(
+        {
+            "minReplicas": given.get("min_replicas"),
+            "maxReplicas": given.get("max_replicas"),
+            "scaleTrigger": {"hpa": hpa} if hpa else None,
+        }
+    )

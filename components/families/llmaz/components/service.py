@@ -10,8 +10,12 @@ from typing import Any, Required
 import pulumi
 
 from ....fleet.rendered import Rendered
-from ....serving.arguments import WorkloadArgs, claim, claimed_models, compact, metadata_of, options_of, resource_of
+from ....serving.arguments import Arguments, compact, wire_names
+from ....serving.rendering_options import options_of
 from ....serving.workload_component import WorkloadComponent, render_one
+from ...leaderworkerset.args import RolloutStrategyArgs, SubGroupPolicyArgs
+from ...leaderworkerset.types import LeaderWorkerTemplate
+from .workload_args import WorkloadArgs, claim, claimed_models, metadata_of
 
 
 class ServiceArgs(WorkloadArgs, total=False):
@@ -32,9 +36,15 @@ class ServiceArgs(WorkloadArgs, total=False):
     replicas: int
     """Replicas. Default: 1."""
     restart_policy: str
-    """RecreateGroupOnPodRestart, RecreateGroupAfterStart or None. Default: RecreateGroupOnPodRestart."""
-    rollout_strategy: dict[str, Any]
-    """Rollout strategy of the LeaderWorkerSet."""
+    """Default, RecreateGroupOnPodRestart, RecreateGroupAfterStart or None. Default: RecreateGroupOnPodRestart."""
+    rollout_strategy: RolloutStrategyArgs
+    """How a change of the pods reaches the groups. Default: one group is missing at a time."""
+    sub_group_policy: SubGroupPolicyArgs
+    """How a group is cut into subgroups. Default: not at all."""
+    volume_claim_templates: list[dict[str, Any]]
+    """Claims that each pod gets for itself."""
+    persistent_volume_claim_retention_policy: dict[str, Any]
+    """What becomes of these claims, in wire form: whenDeleted and whenScaled, each Delete or Retain."""
 
 
 class Service(WorkloadComponent):
@@ -53,24 +63,16 @@ class Service(WorkloadComponent):
 
 
 def _render(name: str, args: ServiceArgs) -> Rendered:
-    model, draft = claimed_models(name, args)
-    spec = _spec(args, claim(model, draft, args.get("inference_flavors"), several=True))
-    resource = resource_of("inference.llmaz.io/v1alpha1", "Service", metadata_of(name, args), spec)
-    return render_one(resource, [model, *([draft] if draft else [])], options_of(args))
-
-
-def _spec(args: ServiceArgs, claimed: dict[str, Any]) -> dict[str, Any]:
-    template = {
-        "size": args.get("size"),
-        "leaderTemplate": args.get("leader_template"),
-        "workerTemplate": args.get("worker_template"),
-        "restartPolicy": args.get("restart_policy"),
-    }
-    return compact(
+    given = Arguments(name, args, ServiceArgs)
+    options = options_of(given)
+    models = claimed_models(given)
+    spec = compact(
         {
-            **claimed,
-            "replicas": args.get("replicas"),
-            "workloadTemplate": compact(template),
-            "rolloutStrategy": args.get("rollout_strategy"),
+            **claim(models, given.get("inference_flavors"), several=True),
+            "replicas": given.get("replicas"),
+            "workloadTemplate": wire_names(given.values, LeaderWorkerTemplate),
+            "rolloutStrategy": given.get("rollout_strategy"),
         }
     )
+    resource = given.resource("inference.llmaz.io/v1alpha1", "Service", metadata_of(name, given), spec)
+    return render_one(resource, models, options)

@@ -13,9 +13,12 @@ from typing import Any, Required, TypedDict
 import pulumi
 
 from ....fleet.rendered import Rendered
-from ....serving.arguments import manifest_of, options_of, resource_of, wire_names
+from ....serving.arguments import Arguments, model_by_argument, wire_names
+from ....serving.rendering_options import options_of
 from ....serving.workload_component import WorkloadComponent, render_one
-from ..types.inference_service import InferenceServiceSpec
+from ..types import InferenceServiceSpec
+from .engine_args import PersonaPlexConfigArgs, RopeScalingArgs, TgiConfigArgs, VllmConfigArgs
+from .service_args import AutoscalingArgs, EndpointArgs, PodResourcesArgs, ProbeOverridesArgs
 
 
 class InferenceServiceArgs(TypedDict, total=False):
@@ -58,10 +61,10 @@ class InferenceServiceArgs(TypedDict, total=False):
     """Environment variables."""
     container_port: int
     """Port of the server. Default: the endpoint's, else the runtime's."""
-    endpoint: dict[str, Any]
-    """port, path and type (ClusterIP, NodePort or LoadBalancer) of the Service."""
-    resources: dict[str, Any]
-    """gpu, cpu, memory, hostMemory and gpuMemory of one pod."""
+    endpoint: EndpointArgs
+    """The Service in front of the pods."""
+    resources: PodResourcesArgs
+    """What one pod asks for."""
     tolerations: list[dict[str, Any]]
     """Tolerations of the pods."""
     node_selector: dict[str, str]
@@ -80,18 +83,18 @@ class InferenceServiceArgs(TypedDict, total=False):
     """Security context of the pods, instead of the default."""
     security_context: dict[str, Any]
     """Security context of the container, instead of the default."""
-    probe_overrides: dict[str, Any]
-    """startup, liveness and readiness probe, each instead of the runtime's."""
+    probe_overrides: ProbeOverridesArgs
+    """Probes of the container, each instead of the runtime's."""
     skip_model_init: bool
     """Let the runtime fetch the weights itself."""
-    autoscaling: dict[str, Any]
-    """minReplicas, maxReplicas and metrics of the autoscaler."""
+    autoscaling: AutoscalingArgs
+    """Bounds of the replicas and what moves them. Default: replicas stay as they are."""
     eviction_protection: bool
     """For the host agent of LLMKube alone."""
     context_size: int
     """llama.cpp: tokens of context, 128 to 2097152."""
-    rope_scaling: dict[str, Any]
-    """llama.cpp: type, factor and origContext of RoPE scaling."""
+    rope_scaling: RopeScalingArgs
+    """llama.cpp: how a model reads further than it was trained to."""
     parallel_slots: int
     """llama.cpp and vLLM: requests at a time, 1 to 64."""
     flash_attention: bool
@@ -126,15 +129,15 @@ class InferenceServiceArgs(TypedDict, total=False):
     """llama.cpp: what ends thinking when they are used up."""
     metadata_overrides: list[str]
     """llama.cpp: overrides of the model's metadata, such as a.b=int:1."""
-    persona_plex_config: dict[str, Any]
-    """Settings of PersonaPlex, in wire form."""
-    vllm_config: dict[str, Any]
-    """Settings of vLLM, in wire form."""
-    tgi_config: dict[str, Any]
-    """Settings of TGI, in wire form."""
+    persona_plex_config: PersonaPlexConfigArgs
+    """Settings of PersonaPlex."""
+    vllm_config: VllmConfigArgs
+    """Settings of vLLM."""
+    tgi_config: TgiConfigArgs
+    """Settings of TGI."""
 
 
-_OF_PODS = ("tolerations", "image_pull_secrets", "priority_class_name", "pod_annotations", "pod_labels")
+_OF_PODS = frozenset({"tolerations", "image_pull_secrets", "priority_class_name", "pod_annotations", "pod_labels"})
 """What the specification has fields for, and other kinds have not."""
 
 
@@ -150,13 +153,15 @@ class InferenceService(WorkloadComponent):
         Raises:
             InvalidArguments: the arguments contradict the contract, or a pod fits no node.
         """
-        self.register(name, _render(name, args), opts, shared=args.get("shared", True))
+        self.register(name, _render(name, args), opts, shared=bool(args.get("shared", True)))
 
 
 def _render(name: str, args: InferenceServiceArgs) -> Rendered:
-    model = manifest_of(name, args, "model", "Model")
-    spec = {"modelRef": model["metadata"]["name"], **wire_names(args, InferenceServiceSpec)}
-    metadata = {"name": args.get("name", name), "namespace": args.get("namespace", "default")}
-    resource = resource_of("inference.llmkube.dev/v1alpha1", "InferenceService", metadata, spec)
-    referred = [model, *([manifest_of(name, args, "draft_model", "Model")] if "draft_model" in args else [])]
-    return render_one(resource, referred, options_of({k: v for k, v in args.items() if k not in _OF_PODS}))
+    given = Arguments(name, args, InferenceServiceArgs, model_by_argument(InferenceServiceSpec))
+    options = options_of(given, _OF_PODS)
+    referred = [given.manifest(key, "Model") for key in ("model", "draft_model") if key in ("model", *given.values)]
+    given.check()
+    spec = {"modelRef": referred[0]["metadata"]["name"], **wire_names(given.values, InferenceServiceSpec)}
+    metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
+    resource = given.resource("inference.llmkube.dev/v1alpha1", "InferenceService", metadata, spec)
+    return render_one(resource, referred, options)

@@ -4,13 +4,14 @@ Model
 └── Model   <name>, with realization operator
 """
 
-from typing import Any, Required, TypedDict
+from typing import Required, TypedDict
 
 import pulumi
 
-from ....serving.arguments import wire_names
+from ....serving.arguments import Arguments, model_by_argument, wire_names
 from ....serving.declaration import Declaration
-from ..types.inference_service import ModelSpec
+from ..types import ModelSpec
+from .hardware_args import HardwareArgs, HostResourcesArgs
 
 
 class ModelArgs(TypedDict, total=False):
@@ -30,10 +31,10 @@ class ModelArgs(TypedDict, total=False):
     """gguf, mlx, safetensors, pytorch or custom. Default: gguf."""
     quantization: str
     """How the weights are quantized, such as Q4_K_M; for people."""
-    hardware: dict[str, Any]
-    """Accelerator, and gpu with count, vendor, layers and sharding, in wire form."""
-    resources: dict[str, str]
-    """Host resources: cpu and memory."""
+    hardware: HardwareArgs
+    """What the model runs on. Default: CPUs."""
+    resources: HostResourcesArgs
+    """What it asks of the node."""
     realization: str
     """native registers no Kubernetes object; operator creates the LLMKube resource. Default: native."""
 
@@ -54,7 +55,8 @@ class Model(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        spec = wire_names(args, ModelSpec)
-        declared = self.declare(name, "inference.llmkube.dev/v1alpha1", args, spec, opts, namespaced=True)
+        given = Arguments(name, args, ModelArgs, model_by_argument(ModelSpec))
+        spec = wire_names(given.values, ModelSpec)
+        declared = self.declare(name, "inference.llmkube.dev/v1alpha1", given, spec, opts, namespaced=True)
         self.model = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "model": self.model})

@@ -1,0 +1,65 @@
+"""What is wrong with settings, in words: the same for a stack's file and for the arguments of a component."""
+
+import typing
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from ..api.problems import did_you_mean
+from .section import Section
+
+
+class Fault(NamedTuple):
+    """One key or value that must not be used.
+
+    Attributes:
+        unknown: Whether there is no such key.
+    """
+
+    path: tuple[str | int, ...]
+    reason: str
+    unknown: bool = False
+
+
+def faults(error: ValidationError, settings: type[Section], *, by_name: bool = False) -> Iterator[Fault]:
+    """Yield everything that is wrong with settings.
+
+    Args:
+        error: What pydantic found.
+        settings: The type that refused them.
+        by_name: Whether keys are spelled as in Python, and not as on the wire.
+    """
+    for detail in error.errors():
+        path = detail["loc"]
+        reason = detail["msg"].removeprefix("Value error, ")
+        found = f", found {detail['input']!r}"
+        if detail["type"] == "extra_forbidden":
+            known = keys_below(settings, path[:-1], by_name=by_name)
+            hint = did_you_mean(str(path[-1]), known) or f"; known are {', '.join(known)}"
+            yield Fault(path, f"unknown key{hint}", unknown=True)
+        elif detail["type"] == "missing":
+            yield Fault(path, "is required")
+        elif not path:
+            key, _, what = reason.partition(": ")
+            yield Fault((key,), what)
+        elif detail["type"] == "model_type":
+            yield Fault(path, f"input should be a map{found}")
+        else:
+            yield Fault(path, f"{reason[0].lower()}{reason[1:]}{found}")
+
+
+def keys_below(settings: type[Section], path: Sequence[str | int], *, by_name: bool = False) -> list[str]:
+    """Return the keys of the section that a path leads to; keys of a mapping are passed by."""
+    section = settings
+    for part in path:
+        field = next((f for n, f in section.model_fields.items() if part in (n, f.alias)), None)
+        section = (_section_in(field.annotation) if field else None) or section
+    return [n if by_name else f.alias or n for n, f in section.model_fields.items() if not f.exclude]
+
+
+def _section_in(annotation: object) -> type[Section] | None:
+    """Return the section that a field holds, also in a mapping or beside None."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next((s for s in map(_section_in, typing.get_args(annotation)) if s), None)

@@ -1,0 +1,78 @@
+"""Arguments with keys of their own all the way down: unknown ones are found, and known ones get their wire names.
+
+What to look into is said by the argument's type alone: a TypedDict has keys that are known, and everything else, such
+as a manifest or a core Kubernetes type, is taken as it is.
+"""
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any, NotRequired, Required, get_args, get_origin, is_typeddict
+
+from pydantic.alias_generators import to_camel
+
+from ..api.base import ApiModel
+from ..api.problems import did_you_mean, field_path
+
+Parts = tuple[str | int, ...]
+
+
+@functools.cache
+def keys_of(typed: type) -> Mapping[str, Any]:
+    """Return the keys of a TypedDict, inherited ones too, each with the type of its value."""
+    return {key: _unwrapped(value) for key, value in typed.__annotations__.items()}
+
+
+def _unwrapped(annotation: object) -> object:
+    """Return what is required, or is not."""
+    return get_args(annotation)[0] if get_origin(annotation) in (Required, NotRequired) else annotation
+
+
+def wire(value: object, typed: object, model: type[ApiModel] | None = None) -> Any:  # noqa: ANN401  JSON
+    """Return an argument in wire form; keys that its type does not have are left out.
+
+    Args:
+        value: What was given.
+        typed: Type of the argument.
+        model: The contract's type behind it, whose aliases are the names on the wire. Without one they are in
+            camelCase, as Kubernetes' own types have them.
+    """
+    if is_typeddict(typed) and isinstance(value, Mapping):
+        fields = model.model_fields if model else {}
+        inside = {key: model_in(field.annotation) for key, field in fields.items()}
+        known = keys_of(typed)
+        return {
+            wire_name(key, model): wire(inner, known[key], inside.get(key))
+            for key, inner in value.items()
+            if key in known
+        }
+    if get_origin(typed) is list and isinstance(value, list | tuple):
+        return [wire(item, get_args(typed)[0], model) for item in value]
+    return value
+
+
+def wire_name(key: str, model: type[ApiModel] | None) -> str:
+    """Return the name of a key on the wire."""
+    field = model.model_fields.get(key) if model else None
+    return (field.alias if field else None) or to_camel(key)
+
+
+def model_in(annotation: object) -> type[ApiModel] | None:
+    """Return the type of the contract that a field holds, be it in a list or optional; None of any other field."""
+    if isinstance(annotation, type) and issubclass(annotation, ApiModel):
+        return annotation
+    return next((found for found in map(model_in, get_args(annotation)) if found), None)
+
+
+def unknown_keys(value: object, typed: object, path: Parts = ()) -> Iterator[tuple[str, str]]:
+    """Yield the path of every key that an argument's type does not have, and what may have been meant."""
+    if is_typeddict(typed) and isinstance(value, Mapping):
+        known = keys_of(typed)
+        for key, inner in value.items():
+            if key in known:
+                yield from unknown_keys(inner, known[key], (*path, key))
+            else:
+                hint = did_you_mean(str(key), known) or f"; known are {', '.join(known)}"
+                yield field_path((*path, str(key))), f"unknown argument{hint}"
+    elif get_origin(typed) is list and isinstance(value, list | tuple):
+        for position, item in enumerate(value):
+            yield from unknown_keys(item, get_args(typed)[0], (*path, position))
