@@ -19,7 +19,8 @@ from .parallel import Parallelism, check_use, parallelism
 from .runner_args import runner_args
 from .service_args import check_service_args
 from .types import ElasticConfig, ModelClaim, ModelClaims, ModelRef, Playground, RecommendedConfig, Service
-from .workload import Asked, Scaling, realize
+from .workload.asked import Asked, Scaling
+from .workload.realize import realize
 
 OPERATOR = "llmaz"
 SKIP_LOADER = "llmaz.io/skip-model-loader"

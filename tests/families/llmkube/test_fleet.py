@@ -363,7 +363,7 @@ class TestAround:
         assert monitor["spec"]["selector"]["matchLabels"] == SELECTOR
         (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
         assert (endpoint["port"], endpoint["path"]) == ("http", "/metrics")
-        assert chain.needs == {"prometheus"}
+        assert set(chain.needs) == {"prometheus"}
 
     def test_its_pods_are_closed_but_for_their_port(self) -> None:
         (policy,) = network_policies(fleet_of(isvc("svc.a", containerPort=9000), model()), Allowed())

@@ -1,0 +1,72 @@
+"""What a Playground or Service asks for, before it is a Deployment or a LeaderWorkerSet."""
+
+from dataclasses import dataclass, field
+
+from ....fleet.demand import UNLIMITED
+from ....fleet.objects import Object
+from ..models import Claim
+from ..parallel import Parallelism
+from ..types import HPATrigger
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Replica bounds and what moves between them.
+
+    Attributes:
+        recommended: Whether the trigger is the configuration's, and not written in the Playground.
+    """
+
+    minimum: int
+    maximum: int | None
+    trigger: HPATrigger
+    recommended: bool
+
+    @property
+    def most(self) -> int:
+        """The upper bound; llmaz has one where none is given."""
+        return UNLIMITED if self.maximum is None else self.maximum
+
+
+@dataclass(slots=True)
+class Asked:
+    """What a Playground or Service asks for, before it is a Deployment or a LeaderWorkerSet.
+
+    Attributes:
+        template: ``leaderWorkerTemplate`` in wire form; rendering changes it in place.
+        replicas: Replicas at rest.
+        backend: Engine and version of a Playground; None where the containers are written by hand.
+    """
+
+    name: str
+    namespace: str
+    claim: Claim
+    replicas: int
+    template: Object
+    rollout: Object
+    cut: Parallelism = field(default_factory=Parallelism)
+    backend: tuple[str, str] | None = None
+    scaling: Scaling | None = None
+
+    @property
+    def size(self) -> int:
+        """Pods of one replica."""
+        size: int = self.template.get("size", 1)
+        return size
+
+    @property
+    def front_part(self) -> str:
+        """Field of the template of the pods that take requests."""
+        return "leaderTemplate" if self.template.get("leaderTemplate") else "workerTemplate"
+
+    @property
+    def front(self) -> Object:
+        """The template of the pods that take requests."""
+        template: Object = self.template[self.front_part]
+        return template
+
+    @property
+    def templates(self) -> dict[str, Object]:
+        """Every pod template, leader first."""
+        parts = ("leaderTemplate", "workerTemplate")
+        return {part: self.template[part] for part in parts if self.template.get(part)}

@@ -1,0 +1,69 @@
+"""Pod templates, with what flavors, models and the environment add to them."""
+
+from ....api.findings import Findings
+from ....fleet.objects import Object
+from ....fleet.options import Options, PodOverrides
+from ....fleet.placement import place
+from ..flavors import node_choices
+from ..loaders import RUNNER, mount_models
+from ..models import Claim
+from ..parallel import limits_of
+from .asked import Asked
+
+
+def finish_template(template: Object, asked: Asked, path: str, options: Options, findings: Findings) -> None:
+    """Complete a template in place."""
+    spec = template["spec"]
+    if not spec.get("schedulerName"):
+        spec["schedulerName"] = options.scheduler_name
+    _limit(spec, asked)
+    mount_models(spec, asked.claim, path, options, findings)
+    place(spec, node_choices(asked.claim.flavors, options.alternatives))
+    _override(template, options.overrides)
+
+
+def _limit(spec: Object, asked: Asked) -> None:
+    """Write the flavor's limits to requests and limits of the model runner, over what is there (spec 2.7)."""
+    limits = limits_of(asked.claim.flavor, asked.cut)
+    runner = next((c for c in spec["containers"] if c["name"] == RUNNER), None)
+    if runner is None or not limits:
+        return
+    resources = runner.get("resources") or {}
+    runner["resources"] = {
+        **resources,
+        "limits": {**(resources.get("limits") or {}), **limits},
+        "requests": {**(resources.get("requests") or {}), **limits},
+    }
+
+
+def _override(template: Object, overrides: PodOverrides) -> None:
+    """Add what the environment asks of every pod; a template that says otherwise keeps its word."""
+    spec = template["spec"]
+    if overrides.tolerations:
+        spec["tolerations"] = [*spec.get("tolerations", []), *overrides.tolerations]
+    if overrides.service_account_name:
+        spec.setdefault("serviceAccountName", overrides.service_account_name)
+    if overrides.image_pull_secrets:
+        spec.setdefault("imagePullSecrets", [{"name": name} for name in overrides.image_pull_secrets])
+    if overrides.priority_class_name:
+        spec.setdefault("priorityClassName", overrides.priority_class_name)
+    if overrides.node_selector:
+        spec["nodeSelector"] = {**overrides.node_selector, **spec.get("nodeSelector", {})}
+    for part, values in (("labels", overrides.labels), ("annotations", overrides.annotations)):
+        if values:
+            metadata = template.setdefault("metadata", {})
+            metadata[part] = {**values, **(metadata.get(part) or {})}
+
+
+def label(template: Object, claim: Claim) -> None:
+    """Name the model, and the flavors that were chosen, on the pods that take requests."""
+    metadata = template.setdefault("metadata", {})
+    template["spec"] = template.pop("spec")  # metadata reads better before the spec
+    metadata["labels"] = {
+        **(metadata.get("labels") or {}),
+        "llmaz.io/model-name": claim.main.metadata.name,
+        "llmaz.io/model-family-name": claim.main.spec.family_name,
+    }
+    if claim.flavor_names:
+        flavors = {"llmaz.io/inference-service-flavors": ",".join(claim.flavor_names)}
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **flavors}

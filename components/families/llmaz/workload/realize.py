@@ -1,0 +1,109 @@
+"""A Service of llmaz becomes a workload, a core Service and perhaps an autoscaler (llmaz spec 2.6, 2.8)."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ....api.findings import Findings
+from ....api.load import Loaded
+from ....fleet import capabilities
+from ....fleet.autoscalers import Autoscaler
+from ....fleet.endpoints import Backend, Endpoint, Weights
+from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, Object, new_object
+from ....fleet.options import Options
+from ....fleet.origins import Origin
+from ....fleet.serving import command_line, server_of
+from ....fleet.workloads import Server, Workload
+from ..backend import PORT, serving_port
+from ..loaders import RUNNER
+from ..metric_flags import turn_on_metrics
+from ..models import served_name
+from .asked import Asked
+from .bodies import deployment, leader_worker_set, workload_kind
+from .pods import finish_template, label
+from .scaling import autoscaler, demand_of
+
+
+@dataclass(frozen=True, slots=True)
+class Realized:
+    """A workload made of Kubernetes objects."""
+
+    workload: Workload
+    endpoint: Endpoint
+    autoscaler: Autoscaler | None
+    requires: frozenset[str]
+
+
+def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) -> Realized:
+    """Return the workload, its endpoint, and what moves its replicas.
+
+    The operator makes LeaderWorkerSets alone, and autoscalers and Services by itself: what it makes is told as well.
+    """
+    operated = not options.realization.is_native
+    metrics = asked.scaling.trigger.metrics if asked.scaling else None
+    turn_on_metrics(asked.front, _server(source, asked), metrics, options, findings)
+    server = _server(source, asked)
+    for part, template in asked.templates.items():
+        finish_template(template, asked, f"spec.workloadTemplate.{part}.spec", options, findings)
+    label(asked.front, asked.claim)
+    kind = LEADER_WORKER_SET if operated else workload_kind(asked, options, findings)
+    port = _port(asked.front["spec"])
+    body, selector = deployment(asked) if kind == DEPLOYMENT else leader_worker_set(asked)
+    workload = Workload(
+        body=body,
+        server=server,
+        port=port,
+        replicas=asked.replicas,
+        pods=demand_of(asked, options),
+        model=asked.claim.main.metadata.name,
+        origin=Origin(source, "spec"),
+        most=asked.scaling.most if asked.scaling else None,
+        operated=operated,
+    )
+    endpoint = _endpoint(source, asked)
+    if not operated:
+        endpoint = replace(endpoint, body=_balancer(asked, endpoint.service, selector, port))
+    needs = {capabilities.LEADER_WORKER_SET} if kind == LEADER_WORKER_SET else set[str]()
+    return Realized(workload, endpoint, autoscaler(source, asked, body, operated=operated), frozenset(needs))
+
+
+def _server(source: Loaded, asked: Asked) -> Server:
+    """Return the container that serves; a Playground says which engine it runs, whatever a mirror calls the image."""
+    containers = asked.front["spec"]["containers"]
+    if asked.backend is None:
+        path = f"spec.workloadTemplate.{asked.front_part}.spec.containers"
+        return server_of(containers, source, path, preferred=RUNNER)
+    line = command_line(containers[0], *asked.backend)
+    return Server(0, line, Origin(source, "spec.backendRuntimeConfig.args"), Origin(source, "spec"))
+
+
+def _endpoint(source: Loaded, asked: Asked) -> Endpoint:
+    """Return where the ``-lb`` Service answers; every shipped engine speaks the OpenAI API under ``/v1``."""
+    service = f"{asked.name}-lb"
+    model = asked.claim.main.metadata.name
+    return Endpoint(
+        name=asked.name,
+        namespace=asked.namespace,
+        model=served_name(asked.claim.main),
+        url=f"http://{service}.{asked.namespace}.svc.cluster.local:{PORT}/v1",
+        api="openai",
+        port=PORT,
+        backends=(Backend(service, asked.namespace, PORT, asked.name, asked.replicas),),
+        weights=Weights("OpenModel", "", model),
+        origin=Origin(source),
+    )
+
+
+def _port(spec: Object) -> int:
+    """Find where the engine listens: the port named ``http``, its last ``--port``, what it declares, else 8080."""
+    runner = next((c for c in spec["containers"] if c["name"] == RUNNER), spec["containers"][0])
+    flag = serving_port([*(runner.get("command") or []), *(runner.get("args") or [])])
+    declared: list[Any] = runner.get("ports") or []
+    named = next((p for p in declared if p.get("name") == "http"), None)
+    if named:
+        return int(named["containerPort"])
+    return flag or (int(declared[0]["containerPort"]) if declared else PORT)
+
+
+def _balancer(asked: Asked, name: str, selector: dict[str, str], port: int) -> Object:
+    ports = [{"name": "http", "port": PORT, "protocol": "TCP", "targetPort": port}]
+    return new_object("v1", "Service", name, asked.namespace, {"ports": ports, "selector": selector})

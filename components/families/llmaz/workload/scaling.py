@@ -1,0 +1,66 @@
+"""Replicas: how many pods there are at rest and at most, and what moves their number (llmaz spec 2.8)."""
+
+import math
+from decimal import Decimal
+
+from ....api.load import Loaded
+from ....fleet.autoscalers import Autoscaler
+from ....fleet.demand import PodDemand
+from ....fleet.objects import HPA, Object, new_object
+from ....fleet.options import Options
+from ....fleet.origins import Origin
+from ....fleet.placement import requests_of
+from ..flavors import node_choices
+from .asked import Asked
+
+
+def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
+    """Return the pods at rest and what each of them asks for."""
+    choices = node_choices(asked.claim.flavors, options.alternatives, asked.claim.chosen_by)
+    most = asked.scaling.most if asked.scaling else None
+    surge = _surge(asked, asked.replicas if most is None else most)
+
+    def demand(template: Object, pods: int) -> PodDemand:
+        requests = requests_of(template["spec"])
+        at_most = most if most is None else most * pods
+        return PodDemand(asked.replicas * pods, requests, choices, at_most, surge * pods, pods)
+
+    leader, worker = asked.template.get("leaderTemplate"), asked.template["workerTemplate"]
+    if leader is None:
+        return (demand(worker, asked.size),)
+    return (demand(leader, 1), *((demand(worker, asked.size - 1),) if asked.size > 1 else ()))
+
+
+def _surge(asked: Asked, replicas: int) -> int:
+    """Count the replicas that an update adds for a while; a share is rounded up, as both controllers do."""
+    stated = (asked.rollout.get("rollingUpdateConfiguration") or {}).get("maxSurge", 0)
+    if isinstance(stated, str):
+        return math.ceil(Decimal(stated.removesuffix("%")) * replicas / 100)
+    return int(stated)
+
+
+def autoscaler(source: Loaded, asked: Asked, body: Object, *, operated: bool) -> Autoscaler | None:
+    """Return what moves the replicas of a workload; None where nothing does."""
+    scaling = asked.scaling
+    if scaling is None:
+        return None
+    target = {"apiVersion": body["apiVersion"], "kind": body["kind"], "name": asked.name}
+    spec: Object = {
+        "scaleTargetRef": target,
+        "minReplicas": scaling.minimum,
+        "maxReplicas": scaling.most,
+    }
+    if scaling.trigger.metrics:
+        spec["metrics"] = scaling.trigger.metrics
+    if scaling.trigger.behavior:
+        spec["behavior"] = scaling.trigger.behavior
+    hpa = new_object("autoscaling/v2", HPA, asked.name, asked.namespace, spec)
+
+    def blame(path: str) -> Origin:
+        if path == "minReplicas":
+            return Origin(source, "spec.elasticConfig.minReplicas")
+        if scaling.recommended:
+            return Origin(source, "spec.elasticConfig", f"recommended scaleTrigger.hpa.{path}: ")
+        return Origin(source, f"spec.elasticConfig.scaleTrigger.hpa.{path}")
+
+    return Autoscaler(hpa, blame, operated=operated)
