@@ -51,16 +51,17 @@ class SimulatedNodes(pulumi.ComponentResource):
         """
         options = Options(namespace=args.get("namespace", "default"))
         planned = checked_plan(plan(objects(plain(args["manifests"])), Environment(options=options)))
-        self._register(name, planned.groups, opts)
+        self.register(name, planned.groups, opts)
 
     @classmethod
     def of(cls, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None = None) -> Self:
         """Create the component from what was planned before."""
         component = cls.__new__(cls)
-        component._register(name, groups, opts)
+        component.register(name, groups, opts)
         return component
 
-    def _register(self, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None) -> None:
+    def register(self, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None) -> None:
+        """Register the component and the nodes of every group."""
         pulumi.ComponentResource.__init__(self, token("SimulatedNodes"), name, {}, opts)
         self._name = name
         self.of_group: dict[str, list[KubernetesObject]] = {

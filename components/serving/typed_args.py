@@ -17,7 +17,7 @@ Parts = tuple[str | int, ...]
 
 
 @functools.cache
-def keys_of(typed: type) -> Mapping[str, Any]:
+def keys_of(typed: Any) -> Mapping[str, Any]:  # noqa: ANN401  a TypedDict is no type to type checkers
     """Return the keys of a TypedDict, inherited ones too, each with the type of its value."""
     return {key: _unwrapped(value) for key, value in typed.__annotations__.items()}
 

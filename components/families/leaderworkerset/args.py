@@ -1,6 +1,6 @@
 """Parts of a LeaderWorkerSet as arguments, for components whose pods come in groups."""
 
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 
 class RollingUpdateArgs(TypedDict, total=False):
@@ -28,5 +28,5 @@ class SubGroupPolicyArgs(TypedDict, total=False):
 
     sub_group_policy_type: str
     """LeaderWorker or LeaderExcluded. Default: LeaderWorker."""
-    sub_group_size: int
+    sub_group_size: Required[int]
     """Pods of a subgroup."""
