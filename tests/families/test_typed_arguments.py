@@ -67,9 +67,8 @@ FIELDS = [
 ]
 
 
-def args_of(component: type[Any]) -> type[Any]:
-    typed: Any = inspect.get_annotations(component.__init__)["args"]
-    return typed
+def args_of(component: Any) -> Any:
+    return inspect.get_annotations(component.__init__)["args"]
 
 
 def argument(kind: str, path: Path) -> Path:
@@ -134,7 +133,7 @@ def documented(typed: Any) -> dict[str, str]:
     return found
 
 
-def pairs() -> Iterator[tuple[type[Any], type[ApiModel]]]:
+def pairs() -> Iterator[tuple[Any, type[ApiModel]]]:
     """Types of arguments, each with the type of the contract behind it."""
     for kind, (component, model) in COMPONENTS.items():
         spec: Any = model.model_fields["spec"].annotation
