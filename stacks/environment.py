@@ -9,6 +9,7 @@ import pulumi_kubernetes
 from components.api.problems import Problem, errors
 from components.families import load
 from components.plan.plan import Plan, plan
+from components.prerequisites.needed import Cloud
 from components.serving.model_fleet import ModelFleet
 from components.serving.site import Site
 
@@ -47,7 +48,7 @@ def _tell(problems: Iterable[Problem]) -> None:
 
 def _cluster(settings: Settings, planned: Plan) -> tuple[pulumi_kubernetes.Provider, Site]:
     """Register the cluster, where it is ours, and export what is known of it."""
-    if settings.cloud != "aws":
+    if settings.cloud != Cloud.AWS:
         return _provider(settings), Site(settings.cluster_name)
     from .cloud import make_cloud
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pulumi
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -15,7 +15,7 @@ from components.aws.subnets import CIDR
 from components.plan.faults import Fault, faults
 from components.plan.section import Flag, Section
 from components.plan.settings import FleetSettings
-from components.prerequisites.needed import ClusterFacts
+from components.prerequisites.needed import Cloud, ClusterFacts
 
 from .aws_settings import REGION, ClusterSettings, GpuNodeSettings, NetworkSettings
 
@@ -26,7 +26,7 @@ class Settings(FleetSettings):
     """One environment. The keys, with descriptions and defaults, are those of Pulumi.yaml."""
 
     models: list[str] = Field(min_length=1)
-    cloud: Literal["none", "aws"]
+    cloud: Cloud
     region: str = Field(pattern=REGION)
     kubeconfig: str = Field(default="", validate_default=True)
     context: str
@@ -40,20 +40,20 @@ class Settings(FleetSettings):
     @field_validator("kubeconfig")
     @classmethod
     def _some_cluster(cls, value: str, info: ValidationInfo) -> str:
-        if not value and info.data.get("cloud") == "none":
+        if not value and info.data.get("cloud") == Cloud.NONE:
             raise ValueError("is required without a cloud")
         return value
 
     @model_validator(mode="after")
     def _zones_on_aws(self) -> "Settings":
-        if self.cloud == "aws" and len(self.network.node_zones) < 2:
+        if self.cloud == Cloud.AWS and len(self.network.node_zones) < 2:
             raise ValueError("network: name two zones at least, which EKS wants for its control plane")
         return self
 
     @functools.cached_property
     def aws(self) -> AwsEnvironment | None:
         """What is known of AWS, as of now; None elsewhere."""
-        if self.cloud != "aws":
+        if self.cloud != Cloud.AWS:
             return None
         network = self.network
         labels = self.pods.node_selector
@@ -68,7 +68,7 @@ class Settings(FleetSettings):
     def facts(self) -> ClusterFacts:
         """Return what is known of the cluster, for what must be installed in it."""
         known = super().facts()
-        if self.cloud != "aws":
+        if self.cloud != Cloud.AWS:
             return known
         # Every cluster that is made here has the add-on; a second metrics-server would fight it.
         addons = set[str]() if self.cluster.existing else {"metrics-server"}

@@ -13,10 +13,9 @@ from .keda import check_triggers, reads_prometheus, scaled_object
 from .monitors import pod_monitor, unscrapable
 from .rules import adapter_rules
 from .uses import Scraped, scalers_of, scraped
+from .words import Adapter, Scrape
 
-ADAPTERS = (PROMETHEUS_ADAPTER := "prometheus-adapter", KEDA := "keda")
 PROMETHEUS = "prometheus"
-SCRAPED = ("all", "used")
 _INTERVAL = re.compile(r"([1-9][0-9]*)s")
 _LONGEST_INTERVAL = 60
 """The adapter lists the series anew every minute; what is scraped less often comes and goes."""
@@ -27,26 +26,23 @@ class MetricSettings:
     """How metrics are collected and handed to autoscalers.
 
     Attributes:
-        adapter: ``prometheus-adapter`` keeps HorizontalPodAutoscalers; ``keda`` puts ScaledObjects in their place.
+        adapter: Who serves metrics to autoscalers.
         prometheus: Address of Prometheus; the default is that of the chart kube-prometheus-stack.
         interval: How often pods are scraped, in seconds, such as ``15s``.
         monitor_labels: Labels by which Prometheus finds its PodMonitors, such as ``release``.
-        scrape: ``all`` workloads that export metrics, or only those that an autoscaler has ``used``.
+        scrape: Which workloads are scraped.
         wva: Whether the Workload Variant Autoscaler's wish is offered as an external metric.
     """
 
-    adapter: str = PROMETHEUS_ADAPTER
+    adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
     prometheus: str = "http://kube-prometheus-stack-prometheus.monitoring.svc:9090"
     interval: str = "15s"
     monitor_labels: Mapping[str, str] = field(default_factory=dict)
-    scrape: str = "all"
+    scrape: Scrape = Scrape.ALL
     wva: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse words that are not in the vocabulary."""
-        for value, known, name in ((self.adapter, ADAPTERS, "adapter"), (self.scrape, SCRAPED, "scrape")):
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, found {value!r}")
+        """Refuse an interval and an address that Prometheus cannot be asked with."""
         match = _INTERVAL.fullmatch(self.interval)
         if match is None or int(match[1]) > _LONGEST_INTERVAL:
             raise ValueError(f"interval must be from 1s to {_LONGEST_INTERVAL}s, found {self.interval!r}")
@@ -87,7 +83,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
     """Return what the autoscalers of a fleet need to read their metrics, and what would keep them from it."""
     targets = scraped(fleet)
     scalers = scalers_of(fleet, targets)
-    keda = settings.adapter == KEDA
+    keda = settings.adapter == Adapter.KEDA
     scaled = [scaler for scaler in scalers if keda and reads_prometheus(scaler)]
     kept = [scaler for scaler in scalers if not (keda and reads_prometheus(scaler))]
     read = {id(scaler.target.workload) for scaler in scalers if reads_prometheus(scaler)}
@@ -125,7 +121,7 @@ def _monitors(
     monitors, problems = [], []
     for target in targets:
         is_read = id(target.workload) in read and not _exports_none(target)
-        if not is_read and (settings.scrape == "used" or not target.exporter.is_on):
+        if not is_read and (settings.scrape == Scrape.USED or not target.exporter.is_on):
             continue
         monitor = pod_monitor(target, settings.interval, settings.monitor_labels)
         if monitor is None:

@@ -9,11 +9,12 @@ from ..engines.exporters import Exporter
 from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
 from ..fleet.objects import Object
 from .uses import Scaler, Scraped, Use
+from .words import Adapter
 
 _CALM = "behavior.scaleDown: {stabilizationWindowSeconds: 600, policies: [{type: Pods, value: 1, periodSeconds: 60}]}"
 
 
-def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: str) -> Iterator[Problem]:
+def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: Adapter) -> Iterator[Problem]:
     """Yield what is wrong with an autoscaler of a fleet."""
     yield from (scaler.problem(path, reason) for path, reason in scaler.autoscaler.malformed)
     for use in scaler.uses:
@@ -27,7 +28,7 @@ def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: str) -> It
             reason = (
                 f"no rule is made for metrics of type {use.kind}; use Pods or External, or install the rule yourself"
             )
-            yield use.problem("", reason, Severity.ERROR if adapter == "keda" else Severity.WARNING)
+            yield use.problem("", reason, Severity.ERROR if adapter == Adapter.KEDA else Severity.WARNING)
     yield from _zero(scaler, adapter)
     yield from _pace(scaler)
 
@@ -202,10 +203,10 @@ def _asks(container: Object, resource: str) -> bool:
     return any(resource in (resources.get(part) or {}) for part in ("requests", "limits"))
 
 
-def _zero(scaler: Scaler, adapter: str) -> Iterator[Problem]:
+def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
     if scaler.minimum > 0:
         return
-    if adapter != "keda":
+    if adapter != Adapter.KEDA:
         reason = "0 needs KEDA: a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
         yield scaler.problem("minReplicas", reason)
     elif not any(use.kind == "External" and _from_outside(use) for use in scaler.uses):

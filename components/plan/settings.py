@@ -1,6 +1,6 @@
 """The settings of a fleet, typed: what a stack reads from its file, and a program hands to a component."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -8,7 +8,8 @@ from ..aws.environment import AwsEnvironment
 from ..fleet.options import ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, Realization, WorkloadChoice
 from ..metrics.chain import MetricSettings
-from ..prerequisites.needed import ClusterFacts
+from ..metrics.words import Adapter, Scrape
+from ..prerequisites.needed import ClusterFacts, GpuStack
 from ..prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from .access_settings import FrontDoorSettings, HardeningSettings
 from .environment import Environment
@@ -48,8 +49,8 @@ class Prerequisites(Section):
 
     install: Flag = False
     present: list[str] = Field(default_factory=list)
-    adapter: Literal["prometheus-adapter", "keda"] = "prometheus-adapter"
-    gpu_stack: Literal["device-plugin", "operator"] = "device-plugin"
+    adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
+    gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
     monitoring: Flag = False
     grafana: Flag = True
     prometheus_url: str = PROMETHEUS_URL
@@ -104,7 +105,7 @@ class FleetSettings(Section):
         return MetricSettings(
             adapter=wanted.adapter,
             prometheus=f"{wanted.prometheus_url}:{wanted.prometheus_port}",
-            scrape="all" if wanted.monitoring else "used",
+            scrape=Scrape.ALL if wanted.monitoring else Scrape.USED,
         )
 
     def options(self) -> Options:

@@ -4,17 +4,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..api.problems import Problem, did_you_mean
+from ..api.words import Word
 from ..aws.environment import device_charts
 from ..families import FAMILIES
 from ..fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
 from ..fleet.rendered import Fleet
+from ..metrics.words import Adapter
 from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import instance
 from .charts import EXCLUSIVE, Chart, charts, providers_of
 
-ADAPTERS = ("prometheus-adapter", "keda")
-GPU_STACKS = ("device-plugin", "operator")
 _NVIDIA = "nvidia.com/gpu"
+
+
+class Cloud(Word):
+    """Who makes the cluster and its nodes."""
+
+    NONE = "none"
+    """Somebody else: they are there."""
+    AWS = "aws"
+    """This program, or what it is told of, in AWS."""
+
+
+class GpuStack(Word):
+    """What offers GPUs to pods."""
+
+    DEVICE_PLUGIN = "device-plugin"
+    """NVIDIA's device plugin; drivers come with the nodes."""
+    OPERATOR = "operator"
+    """NVIDIA's GPU operator, which brings drivers, plugin and exporter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +41,22 @@ class ClusterFacts:
 
     Attributes:
         version: Kubernetes version, such as ``1.35``; empty where it is not known.
-        cloud: ``aws`` or ``none``.
+        cloud: Who makes the cluster.
         node_autoscaler: The chart of who makes nodes; empty where nobody does.
         image: Image of the nodes; Bottlerocket brings NVIDIA's device plugin.
-        adapter: Who serves metrics to autoscalers: one of ``ADAPTERS``.
-        gpu_stack: ``device-plugin`` or ``operator``.
+        adapter: Who serves metrics to autoscalers.
+        gpu_stack: What offers GPUs to pods.
         monitoring: Whether models are watched even where no autoscaler needs it.
         present: Names of charts whose work is done already, by hand or as an add-on.
         file: What to name in messages.
     """
 
     version: str = ""
-    cloud: str = "none"
+    cloud: Cloud = Cloud.NONE
     node_autoscaler: str = ""
     image: str = "al2023"
-    adapter: str = "prometheus-adapter"
-    gpu_stack: str = "device-plugin"
+    adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
+    gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
     monitoring: bool = False
     present: frozenset[str] = frozenset()
     file: str = "<program>"
@@ -128,7 +146,7 @@ def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tu
 
 def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
     """Name what makes NVIDIA's GPUs usable and seen: never two device plugins (aws-gpu spec 6)."""
-    if facts.gpu_stack == "operator":
+    if facts.gpu_stack == GpuStack.OPERATOR:
         yield "gpu-operator"
         return
     if facts.image != "bottlerocket":
@@ -197,8 +215,8 @@ def check_prerequisites(listed: Iterable[Prerequisite], facts: ClusterFacts) -> 
 
 def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:
     """Whether a chart really takes what it can provide: the adapter leaves external metrics to KEDA."""
-    beside_keda = facts.adapter == "keda" or "keda" in facts.present
-    return not (name == "prometheus-adapter" and thing == "external.metrics.k8s.io" and beside_keda)
+    beside_keda = facts.adapter == Adapter.KEDA or Adapter.KEDA in facts.present
+    return not (name == Adapter.PROMETHEUS_ADAPTER and thing == "external.metrics.k8s.io" and beside_keda)
 
 
 def _older(version: str, least: str) -> bool:

@@ -1,6 +1,6 @@
 """Arguments of a ModelFleet, and the settings, manifests and cluster that they describe."""
 
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 from pydantic import Field, ValidationError
@@ -10,7 +10,7 @@ from ..aws.environment import AwsEnvironment
 from ..families import load, objects
 from ..plan.section import Section
 from ..plan.settings import FleetSettings
-from ..prerequisites.needed import ClusterFacts
+from ..prerequisites.needed import Cloud, ClusterFacts
 from .arguments import InvalidArguments, plain
 from .site import Site
 
@@ -191,7 +191,7 @@ class _Cluster(Section):
 
     name: str = ""
     version: str = ""
-    cloud: Literal["none", "aws"] = "none"
+    cloud: Cloud = Cloud.NONE
     region: str = ""
     cidr: str | None = None
 
@@ -204,7 +204,7 @@ class _Settings(FleetSettings):
     @property
     def aws(self) -> AwsEnvironment | None:
         """What is known of AWS; its nodes are made elsewhere."""
-        if self.cluster.cloud != "aws":
+        if self.cluster.cloud != Cloud.AWS:
             return None
         return AwsEnvironment(region=self.cluster.region, existing=True, cidr=self.cluster.cidr)
 

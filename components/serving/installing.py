@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import pulumi
 
 from ..aws.components.charts import ON_AWS
+from ..metrics.words import Adapter
 from ..plan.plan import Plan
 from ..plan.settings import Prerequisites
 from ..prerequisites import accelerators, metrics, networking, operators, workloads
@@ -47,7 +48,7 @@ def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> Ch
         "url": wanted.prometheus_url,
         "port": wanted.prometheus_port,
         "rules": dict(place.planned.chain.adapter_rules),
-        "external": wanted.adapter != "keda" and "keda" not in wanted.present,
+        "external": wanted.adapter != Adapter.KEDA and Adapter.KEDA not in wanted.present,
     }
     return metrics.PrometheusAdapter(name, args, opts)
 

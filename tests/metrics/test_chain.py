@@ -13,6 +13,7 @@ from components.fleet.autoscalers import Autoscaler
 from components.fleet.rendered import Fleet
 from components.fleet.words import WorkloadChoice
 from components.metrics.chain import MetricChain, MetricSettings, metric_chain, with_scaled_objects
+from components.metrics.words import Adapter, Scrape
 from components.prerequisites.needed import ClusterFacts, prerequisites
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, runner, runtime, service
 
@@ -81,7 +82,7 @@ def with_minimum(fleet: Fleet, minimum: int) -> Fleet:
     )
 
 
-def installed(*documents: dict[str, Any], adapter: str = "prometheus-adapter") -> set[str]:
+def installed(*documents: dict[str, Any], adapter: Adapter = Adapter.PROMETHEUS_ADAPTER) -> set[str]:
     """The charts that an environment installs for what its autoscalers read."""
     fleet = fleet_of(MODEL, *documents)
     facts = ClusterFacts(adapter=adapter)
@@ -165,7 +166,7 @@ class TestMonitors:
         assert [monitor["metadata"]["name"] for monitor in found.monitors] == ["p"]
 
     def test_only_what_is_used(self) -> None:
-        found = chain(playground("a"), scaled(pods(QUEUES["vllm"])), scaled(CPU, name="c"), scrape="used")
+        found = chain(playground("a"), scaled(pods(QUEUES["vllm"])), scaled(CPU, name="c"), scrape=Scrape.USED)
         assert [monitor["metadata"]["name"] for monitor in found.monitors] == ["p"]
 
     def test_prometheus_finds_them_by_labels(self) -> None:
@@ -341,7 +342,7 @@ class TestKeda:
     def test_a_scaled_object_takes_the_place_of_the_autoscaler(self) -> None:
         fleet = fleet_of(MODEL, scaled(pods("vllm_num_requests_waiting"), behavior={"scaleDown": {
             "stabilizationWindowSeconds": 600}}), namespace="llm")  # fmt: skip
-        found = metric_chain(fleet, MetricSettings(adapter="keda"))
+        found = metric_chain(fleet, MetricSettings(adapter=Adapter.KEDA))
         assert found.needs == {"prometheus": ("Playground/p",)}
         assert found.adapter_rules == {"default": False, "custom": [], "external": []}
         assert found.scaled_objects == (
@@ -416,7 +417,7 @@ class TestKeda:
         ],
     )  # fmt: skip
     def test_queries_give_one_value(self, read: Any, query: str, kind: str, threshold: str) -> None:
-        (made,) = chain(scaled(read, version="v0.10.2"), adapter="keda").scaled_objects
+        (made,) = chain(scaled(read, version="v0.10.2"), adapter=Adapter.KEDA).scaled_objects
         (trigger,) = made["spec"]["triggers"]
         assert (trigger["metricType"], trigger["metadata"]["query"], trigger["metadata"]["threshold"]) == (
             kind,
@@ -426,12 +427,12 @@ class TestKeda:
         assert all(isinstance(value, str) for value in trigger["metadata"].values())
 
     def test_cpu_alone_stays_with_kubernetes(self) -> None:
-        found = chain(scaled(CPU), adapter="keda")
+        found = chain(scaled(CPU), adapter=Adapter.KEDA)
         assert not found.scaled_objects
-        assert installed(scaled(CPU), adapter="keda") == {"metrics-server"}
+        assert installed(scaled(CPU), adapter=Adapter.KEDA) == {"metrics-server"}
 
     def test_cpu_beside_a_queue_moves_along_and_has_no_fallback(self) -> None:
-        found = chain(scaled(pods("vllm:num_requests_waiting"), CPU), adapter="keda")
+        found = chain(scaled(pods("vllm:num_requests_waiting"), CPU), adapter=Adapter.KEDA)
         (made,) = found.scaled_objects
         assert made["spec"]["triggers"][1] == {
             "type": "cpu",
@@ -439,13 +440,13 @@ class TestKeda:
             "metadata": {"value": "50"},
         }
         assert "fallback" not in made["spec"]
-        needed = installed(scaled(pods("vllm:num_requests_waiting"), CPU), adapter="keda")
+        needed = installed(scaled(pods("vllm:num_requests_waiting"), CPU), adapter=Adapter.KEDA)
         assert needed == {"prometheus", "keda", "metrics-server"}
 
     def test_zero_needs_a_signal_from_in_front_of_the_pods(self) -> None:
         outside = external("inference_extension_flow_control_queue_size")
         fleet = with_minimum(fleet_of(MODEL, scaled(pods("vllm:num_requests_waiting"), outside)), 0)
-        found = metric_chain(fleet, MetricSettings(adapter="keda"))
+        found = metric_chain(fleet, MetricSettings(adapter=Adapter.KEDA))
         assert not found.problems
         (made,) = found.scaled_objects
         assert (made["spec"]["minReplicaCount"], made["spec"]["fallback"]["replicas"]) == (0, 1)
@@ -453,13 +454,13 @@ class TestKeda:
     @pytest.mark.parametrize(
         ("adapter", "read", "said"),
         [
-            ("keda", pods("vllm:num_requests_waiting"), "without pods nobody exports"),
-            ("keda", external("vllm:num_requests_waiting"), "without pods nobody exports"),
-            ("prometheus-adapter", external("inference_extension_flow_control_queue_size"), "needs KEDA"),
-            ("prometheus-adapter", pods("vllm:num_requests_waiting"), "needs KEDA"),
+            (Adapter.KEDA, pods("vllm:num_requests_waiting"), "without pods nobody exports"),
+            (Adapter.KEDA, external("vllm:num_requests_waiting"), "without pods nobody exports"),
+            (Adapter.PROMETHEUS_ADAPTER, external("inference_extension_flow_control_queue_size"), "needs KEDA"),
+            (Adapter.PROMETHEUS_ADAPTER, pods("vllm:num_requests_waiting"), "needs KEDA"),
         ],
     )
-    def test_zero_without_it_is_an_error(self, adapter: str, read: Any, said: str) -> None:
+    def test_zero_without_it_is_an_error(self, adapter: Adapter, read: Any, said: str) -> None:
         fleet = with_minimum(fleet_of(MODEL, scaled(read)), 0)
         (problem,) = metric_chain(fleet, MetricSettings(adapter=adapter)).problems
         assert (problem.severity, problem.path) == ("error", "spec.elasticConfig.minReplicas")
@@ -467,7 +468,7 @@ class TestKeda:
 
     def test_expressions_cannot_be_queried(self) -> None:
         selector = {"matchExpressions": [{"key": "a", "operator": "Exists"}]}
-        found = chain(scaled(external("vllm:num_requests_waiting", selector)), adapter="keda")
+        found = chain(scaled(external("vllm:num_requests_waiting", selector)), adapter=Adapter.KEDA)
         (problem,) = found.problems
         assert problem.path.endswith("metrics[0].external.metric.selector")
 
@@ -476,13 +477,11 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("field", "value"),
         [
-            ("adapter", "datadog"),
             ("interval", "2m"),
             ("interval", "0s"),
             ("interval", "90s"),
             ("interval", "15"),
             ("prometheus", "prometheus:9090"),
-            ("scrape", "none"),
         ],
     )
     def test_wrong_words_are_refused(self, field: str, value: str) -> None:
@@ -506,8 +505,8 @@ def documents() -> list[Any]:
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.randoms(use_true_random=False), st.sampled_from(["keda", "prometheus-adapter"]))
-def test_the_order_of_documents_does_not_matter(order: random.Random, adapter: str) -> None:
+@given(st.randoms(use_true_random=False), st.sampled_from(Adapter))
+def test_the_order_of_documents_does_not_matter(order: random.Random, adapter: Adapter) -> None:
     changed = documents()
     order.shuffle(changed)
 
@@ -531,10 +530,10 @@ NAMES = sorted({
     st.sampled_from(NAMES),
     st.sampled_from(["Pods", "External"]),
     st.sampled_from(["100m", "1", "5", "200"]),
-    st.sampled_from(["keda", "prometheus-adapter"]),
+    st.sampled_from(Adapter),
 )
 def test_what_has_no_problem_has_the_whole_chain(
-    backend: str, version: str, name: str, kind: str, value: str, adapter: str
+    backend: str, version: str, name: str, kind: str, value: str, adapter: Adapter
 ) -> None:
     """Either it is said what is wrong, or the metric is exported, scraped and adapted under the name that is read."""
     read = metric(kind, name, type="AverageValue", averageValue=value)
@@ -545,7 +544,7 @@ def test_what_has_no_problem_has_the_whole_chain(
     exported = {m.name for m in engine_metrics()[backend].of_version(version)}
     assert name in {spelled for m in exported for spelled in (m, m.replace(":", "_"))}
     assert len(found.monitors) == 1
-    if adapter == "keda":
+    if adapter == Adapter.KEDA:
         (trigger,) = found.scaled_objects[0]["spec"]["triggers"]
         assert any(series in trigger["metadata"]["query"] for series in exported)
     else:

@@ -6,6 +6,7 @@ import pytest
 
 from components.api.problems import Problem
 from components.metrics.chain import MetricSettings, metric_chain
+from components.metrics.words import Adapter
 from tests.fleets import errors, fleet_of, open_model, playground, runtime
 
 MODEL = open_model()
@@ -296,8 +297,8 @@ def test_a_recommended_trigger_is_blamed_where_it_was_chosen() -> None:
     assert "recommended scaleTrigger.hpa.metrics[0].pods.metric.name" in problem.reason
 
 
-@pytest.mark.parametrize(("adapter", "severity"), [("prometheus-adapter", "warning"), ("keda", "error")])
-def test_metrics_of_objects_are_left_to_the_user(adapter: str, severity: str) -> None:
+@pytest.mark.parametrize(("adapter", "severity"), [(Adapter.PROMETHEUS_ADAPTER, "warning"), (Adapter.KEDA, "error")])
+def test_metrics_of_objects_are_left_to_the_user(adapter: Adapter, severity: str) -> None:
     metric = {
         "type": "Object",
         "object": {

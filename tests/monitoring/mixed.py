@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from components.metrics.chain import MetricSettings
+from components.metrics.words import Adapter
 from tests.fleets import runner, runtime, service
 from tests.monitoring.engines import ENGINES, VLLM, WVA
 from tests.monitoring.exporter import Exporter, PretendedPod, serving
@@ -56,7 +57,7 @@ RECOMMENDED: Json = {
 }
 
 
-def mixed_fleet(adapter: str = "prometheus-adapter") -> Made:
+def mixed_fleet(adapter: Adapter = Adapter.PROMETHEUS_ADAPTER) -> Made:
     """Every engine on its queue in both spellings, other metrics, a runtime with a trigger, and pods by hand."""
     queues = [
         scaled(name, HERE, [pods_metric(metric, "5") for metric in metrics], backend=name)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.metrics.words import Adapter
 from tests.monitoring.mixed import HERE, THERE, mixed_fleet
 from tests.monitoring.promtool import Promtool
 from tests.monitoring.watched import Watched, replicas
@@ -17,7 +18,7 @@ Json = dict[str, Any]
 @pytest.fixture(scope="module")
 def triggers() -> dict[tuple[str, str], list[Json]]:
     """What each ScaledObject asks, by namespace and name."""
-    objects = mixed_fleet("keda").chain.scaled_objects
+    objects = mixed_fleet(Adapter.KEDA).chain.scaled_objects
     return {
         (body["metadata"]["namespace"], body["metadata"]["name"]): [
             trigger["metadata"] for trigger in body["spec"]["triggers"]

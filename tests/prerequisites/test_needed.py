@@ -9,14 +9,22 @@ from hypothesis import strategies as st
 
 from components.fleet.rendered import Fleet
 from components.fleet.words import Edition, Realization
+from components.metrics.words import Adapter
 from components.nodes.groups import node_groups
 from components.prerequisites.charts import charts
-from components.prerequisites.needed import ClusterFacts, Prerequisite, check_prerequisites, prerequisites
+from components.prerequisites.needed import (
+    Cloud,
+    ClusterFacts,
+    GpuStack,
+    Prerequisite,
+    check_prerequisites,
+    prerequisites,
+)
 from tests.aws.environments import flavor, small
 from tests.fleets import fleet_of, open_model
 
 P5 = {"nvidia.com/gpu": 8}
-AWS: dict[str, Any] = {"cloud": "aws", "version": "1.35", "node_autoscaler": "cluster-autoscaler"}
+AWS: dict[str, Any] = {"cloud": Cloud.AWS, "version": "1.35", "node_autoscaler": "cluster-autoscaler"}
 
 
 DOOR = tuple((name, "expose: gateway") for name in ("load-balancer-controller", "envoy-gateway", "ai-gateway"))
@@ -73,7 +81,7 @@ class TestOnlyWhatIsNeeded:
     def test_an_autoscaler_on_a_queue_adds_exactly_the_metric_chain(self) -> None:
         fleet = fleet_of(model(), scaled(QUEUE))
         assert set(needed(fleet)) - set(needed(GPU)) == {"prometheus", "prometheus-adapter"}
-        assert set(needed(fleet, adapter="keda")) - set(needed(GPU)) == {"prometheus", "keda"}
+        assert set(needed(fleet, adapter=Adapter.KEDA)) - set(needed(GPU)) == {"prometheus", "keda"}
 
     def test_realization_operator_adds_exactly_its_operator_and_what_that_needs(self) -> None:
         fleet = fleet_of(model(), small("p", "m"), realization=Realization.OPERATOR, runtimes=Edition.UPSTREAM)
@@ -96,7 +104,7 @@ class TestOnlyWhatIsNeeded:
         assert set(needed(GPU, image="bottlerocket", monitoring=True)) == {"prometheus", "dcgm-exporter"}
 
     def test_the_gpu_operator_takes_the_place_of_plugin_and_exporter(self) -> None:
-        assert set(needed(GPU, gpu_stack="operator", monitoring=True)) == {"prometheus", "gpu-operator"}
+        assert set(needed(GPU, gpu_stack=GpuStack.OPERATOR, monitoring=True)) == {"prometheus", "gpu-operator"}
 
     def test_a_cloud_needs_its_node_autoscaler(self) -> None:
         assert set(needed(PLAIN, **AWS)) == {"cluster-autoscaler"}
@@ -143,11 +151,11 @@ class TestOrder:
         st.sampled_from([PLAIN, GPU, fleet_of(model(), scaled(QUEUE)), fleet_of(model(), scaled())]),
         st.builds(
             dict,
-            adapter=st.sampled_from(["prometheus-adapter", "keda"]),
-            gpu_stack=st.sampled_from(["device-plugin", "operator"]),
+            adapter=st.sampled_from(Adapter),
+            gpu_stack=st.sampled_from(GpuStack),
             monitoring=st.booleans(),
             image=st.sampled_from(["al2023", "bottlerocket"]),
-            cloud=st.sampled_from(["aws", "none"]),
+            cloud=st.sampled_from(Cloud),
             node_autoscaler=st.sampled_from(["", "karpenter", "cluster-autoscaler"]),
             present=st.frozensets(st.sampled_from(sorted(charts())), max_size=4),
         ),
@@ -177,7 +185,7 @@ def refused(fleet: Fleet, more: Iterable[tuple[str, str]] = (), **facts: Any) ->
 
 class TestRefusals:
     def test_two_owners_of_one_thing(self) -> None:
-        (text,) = refused(GPU, gpu_stack="operator", present=frozenset({"nvidia-device-plugin"}))
+        (text,) = refused(GPU, gpu_stack=GpuStack.OPERATOR, present=frozenset({"nvidia-device-plugin"}))
         assert text.startswith("Pulumi.dev.yaml: prerequisites.present: ")
         assert "gpu-operator and nvidia-device-plugin would both own nvidia.com/gpu; choose one" in text
 
