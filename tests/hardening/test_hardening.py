@@ -2,9 +2,7 @@
 
 import copy
 from dataclasses import replace
-from typing import Any
 
-import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,63 +11,23 @@ from components.engines.registry import engines
 from components.families.llmaz.loaders import LOADER_IMAGE
 from components.families.llmaz.shipped import shipped, shipped_names
 from components.fleet.options import ModelCache
-from components.fleet.rendered import Rendered
 from components.fleet.words import Edition, Realization
 from components.hardening.pods import HOME, image_user, image_users
-from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
-from tests.fleets import GPU, fleet_of, open_model, playground, runner, service
-
-Object = dict[str, Any]
-RESTRICTED = Hardening("restricted")
-ALL = Hardening("restricted", disruption_budgets=True, topology_spread=True, priority="standard")
-TWO_NODES = [{"name": "two", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "1", "PP": "2"}}]
-CPU = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}
-ELASTIC = {
-    "elasticConfig": {
-        "minReplicas": 1,
-        "maxReplicas": 3,
-        "scaleTrigger": {"hpa": {"metrics": [{"type": "Resource", "resource": CPU}]}},
-    }
-}
-
-
-def rendered(*documents: Object, **options: Any) -> Rendered:
-    """The only resource that serves."""
-    (item,) = fleet_of(*documents, **options).rendered
-    return item
-
-
-def model(backend: str = "llamacpp", **options: Any) -> Rendered:
-    spec = options.pop("spec", {})
-    wanted = playground(backendRuntimeConfig={"backendName": backend}, **spec)
-    return rendered(open_model(flavors=[GPU]), wanted, **options)
-
-
-def written(spec: Object | None = None, **container: Any) -> Rendered:
-    """A Service whose author wrote the template; llama.cpp's image unless told otherwise."""
-    image = container.pop("image", "ghcr.io/ggml-org/llama.cpp:server-b6500")
-    template = {"workerTemplate": {"spec": {"containers": [runner(image=image, **container)], **(spec or {})}}}
-    return rendered(open_model(source="host:///models"), service(workloadTemplate=template))
-
-
-def hardened(item: Rendered, options: Hardening = RESTRICTED) -> Object:
-    """The pod spec after hardening; everything made is a valid object."""
-    made = harden(item, options).objects
-    for body in made:
-        if body["kind"] != "LeaderWorkerSet":
-            kubernetes_validate.validate(body, "1.36", strict=True)
-    spec: Object = made[0]["spec"]["template"]["spec"]
-    return spec
-
-
-def engine(spec: Object) -> Object:
-    (found,) = spec["containers"]
-    context: Object = found["securityContext"]
-    return context
-
-
-def kinds(item: Rendered) -> list[str]:
-    return [body["kind"] for body in item.objects]
+from components.hardening.workloads import Hardening, harden, restricted_exemptions
+from tests.fleets import GPU, fleet_of, open_model, playground
+from tests.hardening.hardened import (
+    ALL,
+    ELASTIC,
+    RESTRICTED,
+    TWO_NODES,
+    Object,
+    engine,
+    hardened,
+    kinds,
+    model,
+    rendered,
+    written,
+)
 
 
 def test_by_default_nothing_changes() -> None:
@@ -291,84 +249,6 @@ def test_resources_for_an_operator_stay_what_they_are() -> None:
     item = fleet.rendered[-1]
     assert kinds(item) == ["Playground"]
     assert harden(item, ALL) == item
-
-
-DEPLOYMENT_LABELS = {"app.kubernetes.io/name": "llmaz-service", "app.kubernetes.io/instance": "p"}
-
-
-def test_a_drain_takes_one_replica_at_a_time() -> None:
-    made = harden(model(spec={"replicas": 2}), Hardening(disruption_budgets=True)).objects
-    assert made[-1] == {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": "p", "namespace": "default"},
-        "spec": {
-            "maxUnavailable": 1,
-            "selector": {"matchLabels": DEPLOYMENT_LABELS},
-            "unhealthyPodEvictionPolicy": "AlwaysAllow",
-        },
-    }
-    kubernetes_validate.validate(made[-1], "1.36", strict=True)
-
-
-def test_of_a_group_the_leader_counts() -> None:
-    item = rendered(open_model(flavors=TWO_NODES), playground(replicas=2))
-    budget = harden(item, Hardening(disruption_budgets=True)).objects[-1]
-    assert budget["spec"]["selector"]["matchLabels"] == {
-        "leaderworkerset.sigs.k8s.io/name": "p",
-        "leaderworkerset.sigs.k8s.io/worker-index": "0",
-    }
-
-
-@pytest.mark.parametrize(
-    ("spec", "replicated"), [({}, False), ({"replicas": 0}, False), ({"replicas": 2}, True), (ELASTIC, True)]
-)
-def test_what_is_never_more_than_one_has_neither_budget_nor_spread(spec: Object, replicated: bool) -> None:
-    made = harden(model(spec=spec), Hardening(disruption_budgets=True, topology_spread=True))
-    assert ("PodDisruptionBudget" in kinds(made)) is replicated
-    assert ("topologySpreadConstraints" in made.objects[0]["spec"]["template"]["spec"]) is replicated
-
-
-def test_replicas_prefer_different_zones() -> None:
-    spec = hardened(model(spec={"replicas": 2}), Hardening(topology_spread=True))
-    assert spec["topologySpreadConstraints"] == [
-        {
-            "maxSkew": 1,
-            "topologyKey": "topology.kubernetes.io/zone",
-            "whenUnsatisfiable": "ScheduleAnyway",
-            "labelSelector": {"matchLabels": DEPLOYMENT_LABELS},
-        }
-    ]
-
-
-def test_a_group_stays_together() -> None:
-    """Spreading is for replicas; the pods of one group want to be near each other."""
-    item = rendered(open_model(flavors=TWO_NODES), playground(replicas=2))
-    assert "topologySpreadConstraints" not in str(harden(item, Hardening(topology_spread=True)).objects)
-
-
-def test_priority_classes() -> None:
-    found = {body["metadata"]["name"]: body for body in priority_classes()}
-    assert list(found) == ["inference-critical", "inference-standard", "inference-batch"]
-    values = [body["value"] for body in found.values()]
-    assert values == sorted(values, reverse=True)
-    # Below the system's own, and above what the cluster autoscaler ignores.
-    assert all(-10 <= value < 1_000_000_000 for value in values)
-    assert [b["preemptionPolicy"] for b in found.values()] == [
-        "PreemptLowerPriority",
-        "PreemptLowerPriority",
-        "Never",
-    ]
-    assert not any(body["globalDefault"] for body in found.values())
-    for body in found.values():
-        kubernetes_validate.validate(body, "1.36", strict=True)
-
-
-@pytest.mark.parametrize("name", ["critical", "standard", "batch"])
-def test_a_workload_has_the_class_that_was_chosen(name: str) -> None:
-    spec = hardened(model(), Hardening(priority=name))
-    assert spec["priorityClassName"] in {body["metadata"]["name"] for body in priority_classes()}
-    assert spec["priorityClassName"] == f"inference-{name}"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,55 @@
+"""A load balancer for each model."""
+
+import kubernetes_validate  # type: ignore[import-untyped]
+
+from components.fleet.words import Realization, WorkloadChoice
+from tests.fleets import GPU, fleet_of, open_model, playground
+from tests.front_door.doors import AWS, BALANCED, BALANCERS, PUBLIC, fleet, kinds, made, wrong
+
+
+def test_a_load_balancer_per_model() -> None:
+    of = fleet("a", "b")
+    plan = made(BALANCERS, of)
+    assert kinds(plan) == ["Service", "Service"]
+    own = next(body for body in of.rendered[0].objects if body["kind"] == "Service")
+    assert plan.objects[0] == {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": "a-in",
+            "namespace": "models",
+            "annotations": {
+                f"{AWS}-type": "external",
+                f"{AWS}-nlb-target-type": "ip",
+                f"{AWS}-scheme": "internal",
+            },
+        },
+        "spec": {
+            "type": "LoadBalancer",
+            "ports": [{"name": "http", "port": 8080, "protocol": "TCP", "targetPort": 8080}],
+            "selector": own["spec"]["selector"],
+        },
+    }
+    for body in plan.objects:
+        kubernetes_validate.validate(body, "1.36", strict=True)
+    assert [e.at("x") for e in plan.endpoints] == ["http://x:8080/v1"] * 2
+    sources = [e.address_of for e in plan.endpoints if e.address_of]
+    assert [(s.kind, s.namespace, s.name, s.fields) for s in sources] == [
+        ("Service", "models", "a-in", BALANCED),
+        ("Service", "models", "b-in", BALANCED),
+    ]
+
+
+def test_a_load_balancer_whose_name_is_taken() -> None:
+    other = playground("p-in")
+    of = fleet_of(open_model(flavors=[GPU]), playground("p"), other, workload=WorkloadChoice.LWS)
+    ((path, reason),) = wrong(BALANCERS, of)
+    assert path == "metadata.name"
+    assert "would be the Service 'p-in', which is taken" in reason
+
+
+def test_a_load_balancer_needs_pods_that_are_known() -> None:
+    of = fleet_of(open_model(flavors=[GPU]), playground(), realization=Realization.OPERATOR)
+    ((_, reason),) = wrong(BALANCERS, of)
+    assert "is run by an operator" in reason
+    assert kinds(made(PUBLIC, of))[-1] == "AIGatewayRoute", "a gateway does not need them"
