@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from components.api.checking import check
-from components.api.kinds import KINDS
+from components.api.load import Loaded
 from components.api.schema.crds import crd
 from components.api.schema.defaults import WRITTEN, with_defaults
+from components.families import kinds
 from tests.api.documents import DOCUMENTS, Document, broken, kind_of, sent
 from tests.families.llmkube.api_documents import inference_services, models
 from tests.families.llmkube.api_wrong import wrong
@@ -33,9 +34,9 @@ STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test"}
 @pytest.fixture(scope="module")
 def server(cluster: Running) -> Iterator[Kube]:
     with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
-        for kind in KINDS.values():
-            kube.apply(crd(kind.title), manager="test")
-        for kind in KINDS.values():
+        for kind in kinds():
+            kube.apply(crd(kind), manager="test")
+        for kind in kinds():
             _established(kube, kind.crd_name)
         yield kube
 
@@ -76,7 +77,7 @@ def compare(kube: Kube, document: Document) -> None:
     assert resource is not None, f"only we refuse: {found}"
     stored.pop("status", None)
     stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in WRITTEN}
-    expected = with_defaults(resource)
+    expected = with_defaults(Loaded.of(resource, kind))
     if kind.namespaced:
         expected["metadata"].setdefault("namespace", "default")
     assert stored == expected

@@ -11,7 +11,7 @@ from components.families.llmkube.facts import llmkube
 from components.families.llmkube.pods import class_name, priority_class
 from components.fleet.rendered import Fleet
 from tests.families.llmkube.strategies import EXAMPLES, NAMESPACES, PRIORITY_CLASS, RUNTIME_CLASS, drawn
-from tests.fleets import errors
+from tests.fleets import endpoint_of, errors
 from workbench.kube import APPLY, Kube, KubeError
 
 Object = dict[str, Any]
@@ -79,9 +79,9 @@ def objects(fleet: Fleet) -> Iterator[Object]:
     for item in fleet.rendered:
         yield from item.objects
         for body in item.objects:
-            if body["kind"] == "Deployment" and item.endpoint:
+            if body["kind"] == "Deployment" and item.endpoints:
                 template = body["spec"]["template"]
-                metadata = {**template["metadata"], "name": item.endpoint.service, "namespace": item.namespace}
+                metadata = {**template["metadata"], "name": endpoint_of(item).service, "namespace": item.namespace}
                 yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 

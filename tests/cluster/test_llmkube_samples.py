@@ -15,7 +15,7 @@ from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
 from tests.cluster.test_node_groups import decided
 from tests.fleet.test_on_cluster import add_node, eventually, usable
-from tests.fleets import errors
+from tests.fleets import endpoint_of, errors, workload_of
 from workbench.kube import Kube
 
 SAMPLES = sorted((Path(__file__).parents[2] / "stacks" / "models").glob("llmkube-*.yaml"))
@@ -74,9 +74,9 @@ def conditions(body: Object) -> dict[str, str]:
 
 def is_served(kube: Kube, item: Rendered) -> bool:
     """Whether a Deployment is available with all of its replicas, and no older pods are left."""
-    found = kube.get("apps/v1", "Deployment", item.workload_name or item.name, NAMESPACE)
+    found = kube.get("apps/v1", "Deployment", workload_of(item).name, NAMESPACE)
     counts = [found["status"].get(key) for key in ("replicas", "updatedReplicas", "availableReplicas")]
-    return conditions(found).get("Available") == "True" and counts == [item.replicas] * 3
+    return conditions(found).get("Available") == "True" and counts == [workload_of(item).replicas] * 3
 
 
 def test_every_sample_is_a_service(fleet: Fleet) -> None:
@@ -90,7 +90,7 @@ def running(ready: Kube, fleet: Fleet) -> Kube:
     for kind in ("PriorityClass", "PersistentVolumeClaim", "Service", "HorizontalPodAutoscaler", "Deployment"):
         for body in of_kind(fleet, kind):
             ready.apply(body, manager=MANAGER)
-    wanted = sum(item.replicas for item in services(fleet))
+    wanted = sum(workload_of(item).replicas for item in services(fleet))
 
     def all_wait() -> bool:
         pods = ready.list("v1", "Pod", namespace=NAMESPACE)
@@ -108,15 +108,15 @@ def test_every_deployment_is_available_with_its_replicas(running: Kube, fleet: F
     for item in services(fleet):
         assert is_served(running, item), item.name
         (body,) = (body for body in item.objects if body["kind"] == "Deployment")
-        assert body["spec"].get("replicas", 1) == item.replicas
+        assert body["spec"].get("replicas", 1) == workload_of(item).replicas
 
 
 def test_pods_are_on_the_instance_type_of_their_service(running: Kube, fleet: Fleet) -> None:
     types = {n["metadata"]["name"]: n["metadata"]["labels"][INSTANCE_TYPE_LABEL] for n in running.list("v1", "Node")}
     pods = running.list("v1", "Pod", namespace=NAMESPACE)
     for item in services(fleet):
-        own = [p for p in pods if p["metadata"]["labels"]["app"] == item.workload_name]
-        assert len(own) == item.replicas
+        own = [p for p in pods if p["metadata"]["labels"]["app"] == workload_of(item).name]
+        assert len(own) == workload_of(item).replicas
         (choice,) = item.pods[0].choices
         assert {types[p["spec"]["nodeName"]] for p in own} == {choice.instance_type}
 
@@ -144,11 +144,10 @@ def test_the_cache_claim_is_bound(running: Kube, fleet: Fleet) -> None:
 def test_services_lead_to_their_pods(running: Kube, fleet: Fleet) -> None:
     """The control plane's own EndpointSlices name the addresses of all pods, and the port of the container."""
     for item in services(fleet):
-        assert item.endpoint
-        labels = f"kubernetes.io/service-name={item.endpoint.service}"
+        labels = f"kubernetes.io/service-name={endpoint_of(item).service}"
         (deployment,) = (body for body in item.objects if body["kind"] == "Deployment")
         (container,) = deployment["spec"]["template"]["spec"]["containers"]
-        wanted = {port["containerPort"] for port in container["ports"]}, item.replicas
+        wanted = {port["containerPort"] for port in container["ports"]}, workload_of(item).replicas
         eventually(lambda labels=labels, wanted=wanted: led_to(running, labels) == wanted)
 
 

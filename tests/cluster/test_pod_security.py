@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.families import load
-from components.fleet.objects import Object, pod_templates
+from components.fleet.objects import Object
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Edition, WorkloadChoice
@@ -81,19 +81,19 @@ def shipped(level: str = "restricted", **options: Any) -> Fleet:
 
 
 def models() -> list[Rendered]:
-    found = [item for item in shipped().rendered if item.endpoint]
+    found = [item for item in shipped().rendered if item.endpoints]
     assert len(found) == len(list((ROOT / "stacks" / "models").glob("*.yaml")))
     return found
 
 
-def pods(name: str, objects: tuple[Object, ...], namespace: str) -> list[Object]:
+def pods(item: Rendered, namespace: str) -> list[Object]:
     """A pod of each template, as a controller would make it."""
-    templates = [copy.deepcopy(t) for body in objects for t in pod_templates(body)]
+    templates = [copy.deepcopy(t) for workload in item.workloads for t in workload.templates]
     return [
         {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {**t.get("metadata", {}), "name": f"{name}-{n}", "namespace": namespace},
+            "metadata": {**t.get("metadata", {}), "name": f"{item.name}-{n}", "namespace": namespace},
             "spec": t["spec"],
         }
         for n, t in enumerate(templates)
@@ -115,10 +115,10 @@ def refusals(kube: Kube, candidates: list[Object]) -> list[str]:
 
 @pytest.mark.parametrize("item", models(), ids=lambda item: item.name)
 def test_a_shipped_model_meets_restricted_or_is_refused_for_what_is_listed(ready: Kube, item: Rendered) -> None:
-    objects = harden(item.objects, ALL)
-    listed = {exemption.rule for exemption in restricted_exemptions(objects)}
+    hardened = harden(item, ALL)
+    listed = {exemption.rule for exemption in restricted_exemptions(hardened)}
     assert listed == EXEMPT.get(item.name, set())
-    said = refusals(ready, pods(item.name, objects, space("restricted")))
+    said = refusals(ready, pods(hardened, space("restricted")))
     assert bool(said) is bool(listed)
     for text in said:
         assert "violates PodSecurity" in text
@@ -134,23 +134,22 @@ def test_a_shipped_model_meets_restricted_or_is_refused_for_what_is_listed(ready
 
 @pytest.mark.parametrize("item", models(), ids=lambda item: item.name)
 def test_a_refusal_names_the_container_that_is_listed(ready: Kube, item: Rendered) -> None:
-    objects = harden(item.objects, ALL)
-    text = " ".join(refusals(ready, pods(item.name, objects, space("restricted"))))
-    for exemption in restricted_exemptions(objects):
+    hardened = harden(item, ALL)
+    text = " ".join(refusals(ready, pods(hardened, space("restricted"))))
+    for exemption in restricted_exemptions(hardened):
         assert f'"{exemption.part}"' in text
 
 
 def test_as_rendered_no_model_meets_restricted(ready: Kube) -> None:
     """What hardening is for; it also shows that the profile is enforced here."""
     for item in models():
-        assert refusals(ready, pods(item.name, item.objects, space("restricted"))), item.name
+        assert refusals(ready, pods(item, space("restricted"))), item.name
 
 
 @pytest.mark.parametrize("level", ["restricted", "baseline"])
 def test_baseline_forbids_only_folders_of_the_node(ready: Kube, level: str) -> None:
     for item in models():
-        objects = harden(item.objects, Hardening(level))
-        said = refusals(ready, pods(item.name, objects, space("baseline")))
+        said = refusals(ready, pods(harden(item, Hardening(level)), space("baseline")))
         assert bool(said) is ("hostPath" in EXEMPT.get(item.name, set())), (item.name, said)
         assert all("hostPath volumes" in text for text in said)
 
@@ -159,24 +158,24 @@ def test_baseline_forbids_only_folders_of_the_node(ready: Kube, level: str) -> N
 def test_every_hardened_pod_is_valid(ready: Kube, options: dict[str, Any]) -> None:
     """Where nothing is forbidden, what is left to refuse is a field that contradicts another."""
     for item in shipped(**options).rendered:
-        assert refusals(ready, pods(item.name, harden(item.objects, ALL), space("privileged"))) == []
+        assert refusals(ready, pods(harden(item, ALL), space("privileged"))) == []
 
 
 def test_in_the_current_edition_only_the_images_without_root_meet_restricted(ready: Kube) -> None:
     """TGI 3.3.6 needs root again."""
     passed = set()
     for item in shipped(runtimes=Edition.CURRENT).rendered:
-        objects = harden(item.objects, ALL)
-        said = refusals(ready, pods(item.name, objects, space("restricted")))
-        assert bool(said) is bool(restricted_exemptions(objects)), (item.name, said)
-        passed |= {item.name} if item.endpoint and not said else set()
+        hardened = harden(item, ALL)
+        said = refusals(ready, pods(hardened, space("restricted")))
+        assert bool(said) is bool(restricted_exemptions(hardened)), (item.name, said)
+        passed |= {item.name} if item.endpoints and not said else set()
     assert passed == {"llama-70b-split", "qwen-cpu", "qwen-moe-offload", "tiny-ollama", "tinyllama-cpu"}
 
 
 def test_workloads_budgets_and_services_are_accepted(ready: Kube) -> None:
     accepted = set()
     for item in models():
-        for body in harden(item.objects, ALL):
+        for body in harden(item, ALL).objects:
             if body["kind"] == "LeaderWorkerSet":
                 continue  # a custom resource that is not defined here; its pods are judged above
             ready.apply(body, manager=MANAGER, dry_run=True)
@@ -215,7 +214,7 @@ def test_priority_classes_are_accepted_and_resolved(ready: Kube) -> None:
     values = {body["metadata"]["name"]: body["value"] for body in priority_classes()}
     (item,) = (item for item in models() if item.name == "tiny-ollama")
     for name in ("critical", "standard", "batch"):
-        (pod,) = pods(name, harden(item.objects, Hardening("restricted", priority=name)), space("restricted"))
+        (pod,) = pods(harden(item, Hardening("restricted", priority=name)), space("restricted"))
         stored = ready.apply(pod, manager=MANAGER, dry_run=True)
         assert stored["spec"]["priority"] == values[f"inference-{name}"]
 
@@ -233,7 +232,7 @@ def test_budgets_select_the_pods_of_their_workload(ready: Kube) -> None:
     seen = set()
     for options in ({}, {"workload": WorkloadChoice.LWS}):
         for item in shipped(**options).rendered:
-            made = harden(item.objects, ALL)
+            made = harden(item, ALL).objects
             for budget in (body for body in made if body["kind"] == "PodDisruptionBudget"):
                 wanted = budget["spec"]["selector"]["matchLabels"]
                 service = next(body for body in made if body["kind"] == "Service")
