@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .aws.components.charts import LoadBalancerControllerArgs as LoadBalancerControllerArgs
     from .aws.components.charts import NeuronDevicePlugin as NeuronDevicePlugin
     from .aws.components.cluster import Cluster as Cluster
-    from .aws.components.cluster import ClusterArgs as ClusterArgs
+    from .aws.components.cluster_args import ClusterArgs as ClusterArgs
     from .aws.components.gpu_node_groups import GpuNodeGroups as GpuNodeGroups
     from .aws.components.gpu_node_groups import GpuNodeGroupsArgs as GpuNodeGroupsArgs
     from .aws.components.identities import Identities as Identities
@@ -92,6 +92,7 @@ COMPONENTS = {
 """The module of each component that belongs to no family."""
 _TYPES = {
     "ChartArgs": "prerequisites.chart",
+    "ClusterArgs": "aws.components.cluster_args",
     "FlavorArgs": "serving.flavor_args",
     "ModelFleetArgs": "serving.fleet_args",
     "NetworkArgs": "aws.components.network_args",

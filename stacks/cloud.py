@@ -8,7 +8,8 @@ import pulumi
 import pulumi_aws
 import pulumi_kubernetes
 
-from components.aws.components.cluster import Cluster, ClusterArgs
+from components.aws.components.cluster import Cluster
+from components.aws.components.cluster_args import ClusterArgs
 from components.aws.components.gpu_node_groups import GpuNodeGroups
 from components.aws.components.identities import Identities, IdentitiesArgs
 from components.aws.components.karpenter_access import KarpenterAccess
@@ -18,6 +19,7 @@ from components.aws.components.network_args import NetworkArgs
 from components.aws.facts.iam import controllers
 from components.aws.nodes.checks import vcpus
 from components.aws.nodes.plan import NodeGroupPlan
+from components.aws.words import NatGateways, Provisioner
 from components.plan.plan import Plan
 from components.serving.site import Site
 
@@ -43,11 +45,11 @@ def make_cloud(settings: Settings, planned: Plan) -> Cloud:
     aws = pulumi_aws.Provider("aws", region=settings.region)
     network = Network("network", _network_args(settings), _with(aws))
     # Without NAT the nodes reach the registry and EKS through the endpoints alone.
-    after = network.endpoints if settings.network.nat_gateways == "none" else []
+    after = network.endpoints if settings.network.nat_gateways == NatGateways.NONE else []
     options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
     cluster = Cluster("cluster", _cluster_args(settings, network), options)
     made = _Nodes(settings, planned.cloud_groups, network, cluster, aws)
-    if settings.gpu_nodes.provisioner == "karpenter":
+    if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         made.prepare_karpenter()
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
     identities = made.identities(planned.namespaces, roles)

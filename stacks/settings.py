@@ -10,14 +10,17 @@ from typing import Any
 import pulumi
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from components.aws.components.node_settings import NodeSettings
 from components.aws.environment import AwsEnvironment
+from components.aws.nodes.place import SettingsPlace
 from components.aws.subnets import CIDR
+from components.aws.words import Provisioner
 from components.plan.faults import Fault, faults
-from components.plan.section import Flag, Section
+from components.plan.section import Flag
 from components.plan.settings import FleetSettings
 from components.prerequisites.needed import Cloud, ClusterFacts
 
-from .aws_settings import REGION, ClusterSettings, GpuNodeSettings, NetworkSettings
+from .aws_settings import REGION, ClusterSettings, NetworkSettings
 
 PROJECT = "inference-platform"
 
@@ -35,7 +38,7 @@ class Settings(FleetSettings):
     protect: Flag
     network: NetworkSettings
     cluster: ClusterSettings
-    gpu_nodes: GpuNodeSettings
+    gpu_nodes: NodeSettings
 
     @field_validator("kubeconfig")
     @classmethod
@@ -57,9 +60,10 @@ class Settings(FleetSettings):
             return None
         network = self.network
         labels = self.pods.node_selector
+        place = SettingsPlace(self.file, "gpuNodes")
         return AwsEnvironment(
             region=self.region,
-            nodes=self.gpu_nodes.environment(self.region, network, self.cluster.version, labels, self.file),
+            nodes=self.gpu_nodes.environment(self.region, network.node_zones, self.cluster.version, labels, place),
             existing=self.cluster.existing,
             addons=frozenset(self.cluster.addons),
             cidr=network.cidr or (None if network.vpc_id else CIDR),
@@ -72,12 +76,12 @@ class Settings(FleetSettings):
             return known
         # Every cluster that is made here has the add-on; a second metrics-server would fight it.
         addons = set[str]() if self.cluster.existing else {"metrics-server"}
-        scaler = {"managed": "cluster-autoscaler", "karpenter": "karpenter"}[self.gpu_nodes.provisioner]
+        by_karpenter = self.gpu_nodes.provisioner == Provisioner.KARPENTER
         return replace(
             known,
             version=self.cluster.version,
             cloud=self.cloud,
-            node_autoscaler=scaler,
+            node_autoscaler="karpenter" if by_karpenter else "cluster-autoscaler",
             image=self.gpu_nodes.image,
             present=known.present | addons,
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ..aws.names import capacity_in
-from .origins import Origin
+from .origins import Reporter
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"
@@ -22,7 +22,7 @@ class NodeField:
         instead: What else one could do where a node has too few accelerators; holds ``{key}`` and ``{count}``.
     """
 
-    origin: Origin
+    origin: Reporter
     type_name: str = INSTANCE_TYPE_LABEL
     instead: str = "ask for {count} at most"
 

@@ -1,9 +1,29 @@
 """Where something in a fleet comes from: a field of a manifest."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..api.load import Loaded
 from ..api.problems import Problem, Severity
+
+
+class Reporter(Protocol):
+    """What can say of itself that something is wrong with it: a field of a manifest, an argument of a program."""
+
+    def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+        """Return what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a component that asked for something."""
+
+    component: str
+    path: str
+
+    def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+        """Return what is wrong with it."""
+        return Problem(self.component, 0, "", "", self.path, reason, severity)
 
 
 @dataclass(frozen=True, slots=True)

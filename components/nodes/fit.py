@@ -1,7 +1,7 @@
 """Does every pod fit a node of the types that it may run on?"""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from ..api.problems import Problem
@@ -16,12 +16,17 @@ _GIB = Decimal(2**30)
 
 
 def fit(fleet: Fleet) -> tuple[Problem, ...]:
+    """Return which pods of a fleet ask for more than a node has, or for nodes that do not exist."""
+    return misfits(wishes(fleet))
+
+
+def misfits(wished: Iterable[Wish]) -> tuple[Problem, ...]:
     """Return what asks for more than a node has, or for nodes that do not exist.
 
     A pod must fit each of its flavors' instance types, and what the environment takes instead of them: the
     scheduler may choose any of them.
     """
-    found = (wish.problem(reason) for wish in wishes(fleet) for reason in _misfits(wish))
+    found = (wish.problem(reason) for wish in wished for reason in _misfits(wish))
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
 

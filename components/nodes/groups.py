@@ -4,25 +4,28 @@ Labels, taints and tags here, and the affinity and tolerations of :mod:`.placeme
 """
 
 import hashlib
+import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Self
 
 from ..aws.names import CAPACITY_LABELS, EFA_RESOURCE, MOST_NODES, is_set_by_cloud
-from ..fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
+from ..fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL, NodeChoice, PodDemand
 from ..fleet.placement import taints
 from ..fleet.rendered import Fleet
 from .bounds import nodes_for_any_order
 from .instances import Instance, instance
-from .policy import NodePolicy
+from .policy import Capacity, NodePolicy
 
 MAX_PODS = 110
 """Pods of one node: written into kubelet's configuration, so that no table of network interfaces is needed."""
 _DEFAULT = NodePolicy()
 _NAME_LENGTH = 48
 """Of the 63 characters that EKS allows, so that a cluster's name can go before it."""
+_DIGEST = 6
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 _MIB = Decimal(2**20)
 _RESERVED_CPU = (
@@ -69,7 +72,7 @@ class NodeGroupDemand:
     Attributes:
         nodes: Enough for every model that prefers them, at rest.
         labels: What pods select, and the labels that every node of the environment carries.
-        capacity: How the nodes are bought: ``on-demand``, ``spot``, ``odcr`` or ``capacity-block``.
+        capacity: How the nodes are bought, a ``Capacity``.
         max_nodes: Enough when autoscalers have added all they may and fallbacks land here.
         alternatives: Further instance types that the nodes may be of.
         efa: Whether pods ask for EFA interfaces.
@@ -81,7 +84,7 @@ class NodeGroupDemand:
     nodes: int
     labels: Mapping[str, str]
     taints: tuple[Mapping[str, str], ...]
-    capacity: str = "on-demand"
+    capacity: str = Capacity.ON_DEMAND
     zone: str | None = None
     max_nodes: int = 0
     alternatives: tuple[str, ...] = ()
@@ -89,9 +92,43 @@ class NodeGroupDemand:
     rank: int = 0
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _Need:
+    """What tells the nodes of a group from all others. Nothing of it depends on who else needs nodes.
+
+    Attributes:
+        labels: Labels beside those that say type, capacity and zone, and beside those of every node.
+    """
+
+    instance_type: str
+    capacity: str
+    zone: str
+    labels: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, choice: NodeChoice, policy: NodePolicy) -> Self:
+        """Return what a choice needs."""
+        known = (INSTANCE_TYPE_LABEL, ZONE_LABEL, *CAPACITY_LABELS)
+        further = {k: v for k, v in choice.labels.items() if k not in known and policy.labels.get(k) != v}
+        capacity = str(policy.capacity_of(choice))
+        return cls(choice.instance_type or "", capacity, choice.zone or "", tuple(sorted(further.items())))
+
+    @property
+    def name(self) -> str:
+        """Name of the group: what can be read of the need, and a digest where that is not all of it."""
+        capacity = "" if self.capacity == Capacity.ON_DEMAND else self.capacity
+        parts = (self.instance_type, capacity, self.zone, *(value for _, value in self.labels))
+        name = _NOT_IN_NAME.sub("-", "-".join(filter(None, parts)).lower()).strip("-")
+        if not self.labels and len(name) <= _NAME_LENGTH:
+            return name
+        need = json.dumps((self.instance_type, self.capacity, self.zone, self.labels))
+        digest = hashlib.sha256(need.encode()).hexdigest()[:_DIGEST]
+        return f"{name[: _NAME_LENGTH - _DIGEST - 1].rstrip('-')}-{digest}"
+
+
 @dataclass(slots=True)
 class _Group:
-    """Nodes of one type, capacity kind and zone whose labels agree."""
+    """The nodes of one need, and the pods that may come to them."""
 
     choice: NodeChoice
     capacity: str
@@ -99,10 +136,6 @@ class _Group:
     preferred: list[PodDemand] = field(default_factory=list)
     possible: list[PodDemand] = field(default_factory=list)
     rank: int = 99
-
-    def takes(self, labels: Mapping[str, str]) -> bool:
-        """Whether a node can carry these labels beside those it has."""
-        return all(self.labels.get(key, value) == value for key, value in labels.items())
 
     def admits(self, demand: PodDemand, policy: NodePolicy) -> bool:
         """Whether a pod may come here, also one that has a group of its own."""
@@ -133,35 +166,32 @@ def lands_on(choice: NodeChoice, labels: Mapping[str, str], capacity: str, polic
 
 
 def node_groups(fleet: Fleet, policy: NodePolicy = _DEFAULT) -> tuple[NodeGroupDemand, ...]:
-    """Return one node group per distinct instance type, capacity kind and zone, large enough at rest.
+    """Return the node groups of a fleet, large enough at rest."""
+    return groups_of([pod for item in fleet.rendered for pod in item.pods], policy)
 
-    Labels of flavors that agree are put on one group; where they disagree there is a group for each. A model
-    counts against its preferred flavor; groups of its other flavors exist for fallback, empty at rest.
+
+def groups_of(demands: Sequence[PodDemand], policy: NodePolicy = _DEFAULT) -> tuple[NodeGroupDemand, ...]:
+    """Return one node group per distinct instance type, capacity kind, zone and further labels, by name.
+
+    What agrees is shared; what differs in any label is not: a group that took in others' labels would get another
+    name, and new nodes, when those others change. A model counts against its preferred flavor; groups of its other
+    flavors exist for fallback, empty at rest.
     """
-    demands = [pod for item in fleet.rendered for pod in item.pods]
     wanted = [
         (choice, rank, demand)
         for demand in demands
         for rank, choice in enumerate(demand.choices)
         if choice.instance_type and instance(choice.instance_type)
     ]
-    kinds: dict[tuple[str, str, str], list[_Group]] = {}
+    groups: dict[_Need, _Group] = {}
     for choice, rank, demand in sorted(wanted, key=lambda w: sorted(w[0].labels.items())):
-        capacity = policy.capacity_of(choice)
-        kind = kinds.setdefault((choice.instance_type or "", capacity, choice.zone or ""), [])
-        group = next((g for g in kind if g.takes(choice.labels)), None)
-        if group is None:
-            group = _Group(choice, capacity, dict(policy.labels))
-            kind.append(group)
+        need = _Need.of(choice, policy)
+        group = groups.setdefault(need, _Group(choice, need.capacity, dict(policy.labels)))
         group.add(choice, demand, rank)
-    return tuple(
-        _demand(group, name, demands, policy)
-        for _, groups in sorted(kinds.items())
-        for group, name in zip(groups, _names(groups), strict=True)
-    )
+    return tuple(_demand(group, need.name, demands, policy) for need, group in sorted(groups.items()))
 
 
-def _demand(group: _Group, name: str, everybody: list[PodDemand], policy: NodePolicy) -> NodeGroupDemand:
+def _demand(group: _Group, name: str, everybody: Sequence[PodDemand], policy: NodePolicy) -> NodeGroupDemand:
     instance_type = group.labels[INSTANCE_TYPE_LABEL]
     efa = any(map(wants_efa, group.possible))
     offered = offered_by(instance_type, efa=efa)
@@ -186,27 +216,6 @@ def offered_by(instance_type: str, *, efa: bool) -> dict[str, Decimal]:
     """Return what one node of a type offers to pods; nothing for an unknown type."""
     node = instance(instance_type)
     return allocatable(node, efa=efa) if node else {}
-
-
-def _names(groups: list[_Group]) -> list[str]:
-    """Name groups of one kind: by type, capacity and zone, then by the labels in which they differ.
-
-    Labels on which all agree stay out of the name: a new one must not replace the nodes.
-    """
-    keys = sorted({key for group in groups for key in group.labels})
-    differ = [key for key in keys if len({g.labels[key] for g in groups if key in g.labels}) > 1]
-    names: list[str] = []
-    for group in groups:
-        choice = group.choice
-        parts = [choice.instance_type or "", *([group.capacity] if group.capacity != "on-demand" else [])]
-        parts += [choice.zone] if choice.zone else []
-        parts += [group.labels[key] for key in differ if key in group.labels]
-        name = _NOT_IN_NAME.sub("-", "-".join(parts).lower()).strip("-")
-        if len(name) > _NAME_LENGTH or name in names:
-            digest = hashlib.sha256(repr(sorted(group.labels.items())).encode()).hexdigest()[:6]
-            name = f"{name[: _NAME_LENGTH - 7]}-{digest}"
-        names.append(name)
-    return names
 
 
 def _nodes_for(instance_type: str, offered: Mapping[str, Decimal], demands: Iterable[PodDemand]) -> int:

@@ -4,15 +4,22 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..api.words import Word
 from ..aws.names import RESERVED_CAPACITY
 from ..fleet.demand import NodeChoice
 
-ON_DEMAND = "on-demand"
-SPOT = "spot"
-ODCR = "odcr"
-CAPACITY_BLOCK = "capacity-block"
-CAPACITIES = (ON_DEMAND, SPOT, ODCR, CAPACITY_BLOCK)
-RESERVED = (ODCR, CAPACITY_BLOCK)
+
+class Capacity(Word):
+    """How nodes are bought."""
+
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+    ODCR = "odcr"
+    """Out of an On-Demand Capacity Reservation."""
+    CAPACITY_BLOCK = "capacity-block"
+
+
+RESERVED = (Capacity.ODCR, Capacity.CAPACITY_BLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,7 @@ class TypePolicy:
     """What an environment says about one instance type.
 
     Attributes:
-        capacity: One of ``CAPACITIES``; None takes the environment's.
+        capacity: None takes the environment's.
         reservation: Needed where the capacity is ``odcr`` or ``capacity-block``.
         zones: Availability zones of its nodes; empty for all of the environment's.
         alternatives: Further types that pods may run on instead, for spot capacity in several pools.
@@ -50,7 +57,7 @@ class TypePolicy:
         max_nodes: Upper bound instead of the computed one: what the group may cost.
     """
 
-    capacity: str | None = None
+    capacity: Capacity | None = None
     reservation: Reservation | None = None
     zones: tuple[str, ...] = ()
     alternatives: tuple[str, ...] = ()
@@ -69,11 +76,11 @@ class NodePolicy:
     """What an environment says about all its nodes.
 
     Attributes:
-        capacity: One of ``CAPACITIES``, for types that say nothing of their own.
+        capacity: For types that say nothing of their own.
         labels: Labels that every node carries.
     """
 
-    capacity: str = ON_DEMAND
+    capacity: Capacity = Capacity.ON_DEMAND
     types: Mapping[str, TypePolicy] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -82,10 +89,13 @@ class NodePolicy:
         return self.types.get(instance_type, _NOTHING)
 
     def capacity_of(self, choice: NodeChoice) -> str:
-        """Return how nodes of a choice are bought: as its labels say, else its type, else the environment."""
+        """Return how nodes of a choice are bought: as its labels say, else its type, else the environment.
+
+        Labels may have any word; what is no ``Capacity`` is reported by the checks of a cloud.
+        """
         rule = self.of(choice.instance_type or "")
         if choice.capacity == RESERVED_CAPACITY:
-            return rule.capacity if rule.capacity in RESERVED and rule.capacity else ODCR
+            return rule.capacity if rule.capacity in RESERVED and rule.capacity else Capacity.ODCR
         return choice.capacity or rule.capacity or self.capacity
 
     @property

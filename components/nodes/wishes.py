@@ -5,14 +5,19 @@ from dataclasses import dataclass
 
 from ..api.problems import Problem, Severity
 from ..fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
-from ..fleet.rendered import Fleet, Rendered
+from ..fleet.origins import Origin, Reporter
+from ..fleet.rendered import Fleet
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One kind of node for one kind of pod of a resource."""
+    """One kind of node for one kind of pod.
 
-    item: Rendered
+    Attributes:
+        asked_at: Who asks for it, where the choice itself does not say.
+    """
+
+    asked_at: Reporter
     demand: PodDemand
     choice: NodeChoice
 
@@ -28,14 +33,14 @@ class Wish:
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Report what is wrong with it at the field that chose it."""
-        if self.choice.chosen_by is None:
-            return self.item.source.problem("spec", reason, severity)
-        return self.choice.chosen_by.origin.problem(reason, severity)
+        asked_at = self.choice.chosen_by.origin if self.choice.chosen_by else self.asked_at
+        return asked_at.problem(reason, severity)
 
 
 def wishes(fleet: Fleet) -> Iterator[Wish]:
     """Return every kind of node for every pod, in the order of the fleet."""
     for item in fleet.rendered:
+        asked_at = Origin(item.source, "spec")
         for demand in item.pods:
             for choice in demand.choices:
-                yield Wish(item, demand, choice)
+                yield Wish(asked_at, demand, choice)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from ..api.problems import Problem, did_you_mean
 from ..api.words import Word
 from ..aws.environment import device_charts
+from ..aws.words import Image
 from ..families import FAMILIES
 from ..fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
 from ..fleet.rendered import Fleet
@@ -54,7 +55,7 @@ class ClusterFacts:
     version: str = ""
     cloud: Cloud = Cloud.NONE
     node_autoscaler: str = ""
-    image: str = "al2023"
+    image: Image = Image.AL2023
     adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
     gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
     monitoring: bool = False
@@ -149,7 +150,7 @@ def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
     if facts.gpu_stack == GpuStack.OPERATOR:
         yield "gpu-operator"
         return
-    if facts.image != "bottlerocket":
+    if facts.image != Image.BOTTLEROCKET:
         yield "nvidia-device-plugin"
     if facts.monitoring:
         yield "dcgm-exporter"
@@ -178,7 +179,7 @@ def _complete(wanted: _Wanted, facts: ClusterFacts) -> None:
 
 def _on_node(thing: str, facts: ClusterFacts) -> bool:
     """Whether the nodes' image brings it."""
-    return thing == _NVIDIA and facts.image == "bottlerocket"
+    return thing == _NVIDIA and facts.image == Image.BOTTLEROCKET
 
 
 def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from components.api.problems import Problem
 from components.aws.nodes.checks import check_nodes
+from components.aws.nodes.place import SettingsPlace
 from components.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
 from components.fleet.rendered import Fleet
 from components.nodes.policy import NodePolicy, Reservation, TypePolicy
@@ -20,7 +21,7 @@ def environment(**changes: Any) -> NodeEnvironment:
     types: dict[str, TypePolicy] = changes.pop("types", {})
     policy = NodePolicy(changes.pop("capacity", "on-demand"), types, changes.pop("labels", {}))
     given: dict[str, Any] = {"region": "us-east-1", "zones": ZONES, "version": "1.35", "now": NOW, "nodes": policy}
-    return NodeEnvironment(**{**given, "settings_file": "Pulumi.dev.yaml", **changes})
+    return NodeEnvironment(**{**given, "place": SettingsPlace("Pulumi.dev.yaml", "gpuNodes"), **changes})
 
 
 def flavor(instance_type: str, limits: dict[str, Any] | None = None, name: str = "f", **selector: str) -> Any:

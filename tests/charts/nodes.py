@@ -4,17 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.aws.nodes.labels import cloud_labels, own_labels
+from components.aws.words import Provisioner
 from components.fleet.placement import taints
 from components.nodes.groups import NodeGroupDemand
 from components.nodes.instances import Instance
+from components.nodes.policy import Capacity
 
-PROVISIONERS = ("cluster-autoscaler", "karpenter")
+PROVISIONERS = tuple(Provisioner)
 Object = dict[str, Any]
 
 
-def labels(node: Instance, provisioner: str) -> dict[str, str]:
+def labels(node: Instance, provisioner: Provisioner) -> dict[str, str]:
     """The labels that a node of a group has when it joins, without anything that is discovered later."""
-    known = cloud_labels(node, "on-demand", "us-east-1a", "us-east-1", provisioner)
+    known = cloud_labels(node, Capacity.ON_DEMAND, "us-east-1a", "us-east-1", provisioner)
     demand = NodeGroupDemand("g", node.name, 1, {}, taints(node.name))
     return {**known, **own_labels(demand, node, known)}
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from components.aws.facts.iam import controllers
+from components.aws.words import Provisioner
 from components.front_door.settings import ENVOY_NAMESPACE
 from components.hardening.network_policies import Allowed
 from components.metrics import dashboard
@@ -258,7 +259,7 @@ class TestNodeAutoscalers:
         pod = rendered("karpenter").one("Deployment", "karpenter")["spec"]["template"]["spec"]
         system = instance("m7i.large")
         assert system
-        here = labels(system, "cluster-autoscaler")
+        here = labels(system, Provisioner.MANAGED)
         assert selected(pod, here)
         assert not selected(pod, {**here, "karpenter.sh/nodepool": "any"})
 

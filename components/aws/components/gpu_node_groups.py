@@ -16,13 +16,13 @@ from typing import Any, Required, TypedDict
 import pulumi
 from pulumi_aws import autoscaling, ec2, eks
 
-from ...nodes.policy import CAPACITY_BLOCK
+from ...nodes.policy import Capacity
 from ...serving.objects import token
 from ..nodes.launch import ClusterAddress, Interface, user_data
 from ..nodes.plan import NodeGroupPlan, SizeChange
-from .efa import efa_security_group
-from .launch_template import block_devices, metadata_options, tag_specifications
-from .roles import named
+from .parts.efa import efa_security_group
+from .parts.launch_template import block_devices, metadata_options, tag_specifications
+from .parts.roles import named
 
 _DISCOVERY = "k8s.io/cluster-autoscaler"
 
@@ -96,7 +96,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             ami_type=plan.ami_type,
             version=None if plan.ami_id else self._args["version"],
             capacity_type=plan.capacity_type,
-            instance_types=None if plan.demand.capacity == CAPACITY_BLOCK else list(plan.instance_types),
+            instance_types=None if plan.demand.capacity == Capacity.CAPACITY_BLOCK else list(plan.instance_types),
             scaling_config=eks.NodeGroupScalingConfigArgs(
                 min_size=plan.minimum, desired_size=plan.desired, max_size=plan.maximum
             ),
@@ -119,7 +119,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
 
     def _launch_template(self, name: str, plan: NodeGroupPlan) -> ec2.LaunchTemplate:
         tags = named(name, self._tags)
-        block = plan.demand.capacity == CAPACITY_BLOCK
+        block = plan.demand.capacity == Capacity.CAPACITY_BLOCK
         return ec2.LaunchTemplate(
             name,
             description=f"Nodes {plan.name} of {self._args['cluster_label']}",
@@ -131,7 +131,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             metadata_options=metadata_options(self._args.get("imds_hop_limit", 1)),
             network_interfaces=[self._interface(interface) for interface in plan.interfaces] or None,
             capacity_reservation_specification=_reservation(plan),
-            instance_market_options={"market_type": CAPACITY_BLOCK} if block else None,
+            instance_market_options={"market_type": str(Capacity.CAPACITY_BLOCK)} if block else None,
             placement={"group_name": self._placement_group(name).name} if plan.placement_group else None,
             tag_specifications=tag_specifications(tags),
             tags=tags,

@@ -33,7 +33,7 @@ from ..facts.iam import (
     policy,
 )
 from .argument_problems import Problems, place_problems, refuse, repeated
-from .roles import managed_policy, named, partition
+from .parts.roles import managed_policy, named, partition
 
 MODEL_LOADER = "model-loader"
 _ROLE_NAME_MAX = 64

@@ -15,7 +15,7 @@ import pulumi
 from pulumi_aws import cloudwatch, eks, sqs
 
 from ...serving.objects import token
-from .roles import managed_policy, named, service_role
+from .parts.roles import managed_policy, named, service_role
 
 _NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
 _EVENTS: Mapping[str, tuple[str, str]] = {

@@ -15,7 +15,7 @@ import pulumi
 from ...serving.objects import KubernetesObject, kubernetes_object, token
 from ..nodes.karpenter import node_class, node_pool
 from ..nodes.plan import NodeGroupPlan
-from .efa import efa_security_group
+from .parts.efa import efa_security_group
 
 
 class KarpenterPoolsArgs(TypedDict, total=False):

@@ -19,9 +19,10 @@ from pulumi_aws import ec2, vpc
 
 from ...serving.objects import token
 from ..subnets import CIDR, ZoneSubnets, plan_subnets
+from ..words import NatGateways
 from .argument_problems import refuse
 from .network_args import NetworkArgs, problems
-from .roles import named
+from .parts.roles import named
 
 _EVERYWHERE = "0.0.0.0/0"
 
@@ -96,10 +97,10 @@ class Network(pulumi.ComponentResource):
 
     def _nat_gateways(self, zones: list[str], internet: ec2.InternetGateway) -> dict[str, ec2.NatGateway]:
         """Return the gateway that each zone uses; the single one keeps its name when the others are added."""
-        wanted = self._args.get("nat_gateways", "one")
-        if wanted == "none":
+        wanted = self._args.get("nat_gateways", NatGateways.ONE)
+        if wanted == NatGateways.NONE:
             return {}
-        if wanted == "one":
+        if wanted == NatGateways.ONE:
             return dict.fromkeys(zones, self._nat_gateway(zones[0], internet))
         return {zone: self._nat_gateway(zone, internet) for zone in zones}
 

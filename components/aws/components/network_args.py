@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict
 
 from ..subnets import CIDR, MOST_ZONES, cidr_problem, range_of
+from ..words import NatGateways
 from .argument_problems import REGION, Problems, place_problems, repeated
 
-NAT_GATEWAYS = ("one", "per-zone", "none")
 ENDPOINT_SERVICES = (
     *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
     *("elasticloadbalancing", "logs", "sqs", "sts"),
@@ -74,9 +74,9 @@ def _new_problems(args: NetworkArgs) -> Problems:
     problem = cidr_problem(args.get("cidr", CIDR))
     if problem:
         yield "cidr", problem
-    nat = args.get("nat_gateways", "one")
-    if nat not in NAT_GATEWAYS:
-        yield "nat_gateways", f"found {nat!r}; allowed are {', '.join(NAT_GATEWAYS)}"
+    nat = args.get("nat_gateways", NatGateways.ONE)
+    if nat not in list(NatGateways):
+        yield "nat_gateways", f"found {nat!r}; allowed are {', '.join(NatGateways)}"
 
 
 def _given_problems(args: NetworkArgs) -> Problems:

@@ -11,7 +11,6 @@ from typing import Any
 from ...api.tables import table
 from ...nodes.instances import Instance
 
-IMAGES = ("al2023", "bottlerocket")
 _KIND = re.compile(r"[a-z]+")
 
 

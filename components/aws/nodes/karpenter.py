@@ -7,12 +7,14 @@ from ...fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
 from ...fleet.objects import Object
 from ...nodes.groups import MAX_PODS
 from ..names import KARPENTER_CAPACITY_LABEL
+from ..words import Image
 from .labels import karpenter_capacity
 from .launch import bottlerocket_settings
 from .plan import NodeGroupPlan
 
-AMI_RELEASE = {"al2023": "v20260714", "bottlerocket": "latest"}
+AMI_RELEASE = {Image.AL2023: "v20260714", Image.BOTTLEROCKET: "latest"}
 """Images by default. A release is named where one is known: with ``latest`` each new image replaces running nodes."""
+_FAMILIES = {Image.AL2023: "AL2023", Image.BOTTLEROCKET: "Bottlerocket"}
 _GROUP = "karpenter.k8s.aws"
 _STEP = 10
 _WELL_KNOWN = "karpenter.k8s.aws/"
@@ -99,7 +101,7 @@ def node_class(
         "tags": dict(tags),
     }
     if plan.ami_id:
-        spec["amiFamily"] = {"al2023": "AL2023", "bottlerocket": "Bottlerocket"}[plan.image]
+        spec["amiFamily"] = _FAMILIES[plan.image]
     if plan.node.local_nvme_gb:
         spec["instanceStorePolicy"] = "RAID0"
     if plan.interfaces:
@@ -108,7 +110,7 @@ def node_class(
         ]
     if plan.reservation:
         spec["capacityReservationSelectorTerms"] = [{"id": plan.reservation.id}]
-    if plan.image == "bottlerocket" and plan.node.manufacturer == "AWS":
+    if plan.image == Image.BOTTLEROCKET and plan.node.manufacturer == "AWS":
         spec["userData"] = bottlerocket_settings(plan.node)
     return {
         "apiVersion": "karpenter.k8s.aws/v1",

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping
 from ...fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
 from ...nodes.groups import NodeGroupDemand
 from ...nodes.instances import Instance
-from ...nodes.policy import CAPACITY_BLOCK, RESERVED, SPOT
-from ..names import ACCELERATOR_LABEL, CAPACITY_TYPE_LABEL, KARPENTER_CAPACITY_LABEL
+from ...nodes.policy import RESERVED, Capacity
+from ..names import ACCELERATOR_LABEL, CAPACITY_TYPE_LABEL, KARPENTER_CAPACITY_LABEL, RESERVED_CAPACITY
+from ..words import Provisioner
 
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
 """Domains under which EKS refuses labels (kubernetes/cloud-provider-aws issue 242)."""
 _KARPENTER_RESERVED = ("kubernetes.io", "k8s.io", "karpenter.sh")
 _WELL_KNOWN_TO_KARPENTER = "karpenter.k8s.aws/"
+_EKS_WORDS: Mapping[str, str] = {Capacity.SPOT: "SPOT", Capacity.CAPACITY_BLOCK: "CAPACITY_BLOCK"}
 _NOT_A_WORD = re.compile(r"[^a-z0-9]+")
 _MAX_LENGTH = 63
 """Of a label's key and value in the EKS API (aws-gpu spec 7)."""
@@ -20,12 +22,12 @@ _MAX_LENGTH = 63
 
 def capacity_type(capacity: str) -> str:
     """Return the ``capacityType`` of a managed node group: EKS's word for how its nodes are bought."""
-    return {SPOT: "SPOT", CAPACITY_BLOCK: "CAPACITY_BLOCK"}.get(capacity, "ON_DEMAND")
+    return _EKS_WORDS.get(capacity, "ON_DEMAND")
 
 
 def karpenter_capacity(capacity: str) -> str:
     """Return Karpenter's word for how nodes are bought."""
-    return "reserved" if capacity in RESERVED else capacity
+    return RESERVED_CAPACITY if capacity in RESERVED else str(capacity)
 
 
 def accelerator_word(node: Instance) -> str:
@@ -33,7 +35,9 @@ def accelerator_word(node: Instance) -> str:
     return _NOT_A_WORD.sub("-", node.accelerator.lower()).strip("-")
 
 
-def cloud_labels(node: Instance, capacity: str, zone: str | None, region: str, provisioner: str) -> dict[str, str]:
+def cloud_labels(
+    node: Instance, capacity: str, zone: str | None, region: str, provisioner: Provisioner
+) -> dict[str, str]:
     """Return the labels that nodes get without anybody's doing, as far as they are known before."""
     labels = {
         INSTANCE_TYPE_LABEL: node.name,
@@ -44,7 +48,7 @@ def cloud_labels(node: Instance, capacity: str, zone: str | None, region: str, p
     }
     if zone:
         labels[ZONE_LABEL] = zone
-    if provisioner == "karpenter":
+    if provisioner == Provisioner.KARPENTER:
         return {**labels, **_karpenter_labels(node, capacity)}
     return {**labels, CAPACITY_TYPE_LABEL: capacity_type(capacity)}
 
@@ -78,22 +82,22 @@ def own_labels(group: NodeGroupDemand, node: Instance, known: Mapping[str, str])
     return dict(sorted(labels.items()))
 
 
-def impossible(labels: Mapping[str, str], known: Mapping[str, str], provisioner: str) -> Iterator[str]:
+def impossible(labels: Mapping[str, str], known: Mapping[str, str], provisioner: Provisioner) -> Iterator[str]:
     """Say which wanted labels no node of a group can ever have, and what to write instead."""
     for key, value in labels.items():
         if key in known:
             if known[key] != value:
                 yield f"asks for nodes with {key}: {value}, and its nodes have {known[key]}; remove the label"
-        elif _under(key, _KARPENTER_RESERVED if provisioner == "karpenter" else _RESERVED):
+        elif _under(key, _KARPENTER_RESERVED if provisioner == Provisioner.KARPENTER else _RESERVED):
             yield _refused(key, provisioner)
-        elif provisioner == "karpenter" and _under(key, ("eks.amazonaws.com",)):
+        elif provisioner == Provisioner.KARPENTER and _under(key, ("eks.amazonaws.com",)):
             yield f"asks for {key}, which Karpenter's nodes do not have; write {KARPENTER_CAPACITY_LABEL} instead"
         elif len(key) > _MAX_LENGTH or not 0 < len(value) <= _MAX_LENGTH:
             yield f"asks for the label {key}: {value!r}; EKS takes keys and values of 1 to {_MAX_LENGTH} characters"
 
 
-def _refused(key: str, provisioner: str) -> str:
-    who = "Karpenter" if provisioner == "karpenter" else "EKS"
+def _refused(key: str, provisioner: Provisioner) -> str:
+    who = "Karpenter" if provisioner == Provisioner.KARPENTER else "EKS"
     return f"asks for the label {key}, which {who} lets nobody set; use a label under a domain of your own"
 
 

@@ -118,6 +118,7 @@ def _problem(
     limits = ", ".join(f"{name} may have {most} node{'s' * (most != 1)}" for name, most in sorted(reachable.items()))
     when = "when autoscalers and updates have added all they may, " if largest else ""
     reason = f"{when}{count} of {total} pods will stay Pending: {limits or 'no node group takes them'}"
-    remedy = f"raise maxNodes under gpuNodes.types in {environment.settings_file}, or ask for fewer replicas"
+    place = environment.place
+    remedy = f"raise {place.key('maxNodes')} under {place.path('types')} in {place.file}, or ask for fewer replicas"
     severity = Severity.WARNING if largest else Severity.ERROR
     return item.source.problem("spec", f"{reason}; {remedy}", severity)

@@ -12,13 +12,14 @@ from ...fleet.objects import Object
 from ...fleet.rendered import Fleet
 from ...nodes.groups import NodeGroupDemand, node_groups
 from ...nodes.instances import Instance, instance
-from ...nodes.policy import CAPACITY_BLOCK, RESERVED, NodePolicy, Reservation, TypePolicy
+from ...nodes.policy import RESERVED, Capacity, NodePolicy, Reservation, TypePolicy
 from ..facts.eks import ami_type, limits, system_ami_type
+from ..words import Image, Provisioner
 from .autoscaler import autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Disk, Interface, disk, interfaces
+from .place import SettingsPlace
 
-PROVISIONERS = ("managed", "karpenter")
 _API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
 _BLOCK_END = datetime.timedelta(minutes=40)
 """EKS takes nodes of a Capacity Block away so long before it ends (aws-gpu spec 4)."""
@@ -32,12 +33,10 @@ class NodeEnvironment:
         zones: Availability zones with a private subnet, in which nodes may be.
         version: Kubernetes version of the cluster.
         now: The moment against which reservations and support dates are held.
-        provisioner: ``managed`` node groups or ``karpenter``.
-        image: ``al2023`` or ``bottlerocket``.
         disk_gib: Disk for images and weights on nodes without local NVMe.
         scale_to_zero: Whether groups may be empty. Otherwise one node stays for each group that models prefer.
         quotas: vCPUs that the account may run, by quota code; what is not named is not checked.
-        settings_file: What to name in messages about settings.
+        place: Where these settings are written, for messages.
     """
 
     region: str
@@ -45,12 +44,12 @@ class NodeEnvironment:
     version: str
     now: datetime.datetime
     nodes: NodePolicy = field(default_factory=NodePolicy)
-    provisioner: str = "managed"
-    image: str = "al2023"
+    provisioner: Provisioner = Provisioner.MANAGED
+    image: Image = Image.AL2023
     disk_gib: int = 200
     scale_to_zero: bool = True
     quotas: Mapping[str, int] = field(default_factory=dict)
-    settings_file: str = "<program>"
+    place: SettingsPlace = field(default_factory=SettingsPlace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class NodeGroupPlan:
     instance_types: tuple[str, ...]
     ami_type: str | None
     ami_id: str | None
-    image: str
+    image: Image
     capacity_type: str
     zones: tuple[str, ...]
     minimum: int
@@ -164,7 +163,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
     )
 
 
-def image_of(node: Instance, image: str) -> str | None:
+def image_of(node: Instance, image: Image) -> str | None:
     """Return the ``amiType`` of an instance type, None where AWS has no image for it."""
     return ami_type(node, image) if node.accelerators else system_ami_type(node, image)
 
@@ -187,7 +186,7 @@ def _bounds(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironm
         most = min(most, rule.reservation.count)
     most = max(most, 1)
     least = int(not environment.scale_to_zero and demand.nodes > 0) if rule.min_nodes is None else rule.min_nodes
-    if demand.capacity == CAPACITY_BLOCK and not _runs(rule.reservation, environment.now):
+    if demand.capacity == Capacity.CAPACITY_BLOCK and not _runs(rule.reservation, environment.now):
         return 0, 0, most
     least = min(least, most)
     return least, min(max(demand.nodes, least), most), most
@@ -206,7 +205,7 @@ def _schedule(
 ) -> tuple[SizeChange, ...]:
     """Return the sizes to come: AWS refuses actions in the past."""
     block = rule.reservation
-    if demand.capacity != CAPACITY_BLOCK or block is None or block.starts is None or block.ends is None:
+    if demand.capacity != Capacity.CAPACITY_BLOCK or block is None or block.starts is None or block.ends is None:
         return ()
     begin = SizeChange("begin", block.starts, 0, min(demand.nodes, maximum), maximum)
     end = SizeChange("end", block.ends - _BLOCK_END, 0, 0, maximum)

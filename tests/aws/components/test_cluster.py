@@ -6,7 +6,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.aws.components.cluster import Cluster, ClusterArgs
+from components.aws.components.cluster import Cluster
+from components.aws.components.cluster_args import ClusterArgs
 from components.aws.kubeconfig import kubeconfig
 from components.serving.arguments import InvalidArguments
 from tests.aws.components.aws_mock import Aws

@@ -8,7 +8,7 @@ import pulumi
 import pytest
 
 from components.aws.components.gpu_node_groups import GpuNodeGroups
-from components.nodes.policy import TypePolicy
+from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.components.aws_mock import Aws
 from tests.aws.environments import BLOCK, HELD, environment, flavor, one, planned
 from tests.recorded import Recorded, deploy
@@ -50,7 +50,8 @@ def made(*flavors: Any, args: dict[str, Any] | None = None, replicas: int = 1, *
 class TestGroup:
     def test_one_g5(self) -> None:
         graph = made(flavor("g5.xlarge", pool="a"), replicas=2)
-        group = graph[f"{GROUP}::nodes-g5-xlarge"]
+        (group,) = graph.of(GROUP)
+        assert group.name.startswith("nodes-g5-xlarge-a-")
         found = group.inputs
         assert found["instanceTypes"] == ["g5.xlarge"]
         assert (found["amiType"], found["capacityType"], found["version"]) == (
@@ -63,7 +64,7 @@ class TestGroup:
         assert found["labels"] == {"k8s.amazonaws.com/accelerator": "a10g", "pool": "a"}
         assert found["taints"] == [{"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}]
         assert found["updateConfig"] == {"maxUnavailable": 1, "updateStrategy": "DEFAULT"}
-        assert found["launchTemplate"] == {"id": "nodes-g5-xlarge-id", "version": "1"}
+        assert found["launchTemplate"] == {"id": f"{group.name}-id", "version": "1"}
         assert not {"diskSize", "remoteAccess"} & set(found)  # refused beside a launch template (aws-gpu spec 7)
         assert group.parent == COMPONENT
 
@@ -114,7 +115,7 @@ class TestGroup:
 class TestReserved:
     def test_a_capacity_block(self) -> None:
         """aws-gpu spec 4: market type, reservation and instance type are in the template."""
-        rule = TypePolicy(capacity="capacity-block", reservation=BLOCK)
+        rule = TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)
         graph = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule})
         (group,), (template,) = graph.of(GROUP), graph.of(TEMPLATE)
         assert group.inputs["capacityType"] == "CAPACITY_BLOCK"
@@ -139,14 +140,14 @@ class TestReserved:
         ],
     )
     def test_on_demand_reservations_by_id_or_group(self, id_: str, key: str) -> None:
-        rule = TypePolicy(capacity="odcr", reservation=replace(HELD, id=id_))
+        rule = TypePolicy(capacity=Capacity.ODCR, reservation=replace(HELD, id=id_))
         (template,) = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule}).of(TEMPLATE)
         target = template.inputs["capacityReservationSpecification"]["capacityReservationTarget"]
         assert target == {key: id_}
         assert not {"instanceMarketOptions", "instanceType"} & set(template.inputs)
 
     def test_a_replacement_waits_until_the_reserved_nodes_are_free(self) -> None:
-        rule = TypePolicy(capacity="odcr", reservation=HELD)
+        rule = TypePolicy(capacity=Capacity.ODCR, reservation=HELD)
         (held,) = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule}).of(GROUP)
         (free,) = made(flavor("g5.xlarge")).of(GROUP)
         assert (held.registration.delete_before_replace, free.registration.delete_before_replace) == (True, False)
@@ -187,10 +188,11 @@ class TestAutoscaler:
             f"{template}/taint/nvidia.com/gpu": "true:NoSchedule",
             f"{template}/resources/nvidia.com/gpu": "4",
         }
+        (group,) = graph.of(GROUP)
         for entry in graph.of(TAG):
-            assert entry.inputs["autoscalingGroupName"] == "asg-nodes-g5-12xlarge"
+            assert entry.inputs["autoscalingGroupName"] == f"asg-{group.name}"
             assert entry.inputs["tag"]["propagateAtLaunch"] is False
-            assert f"{GROUP}::nodes-g5-12xlarge" in entry.dependencies
+            assert group.key in entry.dependencies
 
     def test_it_is_told_of_neuron(self) -> None:
         graph = made(flavor("inf2.48xlarge", {"aws.amazon.com/neuron": 12}))

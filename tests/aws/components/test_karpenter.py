@@ -9,7 +9,7 @@ import pytest
 
 from components.aws.components.karpenter_access import KarpenterAccess
 from components.aws.components.karpenter_pools import KarpenterPools
-from components.nodes.policy import TypePolicy
+from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.components.aws_mock import Aws
 from tests.aws.environments import HELD, environment, flavor, one, planned
 from tests.recorded import Recorded, deploy
@@ -111,7 +111,7 @@ class TestPools:
 
     @pytest.mark.parametrize("efa", [True, False])
     def test_only_nodes_with_efa_are_in_its_security_group(self, efa: bool) -> None:
-        rule = TypePolicy(capacity="odcr", reservation=HELD, efa=efa)
+        rule = TypePolicy(capacity=Capacity.ODCR, reservation=HELD, efa=efa)
         graph = pools(flavor("p5.48xlarge", {"nvidia.com/gpu": 8}), types={"p5.48xlarge": rule})
         (class_,) = graph.of(CLASS)
         groups = [{"id": "sg-cluster"}, *([{"id": "nodes-efa-id"}] if efa else [])]

@@ -11,7 +11,7 @@ from components.aws.nodes.plan import node_plan
 from components.aws.versions import check_version
 from components.nodes.fit import fit
 from components.nodes.instances import instance
-from components.nodes.policy import Reservation, TypePolicy
+from components.nodes.policy import Capacity, Reservation, TypePolicy
 from tests.aws.environments import BLOCK, HELD, NOW, ZONES, environment, flavor, one, planned, problems, small
 from tests.fleets import fleet_of, open_model
 
@@ -129,12 +129,12 @@ class TestReservations:
         ],
     )
     def test_a_capacity_block_that_cannot_be(self, rule: dict[str, Any], expected: str) -> None:
-        types = {"p5.48xlarge": TypePolicy(capacity="capacity-block", **rule)}
+        types = {"p5.48xlarge": TypePolicy(capacity=Capacity.CAPACITY_BLOCK, **rule)}
         texts = said(flavor("p5.48xlarge", P5), types=types)
         assert any(expected in t and "Pulumi.dev.yaml: gpuNodes.types.p5.48xlarge.reservation: " in t for t in texts)
 
     def test_capacity_blocks_are_not_sold_for_every_type(self) -> None:
-        types = {"g5.48xlarge": TypePolicy(capacity="capacity-block", reservation=BLOCK)}
+        types = {"g5.48xlarge": TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)}
         (text,) = said(flavor("g5.48xlarge", P5), types=types)
         assert "Capacity Blocks are not sold for g5.48xlarge; use an On-Demand reservation: capacity: odcr" in text
 
@@ -150,7 +150,7 @@ class TestReservations:
 
     def test_resource_groups_are_for_managed_groups(self) -> None:
         group = Reservation("arn:aws:resource-groups:us-east-1:1:group/p5", "us-east-1b", 2)
-        types = {"p5.48xlarge": TypePolicy(capacity="odcr", reservation=group)}
+        types = {"p5.48xlarge": TypePolicy(capacity=Capacity.ODCR, reservation=group)}
         assert said(flavor("p5.48xlarge", P5), types=types) == []
         (text,) = said(flavor("p5.48xlarge", P5), types=types, provisioner="karpenter")
         assert "Karpenter names reservations by id" in text
@@ -176,9 +176,8 @@ class TestTypes:
         where = environment(types={name: TypePolicy(**rule)})
         fleet = one(flavor("g6.xlarge"), where=where)
         texts = [str(problem) for problem in problems(fleet, where)]
-        assert any(t.startswith(f"Pulumi.dev.yaml: gpuNodes.types.{name}.{key}") and expected in t for t in texts), (
-            texts
-        )
+        place = f"Pulumi.dev.yaml: gpuNodes.types.{name}{key and '.'}{key}: "
+        assert any(t.startswith(place) and expected in t for t in texts), texts
 
     def test_pods_must_fit_what_is_taken_instead(self) -> None:
         rule = TypePolicy(alternatives=("g5.xlarge",))
@@ -228,7 +227,7 @@ class TestQuotas:
     def test_spot_counts_elsewhere_and_blocks_nowhere(self) -> None:
         spot = environment(capacity="spot")
         assert vcpus(planned(one(flavor("g5.xlarge")), spot)) == {"L-3819A6DF": 4}
-        block = environment(types={"p5.48xlarge": TypePolicy(capacity="capacity-block", reservation=BLOCK)})
+        block = environment(types={"p5.48xlarge": TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)})
         assert vcpus(planned(one(flavor("p5.48xlarge", P5)), block)) == {}
 
     @pytest.mark.parametrize(("quota", "warned"), [(7, True), (8, False)])
@@ -271,7 +270,9 @@ def test_everything_is_reported_at_once() -> None:
         types={
             "g5.xlarge": TypePolicy(efa=True, zones=("us-east-1a",), alternatives=("g5g.xlarge",)),
             "p5.48xlarge": TypePolicy(
-                capacity="capacity-block", reservation=replace(BLOCK, ends=NOW - datetime.timedelta(1)), zones=ZONES
+                capacity=Capacity.CAPACITY_BLOCK,
+                reservation=replace(BLOCK, ends=NOW - datetime.timedelta(1)),
+                zones=ZONES,
             ),
         },
     )

@@ -6,7 +6,7 @@ import pytest
 
 from components.aws.nodes.karpenter import node_class, node_pool
 from components.aws.nodes.plan import NodeGroupPlan
-from components.nodes.policy import TypePolicy
+from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.environments import HELD, environment, flavor, one, planned
 
 REQUIREMENTS = {
@@ -40,7 +40,7 @@ class TestNodePool:
         assert (pool["apiVersion"], pool["kind"], pool["metadata"]["name"]) == (
             "karpenter.sh/v1",
             "NodePool",
-            "g5-12xlarge",
+            plan.name,
         )
         wanted = requirements(pool)
         assert set(wanted) == REQUIREMENTS
@@ -53,7 +53,7 @@ class TestNodePool:
         assert template["spec"]["nodeClassRef"] == {
             "group": "karpenter.k8s.aws",
             "kind": "EC2NodeClass",
-            "name": "g5-12xlarge",
+            "name": plan.name,
         }
 
     def test_nodes_go_when_empty_and_never_to_save_a_few(self) -> None:
@@ -115,7 +115,7 @@ class TestNodeClass:
         assert spec["amiFamily"] == "AL2023"
 
     def test_reserved_with_efa(self) -> None:
-        rule = TypePolicy(capacity="odcr", reservation=HELD, efa=True)
+        rule = TypePolicy(capacity=Capacity.ODCR, reservation=HELD, efa=True)
         (plan,) = groups(flavor("p5.48xlarge", {"nvidia.com/gpu": 8}), types={"p5.48xlarge": rule}).values()
         assert requirements(node_pool(plan))["karpenter.sh/capacity-type"] == ["reserved"]
         spec = spec_of(plan)

@@ -10,7 +10,7 @@ from components.aws.facts.eks import limits
 from components.aws.nodes.plan import NodeGroupPlan
 from components.nodes.fit import fit
 from components.nodes.instances import Instance, instances
-from components.nodes.policy import TypePolicy
+from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.environments import BLOCK, HELD, NOW, environment, flavor, one, planned, problems, small
 from tests.fleets import fleet_of, open_model
 
@@ -103,7 +103,7 @@ class TestCapacity:
         assert group.capacity_type == capacity
 
     def test_on_demand_reservation(self) -> None:
-        group = group_of(p5_48xlarge=TypePolicy(capacity="odcr", reservation=HELD))
+        group = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.ODCR, reservation=HELD))
         assert (group.capacity_type, group.update_strategy, group.zones) == ("ON_DEMAND", "MINIMAL", ("us-east-1b",))
         assert group.reservation == HELD
         assert group.reserved
@@ -111,7 +111,7 @@ class TestCapacity:
 
     def test_a_block_to_come_starts_empty_and_fills_by_schedule(self) -> None:
         """aws-gpu spec 4: start with 0; EKS takes nodes 40 minutes before the end."""
-        group = group_of(p5_48xlarge=TypePolicy(capacity="capacity-block", reservation=BLOCK))
+        group = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK))
         assert (group.capacity_type, group.update_strategy, group.zones) == (
             "CAPACITY_BLOCK",
             "MINIMAL",
@@ -125,12 +125,12 @@ class TestCapacity:
 
     def test_a_running_block_has_its_nodes_and_only_an_end(self) -> None:
         running = replace(BLOCK, starts=NOW - datetime.timedelta(hours=1))
-        group = group_of(p5_48xlarge=TypePolicy(capacity="capacity-block", reservation=running))
+        group = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=running))
         assert (group.minimum, group.desired) == (0, 1)
         assert [change.name for change in group.schedule] == ["end"]
 
     def test_a_reservation_bounds_the_group(self) -> None:
-        where = environment(types={"p5.48xlarge": TypePolicy(capacity="odcr", reservation=HELD)})
+        where = environment(types={"p5.48xlarge": TypePolicy(capacity=Capacity.ODCR, reservation=HELD)})
         (group,) = planned(one(flavor("p5.48xlarge", {"nvidia.com/gpu": 8}), where=where, replicas=5), where)
         assert (group.desired, group.maximum) == (2, 2)
 

@@ -14,7 +14,7 @@ from components.fleet.rendered import Fleet
 from components.nodes.fit import fit
 from components.nodes.groups import offered_by
 from components.nodes.instances import instance
-from components.nodes.policy import TypePolicy
+from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.environments import BLOCK, HELD, environment
 from tests.fleets import errors, fleet_of, open_model, playground
 
@@ -72,8 +72,8 @@ def served(draw: st.DrawFn, index: int) -> dict[str, Any]:
 RULES = [
     {},
     {"g5.xlarge": TypePolicy(alternatives=("g5.2xlarge", "g5.4xlarge"))},
-    {"p5.48xlarge": TypePolicy(capacity="odcr", reservation=HELD, efa=True)},
-    {"p5.48xlarge": TypePolicy(capacity="capacity-block", reservation=BLOCK)},
+    {"p5.48xlarge": TypePolicy(capacity=Capacity.ODCR, reservation=HELD, efa=True)},
+    {"p5.48xlarge": TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)},
 ]
 
 

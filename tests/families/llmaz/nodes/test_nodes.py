@@ -98,14 +98,15 @@ class TestNodeGroups:
         assert group.nodes == 2  # 8 cores hold two pods of 3
         assert group.taints == ()
 
-    def test_selectors_that_agree_share_a_group_and_its_labels(self) -> None:
+    def test_each_selector_has_a_group_of_its_own(self) -> None:
+        """A group that took in the labels of others would be another group when they change."""
         a = open_model("a", flavors=[flavor("x", ONE_GPU, {"gpu": "a10g"}, INSTANCE_TYPE="g5.xlarge")])
-        b = open_model("b", flavors=[flavor("z1", ONE_GPU, {"team": "t"}, INSTANCE_TYPE="g5.xlarge")])
+        b = open_model("b", flavors=[flavor("z1", ONE_GPU, {"gpu": "a10g"}, INSTANCE_TYPE="g5.xlarge")])
         c = open_model("c", flavors=[flavor("z", ONE_GPU, INSTANCE_TYPE="g5.xlarge")])
-        groups = self.groups(a, b, c, *(gpu_playground(n, n, 1) for n in "abc"))
-        (group,) = groups.values()
-        assert group.labels == {"gpu": "a10g", TYPE: "g5.xlarge", "team": "t"}
-        assert group.nodes == 3
+        plain, labelled = self.groups(a, b, c, *(gpu_playground(n, n, 1) for n in "abc")).values()
+        assert (plain.name, plain.labels, plain.nodes) == ("g5-xlarge", {TYPE: "g5.xlarge"}, 1)
+        assert labelled.name.startswith("g5-xlarge-a10g-")
+        assert (labelled.labels, labelled.nodes) == ({"gpu": "a10g", TYPE: "g5.xlarge"}, 2)
 
     def test_selectors_that_disagree_do_not(self) -> None:
         a = open_model("a", flavors=[flavor("x", ONE_GPU, {"pool": "A_1.x"}, INSTANCE_TYPE="g5.xlarge")])

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_aws import ec2, eks
 
-from ...nodes.fit import nearest_types
-from ...nodes.instances import instance
-from ..facts.eks import IMAGES, system_ami_type
+from ....nodes.fit import nearest_types
+from ....nodes.instances import instance
+from ...facts.eks import system_ami_type
+from ...words import Image
 from .launch_template import block_devices, metadata_options, tag_specifications
 from .roles import named
 
@@ -47,7 +48,9 @@ def system_node_group(
         name,
         description=f"System nodes of {nodes.label}",
         update_default_version=True,
-        block_device_mappings=block_devices("/dev/xvdb" if nodes.image == "bottlerocket" else "/dev/xvda", _DISK_GIB),
+        block_device_mappings=block_devices(
+            "/dev/xvdb" if nodes.image == Image.BOTTLEROCKET else "/dev/xvda", _DISK_GIB
+        ),
         metadata_options=metadata_options(),
         tag_specifications=tag_specifications(named(name, tags)),
         tags=named(name, tags),
@@ -75,8 +78,8 @@ def system_node_group(
 
 def problems(types: Sequence[str], count: int, image: str) -> Iterator[tuple[str, str]]:
     """Return what is wrong, by argument of the Cluster."""
-    if image not in IMAGES:
-        yield "image", f"must be one of {', '.join(IMAGES)}, found {image!r}"
+    if image not in list(Image):
+        yield "image", f"must be one of {', '.join(Image)}, found {image!r}"
     for name in types:
         if instance(name) is None:
             yield "system_instance_types", f"unknown instance type {name!r}{nearest_types(name)}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pulumi
 from pulumi_aws import eks, iam
 
-from ..facts.eks import Addon, addons
+from ...facts.eks import Addon, addons
 from .roles import managed_policy, named, service_role
 
 POD_IDENTITY = "pods.eks.amazonaws.com"

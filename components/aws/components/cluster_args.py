@@ -1,0 +1,110 @@
+"""Arguments of a Cluster, and what can be wrong with them."""
+
+import datetime
+import re
+from collections.abc import Sequence
+from typing import Required, TypedDict
+
+import pulumi
+
+from ...api.problems import Problem, errors
+from ..facts.eks import addons
+from ..versions import check_version
+from ..words import Image, Support
+from .argument_problems import Problems, place_problems
+from .parts.system_nodes import DEFAULT_TYPES
+from .parts.system_nodes import problems as system_problems
+
+LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+SERVICE_CIDR = "172.20.0.0/16"
+_ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+", re.ASCII)
+
+
+class ClusterArgs(TypedDict, total=False):
+    """Arguments of a Cluster."""
+
+    region: Required[str]
+    """AWS region, such as us-east-1."""
+    cluster_name: str
+    """Name of the cluster. Default: the component's name."""
+    existing: bool
+    """Use the cluster of this name as it is; of the rest only node_role_arn then counts. Default: false."""
+    version: str
+    """Kubernetes version, such as 1.35. Required unless existing."""
+    subnet_ids: pulumi.Input[list[str]]
+    """Private subnets of two zones at least, for the control plane and the system nodes. Required unless existing."""
+    public_access_cidrs: list[str]
+    """From where the API server may be reached over the internet. Default: from nowhere; private only."""
+    admin_role_arns: list[str]
+    """IAM roles that administer the cluster, beside the one that creates it."""
+    viewer_role_arns: list[str]
+    """IAM roles that may look at everything but Secrets."""
+    log_types: list[str]
+    """Logs of the control plane: api, audit, authenticator, controllerManager, scheduler. Default: all."""
+    log_retention_days: int
+    """Days that the logs are kept. Default: 90."""
+    secrets_key_arn: str
+    """KMS key for Secrets. Default: one is made."""
+    addons: dict[str, str]
+    """EKS add-ons beside those that every cluster has, with version; empty is EKS's default version."""
+    support: str
+    """What happens when standard support ends: standard upgrades, extended pays for more time. Default: standard."""
+    system_instance_types: list[str]
+    """Types of the nodes for system pods, all of one architecture. Default: m7i.large."""
+    system_nodes: int
+    """How many of them. Default: 2."""
+    image: str
+    """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
+    node_role_arn: str
+    """Role of the nodes. Default: one is made."""
+    service_cidr: str
+    """Addresses of Services. Default: 172.20.0.0/16."""
+    deletion_protection: bool
+    """Let EKS itself refuse the cluster's deletion. Default: false."""
+    protect: bool
+    """Let Pulumi refuse to delete the cluster and its key. Default: false."""
+    tags: dict[str, str]
+    """Tags of everything."""
+
+
+def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str]:
+    """Return types, number and image of the system nodes."""
+    types = args.get("system_instance_types", DEFAULT_TYPES)
+    return types, args.get("system_nodes", 2), args.get("image", Image.AL2023)
+
+
+def problems(name: str, args: ClusterArgs) -> Problems:
+    """Yield what is wrong, by argument."""
+    yield from place_problems("cluster_name", args.get("cluster_name", name), args.get("region", ""))
+    if args.get("existing"):
+        return
+    missing: tuple[str, ...] = tuple(key for key in ("version", "subnet_ids") if key not in args)
+    for key in missing:
+        yield key, "is required unless existing is true"
+    if "version" in args:
+        yield from ((p.path, p.reason) for p in _version_problems(args["version"], name))
+    if args.get("support", Support.STANDARD) not in list(Support):
+        yield "support", f"must be one of {', '.join(Support)}, found {args.get('support')!r}"
+    for word in args.get("log_types", ()):
+        if word not in LOG_TYPES:
+            yield "log_types", f"must be of {', '.join(LOG_TYPES)}, found {word!r}"
+    for addon in args.get("addons", {}):
+        if addon not in addons():
+            yield "addons", f"unknown add-on {addon!r}; known are {', '.join(addons())}"
+    yield from _access_problems(args)
+    yield from system_problems(*system_nodes(args))
+
+
+def _version_problems(version: str, name: str) -> tuple[Problem, ...]:
+    today = datetime.datetime.now(datetime.UTC).date()
+    return errors(check_version(version, today, name, "version"))
+
+
+def _access_problems(args: ClusterArgs) -> Problems:
+    for key, arns in (
+        ("admin_role_arns", args.get("admin_role_arns", [])),
+        ("viewer_role_arns", args.get("viewer_role_arns", [])),
+    ):
+        for arn in arns:
+            if not _ROLE.fullmatch(arn):
+                yield key, f"must be ARNs of IAM roles, such as arn:aws:iam::123456789012:role/admin, found {arn!r}"

@@ -1,0 +1,105 @@
+"""What a program or a stack says about the nodes of models, checked, and what planning makes of it."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ...nodes.policy import Capacity, NodePolicy, Reservation, TypePolicy
+from ...plan.section import Flag, Moment, Section
+from ..nodes.place import SettingsPlace
+from ..nodes.plan import NodeEnvironment
+from ..words import Image, Provisioner
+
+Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]
+_Count = Annotated[int, Field(ge=0, le=450)]
+
+
+class ReservationSettings(Section):
+    """Capacity that is paid for already."""
+
+    id: str = Field(pattern=r"^(cr-[0-9a-z]+|arn:.*:group/.+)$")
+    zone: Zone
+    count: int = Field(ge=1, le=450)
+    starts: Moment | None = None
+    ends: Moment | None = None
+
+
+class TypeSettings(Section):
+    """What this environment says about one instance type."""
+
+    capacity: Capacity | None = None
+    reservation: ReservationSettings | None = None
+    zones: list[Zone] = Field(default_factory=list)
+    spot_types: list[str] = Field(default_factory=list)
+    efa: bool = False
+    placement_group: bool = False
+    ami_id: str | None = Field(default=None, pattern=r"^ami-[0-9a-f]+$")
+    min_nodes: _Count | None = None
+    max_nodes: Annotated[int, Field(ge=1, le=450)] | None = None
+
+    def policy(self) -> TypePolicy:
+        """Return the rule that planning works with."""
+        held = self.reservation
+        return TypePolicy(
+            capacity=self.capacity,
+            reservation=Reservation(held.id, held.zone, held.count, held.starts, held.ends) if held else None,
+            zones=tuple(self.zones),
+            alternatives=tuple(self.spot_types),
+            efa=self.efa,
+            placement_group=self.placement_group,
+            ami_id=self.ami_id,
+            min_nodes=self.min_nodes,
+            max_nodes=self.max_nodes,
+        )
+
+
+class NodeSettings(Section):
+    """The nodes of the models."""
+
+    provisioner: Provisioner = Provisioner.MANAGED
+    capacity: Literal[Capacity.ON_DEMAND, Capacity.SPOT] = Capacity.ON_DEMAND
+    image: Image = Image.AL2023
+    ami_release: str = ""
+    disk_gib: int = Field(default=200, ge=20, le=16384)
+    scale_to_zero: Flag = True
+    zones: list[Zone] = Field(default_factory=list)
+    node_repair: bool = False
+    imds_hop_limit: int = Field(default=1, ge=1, le=64)
+    quotas: dict[str, int] = Field(default_factory=dict)
+    types: dict[str, TypeSettings] = Field(default_factory=dict)
+
+    def policy(self, labels: Mapping[str, str]) -> NodePolicy:
+        """Return what planning works with.
+
+        Args:
+            labels: What every pod of the environment selects, and every node must carry therefore.
+        """
+        return NodePolicy(self.capacity, {name: given.policy() for name, given in self.types.items()}, labels)
+
+    def environment(
+        self, region: str, zones: Sequence[str], version: str, labels: Mapping[str, str], place: SettingsPlace
+    ) -> NodeEnvironment:
+        """Return where and how nodes are made, as of now.
+
+        Args:
+            region: AWS region.
+            zones: Availability zones with a private subnet.
+            version: Kubernetes version of the cluster.
+            labels: What every node must carry.
+            place: Where these settings are written.
+        """
+        return NodeEnvironment(
+            region=region,
+            zones=tuple(self.zones) or tuple(zones),
+            version=version,
+            now=datetime.datetime.now(datetime.UTC),
+            nodes=self.policy(labels),
+            provisioner=self.provisioner,
+            image=self.image,
+            disk_gib=self.disk_gib,
+            scale_to_zero=self.scale_to_zero,
+            quotas=self.quotas,
+            place=place,
+        )

@@ -1,0 +1,1 @@
+"""Resources that the components on AWS register below themselves."""

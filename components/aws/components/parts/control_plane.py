@@ -1,0 +1,97 @@
+"""The control plane of a cluster: its role, its logs, the key of its Secrets."""
+
+from typing import Any
+
+import pulumi
+from pulumi_aws import cloudwatch, eks, kms
+
+from ..cluster_args import LOG_TYPES, SERVICE_CIDR, ClusterArgs
+from .roles import managed_policy, named, service_role
+
+
+class ControlPlane:
+    """Registers a control plane below a component."""
+
+    def __init__(self, name: str, label: str, args: ClusterArgs, parent: pulumi.Resource) -> None:
+        """Remember what to register.
+
+        Args:
+            name: Logical names begin with it.
+            label: Name of the cluster.
+            args: Arguments of the component.
+            parent: The component.
+        """
+        self._name, self._label, self._args, self._parent = name, label, args, parent
+        self._tags = args.get("tags", {})
+
+    def _child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401  resource options
+        return pulumi.ResourceOptions(parent=self._parent, **options)
+
+    def register(self) -> eks.Cluster:
+        """Register the control plane."""
+        args, name = self._args, self._name
+        policy = managed_policy("AmazonEKSClusterPolicy", args["region"])
+        role, attached = service_role(
+            f"{name}-control-plane",
+            "eks.amazonaws.com",
+            [policy],
+            self._tags,
+            self._parent,
+            ("sts:AssumeRole", "sts:TagSession"),
+        )
+        logs = self._logs()
+        cidrs = args.get("public_access_cidrs", [])
+        return eks.Cluster(
+            name,
+            name=self._label,
+            role_arn=role.arn,
+            version=args["version"],
+            access_config=eks.ClusterAccessConfigArgs(
+                authentication_mode="API", bootstrap_cluster_creator_admin_permissions=True
+            ),
+            bootstrap_self_managed_addons=False,
+            vpc_config=eks.ClusterVpcConfigArgs(
+                subnet_ids=args["subnet_ids"],
+                endpoint_private_access=True,
+                endpoint_public_access=bool(cidrs),
+                public_access_cidrs=cidrs or None,
+            ),
+            encryption_config=eks.ClusterEncryptionConfigArgs(
+                provider=eks.ClusterEncryptionConfigProviderArgs(key_arn=self._secrets_key()), resources=["secrets"]
+            ),
+            enabled_cluster_log_types=list(args.get("log_types", LOG_TYPES)),
+            kubernetes_network_config=eks.ClusterKubernetesNetworkConfigArgs(
+                service_ipv4_cidr=args.get("service_cidr", SERVICE_CIDR)
+            ),
+            upgrade_policy=eks.ClusterUpgradePolicyArgs(support_type=args.get("support", "standard").upper()),
+            deletion_protection=args.get("deletion_protection", False),
+            tags=named(self._label, self._tags),
+            opts=self._child(depends_on=[*attached, logs], protect=args.get("protect")),
+        )
+
+    def _secrets_key(self) -> pulumi.Input[str]:
+        given = self._args.get("secrets_key_arn")
+        if given:
+            return given
+        name = f"{self._name}-secrets"
+        key = kms.Key(
+            name,
+            description=f"Secrets of the EKS cluster {self._label}",
+            enable_key_rotation=True,
+            deletion_window_in_days=30,
+            tags=named(name, self._tags),
+            opts=self._child(protect=self._args.get("protect")),
+        )
+        kms.Alias(name, name=f"alias/eks/{self._label}", target_key_id=key.key_id, opts=self._child())
+        return key.arn
+
+    def _logs(self) -> cloudwatch.LogGroup:
+        """EKS would make the group itself, for ever and without tags."""
+        name = f"/aws/eks/{self._label}/cluster"
+        return cloudwatch.LogGroup(
+            f"{self._name}-logs",
+            name=name,
+            retention_in_days=self._args.get("log_retention_days", 90),
+            tags=named(name, self._tags),
+            opts=self._child(),
+        )

@@ -1,0 +1,114 @@
+"""What is wrong with what an environment says about instance types (aws-gpu spec 18)."""
+
+from collections.abc import Iterator
+
+from ...api.problems import Problem
+from ...nodes.fit import nearest_types
+from ...nodes.instances import Instance, instance, instances
+from ...nodes.policy import RESERVED, Capacity, Reservation, TypePolicy
+from ..facts.eks import limits, takes_capacity_block
+from ..facts.regions import regions_of
+from ..words import Provisioner
+from .plan import NodeEnvironment, image_of
+
+
+def not_offered(offered: frozenset[str], region: str, type_name: str = "type") -> str:
+    """Say where a type is offered instead."""
+    if not offered:
+        return f"is offered in no region any more; choose another {type_name}"
+    return f"is not offered in {region}; it is in {', '.join(sorted(offered))}"
+
+
+def check_types(environment: NodeEnvironment) -> Iterator[Problem]:
+    """Report what is wrong with the settings of instance types."""
+    for name, rule in environment.nodes.types.items():
+        node = instance(name)
+        if node is None:
+            reason = f"unknown instance type {name!r}{nearest_types(name)}"
+            yield environment.place.problem(("types", name), reason)
+            continue
+        for key, reason in _of_type(node, rule, environment):
+            yield environment.place.problem(("types", name, key), reason)
+
+
+def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[tuple[str, str]]:
+    yield from (("efa", reason) for reason in _efa(node, rule, environment))
+    yield from (("spotTypes", reason) for reason in _alternatives(node, rule, environment))
+    yield from (("zones", reason) for reason in _zones(rule, environment))
+    yield from (("reservation", reason) for reason in _reservation(node, rule, environment))
+    if rule.placement_group and environment.provisioner == Provisioner.KARPENTER:
+        yield "placementGroup", "Karpenter's pools here use none; use managed node groups, or leave it out"
+    if rule.min_nodes is not None and rule.max_nodes is not None and rule.min_nodes > rule.max_nodes:
+        yield "minNodes", f"{rule.min_nodes} is more than {environment.place.key('maxNodes')}, {rule.max_nodes}"
+
+
+def _efa(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+    if rule.efa and not node.efa_interfaces:
+        with_efa = sorted(n.name for n in instances().values() if n.family == node.family and n.efa_interfaces)
+        hint = f"of its family, {', '.join(with_efa)} have it" if with_efa else "no type of its family has"
+        yield f"{node.name} has no EFA; {hint}"
+    close = rule.efa or rule.placement_group
+    zones = rule.zones or ((rule.reservation.zone,) if rule.reservation else environment.zones)
+    if close and len(zones) > 1:
+        yield (
+            f"nodes with EFA or in a placement group are in one zone; choose one: zones: [{zones[0]}] "
+            f"(now {', '.join(zones)})"
+        )
+
+
+def _alternatives(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+    for name in rule.alternatives:
+        other = instance(name)
+        if other is None:
+            yield f"unknown instance type {name!r}{nearest_types(name)}"
+        elif other.arch != node.arch:
+            yield f"mixed architectures in one group: {node.name} is {node.arch}, {other.name} is {other.arch}"
+        elif image_of(other, environment.image) != image_of(node, environment.image):
+            yield f"{other.name} needs another image than {node.name}; a group has one"
+        elif other.accelerator_resource != node.accelerator_resource:
+            yield f"pods ask {node.name} for {node.accelerator_resource}, and {other.name} has none"
+        elif environment.region not in (regions_of(name) or {environment.region}):
+            yield f"{name} {not_offered(regions_of(name) or frozenset(), environment.region)}"
+    most = limits().instance_types_per_group - 1
+    if len(rule.alternatives) > most:
+        yield f"{len(rule.alternatives)} types; EKS takes {most} beside the first"
+    if rule.alternatives and rule.capacity in RESERVED:
+        yield f"a reservation holds one type, {node.name}; remove {environment.place.key('spotTypes')}"
+
+
+def _zones(rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+    unknown = [zone for zone in rule.zones if zone not in environment.zones]
+    if unknown:
+        yield f"{', '.join(unknown)}: nodes can be in {', '.join(environment.zones)}"
+
+
+def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+    reservation = rule.reservation
+    if reservation is None:
+        if rule.capacity in RESERVED:
+            yield f"capacity {rule.capacity} needs one: {{id: cr-..., zone: {environment.zones[0]}, count: 1}}"
+        return
+    if rule.capacity not in RESERVED:
+        yield f"is set, and capacity is not; write capacity: {' or '.join(RESERVED)}"
+    if reservation.zone not in environment.zones:
+        yield f"is in {reservation.zone}, where the environment has no subnet ({', '.join(environment.zones)})"
+    if rule.zones and rule.zones != (reservation.zone,):
+        yield f"is in one zone, {reservation.zone}, and zones says {', '.join(rule.zones)}"
+    if environment.provisioner == Provisioner.KARPENTER and not reservation.id.startswith("cr-"):
+        yield f"Karpenter names reservations by id, cr-..., found {reservation.id!r}"
+    if rule.capacity == Capacity.CAPACITY_BLOCK:
+        yield from _block(node, reservation, environment)
+
+
+def _block(node: Instance, block: Reservation, environment: NodeEnvironment) -> Iterator[str]:
+    if not takes_capacity_block(node.name):
+        yield f"Capacity Blocks are not sold for {node.name}; use an On-Demand reservation: capacity: odcr"
+    if not block.id.startswith("cr-"):
+        yield f"a Capacity Block is named by its id, cr-..., found {block.id!r}"
+    if block.ends is None or block.starts is None:
+        yield "a Capacity Block has a start and an end; write starts and ends"
+        return
+    if block.ends <= environment.now:
+        yield f"ended {block.ends:%Y-%m-%d %H:%M} UTC, and it is {environment.now:%Y-%m-%d %H:%M}; name one to come"
+    if block.starts >= block.ends:
+        yield f"starts {block.starts:%Y-%m-%d %H:%M}, after it ends"

@@ -1,0 +1,38 @@
+"""The words that say how a cluster on AWS and its nodes are made."""
+
+from ..api.words import Word
+
+
+class Provisioner(Word):
+    """Who makes nodes."""
+
+    MANAGED = "managed"
+    """EKS, as managed node groups that the Cluster Autoscaler sizes."""
+    KARPENTER = "karpenter"
+    """Karpenter, as its pools allow."""
+
+
+class Image(Word):
+    """What nodes boot."""
+
+    AL2023 = "al2023"
+    BOTTLEROCKET = "bottlerocket"
+    """Brings NVIDIA's device plugin."""
+
+
+class NatGateways(Word):
+    """How private subnets reach the internet."""
+
+    ONE = "one"
+    PER_ZONE = "per-zone"
+    NONE = "none"
+    """Not at all: nodes start only if they reach what they need through interface endpoints."""
+
+
+class Support(Word):
+    """What happens when EKS ends the standard support of a Kubernetes version."""
+
+    STANDARD = "standard"
+    """EKS upgrades the control plane."""
+    EXTENDED = "extended"
+    """More time, for more money."""
