@@ -8,7 +8,7 @@ from typing import Any
 from components.api.kinds import Kind
 from components.api.schema.structural import Graph, graph
 from components.families import kinds
-from tests.families.llmkube.api_samples import DOCUMENTS as LLMKUBE_DOCUMENTS
+from tests.families.llmkube.api.samples import DOCUMENTS as LLMKUBE_DOCUMENTS
 
 Document = dict[str, Any]
 

@@ -19,8 +19,8 @@ from components.api.schema.crds import crd
 from components.api.schema.defaults import WRITTEN, with_defaults
 from components.families import kinds
 from tests.api.documents import DOCUMENTS, Document, broken, kind_of, sent
-from tests.families.llmkube.api_documents import inference_services, models
-from tests.families.llmkube.api_wrong import wrong
+from tests.families.llmkube.api.documents import inference_services, models
+from tests.families.llmkube.api.wrong import wrong
 from workbench.cluster.cluster import Running
 from workbench.kube import Kube, KubeError
 

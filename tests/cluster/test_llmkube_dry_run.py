@@ -10,7 +10,7 @@ import pytest
 from components.families.llmkube.facts import llmkube
 from components.families.llmkube.pods import class_name, priority_class
 from components.fleet.rendered import Fleet
-from tests.families.llmkube.strategies import EXAMPLES, NAMESPACES, PRIORITY_CLASS, RUNTIME_CLASS, drawn
+from tests.families.llmkube.random.strategies import EXAMPLES, NAMESPACES, PRIORITY_CLASS, RUNTIME_CLASS, drawn
 from tests.fleets import endpoint_of, errors
 from workbench.kube import APPLY, Kube, KubeError
 

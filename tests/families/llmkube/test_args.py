@@ -19,8 +19,8 @@ from components.families.llmkube.arguments.facts import read_everywhere, reading
 from components.families.llmkube.arguments.started import Arguments, arguments
 from components.families.llmkube.serving import Serving
 from components.families.llmkube.types.inference_service import InferenceService, InferenceServiceSpec, Model
-from tests.families.llmkube.api_documents import inference_services, models
-from tests.families.llmkube.api_samples import Document, made
+from tests.families.llmkube.api.documents import inference_services, models
+from tests.families.llmkube.api.samples import Document, made
 
 IMAGES = {
     "llamacpp": "ghcr.io/ggml-org/llama.cpp:server",

@@ -10,7 +10,7 @@ import pytest
 from components.families import load
 from components.plan.explain import Row, explain
 from components.plan.rendering import render_fleet
-from tests.families.llmkube.api_documents import ROWS
+from tests.families.llmkube.api.documents import ROWS
 
 DOCUMENTS = Path(__file__).with_name("data") / "fields.yaml"
 INDEX = re.compile(r"\[\d+\]")

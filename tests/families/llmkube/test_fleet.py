@@ -9,19 +9,11 @@ from components.api.documents.writer import dump_all
 from components.api.problems import Problem
 from components.fleet.options import ModelCache, Options, PodOverrides
 from components.fleet.words import Edition
-from components.front_door.door import FrontDoor, front_door
-from components.hardening.network_policies import Allowed, network_policies
-from components.hardening.workloads import Hardening, harden
-from components.metrics.chain import metric_chain
-from components.nodes.fit import fit
-from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
-from components.prerequisites.needed import ClusterFacts, prerequisites
 from tests.families.llmkube.support import (
     EXISTS,
     G5,
     GPUS,
-    HTTP,
     Object,
     container,
     isvc,
@@ -33,12 +25,7 @@ from tests.families.llmkube.support import (
     served,
     shared,
 )
-from tests.fleets import endpoint_of, errors, fleet_of, open_model, playground, warnings, workload_of
-
-SELECTOR = {"app": "svc.a", "inference.llmkube.dev/service": "svc.a"}
-
-
-# -- models and the fleet
+from tests.fleets import errors, fleet_of, open_model, playground, warnings
 
 
 class TestFleet:
@@ -154,97 +141,6 @@ class TestFleet:
         assert text([documents[i] for i in order]) == text(documents)
 
 
-# -- nodes
-
-
-class TestNodes:
-    def test_the_selectors_instance_type_makes_a_node_group(self) -> None:
-        fleet = fleet_of(isvc(replicas=2, **GPUS), model())
-        (group,) = node_groups(fleet)
-        assert (group.instance_type, group.nodes) == ("g5.12xlarge", 1)
-        assert group.taints == ({"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"},)
-        (demand,) = served(isvc(replicas=2, **GPUS), model()).pods
-        assert (demand.pods, demand.surge_pods) == (2, 0)
-        assert demand.requests == {"nvidia.com/gpu": 2}
-        assert not [p for p in fit(fleet) if p.severity == "error"]
-
-    @pytest.mark.parametrize(
-        "selector",
-        [
-            G5,
-            {"beta.kubernetes.io/instance-type": "g5.12xlarge"},
-            {"karpenter.k8s.aws/instance-family": "g5", "karpenter.k8s.aws/instance-size": "12xlarge"},
-        ],
-    )
-    def test_labels_of_eks_and_karpenter_name_it_too(self, selector: Object) -> None:
-        item = served(isvc(resources={"gpu": 1}, nodeSelector=selector), model())
-        assert item.pods[0].choices[0].instance_type == "g5.12xlarge"
-        assert pod(isvc(resources={"gpu": 1}, nodeSelector=selector), model())["nodeSelector"] == selector
-
-    def test_how_nodes_are_bought_and_where_goes_with_the_selector(self) -> None:
-        selector = {**G5, "eks.amazonaws.com/capacityType": "SPOT", "topology.kubernetes.io/zone": "eu-west-1a"}
-        (group,) = node_groups(fleet_of(isvc(resources={"gpu": 1}, nodeSelector=selector), model()))
-        assert (group.capacity, group.zone) == ("spot", "eu-west-1a")
-
-    def test_gpus_without_an_instance_type_are_a_warning_as_with_flavors(self) -> None:
-        found = problem(isvc(resources={"gpu": 1}), model(), severity="warning")
-        assert found.path == "spec.nodeSelector"
-        assert "node.kubernetes.io/instance-type" in found.reason
-
-    def test_a_pod_without_gpu_names_none_and_any_node_will_do(self) -> None:
-        item = served(isvc(), model())
-        assert not fleet_of(isvc(), model()).problems
-        assert item.pods[0].choices == ()
-
-    def test_more_gpus_than_the_type_has_do_not_fit(self) -> None:
-        selector = {"node.kubernetes.io/instance-type": "g5.xlarge"}
-        found = fit(fleet_of(isvc(resources={"gpu": 2}, nodeSelector=selector), model()))
-        assert any("asks for 2 nvidia.com/gpu" in p.reason for p in found)
-
-    def test_alternatives_of_the_environment_become_an_affinity(self) -> None:
-        spec = pod(isvc(**GPUS), model(), alternatives={"g5.12xlarge": ("g6.12xlarge",)})
-        assert "nodeSelector" not in spec
-        node = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-        assert node["nodeSelectorTerms"] == [
-            {
-                "matchExpressions": [
-                    {
-                        "key": "node.kubernetes.io/instance-type",
-                        "operator": "In",
-                        "values": ["g5.12xlarge", "g6.12xlarge"],
-                    }
-                ]
-            }
-        ]
-        assert spec["tolerations"] == [EXISTS]
-
-    def test_a_label_that_allows_one_type_alone_allows_no_alternatives(self) -> None:
-        selector = {"beta.kubernetes.io/instance-type": "g5.12xlarge"}
-        service = isvc(resources={"gpu": 2}, nodeSelector=selector)
-        spec = pod(service, model(), alternatives={"g5.12xlarge": ("g6.12xlarge",)})
-        assert spec["nodeSelector"] == selector
-        assert "affinity" not in spec
-
-    def test_a_pod_without_gpu_on_a_gpu_node_tolerates_its_taint(self) -> None:
-        assert pod(isvc(nodeSelector=G5), model())["tolerations"] == [EXISTS]
-
-    def test_surge_of_pods_without_gpu_is_a_quarter_rounded_up(self) -> None:
-        (demand,) = served(isvc(replicas=5), model(source="pvc://c/m.gguf")).pods
-        assert (demand.pods, demand.surge_pods, demand.max_pods) == (5, 2, None)
-
-    @pytest.mark.parametrize(("text", "good"), [("96Gi", True), ("97Gi", False)])
-    def test_gpu_memory_is_held_against_the_nodes(self, text: str, good: bool) -> None:
-        """Four GPUs that are sold with 24 GB each."""
-        service = isvc(resources={"gpu": 4, "gpuMemory": text}, nodeSelector=G5)
-        if good:
-            assert not fleet_of(service, model()).problems
-        else:
-            assert problem(service, model()).path == "spec.resources.gpuMemory"
-
-
-# -- what the environment says
-
-
 class TestOptions:
     def test_pods_get_what_the_environment_asks_for(self) -> None:
         overrides = PodOverrides(
@@ -300,107 +196,3 @@ class TestOptions:
     def test_scheduler_and_grace_period(self) -> None:
         spec = pod(isvc(), model(), scheduler_name="mine", grace_seconds=7)
         assert (spec["schedulerName"], spec["terminationGracePeriodSeconds"]) == ("mine", 7)
-
-
-# -- where clients find it
-
-
-@pytest.mark.parametrize(
-    ("path", "base"),
-    [
-        (None, "/v1"),
-        ("/v1/chat/completions", "/v1"),
-        ("/v1/embeddings", "/v1"),
-        ("/openai/v1/completions", "/openai/v1"),
-        ("/v1/", "/v1"),
-        ("/", ""),
-        ("", "/v1"),
-    ],
-)
-def test_clients_are_given_the_base_of_the_api(path: str | None, base: str) -> None:
-    endpoint = {"port": 80, **({} if path is None else {"path": path})}
-    item = served(isvc(endpoint=endpoint, containerPort=8080), model())
-    assert endpoint_of(item).url == f"http://svc.ns.svc.cluster.local:80{base}"
-
-
-@pytest.mark.parametrize(
-    ("fields", "source", "name"),
-    [
-        ({}, HTTP, "m1"),
-        ({"extraArgs": ["--alias", "chat"]}, HTTP, "chat"),
-        ({"runtime": "vllm", "skipModelInit": True}, "org/repo", "org/repo"),
-        ({"runtime": "vllm"}, "pvc://c/dir", "/model-source/dir"),
-        (
-            {"runtime": "vllm", "skipModelInit": True, "extraArgs": ["--served-model-name", "x"]},
-            "org/repo",
-            "x",
-        ),
-        ({"runtime": "vllm", "skipModelInit": True, "extraArgs": ["--served-model-name=x"]}, "org/repo", "x"),
-        ({"runtime": "tgi"}, "org/repo", "m1"),
-        ({"runtime": "generic"}, "org/repo", "m1"),
-    ],
-)
-def test_clients_ask_for_the_name_that_the_server_knows(fields: Object, source: str, name: str) -> None:
-    item = served(isvc(image="example.com/x:1", **fields), model(source=source))
-    assert endpoint_of(item).model == name
-
-
-def test_replicas_0_is_a_service_at_rest() -> None:
-    item = served(isvc(replicas=0), model())
-    assert workload_of(item).replicas == 0
-    assert item.pods[0].pods == 0
-    assert [body["kind"] for body in item.objects] == ["Deployment", "Service"]
-    assert item.objects[0]["spec"]["replicas"] == 0
-
-
-# -- what is built on the objects
-
-
-class TestAround:
-    def test_its_pods_are_scraped(self) -> None:
-        chain = metric_chain(fleet_of(isvc("svc.a"), model()))
-        (monitor,) = chain.monitors
-        assert monitor["spec"]["selector"]["matchLabels"] == SELECTOR
-        (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
-        assert (endpoint["port"], endpoint["path"]) == ("http", "/metrics")
-        assert set(chain.needs) == {"prometheus"}
-
-    def test_its_pods_are_closed_but_for_their_port(self) -> None:
-        (policy,) = network_policies(fleet_of(isvc("svc.a", containerPort=9000), model()), Allowed())
-        assert policy["spec"]["podSelector"]["matchLabels"] == SELECTOR
-        assert {p["port"] for rule in policy["spec"]["ingress"] for p in rule["ports"]} == {9000}
-
-    def test_it_can_be_hardened(self) -> None:
-        hardening = Hardening(pod_security="restricted", disruption_budgets=True, topology_spread=True)
-        bodies = harden(served(isvc(replicas=2), model()), hardening).objects
-        assert [body["kind"] for body in bodies] == ["Deployment", "Service", "PodDisruptionBudget"]
-        spec = bodies[0]["spec"]["template"]["spec"]
-        assert spec["containers"][0]["securityContext"]["runAsNonRoot"] is True
-        assert spec["securityContext"]["fsGroup"] == 102
-        assert spec["topologySpreadConstraints"][0]["labelSelector"] == bodies[0]["spec"]["selector"]
-
-    def test_a_gateway_routes_to_it(self) -> None:
-        plan = front_door(
-            fleet_of(isvc("svc.a", endpoint={"port": 80}), model()), FrontDoor(expose="gateway", internal=True)
-        )
-        (backend,) = [body for body in plan.objects if body["kind"] == "Backend"]
-        assert backend["spec"]["endpoints"] == [{"fqdn": {"hostname": "svc-a.ns.svc.cluster.local", "port": 80}}]
-        (route,) = [body for body in plan.objects if body["kind"] == "AIGatewayRoute"]
-        assert route["spec"]["rules"][0]["matches"][0]["headers"][0]["value"] == "m1"
-
-    def test_a_load_balancer_of_its_own_leads_to_the_same_pods(self) -> None:
-        fleet = fleet_of(isvc("svc", containerPort=9000), model())
-        (body,) = front_door(fleet, FrontDoor(expose="load-balancer", internal=True)).objects
-        assert body["spec"]["selector"] == {"app": "svc", "inference.llmkube.dev/service": "svc"}
-        assert body["spec"]["ports"][0]["targetPort"] == 9000
-
-    def test_a_gateway_cannot_route_speech(self) -> None:
-        service = isvc(runtime="personaplex", image="example.com/moshi:1")
-        plan = front_door(fleet_of(service, model(source="org/repo")), FrontDoor(expose="gateway", internal=True))
-        assert any("moshi" in found.reason for found in plan.problems)
-        assert plan.objects == ()
-
-    def test_its_autoscaler_needs_an_adapter(self) -> None:
-        fleet = fleet_of(isvc(autoscaling={"maxReplicas": 1}), model())
-        listed = prerequisites(fleet, (), ClusterFacts())
-        assert "prometheus-adapter" in [each.chart.name for each in listed]

@@ -12,12 +12,9 @@ from components.fleet.rendered import Fleet
 from components.fleet.words import Edition, Realization
 from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
-from tests.families.llmkube import api_documents as llmkube_documents
+from tests.families.llmkube.api import documents as llmkube_documents
 from tests.families.llmkube.support import API, EXISTS, G5, GPUS, Object, gpu, isvc, model, problem, shared
 from tests.fleets import endpoint_of, errors, fleet_of, read, warnings
-
-# -- what is refused or told
-
 
 REFUSED: list[tuple[str, Object, Object, str]] = [
     ("bounds crossed", {"autoscaling": {"minReplicas": 3, "maxReplicas": 2}}, {}, "spec.autoscaling.maxReplicas"),
@@ -93,9 +90,6 @@ def test_what_has_no_effect_or_hardly_the_meant_one_is_told(fields: Object, of_m
 
 def test_an_ordinary_service_is_told_nothing() -> None:
     assert not fleet_of(isvc(**GPUS), model()).problems
-
-
-# -- the operator
 
 
 class TestOperator:
@@ -174,9 +168,6 @@ class TestOperator:
     def test_services_of_one_service_name_clash_there_too(self) -> None:
         (found,) = errors(self.rendered(isvc("a.b"), isvc("a-b"), model()))
         assert found.path == "metadata.name"
-
-
-# -- any documents
 
 
 def pairs() -> st.SearchStrategy[tuple[Object, Object]]:

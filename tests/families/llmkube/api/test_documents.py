@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from components.api.checking import check
-from tests.families.llmkube.api_documents import FieldPath, inference_services, models
-from tests.families.llmkube.api_samples import DOCUMENTS, Document, kind_of
-from tests.families.llmkube.api_wrong import Wrong, bad_values, paths, with_value, wrong
+from tests.families.llmkube.api.documents import FieldPath, inference_services, models
+from tests.families.llmkube.api.samples import DOCUMENTS, Document, kind_of
+from tests.families.llmkube.api.wrong import Wrong, bad_values, paths, with_value, wrong
 
 many = settings(max_examples=2000, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.families.llmkube.pods import Object, secret_key, some
+from tests.families.llmkube.random.pods import Object, secret_key, some
 
 INT32 = 2**31 - 1
 DRAFT = "draft.model"

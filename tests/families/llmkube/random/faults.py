@@ -4,8 +4,8 @@ import copy
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from tests.families.llmkube.pods import Object
-from tests.families.llmkube.strategies import Example, example
+from tests.families.llmkube.random.pods import Object
+from tests.families.llmkube.random.strategies import Example, example
 
 LLAMA = "ghcr.io/ggml-org/llama.cpp:server"
 VLLM = "vllm/vllm-openai:v0.20.0"

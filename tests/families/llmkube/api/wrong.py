@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.families.llmkube.api_documents import FIELDS, INT32, FieldPath, Row, document, fields
-from tests.families.llmkube.api_samples import Document
+from tests.families.llmkube.api.documents import FIELDS, INT32, FieldPath, Row, document, fields
+from tests.families.llmkube.api.samples import Document
 
 ABSENT = object()
 _BAD_PATTERNED = {

@@ -1,6 +1,6 @@
 """Random InferenceServices with their Models that are meant to render: every field fits the others.
 
-Documents that are valid one by one, whatever they make together, are in :mod:`.api_documents`.
+Documents that are valid one by one, whatever they make together, are in :mod:`tests.families.llmkube.api.documents`.
 """
 
 import functools
@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
-from tests.families.llmkube import engines as llmkube_engines
-from tests.families.llmkube import pods as llmkube_pods
-from tests.families.llmkube.engines import DRAFT, Setting
-from tests.families.llmkube.models import ADDRESSES, QUANTITIES, VENDORS, spec_of
-from tests.families.llmkube.pods import Object, several, some
+from tests.families.llmkube.random import engines as llmkube_engines
+from tests.families.llmkube.random import pods as llmkube_pods
+from tests.families.llmkube.random.engines import DRAFT, Setting
+from tests.families.llmkube.random.models import ADDRESSES, QUANTITIES, VENDORS, spec_of
+from tests.families.llmkube.random.pods import Object, several, some
 from tests.families.llmkube.support import isvc
 from tests.families.llmkube.support import model as model_of
 from tests.fleets import read

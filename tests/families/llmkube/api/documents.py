@@ -1,7 +1,7 @@
 """Random valid InferenceServices and Models of LLMKube, made from the contract's table.
 
 They follow ``data/contract.csv`` and LLMKube spec 1.4, not our types: a limit that a type gets
-wrong makes a document that it refuses. Those that it has to refuse are in :mod:`.api_wrong`.
+wrong makes a document that it refuses. Those that it has to refuse are in :mod:`.wrong`.
 """
 
 import csv
@@ -12,12 +12,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.families.llmkube.api_samples import Document, made
+from tests.families.llmkube.api.samples import Document, made
 
 Row = dict[str, str]
 FieldPath = tuple[str | int, ...]
 
-ROWS: list[Row] = list(csv.DictReader((Path(__file__).parent / "data/contract.csv").read_text().splitlines()[1:]))
+ROWS: list[Row] = list(csv.DictReader((Path(__file__).parents[1] / "data/contract.csv").read_text().splitlines()[1:]))
 FIELDS: dict[str, list[Row]] = {
     type_: [row for row in ROWS if row["type"] == type_] for type_ in {r["type"] for r in ROWS}
 }

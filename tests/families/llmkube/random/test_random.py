@@ -1,6 +1,6 @@
 """2,000 random InferenceServices render alike and use every field; 2,000 with one fault are refused at its field.
 
-What the contract itself refuses is in :mod:`.test_api_documents`.
+What the contract itself refuses is in :mod:`.test_documents`.
 """
 
 import re
@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from components.api.documents.writer import dump_all
 from components.fleet.rendered import Fleet
-from tests.families.llmkube.api_documents import ROWS
-from tests.families.llmkube.faults import DOUBTS, FAULTS, Fault
-from tests.families.llmkube.models import VENDORS
-from tests.families.llmkube.strategies import EXAMPLES, RUNTIMES, drawn
+from tests.families.llmkube.api.documents import ROWS
+from tests.families.llmkube.random.faults import DOUBTS, FAULTS, Fault
+from tests.families.llmkube.random.models import VENDORS
+from tests.families.llmkube.random.strategies import EXAMPLES, RUNTIMES, drawn
 from tests.fleets import errors, warnings
 
 SHARE = 0.95

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from components.api.kinds import Kind
 from components.api.schema.structural import Graph, graph
 from components.families.llmkube.family import FAMILY
-from tests.families.llmkube.api_documents import FIELDS, ROWS
+from tests.families.llmkube.api.documents import FIELDS, ROWS
 
 KINDS = {member.kind.kind: member.kind for member in FAMILY.members}
 CORE = "io.k8s.api.core.v1."

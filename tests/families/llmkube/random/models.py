@@ -1,7 +1,7 @@
 """Random Models that fit the service that they are for: hardware, checks and needs."""
 
-from tests.families.llmkube.engines import Setting
-from tests.families.llmkube.pods import Object, some
+from tests.families.llmkube.random.engines import Setting
+from tests.families.llmkube.random.pods import Object, some
 
 VENDORS = {"nvidia": "cuda", "amd": "rocm", "intel": "intel"}
 QUANTITIES = ("1", "500m", "2Gi", "1.5", "1e3", "0")

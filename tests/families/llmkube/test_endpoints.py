@@ -1,0 +1,117 @@
+"""Where clients find an InferenceService, and what stands around it."""
+
+import pytest
+
+from components.front_door.door import FrontDoor, front_door
+from components.hardening.network_policies import Allowed, network_policies
+from components.hardening.workloads import Hardening, harden
+from components.metrics.chain import metric_chain
+from components.prerequisites.needed import ClusterFacts, prerequisites
+from tests.families.llmkube.support import (
+    HTTP,
+    Object,
+    isvc,
+    model,
+    served,
+)
+from tests.fleets import endpoint_of, fleet_of, workload_of
+
+SELECTOR = {"app": "svc.a", "inference.llmkube.dev/service": "svc.a"}
+
+
+@pytest.mark.parametrize(
+    ("path", "base"),
+    [
+        (None, "/v1"),
+        ("/v1/chat/completions", "/v1"),
+        ("/v1/embeddings", "/v1"),
+        ("/openai/v1/completions", "/openai/v1"),
+        ("/v1/", "/v1"),
+        ("/", ""),
+        ("", "/v1"),
+    ],
+)
+def test_clients_are_given_the_base_of_the_api(path: str | None, base: str) -> None:
+    endpoint = {"port": 80, **({} if path is None else {"path": path})}
+    item = served(isvc(endpoint=endpoint, containerPort=8080), model())
+    assert endpoint_of(item).url == f"http://svc.ns.svc.cluster.local:80{base}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "source", "name"),
+    [
+        ({}, HTTP, "m1"),
+        ({"extraArgs": ["--alias", "chat"]}, HTTP, "chat"),
+        ({"runtime": "vllm", "skipModelInit": True}, "org/repo", "org/repo"),
+        ({"runtime": "vllm"}, "pvc://c/dir", "/model-source/dir"),
+        (
+            {"runtime": "vllm", "skipModelInit": True, "extraArgs": ["--served-model-name", "x"]},
+            "org/repo",
+            "x",
+        ),
+        ({"runtime": "vllm", "skipModelInit": True, "extraArgs": ["--served-model-name=x"]}, "org/repo", "x"),
+        ({"runtime": "tgi"}, "org/repo", "m1"),
+        ({"runtime": "generic"}, "org/repo", "m1"),
+    ],
+)
+def test_clients_ask_for_the_name_that_the_server_knows(fields: Object, source: str, name: str) -> None:
+    item = served(isvc(image="example.com/x:1", **fields), model(source=source))
+    assert endpoint_of(item).model == name
+
+
+def test_replicas_0_is_a_service_at_rest() -> None:
+    item = served(isvc(replicas=0), model())
+    assert workload_of(item).replicas == 0
+    assert item.pods[0].pods == 0
+    assert [body["kind"] for body in item.objects] == ["Deployment", "Service"]
+    assert item.objects[0]["spec"]["replicas"] == 0
+
+
+class TestAround:
+    def test_its_pods_are_scraped(self) -> None:
+        chain = metric_chain(fleet_of(isvc("svc.a"), model()))
+        (monitor,) = chain.monitors
+        assert monitor["spec"]["selector"]["matchLabels"] == SELECTOR
+        (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+        assert (endpoint["port"], endpoint["path"]) == ("http", "/metrics")
+        assert set(chain.needs) == {"prometheus"}
+
+    def test_its_pods_are_closed_but_for_their_port(self) -> None:
+        (policy,) = network_policies(fleet_of(isvc("svc.a", containerPort=9000), model()), Allowed())
+        assert policy["spec"]["podSelector"]["matchLabels"] == SELECTOR
+        assert {p["port"] for rule in policy["spec"]["ingress"] for p in rule["ports"]} == {9000}
+
+    def test_it_can_be_hardened(self) -> None:
+        hardening = Hardening(pod_security="restricted", disruption_budgets=True, topology_spread=True)
+        bodies = harden(served(isvc(replicas=2), model()), hardening).objects
+        assert [body["kind"] for body in bodies] == ["Deployment", "Service", "PodDisruptionBudget"]
+        spec = bodies[0]["spec"]["template"]["spec"]
+        assert spec["containers"][0]["securityContext"]["runAsNonRoot"] is True
+        assert spec["securityContext"]["fsGroup"] == 102
+        assert spec["topologySpreadConstraints"][0]["labelSelector"] == bodies[0]["spec"]["selector"]
+
+    def test_a_gateway_routes_to_it(self) -> None:
+        plan = front_door(
+            fleet_of(isvc("svc.a", endpoint={"port": 80}), model()), FrontDoor(expose="gateway", internal=True)
+        )
+        (backend,) = [body for body in plan.objects if body["kind"] == "Backend"]
+        assert backend["spec"]["endpoints"] == [{"fqdn": {"hostname": "svc-a.ns.svc.cluster.local", "port": 80}}]
+        (route,) = [body for body in plan.objects if body["kind"] == "AIGatewayRoute"]
+        assert route["spec"]["rules"][0]["matches"][0]["headers"][0]["value"] == "m1"
+
+    def test_a_load_balancer_of_its_own_leads_to_the_same_pods(self) -> None:
+        fleet = fleet_of(isvc("svc", containerPort=9000), model())
+        (body,) = front_door(fleet, FrontDoor(expose="load-balancer", internal=True)).objects
+        assert body["spec"]["selector"] == {"app": "svc", "inference.llmkube.dev/service": "svc"}
+        assert body["spec"]["ports"][0]["targetPort"] == 9000
+
+    def test_a_gateway_cannot_route_speech(self) -> None:
+        service = isvc(runtime="personaplex", image="example.com/moshi:1")
+        plan = front_door(fleet_of(service, model(source="org/repo")), FrontDoor(expose="gateway", internal=True))
+        assert any("moshi" in found.reason for found in plan.problems)
+        assert plan.objects == ()
+
+    def test_its_autoscaler_needs_an_adapter(self) -> None:
+        fleet = fleet_of(isvc(autoscaling={"maxReplicas": 1}), model())
+        listed = prerequisites(fleet, (), ClusterFacts())
+        assert "prometheus-adapter" in [each.chart.name for each in listed]
