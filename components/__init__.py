@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .prerequisites.workloads import LeaderWorkerSetController as LeaderWorkerSetController
     from .prerequisites.workloads import Volcano as Volcano
     from .serving.flavor_args import FlavorArgs as FlavorArgs
-    from .serving.fleet_args import ModelFleetArgs as ModelFleetArgs
+    from .serving.fleet.args import ModelFleetArgs as ModelFleetArgs
     from .serving.model_fleet import ModelFleet as ModelFleet
     from .serving.simulated_nodes import SimulatedNodes as SimulatedNodes
     from .serving.simulated_nodes import SimulatedNodesArgs as SimulatedNodesArgs
@@ -94,7 +94,7 @@ _TYPES = {
     "ChartArgs": "prerequisites.chart",
     "ClusterArgs": "aws.components.cluster_args",
     "FlavorArgs": "serving.flavor_args",
-    "ModelFleetArgs": "serving.fleet_args",
+    "ModelFleetArgs": "serving.fleet.args",
     "NetworkArgs": "aws.components.network_args",
 }
 """Arguments that are not where their component is."""

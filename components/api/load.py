@@ -81,7 +81,7 @@ class Loaded:
     @property
     def where(self) -> str:
         """The resource and its place, for messages about another one."""
-        return f"{self.title} in {self.file}:{self.line}"
+        return f"{self.title} in {self.file}:{self.line}" if self.line else f"{self.title} in {self.file}"
 
     def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return a problem of this resource, at the line of the field."""

@@ -1,5 +1,6 @@
 """What must be in a cluster before its models can run, why, and in which order it is installed."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import instance
 from .charts import EXCLUSIVE, Chart, charts, providers_of
 
+_MINOR = re.compile(r"(\d+)\.(\d+)", re.ASCII)
 _NVIDIA = "nvidia.com/gpu"
 
 
@@ -211,7 +213,7 @@ def check_prerequisites(listed: Iterable[Prerequisite], facts: ClusterFacts) -> 
     for each in listed:
         if _older(facts.version, each.chart.kubernetes):
             reason = f"{each.chart.name} {each.chart.version} needs Kubernetes {each.chart.kubernetes} or later"
-            yield _problem(facts, "version", f"{reason}, and the cluster has {facts.version}")
+            yield Problem(facts.file, 0, "", "", "cluster.version", f"{reason}, and the cluster has {facts.version}")
 
 
 def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:
@@ -221,11 +223,14 @@ def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:
 
 
 def _older(version: str, least: str) -> bool:
-    return bool(version and least) and _numbers(version) < _numbers(least)
+    """Compare what can be compared: a version that is none is somebody else's to report."""
+    known, wanted = _numbers(version), _numbers(least)
+    return bool(known and wanted) and known < wanted
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2])
+    found = _MINOR.match(version)
+    return tuple(map(int, found.groups())) if found else ()
 
 
 def _problem(facts: ClusterFacts, key: str, reason: str) -> Problem:

@@ -136,23 +136,27 @@ def _checked(value: dict[str, Any], name: str) -> tuple[Loaded | None, list[Prob
     return Loaded.of(resource, kind), []
 
 
-def checked_plan(planned: Plan, found: Sequence[Problem] = ()) -> Plan:
+def checked_plan(planned: Plan) -> Plan:
     """Return a plan without errors; what works but hardly as meant is logged.
-
-    Args:
-        planned: The plan.
-        found: What else is wrong.
 
     Raises:
         InvalidArguments: there are errors; every problem is listed.
     """
-    problems = [*found, *planned.problems]
+    report(planned.problems)
+    return planned
+
+
+def report(problems: Sequence[Problem]) -> None:
+    """Log what works but hardly as meant, and refuse what cannot work.
+
+    Raises:
+        InvalidArguments: there are errors; every problem is listed.
+    """
     for problem in problems:
         if not problem.is_error:
             pulumi.log.warn(_line(problem))
     if errors(problems):
         refuse(problems)
-    return planned
 
 
 def refuse(problems: Iterable[Problem]) -> NoReturn:

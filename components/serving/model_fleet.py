@@ -18,6 +18,8 @@ from typing import Any, Self
 
 import pulumi
 
+from ..api.problems import Problem
+from ..aws.components.charts import untold_facts
 from ..families import members
 from ..fleet.objects import Key, Object, key_of
 from ..fleet.rendered import Rendered
@@ -27,10 +29,11 @@ from ..plan.plan import Plan, plan
 from ..plan.settings import MODEL_ACCOUNT, FleetSettings
 from ..prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ..prerequisites.custom_resources import CustomResources
-from .arguments import checked_plan
-from .fleet_args import ModelFleetArgs, load_manifests, settings_of, site_of
-from .fleet_outputs import endpoints_of, models_of, nodes_of
-from .installing import Installation
+from .arguments import report
+from .fleet.args import ModelFleetArgs
+from .fleet.installing import Installation
+from .fleet.outputs import endpoints_of, models_of, nodes_of
+from .fleet.settings import described, in_python
 from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, PriorityClasses
 from .objects import KubernetesObject, kubernetes_object, token
 from .simulated_nodes import SimulatedNodes
@@ -61,11 +64,14 @@ class ModelFleet(pulumi.ComponentResource):
         """Plan and register.
 
         Raises:
-            InvalidArguments: the arguments or the manifests are wrong, or a pod fits no node; every problem is listed.
+            InvalidArguments: arguments or manifests are wrong, or a pod fits no node; every problem is listed.
         """
-        settings = settings_of(name, args)
-        planned = checked_plan(plan(load_manifests(args), settings.environment()))
-        self._register(name, planned, settings, site_of(args), opts)
+        given = described(name, args)
+        planned = plan(given.manifests, given.settings.environment())
+        charts = [each.chart.name for each in planned.prerequisites] if given.settings.prerequisites.install else []
+        untold = [Problem(name, 0, "", "", path, reason) for path, reason in untold_facts(given.site, charts)]
+        report([*given.problems, *untold, *(in_python(problem, name) for problem in planned.problems)])
+        self.register(name, planned, given.settings, given.site, opts)
 
     @classmethod
     def from_plan(
@@ -78,12 +84,13 @@ class ModelFleet(pulumi.ComponentResource):
     ) -> Self:
         """Create the component from what was planned and checked before, for a program that makes the cluster too."""
         fleet = cls.__new__(cls)
-        fleet._register(name, planned, settings, site, opts)
+        fleet.register(name, planned, settings, site, opts)
         return fleet
 
-    def _register(
+    def register(
         self, name: str, planned: Plan, settings: FleetSettings, site: Site, opts: pulumi.ResourceOptions | None
     ) -> None:
+        """Register the component and everything below it, each thing after what it needs."""
         pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
         self._name, self._planned, self._settings = name, planned, settings
         self._namespaces = self._make_namespaces()

@@ -1,7 +1,7 @@
 """Components that register Kubernetes objects computed elsewhere, and decide nothing.
 
 FrontDoor, Monitoring, NetworkPolicies, PriorityClasses
-└── any Kubernetes object   <name>-<kind>-<namespace>-<name of the object>
+└── any Kubernetes object   <name>-<kind>-<namespace>/<name of the object>
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,9 @@ class ObjectSet(pulumi.ComponentResource):
         self.objects: dict[tuple[str, str, str], KubernetesObject] = {}
         for value in objects:
             key = _key(value)
-            logical = "-".join([name, *(part for part in key if part)]).lower()
+            kind, namespace, own = key
+            # A slash, which names cannot have: a-b in c and b in c-a are two objects.
+            logical = f"{name}-{kind.lower()}-{f'{namespace}/' if namespace else ''}{own}"
             self.objects[key] = kubernetes_object(value, logical, pulumi.ResourceOptions(parent=self))
         self.count = pulumi.Output.from_input(len(self.objects))
         self.register_outputs({"count": self.count})

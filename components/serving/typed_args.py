@@ -50,6 +50,16 @@ def wire(value: object, typed: object, model: type[ApiModel] | None = None) -> A
     return value
 
 
+def known_keys(value: object, typed: object) -> Any:  # noqa: ANN401  JSON
+    """Return an argument without the keys that its type does not have."""
+    if is_typeddict(typed) and isinstance(value, Mapping):
+        known = keys_of(typed)
+        return {key: known_keys(inner, known[key]) for key, inner in value.items() if key in known}
+    if get_origin(typed) is list and isinstance(value, list | tuple):
+        return [known_keys(item, get_args(typed)[0]) for item in value]
+    return value
+
+
 def wire_name(key: str, model: type[ApiModel] | None) -> str:
     """Return the name of a key on the wire."""
     field = model.model_fields.get(key) if model else None

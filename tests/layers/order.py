@@ -36,10 +36,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("components.serving",),
     ("components.prerequisites",),
     ("components.families.llmaz.components", "components.families.llmkube.components", "components.aws.components"),
-    (
-        "components.serving.model_fleet components.serving.fleet_args components.serving.fleet_outputs"
-        " components.serving.installing",
-    ),
+    ("components.serving.model_fleet components.serving.fleet"),
     ("components",),
     ("stacks",),
     ("__main__",),

@@ -1,6 +1,6 @@
 """What is installed into clusters on AWS alone: who makes nodes and load balancers there, and two device plugins."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Required, TypedDict
 
 import pulumi
@@ -159,3 +159,16 @@ ON_AWS: Mapping[str, Callable[[str, Site, pulumi.ResourceOptions], ChartComponen
     "neuron-device-plugin": lambda name, _, opts: NeuronDevicePlugin(name, opts=opts),
 }
 """The component of each chart that is for clusters on AWS alone."""
+_TOLD = {
+    "cluster-autoscaler": ("name", "region"),
+    "karpenter": ("name", "interruption_queue"),
+    LOAD_BALANCER_CONTROLLER: ("name", "region", "vpc_id"),
+}
+
+
+def untold_facts(site: Site, charts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield what charts must be told of a cluster and nobody said, as argument and reason."""
+    for chart in charts:
+        for fact in _TOLD.get(chart, ()):
+            if getattr(site, fact) == "":
+                yield f"cluster.{fact}", f"is required: {chart}, which is installed, has to be told"

@@ -6,16 +6,16 @@ from urllib.parse import urlsplit
 
 import pulumi
 
-from ..aws.nodes.plan import NodeGroupPlan
-from ..fleet.endpoints import Endpoint
-from ..fleet.objects import Key, address_in
-from ..fleet.rendered import Rendered
-from ..front_door.door import AddressOf, OutsideEndpoint
-from ..nodes.groups import NodeGroupDemand
-from ..nodes.instances import instance
-from ..plan.plan import Plan
-from .object_set import ObjectSet
-from .workload_component import WorkloadComponent
+from ...aws.nodes.plan import NodeGroupPlan
+from ...fleet.endpoints import Endpoint
+from ...fleet.objects import Key, address_in
+from ...fleet.rendered import Rendered
+from ...front_door.door import AddressOf, OutsideEndpoint
+from ...nodes.groups import NodeGroupDemand
+from ...nodes.instances import instance
+from ...plan.plan import Plan
+from ..object_set import ObjectSet
+from ..workload_component import WorkloadComponent
 
 _PORTS = {"http": 80, "https": 443}
 

@@ -1,18 +1,8 @@
-"""Arguments of a ModelFleet, and the settings, manifests and cluster that they describe."""
+"""Arguments of a ModelFleet: the sections of a fleet's settings, and the manifests and cluster that they are for."""
 
 from typing import Any, TypedDict
 
 import pulumi
-from pydantic import Field, ValidationError
-
-from ..api.load import Manifests
-from ..aws.environment import AwsEnvironment
-from ..families import load, objects
-from ..plan.section import Section
-from ..plan.settings import FleetSettings
-from ..prerequisites.needed import Cloud, ClusterFacts
-from .arguments import InvalidArguments, plain
-from .site import Site
 
 
 class ModelCacheArgs(TypedDict, total=False):
@@ -148,9 +138,15 @@ class FleetClusterArgs(TypedDict, total=False):
     region: str
     """AWS region."""
     vpc_id: pulumi.Input[str]
-    """VPC of the cluster."""
+    """VPC of the cluster: Network.vpc_id."""
     cidr: str
-    """Range of the VPC, who may call load balancers unless client_cidrs says otherwise."""
+    """Range of the VPC, which may call load balancers unless client_cidrs says otherwise."""
+    image: str
+    """Image of the nodes: al2023, or bottlerocket, which brings a device plugin of its own. Default: al2023."""
+    node_autoscaler: str
+    """Who makes nodes, and is installed with the prerequisites: cluster-autoscaler or karpenter. Default: others."""
+    interruption_queue: pulumi.Input[str]
+    """Queue of the notices for Karpenter: KarpenterAccess.queue_name."""
 
 
 class ModelFleetArgs(TypedDict, total=False):
@@ -178,75 +174,11 @@ class ModelFleetArgs(TypedDict, total=False):
     """Where loaded weights are kept. Default: they are loaded at every pod start."""
     pods: PodsArgs
     """What every pod gets."""
+    model_buckets: list[str]
+    """Buckets that pods read weights from: they run as the service account model-loader, known to Identities."""
     prerequisites: FleetPrerequisitesArgs
     """What is installed into the cluster besides the models. Default: nothing."""
     front_door: FrontDoorArgs
     """How clients outside the cluster reach the models. Default: not at all."""
     hardening: HardeningArgs
     """What pods and their workloads are held to. Default: nothing."""
-
-
-class _Cluster(Section):
-    """The plain part of FleetClusterArgs."""
-
-    name: str = ""
-    version: str = ""
-    cloud: Cloud = Cloud.NONE
-    region: str = ""
-    cidr: str | None = None
-
-
-class _Settings(FleetSettings):
-    """The settings of a fleet in somebody's program."""
-
-    cluster: _Cluster = Field(default_factory=_Cluster)
-
-    @property
-    def aws(self) -> AwsEnvironment | None:
-        """What is known of AWS; its nodes are made elsewhere."""
-        if self.cluster.cloud != Cloud.AWS:
-            return None
-        return AwsEnvironment(region=self.cluster.region, existing=True, cidr=self.cluster.cidr)
-
-    def facts(self) -> ClusterFacts:
-        """Return what is known of the cluster."""
-        known = super().facts()
-        return ClusterFacts(
-            version=self.cluster.version,
-            cloud=self.cluster.cloud,
-            adapter=known.adapter,
-            gpu_stack=known.gpu_stack,
-            monitoring=known.monitoring,
-            present=known.present,
-            file=known.file,
-        )
-
-
-def settings_of(name: str, args: ModelFleetArgs) -> FleetSettings:
-    """Return the settings that the arguments describe.
-
-    Raises:
-        InvalidArguments: keys are unknown or wrong; all of them are listed.
-    """
-    values = {key: value for key, value in args.items() if key not in ("files", "manifests")}
-    if "cluster" in args:
-        values["cluster"] = {key: value for key, value in args["cluster"].items() if key != "vpc_id"}
-    try:
-        return _Settings.model_validate({**plain(values), "file": name}, by_name=True, by_alias=False)
-    except ValidationError as error:
-        found = [(".".join(map(str, detail["loc"])), detail["msg"], detail["input"]) for detail in error.errors()]
-    lines = [f"{name}: {path}: {reason}, found {value!r}" for path, reason, value in found]
-    raise InvalidArguments("\n".join(lines), [{"property_path": path, "reason": reason} for path, reason, _ in found])
-
-
-def load_manifests(args: ModelFleetArgs) -> Manifests:
-    """Read the manifests, first the files, then the data."""
-    read = load(args.get("files", []))
-    given = objects(plain(args.get("manifests", [])))
-    return Manifests((*read.resources, *given.resources), (*read.problems, *given.problems))
-
-
-def site_of(args: ModelFleetArgs) -> Site:
-    """Return the cluster as the charts must be told of it."""
-    cluster = args.get("cluster", {})
-    return Site(cluster.get("name", ""), cluster.get("region", ""), cluster.get("vpc_id", ""))

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 
 import pulumi
 
-from ..aws.components.charts import ON_AWS
-from ..aws.words import Image
-from ..metrics.words import Adapter
-from ..plan.plan import Plan
-from ..plan.settings import Prerequisites
-from ..prerequisites import accelerators, metrics, networking, operators, workloads
-from ..prerequisites.chart import ChartComponent, FixedChart
-from .site import Site
+from ...aws.components.charts import ON_AWS
+from ...aws.words import Image
+from ...metrics.words import Adapter
+from ...plan.plan import Plan
+from ...plan.settings import Prerequisites
+from ...prerequisites import accelerators, metrics, networking, operators, workloads
+from ...prerequisites.chart import ChartComponent, FixedChart
+from ..site import Site
 
 _Make = Callable[[str, "Installation", pulumi.ResourceOptions], ChartComponent]
 

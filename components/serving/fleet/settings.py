@@ -1,0 +1,153 @@
+"""The settings, manifests and cluster that the arguments of a ModelFleet describe, and what is wrong with them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import pulumi
+from pydantic import Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from ...api.load import Manifests
+from ...api.problems import Problem, field_path
+from ...aws.environment import AwsEnvironment
+from ...families import load, objects
+from ...plan.faults import faults
+from ...plan.section import Section
+from ...plan.settings import FleetSettings
+from ...prerequisites.needed import Cloud, ClusterFacts
+from ..arguments import plain, refuse
+from ..site import Site
+from ..typed_args import keys_of, known_keys, unknown_keys
+from .args import AuthArgs, FleetPrerequisitesArgs, FrontDoorArgs, HardeningArgs, ModelFleetArgs, TlsArgs
+
+_SOURCES = ("files", "manifests")
+_LEAVES = ("vpc_id", "interruption_queue")
+"""Of the cluster what may be known only after other resources."""
+_CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]*)+\b")
+_SECTIONS = (FleetPrerequisitesArgs, FrontDoorArgs, TlsArgs, AuthArgs, HardeningArgs, ModelFleetArgs)
+_KEYS = {to_camel(key): key for section in _SECTIONS for key in keys_of(section)}
+
+
+class _Cluster(Section):
+    """What is known of the cluster before anything is created."""
+
+    name: str = ""
+    version: str = Field(default="", pattern=r"^(\d+\.\d+)?$")
+    cloud: Cloud = Cloud.NONE
+    region: str = ""
+    cidr: str | None = None
+    image: Literal["al2023", "bottlerocket"] = "al2023"
+    node_autoscaler: Literal["", "cluster-autoscaler", "karpenter"] = ""
+
+
+class _Settings(FleetSettings):
+    """The settings of a fleet in somebody's program."""
+
+    files: list[str] = Field(default_factory=list)
+    manifests: list[Any] = Field(default_factory=list)
+    cluster: _Cluster = Field(default_factory=_Cluster)
+
+    @property
+    def aws(self) -> AwsEnvironment | None:
+        """What is known of AWS; its nodes are made elsewhere."""
+        if self.cluster.cloud != Cloud.AWS:
+            return None
+        return AwsEnvironment(region=self.cluster.region, existing=True, cidr=self.cluster.cidr)
+
+    def facts(self) -> ClusterFacts:
+        """Return what is known of the cluster, for what must be installed in it."""
+        cluster = self.cluster
+        return replace(
+            super().facts(),
+            version=cluster.version,
+            cloud=cluster.cloud,
+            image=cluster.image,
+            node_autoscaler=cluster.node_autoscaler,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the arguments of a fleet come to."""
+
+    settings: FleetSettings
+    manifests: Manifests
+    site: Site
+    problems: tuple[Problem, ...]
+
+
+def described(name: str, args: ModelFleetArgs) -> Described:
+    """Read the arguments of a fleet.
+
+    Raises:
+        InvalidArguments: values are wrong and leave nothing to plan; everything is listed, also of the manifests.
+    """
+    found = list(unknown_keys(args, ModelFleetArgs))
+    given = {key: value for key, value in known_keys(args, ModelFleetArgs).items() if value is not None}
+    leaves = _take_leaves(given)
+    found += _wrong_leaves(leaves)
+    if not any(key in given for key in _SOURCES):
+        found.append(("manifests", "is required, or files; give manifests as data, or name the files that hold them"))
+    settings = _settings(name, given, found)
+    problems = tuple(Problem(name, 0, "", "", path, reason) for path, reason in found)
+    manifests = _manifests(settings or _sources_alone(given))
+    if settings is None:
+        refuse([*problems, *manifests.problems])
+    site = Site(name=settings.cluster.name, region=settings.cluster.region, **leaves)
+    return Described(settings, manifests, site, problems)
+
+
+def _take_leaves(given: dict[str, Any]) -> dict[str, Any]:
+    """Take out of the cluster what may be known only after other resources."""
+    cluster = given.get("cluster")
+    if not isinstance(cluster, Mapping):
+        return {}
+    given["cluster"] = {key: value for key, value in cluster.items() if key not in _LEAVES and value is not None}
+    return {key: cluster[key] for key in _LEAVES if cluster.get(key) is not None}
+
+
+def _wrong_leaves(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in leaves.items():
+        if not isinstance(value, str | pulumi.Output):
+            yield f"cluster.{key}", f"input should be a string or an output, found {value!r}"
+
+
+def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> _Settings | None:
+    """Return the settings; None, and what is wrong in ``found``, where values cannot be used."""
+    try:
+        return _Settings.model_validate({**plain(given), "file": name}, by_name=True, by_alias=False)
+    except ValidationError as error:
+        wrong = list(faults(error, _Settings, by_name=True))
+    found += [(field_path(fault.path), fault.reason) for fault in wrong]
+    return None
+
+
+def _sources_alone(given: Mapping[str, Any]) -> _Settings:
+    """Return settings with the manifests alone, so that these are checked whatever else is wrong."""
+    sources = {key: value for key, value in plain(given).items() if key in _SOURCES and isinstance(value, list)}
+    sources["files"] = [file for file in sources.get("files", []) if isinstance(file, str)]
+    return _Settings.model_validate(sources, by_name=True, by_alias=False)
+
+
+def _manifests(settings: _Settings) -> Manifests:
+    """Read the manifests, first the files, then the data."""
+    read = load(settings.files)
+    resources, problems = list(read.resources), list(read.problems)
+    for position, value in enumerate(settings.manifests):
+        one = objects([value], f"manifests[{position}]")
+        resources += one.resources
+        problems += one.problems
+    return Manifests(tuple(resources), tuple(problems))
+
+
+def in_python(problem: Problem, name: str) -> Problem:
+    """Return a problem of a fleet's settings with their keys as Python has them; others as they are."""
+    if problem.kind or problem.file != name:
+        return problem
+    return replace(problem, path=_CAMEL.sub(_snake, problem.path), reason=_CAMEL.sub(_snake, problem.reason))
+
+
+def _snake(found: re.Match[str]) -> str:
+    return _KEYS.get(found[0], found[0])
