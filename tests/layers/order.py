@@ -36,7 +36,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("components.serving",),
     ("components.prerequisites",),
     ("components.families.llmaz.components", "components.families.llmkube.components", "components.aws.components"),
-    ("components.serving.model_fleet components.serving.fleet"),
+    ("components.serving.model_fleet components.serving.fleet",),
     ("components",),
     ("stacks",),
     ("__main__",),

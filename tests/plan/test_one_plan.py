@@ -92,7 +92,12 @@ PLAYGROUNDS = [
         scaled(queue_args(QUEUE, "0")),
     ),
     Fault("spec.elasticConfig", "nothing to scale on", elastic(), scaled()),
-    Fault("spec.elasticConfig.minReplicas", "must be at least 1", elastic(queue(QUEUE), least=0), scaled(queue_args(QUEUE), least=0)),
+    Fault(
+        "spec.elasticConfig.minReplicas",
+        "must be at least 1",
+        elastic(queue(QUEUE), least=0),
+        scaled(queue_args(QUEUE), least=0),
+    ),
     Fault(
         "spec.modelClaim.modelName",
         "2 nvidia.com/gpu, and g5.2xlarge has 1",
@@ -265,7 +270,8 @@ def lines(text: str) -> Found:
     """Path and reason of every error line, ``place: Kind/name: path: reason``."""
     found = set()
     for line in text.splitlines():
-        subject, _, rest = line.partition(": ")[2].partition(": ") if ".yaml" in line else line.partition(": ")
+        placed = ".yaml" in line or line.startswith("manifests[")
+        subject, _, rest = line.partition(": ")[2].partition(": ") if placed else line.partition(": ")
         if "/" in subject and not line.startswith("warning: "):
             path, _, reason = rest.partition(": ")
             found.add((path, reason))
