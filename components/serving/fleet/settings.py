@@ -3,19 +3,21 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import pulumi
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic.alias_generators import to_camel
 
 from ...api.load import Manifests
 from ...api.problems import Problem, field_path
 from ...aws.environment import AwsEnvironment
+from ...aws.words import Image
 from ...families import load, objects
 from ...plan.faults import faults
 from ...plan.section import Section
 from ...plan.settings import FleetSettings
+from ...prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ...prerequisites.needed import Cloud, ClusterFacts
 from ..arguments import plain, refuse
 from ..site import Site
@@ -38,8 +40,16 @@ class _Cluster(Section):
     cloud: Cloud = Cloud.NONE
     region: str = ""
     cidr: str | None = None
-    image: Literal["al2023", "bottlerocket"] = "al2023"
-    node_autoscaler: Literal["", "cluster-autoscaler", "karpenter"] = ""
+    image: Image = Image.AL2023
+    node_autoscaler: str = ""
+
+    @field_validator("node_autoscaler")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        known = providers_of(NODE_AUTOSCALER)
+        if value not in ("", *known):
+            raise ValueError(f"must be one of {', '.join(known)}")
+        return value
 
 
 class _Settings(FleetSettings):
