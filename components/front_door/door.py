@@ -19,6 +19,7 @@ from .settings import (
     Tls,
     check_door,
 )
+from .words import Exposure, TlsKind
 
 __all__ = [
     "ADDRESS",
@@ -103,21 +104,21 @@ def front_door(fleet: Fleet, door: FrontDoor, file: str = "settings") -> FrontDo
     """
     problems = list(check_door(door, file))
     models = by_model(fleet)
-    if door.expose == "gateway":
+    if door.expose == Exposure.GATEWAY:
         problems += check_models(models)
-    elif door.expose == "load-balancer":
+    elif door.expose == Exposure.LOAD_BALANCER:
         problems += _check_services(fleet, models)
-    if errors(problems) or door.expose == "none" or not models:
+    if errors(problems) or door.expose == Exposure.NONE or not models:
         return FrontDoorPlan(problems=tuple(problems))
-    make = _gateway if door.expose == "gateway" else _load_balancers
+    make = _gateway if door.expose == Exposure.GATEWAY else _load_balancers
     return make(models, door, tuple(problems))
 
 
 def _gateway(models: Models, door: FrontDoor, problems: tuple[Problem, ...]) -> FrontDoorPlan:
     needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, LOAD_BALANCER_CONTROLLER}
-    if door.tls.kind == "cert-manager":
+    if door.tls.kind == TlsKind.CERT_MANAGER:
         needs.add(CERT_MANAGER)
-    scheme = "http" if door.tls.kind == "none" else "https"
+    scheme = "http" if door.tls.kind == TlsKind.NONE else "https"
     source = AddressOf("gateway.networking.k8s.io/v1", "Gateway", door.namespace, door.name, ("addresses[0].value",))
     url = f"{scheme}://{door.host or ADDRESS}/v1"
     return FrontDoorPlan(

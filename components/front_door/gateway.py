@@ -6,6 +6,7 @@ Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1
 from ..aws.names import certificate_annotations, load_balancer_annotations
 from ..fleet.objects import Object
 from .settings import FrontDoor
+from .words import AuthKind, TlsKind
 
 GATEWAY_API = "gateway.networking.k8s.io"
 ENVOY_API = "gateway.envoyproxy.io"
@@ -35,8 +36,8 @@ _LOGGED = {
 
 def gateway_objects(door: FrontDoor) -> tuple[Object, ...]:
     """Return the gateway's objects. Policies come before the first route, so that no model is open for a while."""
-    certificate = (_certificate(door),) if door.tls.kind == "cert-manager" else ()
-    security = () if door.auth.kind == "none" else (_security_policy(door),)
+    certificate = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
+    security = () if door.auth.kind == AuthKind.NONE else (_security_policy(door),)
     return (_gateway_class(door), _proxies(door), *certificate, _client_policy(door), *security, _gateway(door))
 
 
@@ -56,7 +57,7 @@ def _gateway_class(door: FrontDoor) -> Object:
 
 def _proxies(door: FrontDoor) -> Object:
     annotations = load_balancer_annotations(internal=door.internal)
-    if door.tls.kind == "acm":
+    if door.tls.kind == TlsKind.ACM:
         annotations |= certificate_annotations(door.tls.certificate_arn or "")
     kubernetes: Object = {
         "envoyDeployment": {"replicas": door.replicas},
@@ -75,7 +76,7 @@ def _access_log(door: FrontDoor) -> Object:
     """Return the log's settings. Neither prompts nor keys are written."""
     if not door.access_log:
         return {"disable": True}
-    client = {"client": f"%REQ({_CLIENT_HEADER.upper()})%"} if door.auth.kind == "api-key" else {}
+    client = {"client": f"%REQ({_CLIENT_HEADER.upper()})%"} if door.auth.kind == AuthKind.API_KEY else {}
     sink = {"type": "File", "file": {"path": "/dev/stdout"}}
     return {"settings": [{"format": {"type": "JSON", "json": {**_LOGGED, **client}}, "sinks": [sink]}]}
 
@@ -95,9 +96,9 @@ def _listener(door: FrontDoor) -> Object:
     host = {"hostname": door.host} if door.host else {}
     # Routes are in the gateway's namespace, so that nobody else takes over a model's name.
     common: Object = {**host, "allowedRoutes": {"namespaces": {"from": "Same"}}}
-    if door.tls.kind == "none":
+    if door.tls.kind == TlsKind.NONE:
         return {"name": "http", "protocol": "HTTP", "port": 80, **common}
-    if door.tls.kind == "acm":
+    if door.tls.kind == TlsKind.ACM:
         # The load balancer has taken the encryption off.
         return {"name": "https", "protocol": "HTTP", "port": 443, **common}
     secret = {"group": "", "kind": "Secret", "name": _certificate_name(door)}
@@ -110,7 +111,7 @@ def _certificate_name(door: FrontDoor) -> str:
 
 
 def _certificate(door: FrontDoor) -> Object:
-    issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind, "name": door.tls.issuer}
+    issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind.value, "name": door.tls.issuer}
     spec = {"secretName": _certificate_name(door), "dnsNames": [door.host], "issuerRef": issuer}
     return _object("cert-manager.io/v1", "Certificate", door, spec)
 
@@ -129,7 +130,7 @@ def _client_policy(door: FrontDoor) -> Object:
 def _security_policy(door: FrontDoor) -> Object:
     """Return who may call, for the whole gateway: a route that comes later is not open either."""
     spec: Object = {"targetRefs": [gateway_reference(door)]}
-    if door.auth.kind == "api-key":
+    if door.auth.kind == AuthKind.API_KEY:
         spec["apiKeyAuth"] = {
             "credentialRefs": [{"group": "", "kind": "Secret", "name": name} for name in door.auth.secrets],
             "extractFrom": [{"headers": ["Authorization"]}],

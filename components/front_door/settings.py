@@ -5,8 +5,9 @@ import re
 from dataclasses import dataclass
 
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
-from ..api.problems import Problem, Severity, did_you_mean
+from ..api.problems import Problem, Severity
 from ..aws.names import CERTIFICATE_FORM, is_certificate
+from .words import AuthKind, Exposure, IssuerKind, TlsKind
 
 ENVOY_NAMESPACE = "envoy-gateway-system"
 """Where Envoy Gateway is installed, and where it runs its proxies whatever the namespace of their Gateway."""
@@ -15,10 +16,6 @@ ENVOY_AI_GATEWAY = "ai-gateway"
 CERT_MANAGER = "cert-manager"
 """What a front door needs, beside load balancers, in the names of the charts."""
 
-EXPOSURES = ("none", "gateway", "load-balancer")
-TLS_KINDS = ("none", "cert-manager", "acm")
-AUTH_KINDS = ("none", "api-key", "jwt")
-ISSUER_KINDS = ("ClusterIssuer", "Issuer")
 _DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
 """A duration as the Gateway API takes it (GEP-2257)."""
 _HTTPS = re.compile(r"https://(?P<host>[^/:@?#\s]+)(:[0-9]{1,5})?(/[^\s#]*)?\Z", re.ASCII)
@@ -32,15 +29,13 @@ class Tls:
     """Who encrypts, and with which certificate.
 
     Attributes:
-        kind: ``none``; ``cert-manager``, where the gateway encrypts; ``acm``, where the load balancer does.
         issuer: Name of cert-manager's issuer. It must not need port 80, which is closed (DNS-01 does not).
-        issuer_kind: ``ClusterIssuer``, or ``Issuer`` in the namespace of the gateway.
         certificate_arn: A certificate of AWS Certificate Manager for the host.
     """
 
-    kind: str = "none"
+    kind: TlsKind = TlsKind.NONE
     issuer: str | None = None
-    issuer_kind: str = "ClusterIssuer"
+    issuer_kind: IssuerKind = IssuerKind.CLUSTER
     certificate_arn: str | None = None
 
 
@@ -49,14 +44,13 @@ class Auth:
     """Who may call.
 
     Attributes:
-        kind: ``none``; ``api-key``, sent as ``Authorization: Bearer KEY`` as OpenAI's clients do; ``jwt``.
         secrets: Secrets in the namespace of the gateway, each entry a client's name and key (without ``Bearer``).
         issuer: Who signs tokens.
         jwks_uri: Where the issuer publishes its keys.
         audiences: For whom tokens must be made out; one of them is enough.
     """
 
-    kind: str = "none"
+    kind: AuthKind = AuthKind.NONE
     secrets: tuple[str, ...] = ()
     issuer: str | None = None
     jwks_uri: str | None = None
@@ -68,7 +62,6 @@ class FrontDoor:
     """How models are reached from outside the cluster.
 
     Attributes:
-        expose: ``none``; ``gateway``, one address for all models; ``load-balancer``, one address per model.
         host: DNS name of the gateway.
         request_timeout: Time for a whole answer. Long generations take minutes; upstream's 60 seconds cut them off.
         namespace: Namespace of the gateway, its routes and the Secrets with keys.
@@ -79,7 +72,7 @@ class FrontDoor:
         replicas: Proxies of the gateway.
     """
 
-    expose: str = "none"
+    expose: Exposure = Exposure.NONE
     host: str | None = None
     tls: Tls = Tls()
     auth: Auth = Auth()
@@ -107,32 +100,21 @@ class Report:
         """Record what works, but hardly as meant."""
         self._add(field, reason, Severity.WARNING)
 
-    def word(self, field: str, value: str, known: tuple[str, ...]) -> bool:
-        """Check a closed vocabulary."""
-        if value not in known:
-            self.error(field, f"must be one of {', '.join(known)}, found {value!r}{did_you_mean(value, known)}")
-        return value in known
-
     def _add(self, field: str, reason: str, severity: Severity) -> None:
         self.problems.append(Problem(self.file, 0, "", "", f"frontDoor.{field}", reason, severity))
 
 
 def check_door(door: FrontDoor, file: str) -> tuple[Problem, ...]:
-    """Return every problem of the settings; a door that is closed has none but a wrong word."""
+    """Return every problem of the settings; a door that is closed has none."""
     report = Report(file)
-    known = report.word("expose", door.expose, EXPOSURES)
-    if known and door.expose == "none":
+    if door.expose == Exposure.NONE:
         return ()
     _check_plain_fields(door, report)
-    tls = report.word("tls.kind", door.tls.kind, TLS_KINDS)
-    auth = report.word("auth.kind", door.auth.kind, AUTH_KINDS)
-    if tls:
-        _check_tls(door.tls, report)
-    if auth:
-        _check_auth(door.auth, report)
-    if known and door.expose == "gateway":
+    _check_tls(door.tls, report)
+    _check_auth(door.auth, report)
+    if door.expose == Exposure.GATEWAY:
         _check_gateway(door, report)
-    elif known:
+    else:
         _check_load_balancers(door, report)
     return tuple(report.problems)
 
@@ -160,15 +142,14 @@ def is_host(text: str) -> bool:
 
 
 def _check_tls(tls: Tls, report: Report) -> None:
-    report.word("tls.issuerKind", tls.issuer_kind, ISSUER_KINDS)
-    if tls.kind == "cert-manager":
+    if tls.kind == TlsKind.CERT_MANAGER:
         if not tls.issuer:
             report.error("tls.issuer", "is required with cert-manager; name the issuer of the certificate")
         elif not is_dns1123_subdomain(tls.issuer):
             report.error("tls.issuer", f"must be the name of an issuer, found {tls.issuer!r}")
     elif tls.issuer:
-        report.error("tls.issuer", f"has no effect with tls {tls.kind!r}; remove it or set tls to 'cert-manager'")
-    if tls.kind == "acm":
+        report.error("tls.issuer", f"has no effect with tls '{tls.kind}'; remove it or set tls to 'cert-manager'")
+    if tls.kind == TlsKind.ACM:
         if not tls.certificate_arn:
             report.error("tls.certificateArn", "is required with acm; give the ARN of the certificate of the host")
         elif not is_certificate(tls.certificate_arn):
@@ -176,20 +157,20 @@ def _check_tls(tls: Tls, report: Report) -> None:
                 "tls.certificateArn", f"must be of the form {CERTIFICATE_FORM}, found {tls.certificate_arn!r}"
             )
     elif tls.certificate_arn:
-        report.error("tls.certificateArn", f"has no effect with tls {tls.kind!r}; remove it or set tls to 'acm'")
+        report.error("tls.certificateArn", f"has no effect with tls '{tls.kind}'; remove it or set tls to 'acm'")
 
 
 def _check_auth(auth: Auth, report: Report) -> None:
-    if auth.kind == "api-key":
+    if auth.kind == AuthKind.API_KEY:
         _check_secrets(auth, report)
     elif auth.secrets:
-        report.error("auth.secrets", f"have no effect with auth {auth.kind!r}; remove them or set auth to 'api-key'")
-    if auth.kind == "jwt":
+        report.error("auth.secrets", f"have no effect with auth '{auth.kind}'; remove them or set auth to 'api-key'")
+    if auth.kind == AuthKind.JWT:
         _check_jwt(auth, report)
         return
     for field, value in (("issuer", auth.issuer), ("jwksUri", auth.jwks_uri), ("audiences", auth.audiences)):
         if value:
-            report.error(f"auth.{field}", f"has no effect with auth {auth.kind!r}; remove it or set auth to 'jwt'")
+            report.error(f"auth.{field}", f"has no effect with auth '{auth.kind}'; remove it or set auth to 'jwt'")
 
 
 def _check_secrets(auth: Auth, report: Report) -> None:
@@ -223,18 +204,18 @@ def _is_https(text: str) -> bool:
 
 
 def _check_gateway(door: FrontDoor, report: Report) -> None:
-    if door.tls.kind in TLS_KINDS[1:] and not door.host:
-        report.error("host", f"is required with tls {door.tls.kind!r}; give the name that the certificate is for")
-    anonymous = door.auth.kind == "none"
+    if door.tls.kind != TlsKind.NONE and not door.host:
+        report.error("host", f"is required with tls '{door.tls.kind}'; give the name that the certificate is for")
+    anonymous = door.auth.kind == AuthKind.NONE
     if door.allow_anonymous and not anonymous:
-        report.error("allowAnonymous", f"contradicts auth {door.auth.kind!r}; remove one of the two")
+        report.error("allowAnonymous", f"contradicts auth '{door.auth.kind}'; remove one of the two")
     if door.internal:
         if anonymous and not door.allow_anonymous:
             report.warn("auth", "is 'none': whoever reaches the private network may call every model")
-        if not anonymous and door.tls.kind == "none":
-            report.warn("tls", f"is 'none': with auth {door.auth.kind!r} credentials cross the network in clear text")
+        if not anonymous and door.tls.kind == TlsKind.NONE:
+            report.warn("tls", f"is 'none': with auth '{door.auth.kind}' credentials cross the network in clear text")
         return
-    if door.tls.kind == "none":
+    if door.tls.kind == TlsKind.NONE:
         report.error(
             "tls", "is 'none' on a public address; set it to 'cert-manager' or 'acm', or set internal to true"
         )
@@ -252,8 +233,11 @@ def _check_load_balancers(door: FrontDoor, report: Report) -> None:
         report.error(
             "internal", "must be true with expose 'load-balancer', which asks nobody for a key; or expose a 'gateway'"
         )
-    for field, value in (("auth", door.auth.kind), ("tls", door.tls.kind)):
-        if value != "none":
-            report.error(field, f"{value!r} needs expose 'gateway'; a load balancer per model only passes bytes on")
+    for field, word, none in (
+        ("auth", door.auth.kind, AuthKind.NONE),
+        ("tls", door.tls.kind, TlsKind.NONE),
+    ):
+        if word != none:
+            report.error(field, f"'{word}' needs expose 'gateway'; a load balancer per model only passes bytes on")
     if door.host:
         report.error("host", "has no effect with expose 'load-balancer': each model has an address of its own")

@@ -13,6 +13,7 @@ from ..api.tables import table
 from ..engines.images import image_of
 from ..engines.registry import reaches
 from ..fleet.objects import Object
+from .words import PodSecurity
 
 HOME = "/home/engine"
 _HOME_VOLUME = "home"
@@ -56,7 +57,7 @@ class Exemption:
     reason: str
 
 
-def secure(spec: Object, level: str) -> None:
+def secure(spec: Object, level: PodSecurity) -> None:
     """Take rights away from a pod spec, which is changed in place; ``level`` is ``baseline`` or ``restricted``."""
     # Engines never call the API server. Credentials of the cloud come through a volume of their own.
     spec.setdefault("automountServiceAccountToken", False)
@@ -64,9 +65,9 @@ def secure(spec: Object, level: str) -> None:
     context.setdefault("seccompProfile", {"type": "RuntimeDefault"})
     for container in _containers(spec):
         _forbid_escalation(container)
-        if level == "restricted":
+        if level == PodSecurity.RESTRICTED:
             _run_as_user(container, spec)
-    if level == "restricted":
+    if level == PodSecurity.RESTRICTED:
         _share_volumes(spec)
 
 

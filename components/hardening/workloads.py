@@ -9,15 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ..api.problems import did_you_mean
 from ..api.tables import table
 from ..fleet.demand import ZONE_LABEL
 from ..fleet.objects import DEPLOYMENT, Object, new_object
 from ..fleet.rendered import Rendered
 from ..fleet.workloads import Workload
 from .pods import Exemption, exemptions, secure
+from .words import PodSecurity, Priority
 
-POD_SECURITY = ("restricted", "baseline", "none")
 _CLASS_PREFIX = "inference-"
 
 
@@ -26,27 +25,16 @@ class Hardening:
     """What to ask of workloads.
 
     Attributes:
-        pod_security: Profile that pods shall meet as far as images allow: ``restricted``, ``baseline`` or ``none``.
+        pod_security: Profile that pods shall meet as far as images allow.
         disruption_budgets: Whether a drain may take only one replica at a time.
         topology_spread: Whether replicas shall be spread over zones, where there is room.
-        priority: ``critical``, ``standard`` or ``batch``; None for no class.
+        priority: Which other models make room; None for no class.
     """
 
-    pod_security: str = "none"
+    pod_security: PodSecurity = PodSecurity.NONE
     disruption_budgets: bool = False
     topology_spread: bool = False
-    priority: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse words that are not in the vocabulary."""
-        known = tuple(_classes())
-        for name, value, words in (
-            ("pod_security", self.pod_security, POD_SECURITY),
-            ("priority", self.priority or known[0], known),
-        ):
-            if value not in words:
-                hint = did_you_mean(value, words)
-                raise ValueError(f"{name} must be one of {', '.join(words)}, found {value!r}{hint}")
+    priority: Priority | None = None
 
 
 def harden(item: Rendered, options: Hardening) -> Rendered:
@@ -105,7 +93,7 @@ def _classes() -> Mapping[str, Object]:
 
 
 def _harden_pod(spec: Object, options: Hardening) -> None:
-    if options.pod_security != "none":
+    if options.pod_security != PodSecurity.NONE:
         secure(spec, options.pod_security)
     if options.priority:
         spec.setdefault("priorityClassName", _CLASS_PREFIX + options.priority)

@@ -8,7 +8,9 @@ from ..aws.names import LOAD_BALANCER_CONTROLLER
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.door import ENVOY_NAMESPACE, FrontDoorPlan
+from ..front_door.words import Exposure
 from ..hardening.network_policies import Allowed, network_policies
+from ..hardening.words import PodSecurity
 from ..hardening.workloads import Hardening, harden, restricted_exemptions
 from ..prerequisites.charts import charts
 from .environment import Environment
@@ -27,7 +29,7 @@ def check_access(door: FrontDoorPlan, environment: Environment) -> Iterator[Prob
     missing = [name for name in charts_for(door, environment) if name not in environment.present]
     if missing and environment.cluster and not environment.install:
         reason = (
-            f"{environment.door.expose!r} needs {', '.join(missing)}; set prerequisites.install to true, or name "
+            f"'{environment.door.expose}' needs {', '.join(missing)}; set prerequisites.install to true, or name "
             "those that are in the cluster under prerequisites.present"
         )
         yield Problem(file, 0, "", "", "frontDoor.expose", reason)
@@ -51,7 +53,7 @@ def hardened(fleet: Fleet, environment: Environment) -> Fleet:
 
 def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
     """Warn of pods that stay outside the profile that the environment asks for: one line per reason."""
-    if environment.hardening.pod_security != "restricted":
+    if environment.hardening.pod_security != PodSecurity.RESTRICTED:
         return
     found: dict[tuple[str, str], list[str]] = {}
     for item in fleet.rendered:
@@ -66,7 +68,7 @@ def policies_of(fleet: Fleet, environment: Environment, *, monitored: bool) -> t
     """Return who may connect to the models: behind a gateway nobody but it and what scrapes."""
     if not environment.network_policies:
         return ()
-    behind = environment.door.expose == "gateway"
+    behind = environment.door.expose == Exposure.GATEWAY
     allowed = Allowed(
         gateway_namespace=ENVOY_NAMESPACE if behind else None,
         monitoring_namespace=charts()["prometheus"].namespace if monitored else None,
@@ -82,10 +84,10 @@ def namespace_labels(environment: Environment) -> dict[str, str]:
     Nothing is refused: templates of one's own may need more, and their pods would silently not come.
     """
     asked = environment.hardening.pod_security
-    if asked == "none" or environment.operated:
+    if asked == PodSecurity.NONE or environment.operated:
         return {}
-    return {f"pod-security.kubernetes.io/{mode}": asked for mode in ("audit", "warn")}
+    return {f"pod-security.kubernetes.io/{mode}": asked.value for mode in ("audit", "warn")}
 
 
 def _by_load_balancer(environment: Environment) -> bool:
-    return environment.door.expose == "load-balancer"
+    return environment.door.expose == Exposure.LOAD_BALANCER

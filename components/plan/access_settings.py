@@ -1,10 +1,10 @@
 """The settings about who reaches the models, and what their pods may do."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from ..front_door.settings import Auth, FrontDoor, Tls
+from ..front_door.words import AuthKind, Exposure, IssuerKind, TlsKind
+from ..hardening.words import PodSecurity, Priority
 from ..hardening.workloads import Hardening
 from .section import Flag, Section
 
@@ -12,16 +12,16 @@ from .section import Flag, Section
 class TlsSettings(Section):
     """Who encrypts, and with which certificate."""
 
-    kind: Literal["none", "cert-manager", "acm"] = "none"
+    kind: TlsKind = TlsKind.NONE
     issuer: str | None = None
-    issuer_kind: Literal["ClusterIssuer", "Issuer"] = "ClusterIssuer"
+    issuer_kind: IssuerKind = IssuerKind.CLUSTER
     certificate_arn: str | None = None
 
 
 class AuthSettings(Section):
     """Who may call."""
 
-    kind: Literal["none", "api-key", "jwt"] = "none"
+    kind: AuthKind = AuthKind.NONE
     secrets: list[str] = Field(default_factory=list)
     issuer: str | None = None
     jwks_uri: str | None = None
@@ -31,7 +31,7 @@ class AuthSettings(Section):
 class FrontDoorSettings(Section):
     """How clients outside the cluster reach the models."""
 
-    expose: Literal["none", "gateway", "load-balancer"] = "none"
+    expose: Exposure = Exposure.NONE
     host: str | None = None
     tls: TlsSettings = Field(default_factory=TlsSettings)
     auth: AuthSettings = Field(default_factory=AuthSettings)
@@ -61,10 +61,10 @@ class FrontDoorSettings(Section):
 class HardeningSettings(Section):
     """What pods and their workloads are held to."""
 
-    pod_security: Literal["restricted", "baseline", "none"] = "none"
+    pod_security: PodSecurity = PodSecurity.NONE
     disruption_budgets: Flag = False
     topology_spread: Flag = False
-    priority: Literal["critical", "standard", "batch"] | None = None
+    priority: Priority | None = None
     network_policies: Flag = False
 
     def hardening(self) -> Hardening:

@@ -1,10 +1,12 @@
 """What is wrong with settings, in words: the same for a stack's file and for the arguments of a component."""
 
+import re
 import typing
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from ..api.problems import did_you_mean
 from .section import Section
@@ -46,7 +48,13 @@ def faults(error: ValidationError, settings: type[Section], *, by_name: bool = F
         elif detail["type"] == "model_type":
             yield Fault(path, f"input should be a map{found}")
         else:
-            yield Fault(path, f"{reason[0].lower()}{reason[1:]}{found}")
+            hint = _nearest(detail) if detail["type"] == "enum" else ""
+            yield Fault(path, f"{reason[0].lower()}{reason[1:]}{found}{hint}")
+
+
+def _nearest(detail: ErrorDetails) -> str:
+    words = re.findall(r"'([^']+)'", detail.get("ctx", {}).get("expected", ""))
+    return did_you_mean(str(detail["input"]), words)
 
 
 def keys_below(settings: type[Section], path: Sequence[str | int], *, by_name: bool = False) -> list[str]:

@@ -12,7 +12,9 @@ from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Edition, WorkloadChoice
 from components.front_door.door import FrontDoor, front_door
+from components.front_door.words import Exposure
 from components.hardening.network_policies import Allowed, network_policies
+from components.hardening.words import PodSecurity, Priority
 from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
 from components.plan.rendering import render_fleet
 from tests.stacks.shipped import ROOT
@@ -20,7 +22,7 @@ from workbench.kube import Kube, KubeError
 
 MANAGER = "test-pod-security"
 LEVELS = ("restricted", "baseline", "privileged")
-ALL = Hardening("restricted", disruption_budgets=True, topology_spread=True, priority="standard")
+ALL = Hardening(PodSecurity.RESTRICTED, disruption_budgets=True, topology_spread=True, priority=Priority.STANDARD)
 ROOT_ONLY = {"root"}
 EXEMPT: dict[str, set[str]] = {
     "deepseek-two-flavors": ROOT_ONLY,
@@ -146,8 +148,8 @@ def test_as_rendered_no_model_meets_restricted(ready: Kube) -> None:
         assert refusals(ready, pods(item, space("restricted"))), item.name
 
 
-@pytest.mark.parametrize("level", ["restricted", "baseline"])
-def test_baseline_forbids_only_folders_of_the_node(ready: Kube, level: str) -> None:
+@pytest.mark.parametrize("level", [PodSecurity.RESTRICTED, PodSecurity.BASELINE])
+def test_baseline_forbids_only_folders_of_the_node(ready: Kube, level: PodSecurity) -> None:
     for item in models():
         said = refusals(ready, pods(harden(item, Hardening(level)), space("baseline")))
         assert bool(said) is ("hostPath" in EXEMPT.get(item.name, set())), (item.name, said)
@@ -213,14 +215,14 @@ def test_network_policies_are_accepted(ready: Kube, allowed: Allowed) -> None:
 def test_priority_classes_are_accepted_and_resolved(ready: Kube) -> None:
     values = {body["metadata"]["name"]: body["value"] for body in priority_classes()}
     (item,) = (item for item in models() if item.name == "tiny-ollama")
-    for name in ("critical", "standard", "batch"):
-        (pod,) = pods(harden(item, Hardening("restricted", priority=name)), space("restricted"))
+    for name in Priority:
+        (pod,) = pods(harden(item, Hardening(PodSecurity.RESTRICTED, priority=name)), space("restricted"))
         stored = ready.apply(pod, manager=MANAGER, dry_run=True)
         assert stored["spec"]["priority"] == values[f"inference-{name}"]
 
 
 def test_load_balancers_are_accepted(ready: Kube) -> None:
-    plan = front_door(shipped(), FrontDoor("load-balancer", internal=True))
+    plan = front_door(shipped(), FrontDoor(Exposure.LOAD_BALANCER, internal=True))
     assert len(plan.objects) == len(models())
     for body in plan.objects:
         stored = ready.apply(body, manager=MANAGER, dry_run=True)

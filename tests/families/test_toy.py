@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from components.families import load, parse
 from components.fleet.rendered import Fleet
 from components.front_door.settings import FrontDoor
+from components.front_door.words import Exposure
+from components.hardening.words import PodSecurity
 from components.hardening.workloads import Hardening
 from components.nodes.groups import node_groups
 from components.plan.environment import Environment
@@ -145,7 +147,7 @@ class TestPlan:
         assert sorted(chain.needs["prometheus"]) == ["Nudge/more-of-chat", "Nudge/more-of-duo"]
 
     def test_the_door_leads_to_each_endpoint(self) -> None:
-        door = FrontDoor(expose="gateway", internal=True, allow_anonymous=True)
+        door = FrontDoor(expose=Exposure.GATEWAY, internal=True, allow_anonymous=True)
         objects = planned(Environment(door=door)).door.objects
         (route,) = (body for body in objects if body["kind"] == "AIGatewayRoute")
         models = [rule["matches"][0]["headers"][0]["value"] for rule in route["spec"]["rules"]]
@@ -154,7 +156,9 @@ class TestPlan:
         assert backends == {"duo-first", "duo-second", "chat"}
 
     def test_policies_and_hardening(self) -> None:
-        found = planned(Environment(network_policies=True, hardening=Hardening("baseline", disruption_budgets=True)))
+        found = planned(
+            Environment(network_policies=True, hardening=Hardening(PodSecurity.BASELINE, disruption_budgets=True))
+        )
         policies = {p["metadata"]["name"]: p["spec"] for p in found.policies}
         assert set(policies) == {"duo-first", "duo-second", "chat"}
         assert policies["duo-second"]["podSelector"]["matchLabels"]["toy.example/stage"] == "second"

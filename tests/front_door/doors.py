@@ -5,16 +5,19 @@ from typing import Any
 
 from components.fleet.rendered import Fleet
 from components.front_door.door import Auth, FrontDoor, FrontDoorPlan, Tls, front_door
+from components.front_door.words import AuthKind, Exposure, TlsKind
 from tests.fleets import GPU, fleet_of, open_model, playground
 
 Object = dict[str, Any]
 ARN = "arn:aws:acm:eu-west-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
-KEYS = Auth("api-key", secrets=("team-keys",))
-TOKENS = Auth("jwt", issuer="https://id.example.com", jwks_uri="https://id.example.com/keys", audiences=("models",))
-ISSUED = Tls("cert-manager", issuer="letsencrypt")
-PUBLIC = FrontDoor("gateway", host="models.example.com", tls=ISSUED, auth=KEYS)
-PRIVATE = FrontDoor("gateway", internal=True, allow_anonymous=True)
-BALANCERS = FrontDoor("load-balancer", internal=True)
+KEYS = Auth(AuthKind.API_KEY, secrets=("team-keys",))
+TOKENS = Auth(
+    AuthKind.JWT, issuer="https://id.example.com", jwks_uri="https://id.example.com/keys", audiences=("models",)
+)
+ISSUED = Tls(TlsKind.CERT_MANAGER, issuer="letsencrypt")
+PUBLIC = FrontDoor(Exposure.GATEWAY, host="models.example.com", tls=ISSUED, auth=KEYS)
+PRIVATE = FrontDoor(Exposure.GATEWAY, internal=True, allow_anonymous=True)
+BALANCERS = FrontDoor(Exposure.LOAD_BALANCER, internal=True)
 GATEWAY = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "inference-gateway"}
 BALANCED = ("loadBalancer.ingress[0].hostname", "loadBalancer.ingress[0].ip")
 """Of a Service's status (core/v1 LoadBalancerIngress): a cloud sets one of the two."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from components.front_door.door import Auth, FrontDoor, FrontDoorPlan, Tls, front_door
+from components.front_door.words import TlsKind
 from components.prerequisites.charts import charts
 from tests.front_door.doors import (
     ARN,
@@ -105,7 +106,7 @@ def test_the_certificate_is_the_one_that_the_listener_serves() -> None:
 
 
 def test_with_acm_the_load_balancer_encrypts() -> None:
-    plan = made(replace(PUBLIC, tls=Tls("acm", certificate_arn=ARN)))
+    plan = made(replace(PUBLIC, tls=Tls(TlsKind.ACM, certificate_arn=ARN)))
     (listener,) = one(plan, "Gateway")["spec"]["listeners"]
     assert (listener["protocol"], listener["port"], "tls" in listener) == ("HTTP", 443, False)
     service = one(plan, "EnvoyProxy")["spec"]["provider"]["kubernetes"]["envoyService"]
@@ -123,7 +124,7 @@ def test_with_acm_the_load_balancer_encrypts() -> None:
     assert plan.endpoints[0].url == "https://models.example.com/v1"
 
 
-@pytest.mark.parametrize("tls", [ISSUED, Tls("acm", certificate_arn=ARN)])
+@pytest.mark.parametrize("tls", [ISSUED, Tls(TlsKind.ACM, certificate_arn=ARN)])
 def test_where_tls_is_on_nothing_listens_in_clear(tls: Tls) -> None:
     listeners = one(made(replace(PUBLIC, tls=tls)), "Gateway")["spec"]["listeners"]
     assert [listener["port"] for listener in listeners] == [443]

@@ -5,12 +5,13 @@ from typing import Any
 import kubernetes_validate  # type: ignore[import-untyped]
 
 from components.fleet.rendered import Rendered
+from components.hardening.words import PodSecurity, Priority
 from components.hardening.workloads import Hardening, harden
 from tests.fleets import GPU, fleet_of, open_model, playground, runner, service
 
 Object = dict[str, Any]
-RESTRICTED = Hardening("restricted")
-ALL = Hardening("restricted", disruption_budgets=True, topology_spread=True, priority="standard")
+RESTRICTED = Hardening(PodSecurity.RESTRICTED)
+ALL = Hardening(PodSecurity.RESTRICTED, disruption_budgets=True, topology_spread=True, priority=Priority.STANDARD)
 TWO_NODES = [{"name": "two", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "1", "PP": "2"}}]
 CPU = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}
 ELASTIC = {

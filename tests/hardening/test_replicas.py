@@ -3,6 +3,7 @@
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 
+from components.hardening.words import Priority
 from components.hardening.workloads import Hardening, harden, priority_classes
 from tests.fleets import open_model, playground
 from tests.hardening.hardened import ELASTIC, TWO_NODES, Object, hardened, kinds, model, rendered
@@ -78,8 +79,8 @@ def test_priority_classes() -> None:
         kubernetes_validate.validate(body, "1.36", strict=True)
 
 
-@pytest.mark.parametrize("name", ["critical", "standard", "batch"])
-def test_a_workload_has_the_class_that_was_chosen(name: str) -> None:
+@pytest.mark.parametrize("name", Priority)
+def test_a_workload_has_the_class_that_was_chosen(name: Priority) -> None:
     spec = hardened(model(), Hardening(priority=name))
     assert spec["priorityClassName"] in {body["metadata"]["name"] for body in priority_classes()}
     assert spec["priorityClassName"] == f"inference-{name}"

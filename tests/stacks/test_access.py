@@ -254,6 +254,15 @@ class TestRefusals:
         [
             ({"frontDoor": {"expose": "load-balancer"}}, "frontDoor.internal: must be true"),
             ({"frontDoor": {"expose": "gatway"}}, "'none', 'gateway' or 'load-balancer'"),
+            ({"frontDoor": {"expose": "gatway"}}, "found 'gatway'; did you mean 'gateway'?"),
+            ({"frontDoor": {"tls": {"kind": "ACM"}}}, "'cert-manager' or 'acm', found 'ACM'; did you mean 'acm'?"),
+            ({"frontDoor": {"tls": {"issuerKind": "clusterissuer"}}}, "did you mean 'ClusterIssuer'?"),
+            (
+                {"frontDoor": {"auth": {"kind": "apikey"}}},
+                "frontDoor.auth.kind: input should be 'none', 'api-key' or",
+            ),
+            ({"hardening": {"podSecurity": "Restricted"}}, "found 'Restricted'; did you mean 'restricted'?"),
+            ({"hardening": {"priority": "standart"}}, "hardening.priority: input should be 'critical', 'standard'"),
             ({"frontDoor": {"exposes": "none"}}, "frontDoor.exposes: unknown key; did you mean 'expose'?"),
             (
                 {"frontDoor": INTERNAL, "prerequisites": {}},
