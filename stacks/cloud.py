@@ -27,7 +27,7 @@ from .settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Cloud:
+class CloudCluster:
     """A cluster in AWS for models to run in.
 
     Attributes:
@@ -40,7 +40,7 @@ class Cloud:
     exports: Mapping[str, Any] = field(default_factory=dict)
 
 
-def make_cloud(settings: Settings, planned: Plan) -> Cloud:
+def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     """Register everything in AWS that the models of a stack need, but for their nodes."""
     aws = pulumi_aws.Provider("aws", region=settings.region)
     network = Network("network", _network_args(settings), _with(aws))
@@ -48,7 +48,7 @@ def make_cloud(settings: Settings, planned: Plan) -> Cloud:
     after = network.endpoints if settings.network.nat_gateways == NatGateways.NONE else []
     options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
     cluster = Cluster("cluster", _cluster_args(settings, network), options)
-    made = _Nodes(settings, planned.cloud_groups, network, cluster, aws)
+    made = _ModelNodes(settings, planned.cloud_groups, network, cluster, aws)
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         made.prepare_karpenter()
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
@@ -67,7 +67,7 @@ def make_cloud(settings: Settings, planned: Plan) -> Cloud:
         "kubeconfig": cluster.kubeconfig,
         "vcpus": vcpus(planned.cloud_groups),
     }
-    return Cloud(cluster.provider, site, exports)
+    return CloudCluster(cluster.provider, site, exports)
 
 
 def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:
@@ -127,7 +127,7 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
 
 
 @dataclass(slots=True)
-class _Nodes:
+class _ModelNodes:
     """Registers the nodes, and the identities of who makes them."""
 
     settings: Settings

@@ -15,7 +15,7 @@ from components.aws.environment import AwsEnvironment
 from components.aws.nodes.place import SettingsPlace
 from components.aws.subnets import CIDR
 from components.aws.words import Provisioner
-from components.plan.faults import Fault, faults
+from components.plan.faults import SettingsFault, faults
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
 from components.prerequisites.needed import Cloud, ClusterFacts
@@ -168,7 +168,7 @@ def _structure(key: str, value: object, file: str, problems: list[str]) -> objec
         return [] if key in _LISTS else {}
 
 
-def _explain(fault: Fault, file: str) -> str:
+def _explain(fault: SettingsFault, file: str) -> str:
     path = ".".join(map(str, fault.path))
     if fault.unknown:
         return f"{file}: {PROJECT}:{path}: {fault.reason}"

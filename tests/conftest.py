@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cluster.binaries import Found, NoControlPlaneError, find
-from workbench.cluster.cluster import Cluster, Running
+from workbench.cluster.cluster import Running, SimulatedCluster
 from workbench.kube import Kube
 
 
@@ -30,7 +30,7 @@ def cluster_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def cluster(cluster_folder: Path, programs: Found) -> Iterator[Running]:
     """A control plane of the test session's own, stopped at its end. One that does not start is a failure."""
-    made = Cluster(cluster_folder)
+    made = SimulatedCluster(cluster_folder)
     try:
         yield made.start(lambda _: programs)
     finally:

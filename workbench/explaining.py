@@ -13,7 +13,7 @@ from .rendering import Runtimes, Workload
 
 if TYPE_CHECKING:
     from components.api.load import Loaded
-    from components.plan.explain import Row
+    from components.plan.explain import ExplainedField
 
 _SAMPLES = Path("stacks/models")
 _MOST = 4
@@ -56,7 +56,7 @@ def explain(
     _show([row for subject in subjects for row in explained(subject, manifests.resources, planned)], whole=whole)
 
 
-def _show(rows: "Sequence[Row]", *, whole: bool) -> None:
+def _show(rows: "Sequence[ExplainedField]", *, whole: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -22,7 +22,7 @@ STATE_DIR = ".workbench"
 _QUIET_SECONDS = 15.0
 
 
-class Engine(enum.StrEnum):
+class Deployer(enum.StrEnum):
     """Who deploys."""
 
     AUTO = "auto"
@@ -39,7 +39,7 @@ class Format(enum.StrEnum):
 
 Stack = Annotated[str, typer.Option(help="Stack to use; Pulumi.<stack>.yaml holds its settings.")]
 Who = Annotated[
-    Engine,
+    Deployer,
     typer.Option(help="auto uses the Pulumi CLI if it is on the PATH, otherwise the local engine."),
 ]
 Kubeconfig = Annotated[
@@ -68,7 +68,7 @@ class _Call:
     """What every command is given."""
 
     stack: str
-    engine: Engine
+    engine: Deployer
     kubeconfig: str
     cwd: Path
     options: dict[str, Any] = field(default_factory=dict)
@@ -81,24 +81,24 @@ class _Call:
         """Return the Pulumi CLI when it is what shall deploy."""
         from .engine.pulumi_cli import PulumiCli, installed
 
-        if self.engine is Engine.LOCAL:
+        if self.engine is Deployer.LOCAL:
             return None
         if installed():
             return PulumiCli(self.cwd, self.stack, self.state_dir, self.kubeconfig)
-        if self.engine is Engine.PULUMI:
+        if self.engine is Deployer.PULUMI:
             raise WorkbenchError("there is no pulumi on PATH; install the Pulumi CLI, or use --engine local")
         return None
 
     def local(self, status: Callable[[str], None] = lambda _: None) -> "LocalEngine":
         """Return the local engine."""
-        from .engine.local import LocalEngine, Options
+        from .engine.local import LocalEngine, RunOptions
         from .engine.project import load_project
 
         given = str(Path(self.kubeconfig).resolve()) if self.kubeconfig else ""
         if given and not Path(given).is_file():
             raise WorkbenchError(f"--kubeconfig: there is no file {self.kubeconfig}")
         project = load_project(self.cwd, self.stack, {"kubeconfig": given} if given else None)
-        options: Options = Options(kubeconfig=given, status=status, **self.options)
+        options: RunOptions = RunOptions(kubeconfig=given, status=status, **self.options)
         if options.offline and not (self.cwd / project.kubeconfig).is_file():
             stand_in = {"kubeconfig": str(_stand_in(self.state_dir))}
             project = load_project(self.cwd, self.stack, stand_in)
@@ -108,7 +108,7 @@ class _Call:
 def up(
     *,
     stack: Stack = "local",
-    engine: Who = Engine.AUTO,
+    engine: Who = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     yes: Yes = False,
     cwd: Cwd = Path(),
@@ -140,7 +140,7 @@ def up(
 def preview(
     *,
     stack: Stack = "local",
-    engine: Who = Engine.AUTO,
+    engine: Who = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     cwd: Cwd = Path(),
     offline: Offline = False,
@@ -157,7 +157,7 @@ def preview(
 def destroy(
     *,
     stack: Stack = "local",
-    engine: Who = Engine.AUTO,
+    engine: Who = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     yes: Yes = False,
     cwd: Cwd = Path(),
@@ -177,7 +177,7 @@ def destroy(
 def outputs(
     *,
     stack: Stack = "local",
-    engine: Who = Engine.AUTO,
+    engine: Who = Deployer.AUTO,
     cwd: Cwd = Path(),
     output: Annotated[Format, typer.Option(help="text, or json for other programs.")] = Format.TEXT,
 ) -> None:
@@ -247,13 +247,13 @@ def _started(call: _Call) -> bool:
     from rich.console import Console
 
     from .cluster.binaries import NoControlPlaneError
-    from .cluster.cluster import Cluster
+    from .cluster.cluster import SimulatedCluster
     from .cluster.commands import shown_progress
 
     console = Console(stderr=True, highlight=False, markup=False)
     try:
         with shown_progress(console) as progress:
-            running = Cluster(call.state_dir).start(progress=progress)
+            running = SimulatedCluster(call.state_dir).start(progress=progress)
     except NoControlPlaneError as error:
         call.options = {"offline": True}
         call.local().preview()

@@ -103,7 +103,7 @@ def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
 
     Never raises for what it finds: an absent file, bad YAML or a wrong field is a problem.
     """
-    reader = _Reader(kinds)
+    reader = _ManifestReader(kinds)
     with paused_collection():
         for file in _files(paths, reader.problems):
             text = _text(file, reader.problems)
@@ -114,7 +114,7 @@ def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
 
 def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
     """Read manifests from text."""
-    reader = _Reader(kinds)
+    reader = _ManifestReader(kinds)
     with paused_collection():
         reader.read(text, file)
     return Manifests(tuple(reader.resources), tuple(reader.problems))
@@ -122,7 +122,7 @@ def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
 
 def objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Manifests:
     """Take manifests that a program has as data, each an object in wire form."""
-    reader = _Reader(kinds)
+    reader = _ManifestReader(kinds)
     for value in values:
         reader.take(value, file)
     return Manifests(tuple(reader.resources), tuple(reader.problems))
@@ -172,7 +172,7 @@ def _file_problem(path: Path, reason: str, line: int = 1, severity: Severity = S
     return Problem(str(path), line, "", "", "", reason, severity)
 
 
-class _Reader:
+class _ManifestReader:
     """Collects resources and problems, whatever the text."""
 
     def __init__(self, kinds: Kinds) -> None:

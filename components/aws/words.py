@@ -12,7 +12,7 @@ class Provisioner(Word):
     """Karpenter, as its pools allow."""
 
 
-class Image(Word):
+class NodeImage(Word):
     """What nodes boot."""
 
     AL2023 = "al2023"

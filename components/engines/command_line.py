@@ -25,7 +25,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class FlagUse:
     """A flag among the arguments, or an argument that belongs to none.
 
     Attributes:
@@ -102,16 +102,16 @@ def last_value(table: EngineFlags, args: Sequence[str], name: str, version: Vers
     return found[-1] if wanted and found else None
 
 
-def split(table: EngineFlags, args: Sequence[str], version: Version | None) -> tuple[Use, ...]:
+def split(table: EngineFlags, args: Sequence[str], version: Version | None) -> tuple[FlagUse, ...]:
     """Return the uses of flags in order; what follows an unknown flag may be its value and is left out."""
-    uses: list[Use] = []
+    uses: list[FlagUse] = []
     position = 0
     while position < len(args):
         if args[position] == "--" and table.style != LLAMA:
-            uses += (Use(at, args[at], stray=True) for at in range(position + 1, len(args)))
+            uses += (FlagUse(at, args[at], stray=True) for at in range(position + 1, len(args)))
             break
         if not _is_flag(table, args[position]):
-            uses.append(Use(position, args[position], stray=True))
+            uses.append(FlagUse(position, args[position], stray=True))
             position += 1
             continue
         use = _use(table, args, position, version)
@@ -140,7 +140,7 @@ def _is_flag(table: EngineFlags, arg: str) -> bool:
     return table.find(arg.partition("=")[0]) is not None or not any(letter.isspace() for letter in arg)
 
 
-def _use(table: EngineFlags, args: Sequence[str], position: int, version: Version | None) -> Use:
+def _use(table: EngineFlags, args: Sequence[str], position: int, version: Version | None) -> FlagUse:
     arg = args[position]
     name, joint, value = arg.partition("=")
     joined = (Value(value, position),) if joint else ()
@@ -149,18 +149,18 @@ def _use(table: EngineFlags, args: Sequence[str], position: int, version: Versio
         owner = find(table, name.partition(".")[0], version)
         if owner is not None:
             given = joined or _following(table, args, position, 1)
-            return Use(position, name, owner, given, joined=bool(joint), dotted=True)
+            return FlagUse(position, name, owner, given, joined=bool(joint), dotted=True)
     if flag is None and table.style in (ARGPARSE, CLAP) and not arg.startswith("--"):
         short = table.find(arg[:_SHORT])
         if short is not None:
-            return Use(position, arg[:_SHORT], short, (Value(arg[_SHORT:].removeprefix("="), position),))
+            return FlagUse(position, arg[:_SHORT], short, (Value(arg[_SHORT:].removeprefix("="), position),))
     if flag is None or joint:
-        return Use(position, name, flag, joined, joined=bool(joint))
+        return FlagUse(position, name, flag, joined, joined=bool(joint))
     form = flag.at(version)
     if not form.takes_value or table.dashed(name) in flag.negatives:
-        return Use(position, name, flag)
+        return FlagUse(position, name, flag)
     most = form.nargs if isinstance(form.nargs, int) else None if form.nargs in ("*", "+") else 1
-    return Use(position, name, flag, _following(table, args, position, most))
+    return FlagUse(position, name, flag, _following(table, args, position, most))
 
 
 def _following(table: EngineFlags, args: Sequence[str], position: int, most: int | None) -> tuple[Value, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ..api.findings import Findings
 from ..api.problems import Severity, did_you_mean
-from .command_line import Use, split, start_of
+from .command_line import FlagUse, split, start_of
 from .flags import CLAP, LLAMA, EngineFlags, flags_of
 from .rows import BOOL, SWITCH, Flag, Form, Version
 from .values import expected, fault, is_filled_later
@@ -91,7 +91,7 @@ def report(
             findings.record(f"{path}[{index}]", finding.reason, finding.severity)
 
 
-def _use(use: Use, engine: _Engine) -> Iterator[Finding]:
+def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
     flag = use.flag
     if flag is None:
         yield _unknown(use, engine)
@@ -104,7 +104,7 @@ def _use(use: Use, engine: _Engine) -> Iterator[Finding]:
         yield from _given(use, flag, flag.at(engine.version), engine)
 
 
-def _unknown(use: Use, engine: _Engine) -> Finding:
+def _unknown(use: FlagUse, engine: _Engine) -> Finding:
     known = [name for flag in engine.table.flags if flag.span.is_in(engine.version) for name in flag.names]
     hint = did_you_mean(engine.table.dashed(use.name), known) or "; check its spelling, or remove it"
     return Finding(use.position, Severity.WARNING, f"{use.name} is not among the flags of {engine.title}{hint}")
@@ -134,7 +134,7 @@ def _remedy(flag: Flag, otherwise: str) -> str:
     return f"write {flag.instead}" if flag.instead else otherwise
 
 
-def _given(use: Use, flag: Flag, form: Form, engine: _Engine) -> Iterator[Finding]:
+def _given(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Finding]:
     """Find what is wrong with the values that a known flag is given, or lacks."""
     negative = engine.table.dashed(use.name) in flag.negatives
     if use.joined and engine.table.style == LLAMA:
@@ -157,20 +157,20 @@ def _given(use: Use, flag: Flag, form: Form, engine: _Engine) -> Iterator[Findin
                 yield Finding(value.position, *wrong)
 
 
-def _is_short(use: Use, form: Form) -> bool:
+def _is_short(use: FlagUse, form: Form) -> bool:
     least = form.nargs if isinstance(form.nargs, int) else int(form.nargs not in ("?", "*"))
     return len(use.values) < (1 if use.dotted else least)
 
 
-def _no_value(use: Use, text: str, flag: Flag, form: Form) -> str:
+def _no_value(use: FlagUse, text: str, flag: Flag, form: Form) -> str:
     off = f", or {flag.negatives[0]} to turn it off" if form.type == BOOL and flag.negatives else ""
     return f"{use.name} takes no value, found {text!r}; write {use.name} alone{off}"
 
 
-def _strays(uses: tuple[Use, ...], engine: _Engine) -> Iterator[Finding]:
+def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
     """Find arguments that belong to no flag, beyond those that the engine takes: ``serve`` and a model for vLLM."""
     left = engine.table.positionals
-    before: Use | None = None
+    before: FlagUse | None = None
     for use in uses:
         if use.stray and not is_filled_later(use.name) and not (left and use.position == 0 and use.name == "serve"):
             flag = before.flag if before and not before.values else None
@@ -185,9 +185,9 @@ def _strays(uses: tuple[Use, ...], engine: _Engine) -> Iterator[Finding]:
         before = use
 
 
-def _repeats(uses: tuple[Use, ...], engine: _Engine) -> Iterator[Finding]:
+def _repeats(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
     """Find flags that are given again: the last one counts, and Rust's clap takes none of them twice."""
-    last: dict[str, Use] = {}
+    last: dict[str, FlagUse] = {}
     for use in reversed(uses):
         if use.flag is None or use.dotted:
             continue
@@ -203,11 +203,11 @@ def _repeats(uses: tuple[Use, ...], engine: _Engine) -> Iterator[Finding]:
             yield Finding(use.position, Severity.WARNING, reason)
 
 
-def _is_off(use: Use, engine: _Engine) -> bool:
+def _is_off(use: FlagUse, engine: _Engine) -> bool:
     return use.flag is not None and engine.table.dashed(use.name) in use.flag.negatives
 
 
-def _exclusions(uses: tuple[Use, ...]) -> Iterator[Finding]:
+def _exclusions(uses: tuple[FlagUse, ...]) -> Iterator[Finding]:
     """Find flags that must not be given together."""
     given = {use.flag.name: use for use in uses if use.flag}
     for use in given.values():

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .command_line import Use, split, start_of
+from .command_line import FlagUse, split, start_of
 from .flags import CLAP, EngineFlags, arguments, flags_of
 from .rows import ENUM, SWITCH, Flag, Version
 
@@ -69,7 +69,7 @@ def without_repeated(engine: str, args: Sequence[str], user: Sequence[str], tag:
 
 
 def _fitted(
-    use: Use, args: Sequence[str], table: EngineFlags, tag: str, version: Version | None
+    use: FlagUse, args: Sequence[str], table: EngineFlags, tag: str, version: Version | None
 ) -> tuple[int, Sequence[str]]:
     """Return where the arguments go on behind a use, and how it is written."""
     end = max([use.position, *(value.position for value in use.values)]) + 1

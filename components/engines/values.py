@@ -25,7 +25,7 @@ _WORDS = {
 }
 
 
-class Fault(NamedTuple):
+class ValueFault(NamedTuple):
     """What is wrong with a value; ``error`` where the engine refuses it, else ``warning``."""
 
     severity: Severity
@@ -37,7 +37,7 @@ def is_filled_later(text: str) -> bool:
     return _FILLED_LATER.search(text) is not None
 
 
-def fault(name: str, text: str, form: Form, table: EngineFlags, version: Version | None) -> Fault | None:
+def fault(name: str, text: str, form: Form, table: EngineFlags, version: Version | None) -> ValueFault | None:
     """Return what is wrong with the value of the flag ``name``; None if nothing is."""
     if is_filled_later(text) or (table.dotted and text in _NONE):
         return None
@@ -45,7 +45,7 @@ def fault(name: str, text: str, form: Form, table: EngineFlags, version: Version
         return _choice_fault(name, text, form, version)
     if _is_of(text, form, table):
         return None
-    return Fault(Severity.ERROR, f"{name} must be {expected(form, version)}, found {text!r}; correct it")
+    return ValueFault(Severity.ERROR, f"{name} must be {expected(form, version)}, found {text!r}; correct it")
 
 
 def expected(form: Form, version: Version | None) -> str:
@@ -57,20 +57,22 @@ def expected(form: Form, version: Version | None) -> str:
     return f"{_WORDS[form.type]}{limits}{''.join(f' or {word}' for word in form.words)}".rstrip(",")
 
 
-def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> Fault | None:
+def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> ValueFault | None:
     allowed = form.allowed(version)
     choice = form.choice(text)
     if choice is None:
         hint = did_you_mean(text, allowed) or "; choose one of them"
         reason = f"{name} must be {expected(form, version)}, found {text!r}{hint}"
-        return Fault(Severity.WARNING if form.open else Severity.ERROR, reason)
+        return ValueFault(Severity.WARNING if form.open else Severity.ERROR, reason)
     if not choice.span.is_in(version):
         when = "no longer" if choice.span.is_over(version) else "not yet"
         hint = did_you_mean(text, allowed) or "; choose one of them"
-        return Fault(Severity.ERROR, f"{name} {when} takes {text!r} in this version, but {_listed(allowed)}{hint}")
+        return ValueFault(
+            Severity.ERROR, f"{name} {when} takes {text!r} in this version, but {_listed(allowed)}{hint}"
+        )
     if choice.span.is_deprecated(version):
         others = [value for value in allowed if value != choice.value]
-        return Fault(Severity.WARNING, f"{text!r} of {name} is deprecated; choose among {_listed(others)}")
+        return ValueFault(Severity.WARNING, f"{text!r} of {name} is deprecated; choose among {_listed(others)}")
     return None
 
 

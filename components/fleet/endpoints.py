@@ -7,7 +7,7 @@ from .origins import Origin
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class WeightsOwner:
     """Which resource says what the weights of a model are: two of one name may be two models."""
 
     kind: str
@@ -50,7 +50,7 @@ class Endpoint:
     api: str
     port: int
     backends: tuple[Backend, ...]
-    weights: Weights
+    weights: WeightsOwner
     origin: Origin
     body: Object | None = None
 

@@ -15,7 +15,7 @@ from .settings import (
     ENVOY_GATEWAY,
     ENVOY_NAMESPACE,
     Auth,
-    FrontDoor,
+    Door,
     Tls,
     check_door,
 )
@@ -29,7 +29,7 @@ __all__ = [
     "ENVOY_NAMESPACE",
     "AddressOf",
     "Auth",
-    "FrontDoor",
+    "Door",
     "FrontDoorPlan",
     "OutsideEndpoint",
     "Tls",
@@ -94,7 +94,7 @@ class FrontDoorPlan:
     secrets: tuple[tuple[str, str], ...] = ()
 
 
-def front_door(fleet: Fleet, door: FrontDoor, file: str = "settings") -> FrontDoorPlan:
+def front_door(fleet: Fleet, door: Door, file: str = "settings") -> FrontDoorPlan:
     """Return what exposes the models of a fleet.
 
     Args:
@@ -114,7 +114,7 @@ def front_door(fleet: Fleet, door: FrontDoor, file: str = "settings") -> FrontDo
     return make(models, door, tuple(problems))
 
 
-def _gateway(models: Models, door: FrontDoor, problems: tuple[Problem, ...]) -> FrontDoorPlan:
+def _gateway(models: Models, door: Door, problems: tuple[Problem, ...]) -> FrontDoorPlan:
     needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, LOAD_BALANCER_CONTROLLER}
     if door.tls.kind == TlsKind.CERT_MANAGER:
         needs.add(CERT_MANAGER)
@@ -130,7 +130,7 @@ def _gateway(models: Models, door: FrontDoor, problems: tuple[Problem, ...]) -> 
     )
 
 
-def _load_balancers(models: Models, door: FrontDoor, problems: tuple[Problem, ...]) -> FrontDoorPlan:
+def _load_balancers(models: Models, door: Door, problems: tuple[Problem, ...]) -> FrontDoorPlan:
     pairs = [(each, _load_balancer(each, door)) for each in _each(models)]
     return FrontDoorPlan(
         objects=tuple(body for _, body in pairs),
@@ -150,7 +150,7 @@ def _outside(each: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpo
     return OutsideEndpoint(each.name, each.namespace, each.model, each.api, url, source)
 
 
-def _load_balancer(each: Endpoint, door: FrontDoor) -> Object:
+def _load_balancer(each: Endpoint, door: Door) -> Object:
     """Return a Service beside the model's own: that one keeps its address when the front door changes."""
     assert each.body is not None  # noqa: S101  checked before anything is made
     own = each.body["spec"]

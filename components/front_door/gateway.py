@@ -5,7 +5,7 @@ Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1
 
 from ..aws.names import certificate_annotations, load_balancer_annotations
 from ..fleet.objects import Object
-from .settings import FrontDoor
+from .settings import Door
 from .words import AuthKind, TlsKind
 
 GATEWAY_API = "gateway.networking.k8s.io"
@@ -34,19 +34,19 @@ _LOGGED = {
 }
 
 
-def gateway_objects(door: FrontDoor) -> tuple[Object, ...]:
+def gateway_objects(door: Door) -> tuple[Object, ...]:
     """Return the gateway's objects. Policies come before the first route, so that no model is open for a while."""
     certificate = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
     security = () if door.auth.kind == AuthKind.NONE else (_security_policy(door),)
     return (_gateway_class(door), _proxies(door), *certificate, _client_policy(door), *security, _gateway(door))
 
 
-def gateway_reference(door: FrontDoor) -> Object:
+def gateway_reference(door: Door) -> Object:
     """Return how routes and policies name the gateway."""
     return {"group": GATEWAY_API, "kind": "Gateway", "name": door.name}
 
 
-def _gateway_class(door: FrontDoor) -> Object:
+def _gateway_class(door: Door) -> Object:
     return {
         "apiVersion": f"{GATEWAY_API}/v1",
         "kind": "GatewayClass",
@@ -55,7 +55,7 @@ def _gateway_class(door: FrontDoor) -> Object:
     }
 
 
-def _proxies(door: FrontDoor) -> Object:
+def _proxies(door: Door) -> Object:
     annotations = load_balancer_annotations(internal=door.internal)
     if door.tls.kind == TlsKind.ACM:
         annotations |= certificate_annotations(door.tls.certificate_arn or "")
@@ -72,7 +72,7 @@ def _proxies(door: FrontDoor) -> Object:
     return _object(f"{ENVOY_API}/v1alpha1", "EnvoyProxy", door, spec)
 
 
-def _access_log(door: FrontDoor) -> Object:
+def _access_log(door: Door) -> Object:
     """Return the log's settings. Neither prompts nor keys are written."""
     if not door.access_log:
         return {"disable": True}
@@ -81,7 +81,7 @@ def _access_log(door: FrontDoor) -> Object:
     return {"settings": [{"format": {"type": "JSON", "json": {**_LOGGED, **client}}, "sinks": [sink]}]}
 
 
-def _gateway(door: FrontDoor) -> Object:
+def _gateway(door: Door) -> Object:
     proxies = {"group": ENVOY_API, "kind": "EnvoyProxy", "name": door.name}
     spec = {
         "gatewayClassName": door.name,
@@ -91,7 +91,7 @@ def _gateway(door: FrontDoor) -> Object:
     return _object(f"{GATEWAY_API}/v1", "Gateway", door, spec)
 
 
-def _listener(door: FrontDoor) -> Object:
+def _listener(door: Door) -> Object:
     """Return the only listener. With TLS port 80 is closed: a redirect would come after the key was sent in clear."""
     host = {"hostname": door.host} if door.host else {}
     # Routes are in the gateway's namespace, so that nobody else takes over a model's name.
@@ -106,17 +106,17 @@ def _listener(door: FrontDoor) -> Object:
     return {"name": "https", "protocol": "HTTPS", "port": 443, **common, "tls": tls}
 
 
-def _certificate_name(door: FrontDoor) -> str:
+def _certificate_name(door: Door) -> str:
     return f"{door.name}-tls"
 
 
-def _certificate(door: FrontDoor) -> Object:
+def _certificate(door: Door) -> Object:
     issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind.value, "name": door.tls.issuer}
     spec = {"secretName": _certificate_name(door), "dnsNames": [door.host], "issuerRef": issuer}
     return _object("cert-manager.io/v1", "Certificate", door, spec)
 
 
-def _client_policy(door: FrontDoor) -> Object:
+def _client_policy(door: Door) -> Object:
     spec = {
         "targetRefs": [gateway_reference(door)],
         "tcpKeepalive": dict(_KEEPALIVE),
@@ -127,7 +127,7 @@ def _client_policy(door: FrontDoor) -> Object:
     return _object(f"{ENVOY_API}/v1alpha1", "ClientTrafficPolicy", door, spec)
 
 
-def _security_policy(door: FrontDoor) -> Object:
+def _security_policy(door: Door) -> Object:
     """Return who may call, for the whole gateway: a route that comes later is not open either."""
     spec: Object = {"targetRefs": [gateway_reference(door)]}
     if door.auth.kind == AuthKind.API_KEY:
@@ -149,6 +149,6 @@ def _security_policy(door: FrontDoor) -> Object:
     return _object(f"{ENVOY_API}/v1alpha1", "SecurityPolicy", door, spec)
 
 
-def _object(api_version: str, kind: str, door: FrontDoor, spec: Object) -> Object:
+def _object(api_version: str, kind: str, door: Door, spec: Object) -> Object:
     metadata = {"name": door.name, "namespace": door.namespace}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}

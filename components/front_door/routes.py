@@ -10,7 +10,7 @@ from ..fleet.endpoints import Backend, Endpoint
 from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
 from .gateway import ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
-from .settings import FrontDoor
+from .settings import Door
 
 AI_API = "aigateway.envoyproxy.io"
 _MODEL_HEADER = "x-ai-eg-model"
@@ -63,7 +63,7 @@ def check_models(models: Models) -> list[Problem]:
     return problems
 
 
-def route_objects(models: Models, door: FrontDoor) -> tuple[Object, ...]:
+def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
     """Return backends, grants and routes, in the order in which they can be applied."""
     endpoints = sorted((each for group in models.values() for each in group), key=place_of)
     backends = [
@@ -98,7 +98,7 @@ def _service_backend(endpoint: Endpoint, name: str) -> Object:
     return new_object(f"{AI_API}/v1beta1", "AIServiceBackend", name, endpoint.namespace, spec)
 
 
-def _grant(namespace: str, door: FrontDoor) -> Object:
+def _grant(namespace: str, door: Door) -> Object:
     """Let the gateway's routes use the backends of a namespace.
 
     The AI gateway makes an HTTPRoute of each AIGatewayRoute, and that refers to the Backend by itself.
@@ -113,7 +113,7 @@ def _grant(namespace: str, door: FrontDoor) -> Object:
     return new_object(f"{GATEWAY_API}/v1beta1", "ReferenceGrant", door.name, namespace, spec)
 
 
-def _rule(model: str, endpoints: list[Endpoint], door: FrontDoor) -> Object:
+def _rule(model: str, endpoints: list[Endpoint], door: Door) -> Object:
     return {
         "matches": [{"headers": [{"type": "Exact", "name": _MODEL_HEADER, "value": model}]}],
         "backendRefs": _references(endpoints, door),
@@ -121,7 +121,7 @@ def _rule(model: str, endpoints: list[Endpoint], door: FrontDoor) -> Object:
     }
 
 
-def _references(endpoints: list[Endpoint], door: FrontDoor) -> list[Object]:
+def _references(endpoints: list[Endpoint], door: Door) -> list[Object]:
     """Return references to the backends of a model; several share the requests by their replicas."""
     listed = [
         (each, backend, name)
@@ -138,12 +138,12 @@ def _references(endpoints: list[Endpoint], door: FrontDoor) -> list[Object]:
     return references
 
 
-def _routes(rules: list[Object], door: FrontDoor) -> list[Object]:
+def _routes(rules: list[Object], door: Door) -> list[Object]:
     parts = [rules[start : start + MOST_RULES] for start in range(0, len(rules), MOST_RULES)]
     return [_route(part, number, door) for number, part in enumerate(parts, 1)]
 
 
-def _route(rules: list[Object], number: int, door: FrontDoor) -> Object:
+def _route(rules: list[Object], number: int, door: Door) -> Object:
     spec: Object = {"parentRefs": [gateway_reference(door)]}
     if door.host:
         spec["hostnames"] = [door.host]

@@ -58,7 +58,7 @@ class Auth:
 
 
 @dataclass(frozen=True, slots=True)
-class FrontDoor:
+class Door:
     """How models are reached from outside the cluster.
 
     Attributes:
@@ -104,7 +104,7 @@ class Report:
         self.problems.append(Problem(self.file, 0, "", "", f"frontDoor.{field}", reason, severity))
 
 
-def check_door(door: FrontDoor, file: str) -> tuple[Problem, ...]:
+def check_door(door: Door, file: str) -> tuple[Problem, ...]:
     """Return every problem of the settings; a door that is closed has none."""
     report = Report(file)
     if door.expose == Exposure.NONE:
@@ -119,7 +119,7 @@ def check_door(door: FrontDoor, file: str) -> tuple[Problem, ...]:
     return tuple(report.problems)
 
 
-def _check_plain_fields(door: FrontDoor, report: Report) -> None:
+def _check_plain_fields(door: Door, report: Report) -> None:
     if not is_dns1035_label(door.name):
         report.error("name", f"must be lower-case letters, digits and '-', from a letter on, found {door.name!r}")
     if not is_dns1123_label(door.namespace):
@@ -203,7 +203,7 @@ def _is_https(text: str) -> bool:
     return match is not None and is_dns1123_subdomain(match["host"].lower()) and len(text) <= _LONGEST_TEXT
 
 
-def _check_gateway(door: FrontDoor, report: Report) -> None:
+def _check_gateway(door: Door, report: Report) -> None:
     if door.tls.kind != TlsKind.NONE and not door.host:
         report.error("host", f"is required with tls '{door.tls.kind}'; give the name that the certificate is for")
     anonymous = door.auth.kind == AuthKind.NONE
@@ -227,7 +227,7 @@ def _check_gateway(door: FrontDoor, report: Report) -> None:
         )
 
 
-def _check_load_balancers(door: FrontDoor, report: Report) -> None:
+def _check_load_balancers(door: Door, report: Report) -> None:
     """A load balancer passes bytes on: it can neither ask for a key nor choose a model."""
     if not door.internal:
         report.error(

@@ -8,7 +8,7 @@ from ..api.quantity import parse_quantity
 from ..engines.exporters import Exporter
 from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
 from ..fleet.objects import Object
-from .uses import Scaler, Scraped, Use
+from .uses import MetricUse, Scaler, Scraped
 from .words import Adapter
 
 _CALM = "behavior.scaleDown: {stabilizationWindowSeconds: 600, policies: [{type: Pods, value: 1, periodSeconds: 60}]}"
@@ -33,7 +33,7 @@ def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: Adapter) -
     yield from _pace(scaler)
 
 
-def _pods(use: Use) -> Iterator[Problem]:
+def _pods(use: MetricUse) -> Iterator[Problem]:
     serving = use.exporter
     yield from _name(use, serving)
     if use.wanted.get("type") != "AverageValue":
@@ -50,7 +50,7 @@ def _pods(use: Use) -> Iterator[Problem]:
         yield from _slots(use, metric, value, serving)
 
 
-def _name(use: Use, serving: Exporter) -> Iterator[Problem]:
+def _name(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
     facts, metric = serving.facts, use.metric
     if not serving.is_known or facts is None:
         if metric is None:
@@ -69,7 +69,7 @@ def _name(use: Use, serving: Exporter) -> Iterator[Problem]:
         yield from _usable(use, metric, serving)
 
 
-def _usable(use: Use, metric: Metric, serving: Exporter) -> Iterator[Problem]:
+def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Problem]:
     """Check a metric of the table against the version of the engine in the pod."""
     engine = serving.facts.engine if serving.facts else "the engine"
     own = serving.facts is not None and metric in serving.facts.metrics
@@ -91,7 +91,7 @@ def _usable(use: Use, metric: Metric, serving: Exporter) -> Iterator[Problem]:
         yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", Severity.WARNING)
 
 
-def _unknown(use: Use, serving: Exporter) -> str:
+def _unknown(use: MetricUse, serving: Exporter) -> str:
     known = _scalable(serving)
     hint = did_you_mean(use.name, [*known, *(name.replace(":", "_") for name in known)])
     facts = serving.facts
@@ -99,7 +99,7 @@ def _unknown(use: Use, serving: Exporter) -> str:
     return f"{engine} exports no {use.name!r}{hint} (to scale on it has {', '.join(known)}); use one of them"
 
 
-def _other(use: Use, serving: Exporter) -> str:
+def _other(use: MetricUse, serving: Exporter) -> str:
     """Name the metric to use: the successor, the one of the same kind, else the queue."""
     metric, spelled = use.metric, ":" in use.name
     offered = {m.name: m for m in serving.metrics if m.type != "histogram" and not m.lifetime}
@@ -116,7 +116,7 @@ def _scalable(serving: Exporter) -> list[str]:
     return [metric.name for metric in serving.metrics if metric.type == "gauge" and not metric.lifetime]
 
 
-def _slots(use: Use, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
+def _slots(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
     slots = serving.facts.slots if serving.facts else None
     if slots is None or metric.name != slots.metric:
         return
@@ -130,12 +130,12 @@ def _slots(use: Use, metric: Metric, value: Decimal, serving: Exporter) -> Itera
         )
 
 
-def _queue(use: Use, serving: Exporter) -> str:
+def _queue(use: MetricUse, serving: Exporter) -> str:
     queue = next(metric for metric in serving.metrics if metric.kind == "queue")
     return f"use {queue.name if ':' in use.name else queue.neutral}"
 
 
-def _external(use: Use, targets: Sequence[Scraped]) -> Iterator[Problem]:
+def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
     metric = use.metric
     kind = str(use.wanted.get("type"))
     if metric is None:
@@ -161,7 +161,7 @@ def _external(use: Use, targets: Sequence[Scraped]) -> Iterator[Problem]:
         yield use.problem("target.value", _above_one(metric, value))
 
 
-def _exporters(use: Use, metric: Metric, targets: Sequence[Scraped]) -> Iterator[Problem]:
+def _exporters(use: MetricUse, metric: Metric, targets: Sequence[Scraped]) -> Iterator[Problem]:
     """An external metric is one value per namespace: of nobody, or of too many."""
     namespace = use.scaler.target.namespace
     there = [t for t in targets if t.namespace == namespace and metric in t.exporter.metrics]
@@ -184,7 +184,7 @@ def _wrong_target(metric: Metric, found: str) -> str:
     return f"must be {metric.target} with value 1 for {metric.name}, found {found}"
 
 
-def _requests(use: Use) -> Iterator[Problem]:
+def _requests(use: MetricUse) -> Iterator[Problem]:
     """A share of requests needs requests, on every container of the pod or on the one that is named."""
     if use.wanted.get("type") != "Utilization":
         return
@@ -218,7 +218,7 @@ def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
         )
 
 
-def _from_outside(use: Use) -> bool:
+def _from_outside(use: MetricUse) -> bool:
     return use.metric is None or use.metric in gateway_metrics()
 
 
@@ -233,7 +233,7 @@ def _pace(scaler: Scaler) -> Iterator[Problem]:
         yield scaler.problem("behavior", f"{reason}; add {_CALM}", Severity.WARNING)
 
 
-def target_value(use: Use) -> Decimal | None:
+def target_value(use: MetricUse) -> Decimal | None:
     """Return the number that a metric is held against."""
     text = use.wanted.get("averageValue", use.wanted.get("value"))
     return None if text is None else parse_quantity(text)

@@ -9,7 +9,7 @@ from ..fleet.objects import Object
 from .checks import target_value
 from .monitors import WORKLOAD_LABEL
 from .rules import is_gateway
-from .uses import Scaler, Use
+from .uses import MetricUse, Scaler
 
 _RESOURCES = ("cpu", "memory")
 
@@ -56,7 +56,7 @@ def check_triggers(scaler: Scaler) -> Iterator[Problem]:
             yield use.problem("name", f"KEDA scales on cpu and memory, found {use.name!r}; use one of them")
 
 
-def _trigger(use: Use, address: str, window: str) -> Object:
+def _trigger(use: MetricUse, address: str, window: str) -> Object:
     if use.kind in ("Resource", "ContainerResource"):
         value = use.wanted.get("averageUtilization", use.wanted.get("averageValue"))
         only = {"containerName": use.body["container"]} if use.kind == "ContainerResource" else {}
@@ -75,7 +75,7 @@ def _trigger(use: Use, address: str, window: str) -> Object:
     }
 
 
-def query_of(use: Use, window: str) -> str:
+def query_of(use: MetricUse, window: str) -> str:
     """Return what a trigger asks Prometheus: one value, of the scaled pods or of what is in front of them."""
     metric = use.metric
     matchers = ",".join(f"{label}={json.dumps(value)}" for label, value in _labels(use).items())
@@ -90,7 +90,7 @@ def query_of(use: Use, window: str) -> str:
     return f"{'max' if desired else 'sum'}({selected})"
 
 
-def _labels(use: Use) -> dict[str, str]:
+def _labels(use: MetricUse) -> dict[str, str]:
     target, metric = use.scaler.target, use.metric
     written = {str(key): str(value) for key, value in (use.selector.get("matchLabels") or {}).items()}
     if use.kind == "Pods":
@@ -100,5 +100,5 @@ def _labels(use: Use) -> dict[str, str]:
     return {"namespace": target.namespace, **written}
 
 
-def _number(use: Use) -> str:
+def _number(use: MetricUse) -> str:
     return f"{(target_value(use) or Decimal(0)).normalize():f}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from ..engines.metrics import Metric, gateway_metrics
 from ..fleet.objects import Object
-from .uses import Use
+from .uses import MetricUse
 
 _SELECTED = "<<.Series>>{<<.LabelMatchers>>}"
 _NAMESPACE = {"namespace": {"resource": "namespace"}}
@@ -27,7 +27,7 @@ controller leaves a series behind when a variant changes its accelerator.
 """
 
 
-def adapter_rules(uses: Iterable[Use], window: str, *, wva: bool) -> Object:
+def adapter_rules(uses: Iterable[MetricUse], window: str, *, wva: bool) -> Object:
     """Return the ``rules`` of the chart for what is used, each metric once, in the order of their names.
 
     Without ``default: false`` the chart exposes every series there is, under names of its own.
@@ -43,7 +43,7 @@ def adapter_rules(uses: Iterable[Use], window: str, *, wva: bool) -> Object:
     }
 
 
-def _distinct(uses: Iterable[Use], rule: Callable[[Use], Object | None]) -> list[Object]:
+def _distinct(uses: Iterable[MetricUse], rule: Callable[[MetricUse], Object | None]) -> list[Object]:
     made = (rule(use) for use in uses)
     by_name = {_name(found): found for found in made if found}
     return [by_name[name] for name in sorted(by_name)]
@@ -53,7 +53,7 @@ def _name(rule: Object) -> str:
     return str(rule["name"]["as"])
 
 
-def _custom(use: Use, window: str) -> Object | None:
+def _custom(use: MetricUse, window: str) -> Object | None:
     metric = use.metric
     if metric is not None and metric.type == "histogram":
         return None
@@ -65,7 +65,7 @@ def _custom(use: Use, window: str) -> Object | None:
     }
 
 
-def _external(use: Use, window: str) -> Object | None:
+def _external(use: MetricUse, window: str) -> Object | None:
     """Return the rule of an external metric; none for what nothing here exports: somebody else provides it."""
     metric = use.metric
     if metric is None or metric.type == "histogram":
@@ -82,7 +82,7 @@ def _external(use: Use, window: str) -> Object | None:
     }
 
 
-def _namespace_label(use: Use) -> str | None:
+def _namespace_label(use: MetricUse) -> str | None:
     """Return the label by which the autoscaler's namespace is found; gateways may stand in one of their own."""
     metric = use.metric
     if metric is None or metric.namespace:

@@ -50,12 +50,12 @@ class Scaler:
         return self.autoscaler.minimum
 
     @property
-    def uses(self) -> tuple["Use", ...]:
+    def uses(self) -> tuple["MetricUse", ...]:
         """What it reads; without metrics Kubernetes scales on CPU at 80 %."""
         metrics = self.hpa["spec"].get("metrics")
         if not metrics:
             resource = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
-            return (Use(self, "metrics", "Resource", resource),)
+            return (MetricUse(self, "metrics", "Resource", resource),)
         return tuple(
             _use(self, position, metric) for position, metric in enumerate(metrics) if is_well_formed(metric)
         )
@@ -66,7 +66,7 @@ class Scaler:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class MetricUse:
     """One metric of an autoscaler.
 
     Attributes:
@@ -152,6 +152,6 @@ def _scraped(item: Rendered, workload: Workload) -> Scraped:
     return Scraped(item, workload, exporter_of(workload.container, workload.server.line))
 
 
-def _use(scaler: Scaler, position: int, metric: Object) -> Use:
+def _use(scaler: Scaler, position: int, metric: Object) -> MetricUse:
     kind = str(metric["type"])
-    return Use(scaler, f"metrics[{position}]", kind, metric[body_field(kind)])
+    return MetricUse(scaler, f"metrics[{position}]", kind, metric[body_field(kind)])

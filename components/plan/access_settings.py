@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from ..front_door.settings import Auth, FrontDoor, Tls
+from ..front_door.settings import Auth, Door, Tls
 from ..front_door.words import AuthKind, Exposure, IssuerKind, TlsKind
 from ..hardening.words import PodSecurity, Priority
 from ..hardening.workloads import Hardening
@@ -42,10 +42,10 @@ class FrontDoorSettings(Section):
     replicas: int = Field(default=2, ge=1)
     client_cidrs: list[str] = Field(default_factory=list)
 
-    def door(self) -> FrontDoor:
+    def door(self) -> Door:
         """Return what rendering works with."""
         tls, auth = self.tls, self.auth
-        return FrontDoor(
+        return Door(
             expose=self.expose,
             host=self.host,
             tls=Tls(tls.kind, tls.issuer, tls.issuer_kind, tls.certificate_arn),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from ..aws.environment import AwsEnvironment
 from ..fleet.options import Options
-from ..front_door.settings import FrontDoor
+from ..front_door.settings import Door
 from ..hardening.workloads import Hardening
 from ..metrics.chain import MetricSettings
 from ..prerequisites.needed import ClusterFacts
@@ -35,7 +35,7 @@ class Environment:
     install: bool = False
     storage_gib: int | None = None
     watched: bool = False
-    door: FrontDoor = field(default_factory=FrontDoor)
+    door: Door = field(default_factory=Door)
     client_cidrs: tuple[str, ...] = ()
     hardening: Hardening = field(default_factory=Hardening)
     network_policies: bool = False

@@ -14,7 +14,7 @@ from ..api.checking import check
 from ..api.kinds import Kind
 from ..api.load import Loaded
 from ..api.problems import Problem, errors, field_path
-from ..api.schema.structural import Graph, graph
+from ..api.schema.structural import SchemaGraph, graph
 from ..fleet.options import Options
 from .plan import Plan
 from .rendering import render_fleet
@@ -26,7 +26,7 @@ _DIGITS = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ExplainedField:
     """One field that is set.
 
     Attributes:
@@ -40,7 +40,7 @@ class Row:
     became: tuple[str, ...]
 
 
-def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tuple[Row, ...]:
+def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tuple[ExplainedField, ...]:
     """Return a row for each field that a resource sets.
 
     Args:
@@ -52,7 +52,7 @@ def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tupl
     trial = _Trial(subject, resources, options, view(render_fleet(resources, options)))
     document = subject.resource.wire()
     return tuple(
-        Row(field_path(path), value, tuple(_became(trial, planned.problems, document, path, value)))
+        ExplainedField(field_path(path), value, tuple(_became(trial, planned.problems, document, path, value)))
         for start in _EXPLAINED
         for path, value in _fields(_at(document, start), start)
     )
@@ -130,7 +130,7 @@ def _first_difference(trial: _Trial, document: dict[str, Any], path: Path, value
     return [], refused
 
 
-def _candidates(document: dict[str, Any], path: Path, value: object, shape: Graph) -> Iterator[dict[str, Any]]:
+def _candidates(document: dict[str, Any], path: Path, value: object, shape: SchemaGraph) -> Iterator[dict[str, Any]]:
     without = copy.deepcopy(document)
     _remove(without, path)
     yield without
@@ -140,7 +140,7 @@ def _candidates(document: dict[str, Any], path: Path, value: object, shape: Grap
         yield changed
 
 
-def _others(value: object, path: Path, shape: Graph) -> Iterator[object]:
+def _others(value: object, path: Path, shape: SchemaGraph) -> Iterator[object]:
     """Yield values of the same kind that may be valid too."""
     if isinstance(value, bool):
         yield not value
@@ -153,7 +153,7 @@ def _others(value: object, path: Path, shape: Graph) -> Iterator[object]:
         yield value + "x"
 
 
-def _words(path: Path, shape: Graph) -> Sequence[str]:
+def _words(path: Path, shape: SchemaGraph) -> Sequence[str]:
     schema: dict[str, Any] | None = shape.root
     for part in path:
         schema = shape.field(schema, part) if schema is not None else None

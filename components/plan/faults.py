@@ -12,7 +12,7 @@ from ..api.problems import did_you_mean
 from .section import Section
 
 
-class Fault(NamedTuple):
+class SettingsFault(NamedTuple):
     """One key or value that must not be used.
 
     Attributes:
@@ -24,7 +24,7 @@ class Fault(NamedTuple):
     unknown: bool = False
 
 
-def faults(error: ValidationError, settings: type[Section], *, by_name: bool = False) -> Iterator[Fault]:
+def faults(error: ValidationError, settings: type[Section], *, by_name: bool = False) -> Iterator[SettingsFault]:
     """Yield everything that is wrong with settings.
 
     Args:
@@ -39,17 +39,17 @@ def faults(error: ValidationError, settings: type[Section], *, by_name: bool = F
         if detail["type"] == "extra_forbidden":
             known = keys_below(settings, path[:-1], by_name=by_name)
             hint = did_you_mean(str(path[-1]), known) or f"; known are {', '.join(known)}"
-            yield Fault(path, f"unknown key{hint}", unknown=True)
+            yield SettingsFault(path, f"unknown key{hint}", unknown=True)
         elif detail["type"] == "missing":
-            yield Fault(path, "is required")
+            yield SettingsFault(path, "is required")
         elif not path:
             key, _, what = reason.partition(": ")
-            yield Fault((key,), what)
+            yield SettingsFault((key,), what)
         elif detail["type"] == "model_type":
-            yield Fault(path, f"input should be a map{found}")
+            yield SettingsFault(path, f"input should be a map{found}")
         else:
             hint = _nearest(detail) if detail["type"] == "enum" else ""
-            yield Fault(path, f"{reason[0].lower()}{reason[1:]}{found}{hint}")
+            yield SettingsFault(path, f"{reason[0].lower()}{reason[1:]}{found}{hint}")
 
 
 def _nearest(detail: ErrorDetails) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..api.problems import Problem, did_you_mean
 from ..api.words import Word
 from ..aws.environment import device_charts
-from ..aws.words import Image
+from ..aws.words import NodeImage
 from ..families import FAMILIES
 from ..fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
 from ..fleet.rendered import Fleet
@@ -57,7 +57,7 @@ class ClusterFacts:
     version: str = ""
     cloud: Cloud = Cloud.NONE
     node_autoscaler: str = ""
-    image: Image = Image.AL2023
+    image: NodeImage = NodeImage.AL2023
     adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
     gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
     monitoring: bool = False
@@ -152,7 +152,7 @@ def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
     if facts.gpu_stack == GpuStack.OPERATOR:
         yield "gpu-operator"
         return
-    if facts.image != Image.BOTTLEROCKET:
+    if facts.image != NodeImage.BOTTLEROCKET:
         yield "nvidia-device-plugin"
     if facts.monitoring:
         yield "dcgm-exporter"
@@ -181,7 +181,7 @@ def _complete(wanted: _Wanted, facts: ClusterFacts) -> None:
 
 def _on_node(thing: str, facts: ClusterFacts) -> bool:
     """Whether the nodes' image brings it."""
-    return thing == _NVIDIA and facts.image == Image.BOTTLEROCKET
+    return thing == _NVIDIA and facts.image == NodeImage.BOTTLEROCKET
 
 
 def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from components.api.kinds import Kind
-from components.api.schema.structural import Graph, graph
+from components.api.schema.structural import SchemaGraph, graph
 from components.families import kinds
 from tests.families.llmkube.api.samples import DOCUMENTS as LLMKUBE_DOCUMENTS
 
@@ -235,7 +235,7 @@ def _at(value: Any, path: tuple[Any, ...]) -> Any:
     return value
 
 
-def _change(document: Document, shape: Graph, random: Random) -> None:
+def _change(document: Document, shape: SchemaGraph, random: Random) -> None:
     places = [p for p in _places(document) if len(p) > 1 and p[:2] != ("metadata", "name")]
     if not places:
         return
@@ -258,7 +258,7 @@ def _change(document: Document, shape: Graph, random: Random) -> None:
             _add_known(document, path, shape, random)
 
 
-def _add_known(document: Document, path: tuple[Any, ...], shape: Graph, random: Random) -> None:
+def _add_known(document: Document, path: tuple[Any, ...], shape: SchemaGraph, random: Random) -> None:
     """Add a field that the schema knows and the document does not have, with a plausible value."""
     value, schema = _at(document, path), shape.root
     for part in path:
@@ -274,7 +274,7 @@ def _add_known(document: Document, path: tuple[Any, ...], shape: Graph, random: 
         value.append(sample(schema["items"], shape, random, depth=4))
 
 
-def sample(schema: Any, shape: Graph, random: Random, depth: int) -> Any:
+def sample(schema: Any, shape: SchemaGraph, random: Random, depth: int) -> Any:
     """Return a value that mostly fits a schema."""
     schema = shape.resolve(schema)
     if random.random() < 0.06:

@@ -207,7 +207,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     found = load([tmp_path / "absent.yaml", tmp_path / "latin.yaml", tmp_path / "bom.yaml", tmp_path / "empty"])
     assert len(found.resources) == 1
-    reasons = {(Path(p.file).name, p.line, p.severity): p.reason for p in found.problems}
+    reasons = {(Path(p.file).name, p.line, str(p.severity)): p.reason for p in found.problems}
     assert "no such file" in reasons["absent.yaml", 1, "error"]
     assert "not UTF-8" in reasons["latin.yaml", 2, "error"]
     assert "no *.yaml" in reasons["empty", 1, "warning"]

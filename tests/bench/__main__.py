@@ -23,7 +23,7 @@ from components.families import load
 from components.fleet.options import Options
 from components.plan.rendering import render_fleet
 from workbench.cluster.binaries import find
-from workbench.cluster.cluster import Cluster
+from workbench.cluster.cluster import SimulatedCluster
 
 from .fleets import write_fleet
 from .measure import Contestant, medians
@@ -160,7 +160,7 @@ def report(rows: Iterable[str]) -> str:
 def main() -> None:
     """Measure and write the report."""
     with tempfile.TemporaryDirectory() as scratch:
-        cluster = Cluster(Path(scratch) / "state")
+        cluster = SimulatedCluster(Path(scratch) / "state")
         try:
             running = cluster.start(find)
             rows = []

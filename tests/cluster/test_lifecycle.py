@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from workbench.cluster import cluster as module
 from workbench.cluster import commands
 from workbench.cluster.binaries import Found
-from workbench.cluster.cluster import Cluster, free_ports
+from workbench.cluster.cluster import SimulatedCluster, free_ports
 from workbench.cluster.members import MEMBERS, PORTS
 from workbench.cluster.process import Process, running_with, save, start, start_time
 from workbench.errors import WorkbenchError
@@ -34,8 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def own(folder: Path, programs: Found) -> Iterator[Cluster]:
-    made = Cluster(folder)
+def own(folder: Path, programs: Found) -> Iterator[SimulatedCluster]:
+    made = SimulatedCluster(folder)
     try:
         before = time.monotonic()
         running = made.start(lambda _: programs)
@@ -46,7 +46,7 @@ def own(folder: Path, programs: Found) -> Iterator[Cluster]:
         made.stop()
 
 
-def pids(cluster: Cluster) -> dict[str, int | None]:
+def pids(cluster: SimulatedCluster) -> dict[str, int | None]:
     return {member.name: member.pid for member in cluster.status()}
 
 
@@ -80,7 +80,7 @@ def config_map(name: str) -> dict[str, object]:
     }
 
 
-def test_a_second_start_changes_nothing(own: Cluster, programs: Found) -> None:
+def test_a_second_start_changes_nothing(own: SimulatedCluster, programs: Found) -> None:
     def unwanted(_: object) -> Found:
         return pytest.fail("no program is looked for where all members run")
 
@@ -92,7 +92,7 @@ def test_a_second_start_changes_nothing(own: Cluster, programs: Found) -> None:
 
 
 @pytest.mark.parametrize("name", list(MEMBERS))
-def test_only_a_crashed_member_is_started_again(own: Cluster, programs: Found, name: str) -> None:
+def test_only_a_crashed_member_is_started_again(own: SimulatedCluster, programs: Found, name: str) -> None:
     running = own.start(lambda _: programs)
     with Kube.from_kubeconfig(running.kubeconfig) as kube:
         kube.apply(config_map(f"before-{name}"), manager="test")
@@ -112,7 +112,7 @@ def test_only_a_crashed_member_is_started_again(own: Cluster, programs: Found, n
         assert kube.get("v1", "ConfigMap", f"before-{name}", "default")["data"] == {"kept": "yes"}
 
 
-def test_every_listener_is_on_loopback(own: Cluster, programs: Found) -> None:
+def test_every_listener_is_on_loopback(own: SimulatedCluster, programs: Found) -> None:
     own.start(lambda _: programs)
     ours = {f"pid={pid}," for pid in pids(own).values()}
     shown = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -121,7 +121,7 @@ def test_every_listener_is_on_loopback(own: Cluster, programs: Found) -> None:
     assert sorted(addresses) == sorted(f"127.0.0.1:{port}" for port in ports.values())
 
 
-def test_nobody_else_can_read_the_state(own: Cluster) -> None:
+def test_nobody_else_can_read_the_state(own: SimulatedCluster) -> None:
     assert stat.S_IMODE(own.folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(own.kubeconfig.stat().st_mode) == 0o600
     secrets = [*own.folder.glob("pki/*"), *own.folder.glob("*.kubeconfig"), *own.folder.glob("*.pid")]
@@ -130,14 +130,14 @@ def test_nobody_else_can_read_the_state(own: Cluster) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
 
 
-def test_members_do_not_belong_to_the_terminal(own: Cluster, programs: Found) -> None:
+def test_members_do_not_belong_to_the_terminal(own: SimulatedCluster, programs: Found) -> None:
     own.start(lambda _: programs)
     for pid in pids(own).values():
         assert pid
         assert os.getsid(pid) == pid
 
 
-def test_certificates_pass_strict_verification(own: Cluster, programs: Found) -> None:
+def test_certificates_pass_strict_verification(own: SimulatedCluster, programs: Found) -> None:
     """Python 3.13 verifies strictly by default."""
     server = own.start(lambda _: programs).server
     context = ssl.create_default_context(cafile=str(own.folder / "pki/ca.crt"))
@@ -151,7 +151,7 @@ def test_certificates_pass_strict_verification(own: Cluster, programs: Found) ->
 
 
 @pytest.mark.parametrize("identity", [None, "kwok", "admin"])
-def test_etcd_is_open_to_the_api_server_alone(own: Cluster, programs: Found, identity: str | None) -> None:
+def test_etcd_is_open_to_the_api_server_alone(own: SimulatedCluster, programs: Found, identity: str | None) -> None:
     """Whoever talks to etcd is past RBAC, so that the cluster's other certificates must not do."""
     own.start(lambda _: programs)
     port = json.loads((own.folder / "ports.json").read_text())["etcd"]
@@ -174,11 +174,13 @@ def talk(context: ssl.SSLContext, raw: socket.socket) -> None:
         connection.recv(1)
 
 
-def test_starts_at_once_start_once(own: Cluster, programs: Found) -> None:
+def test_starts_at_once_start_once(own: SimulatedCluster, programs: Found) -> None:
     own.stop()
     started: list[tuple[str, ...]] = []
     threads = [
-        threading.Thread(target=lambda: started.append(Cluster(own.folder.parent).start(lambda _: programs).started))
+        threading.Thread(
+            target=lambda: started.append(SimulatedCluster(own.folder.parent).start(lambda _: programs).started)
+        )
         for _ in range(3)
     ]
     for thread in threads:
@@ -189,7 +191,7 @@ def test_starts_at_once_start_once(own: Cluster, programs: Found) -> None:
     assert len(running_with(f"={own.folder}/")) == len(MEMBERS)
 
 
-def test_stop_leaves_no_process_and_keeps_the_data(own: Cluster, programs: Found) -> None:
+def test_stop_leaves_no_process_and_keeps_the_data(own: SimulatedCluster, programs: Found) -> None:
     with Kube.from_kubeconfig(own.start(lambda _: programs).kubeconfig) as kube:
         kube.apply(config_map("across-a-stop"), manager="test")
     assert own.stop() == tuple(reversed(list(MEMBERS)))
@@ -199,7 +201,7 @@ def test_stop_leaves_no_process_and_keeps_the_data(own: Cluster, programs: Found
         assert kube.get("v1", "ConfigMap", "across-a-stop", "default")["data"] == {"kept": "yes"}
 
 
-def test_members_that_no_pid_file_knows_are_replaced(own: Cluster, programs: Found) -> None:
+def test_members_that_no_pid_file_knows_are_replaced(own: SimulatedCluster, programs: Found) -> None:
     """A start killed between a member's start and its pid file leaves such a one."""
     own.start(lambda _: programs)
     before = pids(own)["etcd"]
@@ -212,7 +214,7 @@ def test_members_that_no_pid_file_knows_are_replaced(own: Cluster, programs: Fou
     assert running_with(f"={own.folder}/") == []
 
 
-def test_after_a_reboot(own: Cluster, programs: Found) -> None:
+def test_after_a_reboot(own: SimulatedCluster, programs: Found) -> None:
     """Pids were given to others, a port was taken: neither is touched, the data are there."""
     with Kube.from_kubeconfig(own.start(lambda _: programs).kubeconfig) as kube:
         kube.apply(config_map("across-a-reboot"), manager="test")
@@ -234,7 +236,7 @@ def test_after_a_reboot(own: Cluster, programs: Found) -> None:
         stranger.stop()
 
 
-def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: Cluster, programs: Found) -> None:
+def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: SimulatedCluster, programs: Found) -> None:
     """Only the scheduler is down, but the new ports are for everybody."""
     own.start(lambda _: programs)
     ports = json.loads((own.folder / "ports.json").read_text())
@@ -250,7 +252,7 @@ def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: Cluster, programs:
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"etcd": 1}'])
 def test_forgotten_ports_are_picked_anew(tmp_path: Path, content: str) -> None:
-    cluster = Cluster(tmp_path)
+    cluster = SimulatedCluster(tmp_path)
     cluster.folder.mkdir()
     (cluster.folder / "ports.json").write_text(content)
     ports = cluster._ports()
@@ -276,10 +278,10 @@ def test_a_taken_port_is_not_picked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, programs: Found) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WorkbenchError, match=r"cannot be kept in .*file/cluster.*--state-dir"):
-        Cluster(tmp_path / "file").start(lambda _: programs)
+        SimulatedCluster(tmp_path / "file").start(lambda _: programs)
 
 
-def test_certificates_of_an_older_version_are_replaced(own: Cluster, programs: Found) -> None:
+def test_certificates_of_an_older_version_are_replaced(own: SimulatedCluster, programs: Found) -> None:
     own.start(lambda _: programs)
     own.stop()
     (own.folder / "pki/complete").write_text("0")
@@ -291,7 +293,7 @@ def test_certificates_of_an_older_version_are_replaced(own: Cluster, programs: F
         assert kube.get("v1", "ServiceAccount", "default", "default")
 
 
-def test_members_outlive_the_command_and_stop_from_another(own: Cluster, programs: Found) -> None:
+def test_members_outlive_the_command_and_stop_from_another(own: SimulatedCluster, programs: Found) -> None:
     own.stop()
     assets = {str(path.parent) for path in programs.programs.values()}
     path = os.pathsep.join([*assets, os.environ["PATH"]])
@@ -305,7 +307,7 @@ def test_members_outlive_the_command_and_stop_from_another(own: Cluster, program
     assert len(own.stop()) == len(MEMBERS)
 
 
-def test_a_killed_start_is_taken_up(own: Cluster, programs: Found) -> None:
+def test_a_killed_start_is_taken_up(own: SimulatedCluster, programs: Found) -> None:
     assets = {str(path.parent) for path in programs.programs.values()}
     path = os.pathsep.join([*assets, os.environ["PATH"]])
     command = [sys.executable, "-m", "workbench", "cluster", "start", "--state-dir", str(own.folder.parent)]
@@ -324,7 +326,7 @@ def test_a_killed_start_is_taken_up(own: Cluster, programs: Found) -> None:
             assert kube.get("v1", "ServiceAccount", "default", "default")
 
 
-def test_commands(own: Cluster, programs: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands(own: SimulatedCluster, programs: Found, monkeypatch: pytest.MonkeyPatch) -> None:
     runner, where = CliRunner(), ["--state-dir", str(own.folder.parent)]
     own.start(lambda _: programs)
     shown = runner.invoke(commands.app, ["status", *where])
@@ -350,7 +352,7 @@ def test_a_member_that_ends_is_an_error_with_its_log(tmp_path: Path, programs: F
     broken = tmp_path / "etcd"
     broken.write_text("#!/bin/sh\necho 'the disk is full' >&2\nexit 1\n")
     broken.chmod(0o700)
-    cluster = Cluster(tmp_path / "state")
+    cluster = SimulatedCluster(tmp_path / "state")
     try:
         with pytest.raises(WorkbenchError) as error:
             cluster.start(lambda _: Found({**programs.programs, "etcd": broken}, programs.stages))
@@ -370,7 +372,7 @@ def test_a_member_that_never_answers_is_an_error(
     idle = tmp_path / "kube-apiserver"
     idle.write_text("#!/bin/sh\necho waiting\nexec sleep 60\n")
     idle.chmod(0o700)
-    cluster = Cluster(tmp_path / "state")
+    cluster = SimulatedCluster(tmp_path / "state")
     try:
         with pytest.raises(WorkbenchError, match=r"(?s)kube-apiserver was not ready after 1 s.*waiting"):
             cluster.start(lambda _: Found({**programs.programs, "kube-apiserver": idle}, programs.stages))
@@ -380,8 +382,8 @@ def test_a_member_that_never_answers_is_an_error(
 
 
 def test_stop_without_a_cluster(tmp_path: Path) -> None:
-    assert Cluster(tmp_path).stop() == ()
-    assert [member.running for member in Cluster(tmp_path).status()] == [False] * len(MEMBERS)
+    assert SimulatedCluster(tmp_path).stop() == ()
+    assert [member.running for member in SimulatedCluster(tmp_path).status()] == [False] * len(MEMBERS)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,7 +11,7 @@ from components.fleet.objects import Object
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Edition, WorkloadChoice
-from components.front_door.door import FrontDoor, front_door
+from components.front_door.door import Door, front_door
 from components.front_door.words import Exposure
 from components.hardening.network_policies import Allowed, network_policies
 from components.hardening.words import PodSecurity, Priority
@@ -222,7 +222,7 @@ def test_priority_classes_are_accepted_and_resolved(ready: Kube) -> None:
 
 
 def test_load_balancers_are_accepted(ready: Kube) -> None:
-    plan = front_door(shipped(), FrontDoor(Exposure.LOAD_BALANCER, internal=True))
+    plan = front_door(shipped(), Door(Exposure.LOAD_BALANCER, internal=True))
     assert len(plan.objects) == len(models())
     for body in plan.objects:
         stored = ready.apply(body, manager=MANAGER, dry_run=True)

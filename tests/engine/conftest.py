@@ -6,14 +6,14 @@ import pytest
 
 from tests.engine.support import Stack
 from workbench.cluster.cluster import Running
-from workbench.engine.local import Options
+from workbench.engine.local import RunOptions
 
 
 @pytest.fixture
 def offline(tmp_path: Path) -> Stack:
     """A stack that reaches no cluster: its plans come from the state alone."""
     stack = Stack(tmp_path, tmp_path / "absent")
-    stack.options = Options(offline=True)
+    stack.options = RunOptions(offline=True)
     return stack
 
 

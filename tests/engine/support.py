@@ -8,9 +8,9 @@ from typing import Any
 import pulumi
 
 from workbench.engine.display import Display
-from workbench.engine.local import LocalEngine, Options, Outcome
+from workbench.engine.local import LocalEngine, Outcome, RunOptions
 from workbench.engine.project import Project
-from workbench.engine.state import Row, State
+from workbench.engine.state import State, StateRow
 
 PROVIDER = "pulumi:providers:kubernetes"
 
@@ -22,7 +22,7 @@ class Stack:
         self.folder = folder
         self.kubeconfig = str(kubeconfig)
         self.screen = ""
-        self.options = Options(seconds=60)
+        self.options = RunOptions(seconds=60)
         self.config: dict[str, str] = {}
 
     def engine(self, program: Callable[[], Any]) -> tuple[LocalEngine, StringIO]:
@@ -48,7 +48,7 @@ class Stack:
     def destroy(self) -> Outcome:
         return self.run("destroy")
 
-    def rows(self) -> dict[str, Row]:
+    def rows(self) -> dict[str, StateRow]:
         with State(self.folder / "stacks", "dev") as state:
             return {urn.rsplit("::", 1)[1]: row for urn, row in state.rows().items()}
 

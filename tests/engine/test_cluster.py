@@ -10,7 +10,7 @@ import pytest
 
 from tests.engine.support import Stack, config_map, kube_object, register
 from workbench.engine.apply.objects import MANAGER
-from workbench.engine.local import Options
+from workbench.engine.local import RunOptions
 from workbench.errors import WorkbenchError
 from workbench.kube import Kube, KubeError
 
@@ -237,7 +237,7 @@ def test_ignored_fields_keep_what_others_set(live: Stack, kube: Kube, namespace:
 
         return run
 
-    live.options = Options(wait=False)
+    live.options = RunOptions(wait=False)
     live.up(program(0, "registry.example/x:1"))
     path = kube.path("apps/v1", "Deployment", "web", namespace)
     kube.request("PATCH", path, body={"spec": {"replicas": 2}}, content_type="application/merge-patch+json")
@@ -367,7 +367,7 @@ def test_a_cluster_that_is_another_one_starts_empty(live: Stack, kube: Kube, nam
 
 def test_ready_means_available(live: Stack, kube: Kube, namespace: str) -> None:
     """No node can take the pod: the wait ends in time and quotes the scheduler."""
-    live.options = Options(seconds=2)
+    live.options = RunOptions(seconds=2)
 
     def program() -> None:
         opts = pulumi.ResourceOptions(provider=live.provider())
@@ -382,7 +382,7 @@ def test_ready_means_available(live: Stack, kube: Kube, namespace: str) -> None:
     assert time.monotonic() - started < 20
     assert "0 of 1 pods available" in live.screen
     assert "nodes" in live.screen
-    live.options = Options()
+    live.options = RunOptions()
     live.destroy()
 
 

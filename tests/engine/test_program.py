@@ -8,7 +8,7 @@ import pytest
 
 from tests.recorded import PROJECT, STACK, DuplicateUrnError, deploy, key_of
 from workbench.engine.program.adapter import Monitor, Run, run_program
-from workbench.engine.program.graph import Graph
+from workbench.engine.program.graph import ResourceGraph
 from workbench.engine.values import Secret
 
 OPTIONS = pulumi.ResourceOptions
@@ -39,7 +39,7 @@ def program() -> None:
 @pytest.mark.parametrize("preview", [False, True])
 def test_engine_and_mocks_see_the_same_graph(preview: bool) -> None:
     mocked = deploy(program, preview=preview, config={"key": "v"})
-    graph = Graph(STACK, PROJECT)
+    graph = ResourceGraph(STACK, PROJECT)
     run = Run(PROJECT, STACK, preview, {f"{PROJECT}:key": "v"})
     exports = run_program(program, Monitor(graph), run)
     recorded = {
@@ -71,7 +71,7 @@ def test_recorded_entries_are_plain_data() -> None:
 
 
 def test_urns_are_those_of_the_real_engine() -> None:
-    graph = Graph("dev", "proj")
+    graph = ResourceGraph("dev", "proj")
     run_program(program, Monitor(graph), Run("proj", "dev"))
     leaf = "urn:pulumi:dev::proj::proj:index:Outer$proj:index:Inner$kubernetes:core/v1:ConfigMap::leaf"
     assert leaf in graph.nodes

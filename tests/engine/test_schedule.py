@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workbench.engine.apply.remove import levels
 from workbench.engine.apply.schedule import Schedule
 from workbench.engine.plan import Op, Step
-from workbench.engine.state import Row
+from workbench.engine.state import StateRow
 
 GRAPHS = st.integers(1, 12).flatmap(
     lambda count: st.tuples(*[st.sets(st.integers(0, max(0, n - 1)), max_size=3) for n in range(count)])
@@ -87,7 +87,7 @@ def test_a_long_chain_takes_no_recursion() -> None:
 
 def step(name: str, kind: str, *needs: str, parent: str = "") -> Step:
     urn = f"urn:pulumi:s::p::kubernetes:x/v1:{kind}::{name}"
-    row = Row(urn, "t", parent, inputs={"kind": kind}, dependencies=needs)
+    row = StateRow(urn, "t", parent, inputs={"kind": kind}, dependencies=needs)
     return Step(Op.DELETE, urn, row=row)
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from components.families import load, parse
 from components.fleet.rendered import Fleet
-from components.front_door.settings import FrontDoor
+from components.front_door.settings import Door
 from components.front_door.words import Exposure
 from components.hardening.words import PodSecurity
 from components.hardening.workloads import Hardening
@@ -147,7 +147,7 @@ class TestPlan:
         assert sorted(chain.needs["prometheus"]) == ["Nudge/more-of-chat", "Nudge/more-of-duo"]
 
     def test_the_door_leads_to_each_endpoint(self) -> None:
-        door = FrontDoor(expose=Exposure.GATEWAY, internal=True, allow_anonymous=True)
+        door = Door(expose=Exposure.GATEWAY, internal=True, allow_anonymous=True)
         objects = planned(Environment(door=door)).door.objects
         (route,) = (body for body in objects if body["kind"] == "AIGatewayRoute")
         models = [rule["matches"][0]["headers"][0]["value"] for rule in route["spec"]["rules"]]

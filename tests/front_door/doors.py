@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from components.fleet.rendered import Fleet
-from components.front_door.door import Auth, FrontDoor, FrontDoorPlan, Tls, front_door
+from components.front_door.door import Auth, Door, FrontDoorPlan, Tls, front_door
 from components.front_door.words import AuthKind, Exposure, TlsKind
 from tests.fleets import GPU, fleet_of, open_model, playground
 
@@ -15,9 +15,9 @@ TOKENS = Auth(
     AuthKind.JWT, issuer="https://id.example.com", jwks_uri="https://id.example.com/keys", audiences=("models",)
 )
 ISSUED = Tls(TlsKind.CERT_MANAGER, issuer="letsencrypt")
-PUBLIC = FrontDoor(Exposure.GATEWAY, host="models.example.com", tls=ISSUED, auth=KEYS)
-PRIVATE = FrontDoor(Exposure.GATEWAY, internal=True, allow_anonymous=True)
-BALANCERS = FrontDoor(Exposure.LOAD_BALANCER, internal=True)
+PUBLIC = Door(Exposure.GATEWAY, host="models.example.com", tls=ISSUED, auth=KEYS)
+PRIVATE = Door(Exposure.GATEWAY, internal=True, allow_anonymous=True)
+BALANCERS = Door(Exposure.LOAD_BALANCER, internal=True)
 GATEWAY = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "inference-gateway"}
 BALANCED = ("loadBalancer.ingress[0].hostname", "loadBalancer.ingress[0].ip")
 """Of a Service's status (core/v1 LoadBalancerIngress): a cloud sets one of the two."""
@@ -31,7 +31,7 @@ def fleet(*names: str, namespace: str = "models") -> Fleet:
     return fleet_of(*documents, namespace=namespace)
 
 
-def made(door: FrontDoor, of: Fleet | None = None) -> FrontDoorPlan:
+def made(door: Door, of: Fleet | None = None) -> FrontDoorPlan:
     plan = front_door(of or fleet("m"), door)
     assert not [p for p in plan.problems if p.severity == "error"], [str(p) for p in plan.problems]
     return plan
@@ -46,7 +46,7 @@ def kinds(plan: FrontDoorPlan) -> list[str]:
     return [body["kind"] for body in plan.objects]
 
 
-def wrong(door: FrontDoor, of: Fleet | None = None, severity: str = "error") -> list[tuple[str, str]]:
+def wrong(door: Door, of: Fleet | None = None, severity: str = "error") -> list[tuple[str, str]]:
     plan = front_door(of or fleet("m"), door)
     if severity == "error":
         assert (plan.objects, plan.endpoints, plan.needs) == ((), (), frozenset())

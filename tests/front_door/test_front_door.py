@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.front_door.door import Auth, FrontDoor, FrontDoorPlan, Tls, front_door
+from components.front_door.door import Auth, Door, FrontDoorPlan, Tls, front_door
 from components.front_door.words import TlsKind
 from components.prerequisites.charts import charts
 from tests.front_door.doors import (
@@ -26,7 +26,7 @@ from tests.front_door.doors import (
 
 
 def test_a_closed_door_is_nothing() -> None:
-    assert front_door(fleet("m"), FrontDoor()) == FrontDoorPlan()
+    assert front_door(fleet("m"), Door()) == FrontDoorPlan()
 
 
 def test_a_door_without_models_is_nothing() -> None:

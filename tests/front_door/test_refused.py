@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.front_door.door import Auth, FrontDoor, Tls, front_door
+from components.front_door.door import Auth, Door, Tls, front_door
 from components.front_door.words import AuthKind, Exposure, TlsKind
 from tests.front_door.doors import ARN, BALANCERS, ISSUED, KEYS, PRIVATE, PUBLIC, TOKENS, fleet, kinds, made, wrong
 
-ROWS: list[tuple[str, FrontDoor, str, str]] = [
+ROWS: list[tuple[str, Door, str, str]] = [
     ("no tls", replace(PUBLIC, tls=Tls()), "tls", "set it to 'cert-manager' or 'acm', or set internal to true"),
     ("no auth", replace(PUBLIC, auth=Auth()), "auth", "set it to 'api-key' or 'jwt'"),
     ("both", replace(PUBLIC, allow_anonymous=True), "allowAnonymous", "contradicts auth 'api-key'"),
@@ -60,7 +60,7 @@ ROWS: list[tuple[str, FrontDoor, str, str]] = [
     ("name", replace(PUBLIC, name="1st"), "name", "found '1st'"),
     ("space", replace(PUBLIC, namespace="A"), "namespace", "found 'A'"),
     ("proxies", replace(PUBLIC, replicas=0), "replicas", "must be at least 1, found 0"),
-    ("public bytes", FrontDoor(Exposure.LOAD_BALANCER), "internal", "must be true with expose 'load-balancer'"),
+    ("public bytes", Door(Exposure.LOAD_BALANCER), "internal", "must be true with expose 'load-balancer'"),
     ("bytes and keys", replace(BALANCERS, auth=KEYS), "auth", "'api-key' needs expose 'gateway'"),
     (
         "bytes and tls",
@@ -73,14 +73,14 @@ ROWS: list[tuple[str, FrontDoor, str, str]] = [
 
 
 @pytest.mark.parametrize(("door", "path", "reason"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
-def test_what_is_wrong_names_field_and_remedy(door: FrontDoor, path: str, reason: str) -> None:
+def test_what_is_wrong_names_field_and_remedy(door: Door, path: str, reason: str) -> None:
     ((found, text),) = wrong(door)
     assert found == f"frontDoor.{path}"
     assert reason in text
 
 
 def test_everything_is_told_at_once() -> None:
-    door = FrontDoor(
+    door = Door(
         Exposure.GATEWAY, host="x", tls=Tls(TlsKind.ACM), auth=Auth(AuthKind.JWT), request_timeout="", replicas=0
     )
     assert [path.removeprefix("frontDoor.") for path, _ in wrong(door)] == [
@@ -103,17 +103,17 @@ def test_problems_name_the_file_of_the_settings() -> None:
     ("door", "path"),
     [
         (replace(PRIVATE, allow_anonymous=False), "frontDoor.auth"),
-        (FrontDoor(Exposure.GATEWAY, internal=True, auth=KEYS), "frontDoor.tls"),
+        (Door(Exposure.GATEWAY, internal=True, auth=KEYS), "frontDoor.tls"),
     ],
 )
-def test_what_is_risky_within_a_private_network_is_a_warning(door: FrontDoor, path: str) -> None:
+def test_what_is_risky_within_a_private_network_is_a_warning(door: Door, path: str) -> None:
     ((found, _),) = wrong(door, severity="warning")
     assert found == path
     assert made(door).objects
 
 
 @pytest.mark.parametrize("door", [PUBLIC, replace(PUBLIC, auth=TOKENS), PRIVATE, BALANCERS])
-def test_what_is_right_is_not_complained_about(door: FrontDoor) -> None:
+def test_what_is_right_is_not_complained_about(door: Door) -> None:
     assert front_door(fleet("m"), door).problems == ()
 
 
@@ -128,7 +128,7 @@ def test_what_is_right_is_not_complained_about(door: FrontDoor) -> None:
 def test_no_model_is_ever_public_without_tls_and_without_a_key_by_accident(
     expose: Exposure, host: str | None, tls: Tls, auth: Auth, internal: bool, anonymous: bool
 ) -> None:
-    door = FrontDoor(expose, host=host, tls=tls, auth=auth, internal=internal, allow_anonymous=anonymous)
+    door = Door(expose, host=host, tls=tls, auth=auth, internal=internal, allow_anonymous=anonymous)
     plan = front_door(fleet("m"), door)
     if not plan.objects:
         assert [p for p in plan.problems if p.severity == "error"]

@@ -9,7 +9,7 @@ import pytest
 from tests.monitoring.certificate import self_signed
 from workbench.cluster import cluster as cluster_module
 from workbench.cluster.binaries import Found
-from workbench.cluster.cluster import Cluster, Running
+from workbench.cluster.cluster import Running, SimulatedCluster
 from workbench.cluster.members import MEMBERS, Layout
 
 API_SERVER, CONTROLLERS = "kube-apiserver", "kube-controller-manager"
@@ -46,7 +46,7 @@ def aggregating(folder: Path, programs: Found) -> Iterator[Running]:
         API_SERVER: _with(MEMBERS[API_SERVER], flags),
         CONTROLLERS: _with(MEMBERS[CONTROLLERS], [f"--horizontal-pod-autoscaler-sync-period={LOOK}"]),
     }
-    made = Cluster(folder)
+    made = SimulatedCluster(folder)
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cluster_module, "MEMBERS", members)

@@ -10,7 +10,7 @@ from components.families import load, parse
 from components.fleet.options import Options
 from components.fleet.words import Edition, Realization
 from components.plan.environment import Environment
-from components.plan.explain import Row, explain
+from components.plan.explain import ExplainedField, explain
 from components.plan.plan import plan
 from components.plan.rendering import render_fleet
 from components.plan.view import view
@@ -40,7 +40,7 @@ spec:
 """
 
 
-def rows(name: str, text: str = TEXT, **options: Any) -> dict[str, Row]:
+def rows(name: str, text: str = TEXT, **options: Any) -> dict[str, ExplainedField]:
     manifests = parse(text)
     (subject,) = (r for r in manifests.resources if r.name == name)
     planned = plan(manifests, Environment(options=Options(**options)))

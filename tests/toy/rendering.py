@@ -6,7 +6,7 @@ from components.api.findings import Findings
 from components.api.load import Loaded
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.demand import NodeChoice, NodeField, PodDemand
-from components.fleet.endpoints import Backend, Endpoint, Weights
+from components.fleet.endpoints import Backend, Endpoint, WeightsOwner
 from components.fleet.library import Library
 from components.fleet.objects import HPA, Object, new_object
 from components.fleet.options import Options
@@ -88,7 +88,7 @@ def _endpoint(source: Loaded, workload: Workload, stage: str) -> Endpoint:
         api="openai",
         port=80,
         backends=(Backend(workload.name, workload.namespace, 80, workload.name, workload.replicas),),
-        weights=Weights("Pair", workload.namespace, source.name),
+        weights=WeightsOwner("Pair", workload.namespace, source.name),
         origin=Origin(source),
         body=new_object("v1", "Service", workload.name, workload.namespace, spec),
     )

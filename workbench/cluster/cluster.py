@@ -35,7 +35,7 @@ Finder = Callable[[Progress], Found]
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class MemberStatus:
     """One member as ``status`` reports it."""
 
     name: str
@@ -58,7 +58,7 @@ class Running:
     """The members that had to be started; empty when all were running."""
 
 
-class Cluster:
+class SimulatedCluster:
     """A control plane whose files all lie under ``folder``.
 
     Starting is idempotent: members that run are left alone, a crashed one is started again with its
@@ -117,11 +117,12 @@ class Cluster:
             self._pid_file(name).unlink(missing_ok=True)
         return tuple(stopped)
 
-    def status(self) -> tuple[Member, ...]:
+    def status(self) -> tuple[MemberStatus, ...]:
         """Say which members run."""
         processes = {name: self._process(name) for name in MEMBERS}
         return tuple(
-            Member(name, process.pid if process else None, self._log(name)) for name, process in processes.items()
+            MemberStatus(name, process.pid if process else None, self._log(name))
+            for name, process in processes.items()
         )
 
     def _make_folder(self) -> None:

@@ -36,11 +36,11 @@ def start(state_dir: StateDir = STATE_DIR) -> None:
 
     The first start builds the programs, which takes a few minutes.
     """
-    from .cluster import Cluster
+    from .cluster import SimulatedCluster
 
     console = _console()
     with shown_progress(console) as progress:
-        running = Cluster(state_dir).start(progress=progress)
+        running = SimulatedCluster(state_dir).start(progress=progress)
     what = f"started {', '.join(running.started)}" if running.started else "already running"
     console.print(f"simulated cluster: {what}; {running.server}", soft_wrap=True)
     console.print(_export(running.kubeconfig), soft_wrap=True)
@@ -49,9 +49,9 @@ def start(state_dir: StateDir = STATE_DIR) -> None:
 @app.command()
 def stop(state_dir: StateDir = STATE_DIR) -> None:
     """Stop the cluster. Its data is kept for the next start."""
-    from .cluster import Cluster
+    from .cluster import SimulatedCluster
 
-    stopped = Cluster(state_dir).stop()
+    stopped = SimulatedCluster(state_dir).stop()
     _console().print(f"stopped {', '.join(stopped)}" if stopped else "nothing was running")
 
 
@@ -62,9 +62,9 @@ def status(state_dir: StateDir = STATE_DIR) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
-    from .cluster import Cluster
+    from .cluster import SimulatedCluster
 
-    cluster = Cluster(state_dir)
+    cluster = SimulatedCluster(state_dir)
     members = cluster.status()
     table = Table("member", "state", "pid", Column("log", overflow="fold"), box=None)
     for member in members:

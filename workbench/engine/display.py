@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from .apply.execute import Failure
 from .diff import Change
-from .plan import CHANGING, Op, Plan, Step
+from .plan import CHANGING, ChangePlan, Op, Step
 from .program.resources import STACK_TYPE, urn_name, urn_type
 from .values import masked
 
@@ -45,7 +45,7 @@ class Display:
     def _paint(self, text: str, code: str) -> str:
         return f"\033[{code}m{text}\033[0m" if self.colour and text.strip() else text
 
-    def tree(self, plan: Plan, root: str, *, everything: bool = False) -> None:
+    def tree(self, plan: ChangePlan, root: str, *, everything: bool = False) -> None:
         """Write the resources that change, below the parents that lead to them, and what changes in them."""
         shown = _shown(plan, everything=everything)
         if shown:
@@ -68,7 +68,7 @@ class Display:
         text = f" {mark:<3} {label:<{name_at}}{urn_name(step.urn):<{info_at}}{op:<9}{info}".rstrip()
         self.line(self._paint(text, code))
 
-    def differences(self, plan: Plan) -> None:
+    def differences(self, plan: ChangePlan) -> None:
         """Write the fields that differ, resource by resource."""
         for step in plan.having(Op.UPDATE, Op.REPLACE):
             if not step.changes:
@@ -100,7 +100,7 @@ class Display:
             for path, message in failure.causes:
                 self.line(f"      {path}: {message}" if path else f"      {message}")
 
-    def planned(self, plan: Plan) -> None:
+    def planned(self, plan: ChangePlan) -> None:
         """Write how many would change."""
         counts = {op: len(plan.having(op)) for op in Op}
         self._counts(
@@ -109,7 +109,7 @@ class Display:
             pending=counts[Op.PENDING],
         )
 
-    def applied(self, plan: Plan, done: Iterable[Step], failures: Sequence[Failure], seconds: float) -> None:
+    def applied(self, plan: ChangePlan, done: Iterable[Step], failures: Sequence[Failure], seconds: float) -> None:
         """Write how many changed."""
         counts: dict[Op, int] = {}
         for step in done:
@@ -145,7 +145,7 @@ class Display:
                 self.line(f"        {key}: {json.dumps(value[key], sort_keys=True)}")
 
 
-def _shown(plan: Plan, *, everything: bool) -> dict[str, Step]:
+def _shown(plan: ChangePlan, *, everything: bool) -> dict[str, Step]:
     chosen = {urn for urn, step in plan.steps.items() if everything or step.op is not Op.SAME}
     for urn in list(chosen):
         parent = plan.steps[urn].parent

@@ -16,9 +16,9 @@ from .apply.execute import Executor, Failure, Result
 from .apply.ready import await_ready
 from .apply.remove import Remover
 from .display import Display
-from .plan import CHANGING, Op, Plan, Planner, Step
+from .plan import CHANGING, ChangePlan, Op, Planner, Step
 from .program.adapter import Monitor, Program, Run, program_at, run_program
-from .program.graph import Graph
+from .program.graph import ResourceGraph
 from .program.resources import STACK_TYPE, make_urn
 from .project import Project
 from .state import State
@@ -30,7 +30,7 @@ READY_SECONDS = 300.0
 
 
 @dataclass(slots=True)
-class Options:
+class RunOptions:
     """How a command runs."""
 
     offline: bool = False
@@ -65,13 +65,13 @@ class LocalEngine:
         project: Project,
         state_folder: Path,
         display: Display | None = None,
-        options: Options | None = None,
+        options: RunOptions | None = None,
         program: Program | None = None,
     ) -> None:
         self._project = project
         self._folder = state_folder
         self._display = display or Display()
-        self._options = options or Options()
+        self._options = options or RunOptions()
         self._program = program or program_at(project.folder, project.main)
         self._targets = Targets(project.folder, self._options.kubeconfig)
 
@@ -131,14 +131,14 @@ class LocalEngine:
             found: dict[str, Any] = masked(state.fact(_OUTPUTS) or {})
             return found
 
-    def record(self, *, preview: bool) -> Graph:
+    def record(self, *, preview: bool) -> ResourceGraph:
         """Run the program and return what it registered.
 
         Raises:
             WorkbenchError: the program failed; with its own words, or the frames of its own files.
         """
         project = self._project
-        graph = Graph(project.stack, project.name, disabled=project.disabled_providers, preview=preview)
+        graph = ResourceGraph(project.stack, project.name, disabled=project.disabled_providers, preview=preview)
         run = Run(project.name, project.stack, preview, project.config, project.secret_keys)
         try:
             graph.exports = run_program(self._program, Monitor(graph), run)
@@ -155,11 +155,11 @@ class LocalEngine:
         name = f"{self._project.name}-{self._project.stack}"
         return make_urn(self._project.stack, self._project.name, "", STACK_TYPE, name)
 
-    def _plan(self, graph: Graph | None, state: State, *, strict: bool) -> Plan:
+    def _plan(self, graph: ResourceGraph | None, state: State, *, strict: bool) -> ChangePlan:
         planner = Planner(graph, state.rows(), self._targets, state.key, offline=self._options.offline, strict=strict)
         return planner.plan()
 
-    def _carry_out(self, plan: Plan, state: State) -> Result:
+    def _carry_out(self, plan: ChangePlan, state: State) -> Result:
         count = len([step for step in plan.having(Op.CREATE, Op.UPDATE, Op.REPLACE) if step.is_object])
         executor = Executor(state, self._targets, self._counter("applied", count))
         executor.workers = self._options.workers
@@ -201,7 +201,7 @@ def _few_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _refuse_protected(plan: Plan) -> None:
+def _refuse_protected(plan: ChangePlan) -> None:
     """Stop before anything happens when something protected would go."""
     held = [
         step.urn

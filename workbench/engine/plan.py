@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .diff import Change, changes, ignored, replacing
-from .program.graph import Graph, Node
+from .program.graph import Node, ResourceGraph
 from .program.resources import CHARTS, KUBERNETES, KUBERNETES_PROVIDER, urn_name, urn_type
-from .state import CREATING, DELETING, REPLACING, Row
+from .state import CREATING, DELETING, REPLACING, StateRow
 from .targets import Targets, identity, living
 from .values import seal
 
@@ -36,7 +36,7 @@ class Step:
     op: Op
     urn: str
     node: Node | None = None
-    row: Row | None = None
+    row: StateRow | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
     """What is applied, secrets in their wrapping."""
     sealed: Mapping[str, Any] = field(default_factory=dict)
@@ -64,14 +64,14 @@ class Step:
 
 
 @dataclass(slots=True)
-class Plan:
+class ChangePlan:
     """All steps, in an order that respects dependencies: deletions last, dependents first."""
 
     steps: dict[str, Step] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
     """Rows of clusters that are gone."""
-    renamed: list[tuple[str, Row]] = field(default_factory=list)
+    renamed: list[tuple[str, StateRow]] = field(default_factory=list)
     """Former URN, and the row under its new one."""
 
     def having(self, *ops: Op) -> list[Step]:
@@ -100,8 +100,8 @@ class Planner:
 
     def __init__(
         self,
-        graph: Graph | None,
-        rows: Mapping[str, Row],
+        graph: ResourceGraph | None,
+        rows: Mapping[str, StateRow],
         targets: Targets,
         key: bytes,
         *,
@@ -115,9 +115,9 @@ class Planner:
         self._offline = offline
         self._strict = strict
         self._alive: dict[str, dict[tuple[str, str], dict[str, bool]]] = {}
-        self._plan = Plan()
+        self._plan = ChangePlan()
 
-    def plan(self) -> Plan:
+    def plan(self) -> ChangePlan:
         """Compare."""
         self._rename()
         self._connect()
@@ -191,7 +191,7 @@ class Planner:
             if target:
                 self._alive[cluster] = living(target, sorted(wanted))
 
-    def _gone(self, row: Row) -> bool:
+    def _gone(self, row: StateRow) -> bool:
         alive = self._alive.get(row.cluster)
         if alive is None or not row.inputs or not row.uid:
             return False
@@ -213,7 +213,7 @@ class Planner:
             self._compare(step, node, row)
         return step
 
-    def _compare(self, step: Step, node: Node, row: Row) -> None:
+    def _compare(self, step: Step, node: Node, row: StateRow) -> None:
         found = replacing(changes(row.inputs, step.sealed), step.inputs, node.registration.replace_on_changes)
         step.changes = found
         if step.cluster and row.cluster and row.cluster != step.cluster:
@@ -239,7 +239,7 @@ class Planner:
             return inputs
         return {**inputs, "metadata": {**meta, "namespace": namespace}}
 
-    def _virtual(self, node: Node, row: Row | None) -> Step:
+    def _virtual(self, node: Node, row: StateRow | None) -> Step:
         """Plan a component or a provider: nothing but a row in the state."""
         sealed = seal(dict(node.inputs), self._key)
         step = Step(Op.CREATE, node.urn, node, row, node.inputs, sealed)
@@ -248,7 +248,7 @@ class Planner:
             step.op = Op.UPDATE if step.changes else Op.SAME
         return step
 
-    def _removal(self, row: Row) -> Step:
+    def _removal(self, row: StateRow) -> Step:
         step = Step(Op.DELETE, row.urn, row=row, cluster=row.cluster)
         if row.retain:
             step.op, step.note = Op.FORGET, "retained: it stays in the cluster"
@@ -257,7 +257,7 @@ class Planner:
         return step
 
 
-def _deletion_order(rows: Mapping[str, Row]) -> list[str]:
+def _deletion_order(rows: Mapping[str, StateRow]) -> list[str]:
     """Return URNs so that whatever needs something comes before it."""
     order: list[str] = []
     seen: set[str] = set()

@@ -27,7 +27,7 @@ CREATING, UPDATING, REPLACING, DELETING = "creating", "updating", "replacing", "
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StateRow:
     """One resource as it was last applied."""
 
     urn: str
@@ -49,7 +49,7 @@ class Row:
     adopted: bool = False
     """Whether somebody else's object was there before; it is left standing when the stack goes."""
 
-    def settled(self, uid: str) -> "Row":
+    def settled(self, uid: str) -> "StateRow":
         """Return the row after its step succeeded."""
         return replace(self, uid=uid, intent="")
 
@@ -125,18 +125,18 @@ class State:
                 raise
             self._db.execute("COMMIT")
 
-    def rows(self) -> dict[str, Row]:
+    def rows(self) -> dict[str, StateRow]:
         """Return everything, by URN."""
         with self._transaction() as db:
             return {found[0]: _row(found) for found in db.execute("SELECT * FROM resources ORDER BY urn")}
 
-    def write(self, rows: Iterable[Row]) -> None:
+    def write(self, rows: Iterable[StateRow]) -> None:
         """Write rows in one transaction."""
         values = [_values(row) for row in rows]
         with self._transaction() as db:
             db.executemany("INSERT OR REPLACE INTO resources VALUES (?,?,?,?,?,?,?,?,?,?)", values)
 
-    def rename(self, old: str, row: Row) -> None:
+    def rename(self, old: str, row: StateRow) -> None:
         """Let a row go on under another URN."""
         with self._transaction() as db:
             db.execute("DELETE FROM resources WHERE urn = ?", (old,))
@@ -159,7 +159,7 @@ class State:
             db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, json.dumps(value)))
 
 
-def _values(row: Row) -> tuple[str, ...]:
+def _values(row: StateRow) -> tuple[str, ...]:
     options = {
         "protect": row.protect,
         "retain": row.retain,
@@ -172,10 +172,10 @@ def _values(row: Row) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _row(found: tuple[str, ...]) -> Row:
+def _row(found: tuple[str, ...]) -> StateRow:
     urn, type_, parent, provider, cluster, uid, intent, inputs, dependencies, options = found
     option = json.loads(options)
-    return Row(
+    return StateRow(
         urn, type_, parent, provider, cluster, uid, intent, json.loads(inputs), tuple(json.loads(dependencies)),
         option["protect"], option["retain"], option["deletedWith"], option["adopted"],
     )  # fmt: skip

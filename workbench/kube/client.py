@@ -21,7 +21,7 @@ _PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class ApiResource:
     """How a kind is addressed."""
 
     plural: str
@@ -35,7 +35,7 @@ class Kube:
     def __init__(self, server: str, context: ssl.SSLContext | None, headers: Mapping[str, str] | None = None) -> None:
         self.server = server.rstrip("/")
         self._transport = Transport(self.server, context, headers or {})
-        self._kinds: dict[str, dict[str, Resource]] = {}
+        self._kinds: dict[str, dict[str, ApiResource]] = {}
 
     @classmethod
     def from_kubeconfig(cls, source: str | Path, context: str | None = None) -> "Kube":
@@ -86,7 +86,7 @@ class Kube:
 
     # Discovery
 
-    def resource(self, api_version: str, kind: str) -> Resource:
+    def resource(self, api_version: str, kind: str) -> ApiResource:
         """Return how a kind is addressed, asking the server once per group and version.
 
         Raises:
@@ -111,7 +111,7 @@ class Kube:
         else:
             self._kinds.pop(api_version, None)
 
-    def _discover(self, api_version: str) -> dict[str, Resource]:
+    def _discover(self, api_version: str) -> dict[str, ApiResource]:
         try:
             answer = self.request("GET", _root(api_version))
         except KubeError as error:
@@ -119,7 +119,7 @@ class Kube:
                 raise
             return {}
         found = {
-            entry["kind"]: Resource(entry["name"], entry["kind"], entry["namespaced"])
+            entry["kind"]: ApiResource(entry["name"], entry["kind"], entry["namespaced"])
             for entry in answer.get("resources", [])
             if "/" not in entry["name"]
         }

@@ -105,12 +105,12 @@ def documents(text: str) -> Iterator[Document]:
         YamlError: Where the text is not YAML or uses what JSON cannot say; documents before it were yielded.
     """
     for index, node in enumerate(nodes(text)):
-        reader = _Reader()
+        reader = _DocumentReader()
         value = reader.read(node, 0)
         yield Document(index, node.start_mark.line + 1, value, reader.odd, reader.duplicates)
 
 
-class _Reader:
+class _DocumentReader:
     """Turns the nodes of one document into plain values."""
 
     def __init__(self) -> None:

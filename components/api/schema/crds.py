@@ -5,7 +5,7 @@ from typing import Any
 from ..base import INT32_MAX, INT64_MAX
 from ..kinds import Column, Kind
 from .embedded import Schema
-from .structural import Graph, graph
+from .structural import SchemaGraph, graph
 
 _OURS = {"additionalProperties", "x-exact-integer", "$ref", "properties", "items"}
 _BUILT_IN = {"apiVersion", "kind"}
@@ -58,7 +58,7 @@ def _column(column: Column) -> dict[str, Any]:
     return {"name": column.name, "type": column.type, "jsonPath": column.path, **priority}
 
 
-def _root(shape: Graph) -> Schema:
+def _root(shape: SchemaGraph) -> Schema:
     """Return the schema of the whole object: the server itself checks apiVersion, kind and metadata."""
     root = dict(shape.root)
     properties = dict(root["properties"])
@@ -70,7 +70,7 @@ def _root(shape: Graph) -> Schema:
     return inlined(root, shape)
 
 
-def inlined(schema: Schema, shape: Graph) -> Schema:
+def inlined(schema: Schema, shape: SchemaGraph) -> Schema:
     """Return a structural schema: references followed, unknown fields left out rather than forbidden."""
     schema = shape.resolve(schema)
     out: Schema = {key: value for key, value in schema.items() if key not in _OURS}

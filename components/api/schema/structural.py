@@ -20,7 +20,7 @@ _BOUNDS = {"ge": "minimum", "le": "maximum"}
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class SchemaGraph:
     """A root schema and the definitions that it refers to."""
 
     root: Schema
@@ -51,13 +51,13 @@ class Graph:
 
 
 @functools.cache
-def graph(kind: Kind) -> Graph:
+def graph(kind: Kind) -> SchemaGraph:
     """Return the graph of a kind."""
     raw = kind.model.model_json_schema(by_alias=True)
     defs = {name: _plain(schema) for name, schema in raw.pop("$defs", {}).items()}
     root = _plain(raw)
     core = definitions()
-    return Graph(root, defs | {name: core[name] for name in reachable([root, defs])})
+    return SchemaGraph(root, defs | {name: core[name] for name in reachable([root, defs])})
 
 
 def _plain(schema: Json) -> Json:
@@ -95,7 +95,7 @@ def _set(default: Json) -> Json:
     return default
 
 
-def clean(value: Json, graph: Graph, schema: Schema) -> Json:
+def clean(value: Json, graph: SchemaGraph, schema: Schema) -> Json:
     """Return a value as the API server sees it before validation.
 
     Null in a field or a map entry is dropped; whole floats become integers where the schema has one
@@ -116,7 +116,7 @@ def clean(value: Json, graph: Graph, schema: Schema) -> Json:
     return value
 
 
-def _entries(value: dict[str, Any], graph: Graph, schema: Schema) -> Iterator[tuple[str, Any]]:
+def _entries(value: dict[str, Any], graph: SchemaGraph, schema: Schema) -> Iterator[tuple[str, Any]]:
     for key, inner in value.items():
         known = graph.field(schema, key)
         if known is None:
@@ -133,7 +133,7 @@ def _takes_whole_floats(schema: Schema) -> bool:
     return schema.get("type") == "integer" or bool(schema.get("x-kubernetes-int-or-string"))
 
 
-def fill(value: Json, graph: Graph, schema: Schema) -> None:
+def fill(value: Json, graph: SchemaGraph, schema: Schema) -> None:
     """Write the defaults into a value in place; only objects that are there get any."""
     schema = graph.resolve(schema)
     if isinstance(value, dict):
@@ -151,7 +151,7 @@ def fill(value: Json, graph: Graph, schema: Schema) -> None:
 
 
 def unknown(
-    value: Json, graph: Graph, schema: Schema, path: tuple[str | int, ...]
+    value: Json, graph: SchemaGraph, schema: Schema, path: tuple[str | int, ...]
 ) -> Iterator[tuple[str | int, ...]]:
     """Yield the path of every field that the schema does not know, whatever is wrong with the values."""
     schema = graph.resolve(schema)

@@ -10,7 +10,7 @@ import pulumi
 from ...api.problems import Problem, errors
 from ..facts.eks import addons
 from ..versions import check_version
-from ..words import Image, Support
+from ..words import NodeImage, Support
 from .argument_problems import Problems, place_problems
 from .parts.system_nodes import DEFAULT_TYPES
 from .parts.system_nodes import problems as system_problems
@@ -70,7 +70,7 @@ class ClusterArgs(TypedDict, total=False):
 def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str]:
     """Return types, number and image of the system nodes."""
     types = args.get("system_instance_types", DEFAULT_TYPES)
-    return types, args.get("system_nodes", 2), args.get("image", Image.AL2023)
+    return types, args.get("system_nodes", 2), args.get("image", NodeImage.AL2023)
 
 
 def problems(name: str, args: ClusterArgs) -> Problems:

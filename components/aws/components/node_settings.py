@@ -10,7 +10,7 @@ from ...nodes.policy import Capacity, NodePolicy, Reservation, TypePolicy
 from ...plan.section import Flag, Moment, Section
 from ..nodes.place import SettingsPlace
 from ..nodes.plan import NodeEnvironment
-from ..words import Image, Provisioner
+from ..words import NodeImage, Provisioner
 
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]
 _Count = Annotated[int, Field(ge=0, le=450)]
@@ -60,7 +60,7 @@ class NodeSettings(Section):
 
     provisioner: Provisioner = Provisioner.MANAGED
     capacity: Literal[Capacity.ON_DEMAND, Capacity.SPOT] = Capacity.ON_DEMAND
-    image: Image = Image.AL2023
+    image: NodeImage = NodeImage.AL2023
     ami_release: str = ""
     disk_gib: int = Field(default=200, ge=20, le=16384)
     scale_to_zero: Flag = True

@@ -7,14 +7,14 @@ from ...fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
 from ...fleet.objects import Object
 from ...nodes.groups import MAX_PODS
 from ..names import KARPENTER_CAPACITY_LABEL
-from ..words import Image
+from ..words import NodeImage
 from .labels import karpenter_capacity
 from .launch import bottlerocket_settings
 from .plan import NodeGroupPlan
 
-AMI_RELEASE = {Image.AL2023: "v20260714", Image.BOTTLEROCKET: "latest"}
+AMI_RELEASE = {NodeImage.AL2023: "v20260714", NodeImage.BOTTLEROCKET: "latest"}
 """Images by default. A release is named where one is known: with ``latest`` each new image replaces running nodes."""
-_FAMILIES = {Image.AL2023: "AL2023", Image.BOTTLEROCKET: "Bottlerocket"}
+_FAMILIES = {NodeImage.AL2023: "AL2023", NodeImage.BOTTLEROCKET: "Bottlerocket"}
 _GROUP = "karpenter.k8s.aws"
 _STEP = 10
 _WELL_KNOWN = "karpenter.k8s.aws/"
@@ -110,7 +110,7 @@ def node_class(
         ]
     if plan.reservation:
         spec["capacityReservationSelectorTerms"] = [{"id": plan.reservation.id}]
-    if plan.image == Image.BOTTLEROCKET and plan.node.manufacturer == "AWS":
+    if plan.image == NodeImage.BOTTLEROCKET and plan.node.manufacturer == "AWS":
         spec["userData"] = bottlerocket_settings(plan.node)
     return {
         "apiVersion": "karpenter.k8s.aws/v1",

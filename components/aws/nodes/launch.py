@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...nodes.groups import MAX_PODS
 from ...nodes.instances import Instance
 from ..facts.eks import first_efa_card
-from ..words import Image
+from ..words import NodeImage
 
 OS_DISK_GIB = 80
 """Root disk of nodes that keep images and weights on local NVMe."""
@@ -47,13 +47,13 @@ def interfaces(node: Instance) -> tuple[Interface, ...]:
     )
 
 
-def disk(node: Instance, image: Image, gib: int) -> Disk:
+def disk(node: Instance, image: NodeImage, gib: int) -> Disk:
     """Return the disk that holds images and weights, unless local NVMe does.
 
     On Bottlerocket that is the second one; the first holds the system and keeps its size.
     """
     size = min(OS_DISK_GIB, gib) if node.local_nvme_gb else gib
-    return Disk("/dev/xvdb" if image == Image.BOTTLEROCKET else "/dev/xvda", size)
+    return Disk("/dev/xvdb" if image == NodeImage.BOTTLEROCKET else "/dev/xvda", size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class ClusterAddress:
     service_cidr: str
 
 
-def user_data(node: Instance, image: Image, join: ClusterAddress | None = None) -> str:
+def user_data(node: Instance, image: NodeImage, join: ClusterAddress | None = None) -> str:
     """Return the user data, in base64: local NVMe as one RAID0, and the number of pods that is planned with.
 
     Args:
@@ -74,7 +74,7 @@ def user_data(node: Instance, image: Image, join: ClusterAddress | None = None) 
         image: AL2023 takes a NodeConfig, Bottlerocket TOML.
         join: The cluster, where the image is one's own (AL2023 only).
     """
-    text = _bottlerocket(node) if image == Image.BOTTLEROCKET else _al2023(node, join)
+    text = _bottlerocket(node) if image == NodeImage.BOTTLEROCKET else _al2023(node, join)
     return base64.b64encode(text.encode()).decode()
 
 

@@ -14,7 +14,7 @@ from ...nodes.groups import NodeGroupDemand, node_groups
 from ...nodes.instances import Instance, instance
 from ...nodes.policy import RESERVED, Capacity, NodePolicy, Reservation, TypePolicy
 from ..facts.eks import ami_type, limits, system_ami_type
-from ..words import Image, Provisioner
+from ..words import NodeImage, Provisioner
 from .autoscaler import autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Disk, Interface, disk, interfaces
@@ -45,7 +45,7 @@ class NodeEnvironment:
     now: datetime.datetime
     nodes: NodePolicy = field(default_factory=NodePolicy)
     provisioner: Provisioner = Provisioner.MANAGED
-    image: Image = Image.AL2023
+    image: NodeImage = NodeImage.AL2023
     disk_gib: int = 200
     scale_to_zero: bool = True
     quotas: Mapping[str, int] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class NodeGroupPlan:
     instance_types: tuple[str, ...]
     ami_type: str | None
     ami_id: str | None
-    image: Image
+    image: NodeImage
     capacity_type: str
     zones: tuple[str, ...]
     minimum: int
@@ -163,7 +163,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
     )
 
 
-def image_of(node: Instance, image: Image) -> str | None:
+def image_of(node: Instance, image: NodeImage) -> str | None:
     """Return the ``amiType`` of an instance type, None where AWS has no image for it."""
     return ami_type(node, image) if node.accelerators else system_ami_type(node, image)
 

@@ -29,7 +29,7 @@ _DEFAULT = "default"
 _SPECULATIVE = "speculative-decoding"
 
 
-class Backend:
+class ChosenBackend:
     """The engine that a Playground asks for, in the configuration that it gets.
 
     Attributes:
@@ -62,7 +62,7 @@ class Backend:
         return table if table and start_of(table, self.command, args, self.tag) is not None else None
 
 
-def choose_backend(spec: PlaygroundSpec, library: Library, edition: Edition, findings: Findings) -> Backend:
+def choose_backend(spec: PlaygroundSpec, library: Library, edition: Edition, findings: Findings) -> ChosenBackend:
     """Find the BackendRuntime and the RecommendedConfig; a user's runtime hides a shipped one of its name.
 
     Raises:
@@ -91,7 +91,7 @@ def choose_backend(spec: PlaygroundSpec, library: Library, edition: Edition, fin
             "set configName to one of them or choose another backend",
         )
         raise findings.fail(f"{CONFIG_PATH}.configName", reason)
-    return Backend(runtime, configs[name], wanted)
+    return ChosenBackend(runtime, configs[name], wanted)
 
 
 def _inferred_config(spec: PlaygroundSpec) -> str:
@@ -105,7 +105,7 @@ def serving_port(words: list[str]) -> int | None:
     return int(ports[-1]) if ports else None
 
 
-def engine_port(backend: Backend, args: list[str]) -> int | None:
+def engine_port(backend: ChosenBackend, args: list[str]) -> int | None:
     """Return the port that arguments ask an engine to listen on, in any spelling that it knows."""
     table = backend.flags(args)
     if table is None:
@@ -114,7 +114,7 @@ def engine_port(backend: Backend, args: list[str]) -> int | None:
     return int(value) if value and value.isascii() and value.isdecimal() else None
 
 
-def runner_container(backend: Backend, args: list[str]) -> Object:
+def runner_container(backend: ChosenBackend, args: list[str]) -> Object:
     """Return the ``model-runner`` container; the order of its fields is that of llmaz spec 2.5.
 
     Probes and hooks that ask the recommended port follow the port that the user's arguments choose.
@@ -145,7 +145,7 @@ def runner_container(backend: Backend, args: list[str]) -> Object:
     return container
 
 
-def shared_memory(backend: Backend) -> str | int | float | None:
+def shared_memory(backend: ChosenBackend) -> str | int | float | None:
     """Return the size of ``/dev/shm``: the user's, else the recommended one."""
     return backend.wanted.shared_memory_size or backend.config.shared_memory_size
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...api.findings import Findings
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
-from .models import MODEL_ROOT, Claim, Source, source_of
+from .models import MODEL_ROOT, Claim, WeightSource, source_of
 from .types import OpenModel
 
 RUNNER = "model-runner"
@@ -53,7 +53,7 @@ def mount_models(spec: Object, claim: Claim, path: str, options: Options, findin
         _add_mount(runner, _weights_mount(claim, options.cache, read_only=True))
 
 
-def _has_loader(source: Source) -> bool:
+def _has_loader(source: WeightSource) -> bool:
     return source.scheme == "hub" or source.object_store
 
 
@@ -81,7 +81,7 @@ def _loader(
     return container
 
 
-def _load_command(source: Source) -> str:
+def _load_command(source: WeightSource) -> str:
     if source.scheme == "oss" and not source.is_file and "." in source.last_segment:
         target = f"{MODEL_ROOT}models--{source.last_segment}"
         return f"python -c {shlex.quote(_FOLDER_LOAD.format(target=target))}"
@@ -152,14 +152,14 @@ def _give_credentials(runner: Object, claim: Claim, findings: Findings) -> None:
             runner["env"] = env
 
 
-def _credentials(source: Source) -> list[Object]:
+def _credentials(source: WeightSource) -> list[Object]:
     if source.scheme == "hub":
         return [_from_secret(name, _HUB_SECRET, "HF_TOKEN") for name in _HUB_TOKENS]
     secret, keys = (_OSS_SECRET, _OSS_KEYS) if source.scheme == "oss" else (_AWS_SECRET, _AWS_KEYS)
     return [_from_secret(key, secret, key) for key in keys]
 
 
-def _loader_env(source: Source) -> list[Object]:
+def _loader_env(source: WeightSource) -> list[Object]:
     if source.hub:
         hub = source.hub
         pairs = [("MODEL_SOURCE_TYPE", "modelhub"), ("MODEL_ID", hub.model_id), ("MODEL_HUB_NAME", hub.name)]

@@ -12,7 +12,7 @@ _OBJECT_STORES = ("oss", "s3", "gcs")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WeightSource:
     """A model's origin: ``hub``, ``oss``, ``s3``, ``gcs``, ``ollama`` or ``host``, and the address there."""
 
     scheme: str
@@ -65,14 +65,14 @@ class Claim:
         return self.flavors[0] if self.flavors else None
 
 
-def source_of(model: OpenModel) -> Source:
+def source_of(model: OpenModel) -> WeightSource:
     """Return a model's origin. The hub wins where a URI is given too."""
     source = model.spec.source
     if source.model_hub:
-        return Source("hub", source.model_hub.model_id, hub=source.model_hub)
+        return WeightSource("hub", source.model_hub.model_id, hub=source.model_hub)
     uri = source.uri or ""
     scheme, _, address = uri.partition("://")
-    return Source(scheme.lower(), address, uri)
+    return WeightSource(scheme.lower(), address, uri)
 
 
 def served_name(model: OpenModel) -> str:

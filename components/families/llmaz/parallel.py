@@ -6,7 +6,7 @@ from ...api.findings import Findings
 from ...api.quantity import parse_quantity
 from ...engines.registry import Engine, reaches
 from ...nodes.instances import instance
-from .backend import Backend
+from .backend import ChosenBackend
 from .flavors import param
 from .types import Flavor
 
@@ -80,7 +80,7 @@ def parallel_args(
     cut: Parallelism,
     recommended: list[str],
     user: list[str],
-    backend: Backend,
+    backend: ChosenBackend,
     path: str,
     findings: Findings,
 ) -> list[str]:

@@ -12,7 +12,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written, require_containers
 from ...fleet.serving import render_declared as declared
-from .backend import Backend, add_shared_memory, choose_backend, runner_container, shared_memory
+from .backend import ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
 from .flavors import check_choices, node_choices
 from .models import Claim, placeholders, resolve
 from .parallel import Parallelism, check_use, parallelism
@@ -170,7 +170,7 @@ def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None
 
 
 def _template(
-    backend: Backend, claim: Claim, cut: Parallelism, path: str, options: Options, findings: Findings
+    backend: ChosenBackend, claim: Claim, cut: Parallelism, path: str, options: Options, findings: Findings
 ) -> Object:
     """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, and 2.9 for groups)."""
     # The operator puts arguments into the pod as they are written.
@@ -193,7 +193,7 @@ def _template(
     }
 
 
-def _pod_spec(container: Object, backend: Backend, options: Options) -> Object:
+def _pod_spec(container: Object, backend: ChosenBackend, options: Options) -> Object:
     spec: Object = {"terminationGracePeriodSeconds": options.grace_seconds, "containers": [container]}
     size = shared_memory(backend)
     if size is not None:

@@ -11,7 +11,7 @@ from ...api.findings import Findings
 from ...engines.lint import lint, report
 from ...engines.registry import reaches
 from ...engines.spelling import fitted, traced, without_repeated
-from .backend import CONFIG_PATH, Backend, engine_port
+from .backend import CONFIG_PATH, ChosenBackend, engine_port
 from .parallel import Parallelism, parallel_args
 
 _MAX_PORT = 65535
@@ -19,7 +19,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 
 
 def runner_args(
-    backend: Backend, values: Mapping[str, str], cut: Parallelism, path: str, findings: Findings, *, fit: bool
+    backend: ChosenBackend, values: Mapping[str, str], cut: Parallelism, path: str, findings: Findings, *, fit: bool
 ) -> list[str]:
     """Return what the model runner is started with; what is wrong is recorded in the findings.
 
@@ -49,7 +49,7 @@ def runner_args(
     return args
 
 
-def _right(backend: Backend, recommended: Sequence[str]) -> list[str]:
+def _right(backend: ChosenBackend, recommended: Sequence[str]) -> list[str]:
     """Return recommended arguments as the engine's version knows them."""
     args = fitted(backend.engine_name, recommended, backend.tag, backend.command)
     if backend.engine and reaches(backend.version, backend.engine.speculative_config_from):
@@ -57,7 +57,7 @@ def _right(backend: Backend, recommended: Sequence[str]) -> list[str]:
     return args
 
 
-def _filled(arg: str, values: Mapping[str, str], backend: Backend, findings: Findings) -> str:
+def _filled(arg: str, values: Mapping[str, str], backend: ChosenBackend, findings: Findings) -> str:
     def value(match: re.Match[str]) -> str:
         if values.get(match[1]):
             return values[match[1]]
@@ -86,19 +86,19 @@ def _with_speculative_config(args: list[str]) -> list[str]:
     return [*kept, "--speculative-config", json.dumps(found)] if found else kept
 
 
-def _check_recommended(backend: Backend, args: Sequence[str], findings: Findings) -> None:
+def _check_recommended(backend: ChosenBackend, args: Sequence[str], findings: Findings) -> None:
     """Report recommended arguments that the version does not take: ``version`` may be another than they are for."""
     for finding in lint(backend.engine_name, args, backend.tag, backend.command):
         reason = f"{_named(backend, args[finding.position])}: {finding.reason}"
         findings.record(f"{CONFIG_PATH}.configName", reason, finding.severity)
 
 
-def _named(backend: Backend, arg: str) -> str:
+def _named(backend: ChosenBackend, arg: str) -> str:
     name, config = backend.runtime.metadata.name, backend.config.name
     return f"argument {arg!r} of BackendRuntime {name!r}, configuration {config!r}"
 
 
-def _check_reach(backend: Backend, args: list[str], findings: Findings) -> None:
+def _check_reach(backend: ChosenBackend, args: list[str], findings: Findings) -> None:
     """Report a port that nobody can ask, and arguments of the user that never reach the engine."""
     port = engine_port(backend, args)
     above = port is not None and port > _MAX_PORT and backend.flags(args) is None  # else the lint has told it

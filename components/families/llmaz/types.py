@@ -64,7 +64,7 @@ class InferenceConfig(ApiModel):
     rules: ClassVar[tuple[Rule, ...]] = (Rule("", _same_names, ""),)
 
 
-class ModelSpec(ApiModel):
+class OpenModelSpec(ApiModel):
     """What a model is and where it comes from."""
 
     family_name: str
@@ -74,7 +74,7 @@ class ModelSpec(ApiModel):
     rules: ClassVar[tuple[Rule, ...]] = (rules.FAMILY_NAME,)
 
 
-class ModelStatus(ApiModel):
+class OpenModelStatus(ApiModel):
     """Observed state."""
 
     conditions: Conditions | None = None
@@ -85,8 +85,8 @@ class OpenModel(Resource):
 
     api_version: Literal["llmaz.io/v1alpha1"]
     kind: Literal["OpenModel"]
-    spec: ModelSpec
-    status: ModelStatus | None = None
+    spec: OpenModelSpec
+    status: OpenModelStatus | None = None
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.MODEL_NAME,)
 

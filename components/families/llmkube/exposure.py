@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ...engines.command_line import CommandLine
-from ...fleet.endpoints import Backend, Endpoint, Weights
+from ...fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ...fleet.objects import Object
 from ...fleet.origins import Origin
 from .facts import llmkube
@@ -57,7 +57,7 @@ def endpoint_of(serving: Serving, args: Iterable[str], replicas: int) -> Endpoin
         api=api,
         port=said.port,
         backends=(Backend(service, serving.namespace, said.port, name, replicas),),
-        weights=Weights("Model", serving.namespace, model),
+        weights=WeightsOwner("Model", serving.namespace, model),
         origin=Origin(serving.findings.source),
     )
 

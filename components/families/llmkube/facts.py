@@ -50,7 +50,7 @@ class LlmkubeRuntime:
 
 
 @dataclass(frozen=True, slots=True)
-class Priority:
+class PriorityClass:
     """A PriorityClass of the operator's chart: pods of a higher ``value`` go first."""
 
     value: int
@@ -85,7 +85,7 @@ class LlmkubeFacts:
     accelerators: Mapping[str, str]
     probes: Mapping[str, Mapping[str, int]]
     fs_group: int
-    priorities: Mapping[str, Priority]
+    priorities: Mapping[str, PriorityClass]
     claim: CacheClaim
     loader_image: str
     scripts: Mapping[str, str]
@@ -103,7 +103,7 @@ def llmkube() -> LlmkubeFacts:
         accelerators=MappingProxyType(rows["accelerators"]),
         probes=MappingProxyType(rows["probes"]),
         fs_group=rows["fs_group"],
-        priorities=MappingProxyType({name: Priority(**facts) for name, facts in rows["priorities"].items()}),
+        priorities=MappingProxyType({name: PriorityClass(**facts) for name, facts in rows["priorities"].items()}),
         claim=CacheClaim(**rows["claim"]),
         loader_image=image,
         scripts=MappingProxyType(scripts),

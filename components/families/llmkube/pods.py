@@ -7,12 +7,12 @@ from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.placement import SHARED_MEMORY, place
-from .arguments.started import Arguments
+from .arguments.started import StartCommand
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import Hardware, tolerations_of
 from .serving import Serving
 from .types.inference_service import InferenceServiceSpec, ProbeOverrides
-from .weights import Weights
+from .weights import MountedWeights
 
 FIRST_OPEN_PORT = 1024
 """Below it a port takes a right that containers do not have by default."""
@@ -38,8 +38,8 @@ def labels_of(serving: Serving) -> dict[str, str]:
 
 def pod_template(
     serving: Serving,
-    started: Arguments,
-    weights: Weights,
+    started: StartCommand,
+    weights: MountedWeights,
     hardware: Hardware,
     choices: tuple[NodeChoice, ...],
     options: Options,
@@ -116,7 +116,7 @@ def _given(value: T | None, default: T) -> T:
 
 
 def _container(
-    serving: Serving, started: Arguments, weights: Weights, hardware: Hardware, shared: list[Object]
+    serving: Serving, started: StartCommand, weights: MountedWeights, hardware: Hardware, shared: list[Object]
 ) -> Object:
     spec = serving.service.spec
     runtime = llmkube().runtimes[serving.runtime]

@@ -27,7 +27,7 @@ from .operated import check_for_operator
 from .pods import labels_of, pod_template, priority_class, priority_of, selected_nodes, selector_of
 from .serving import Serving
 from .types import InferenceService, InferenceServiceSpec, Model
-from .weights import Weights, cache_claim, weights_of
+from .weights import MountedWeights, cache_claim, weights_of
 
 OPERATOR = "llmkube"
 
@@ -44,7 +44,7 @@ class _Decided:
 
     serving: Serving
     hardware: Hardware
-    weights: Weights
+    weights: MountedWeights
     choices: tuple[NodeChoice, ...]
 
 
@@ -244,7 +244,7 @@ def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
             yield item.source.problem(MODEL_PATH, reason, Severity.WARNING)
 
 
-def _check_one_node(spec: InferenceServiceSpec, weights: Weights, findings: Findings) -> None:
+def _check_one_node(spec: InferenceServiceSpec, weights: MountedWeights, findings: Findings) -> None:
     """Warn where pods of several nodes would share a claim that one node can mount."""
     most = _most(spec) or spec.replicas
     if weights.claims and most > 1:

@@ -24,7 +24,7 @@ Kind = Literal["claim", "http", "local", "repository"]
 
 
 @dataclass(slots=True)
-class Weights:
+class MountedWeights:
     """What a pod needs for its model.
 
     Attributes:
@@ -45,7 +45,7 @@ class Weights:
 
 def weights_of(
     spec: InferenceServiceSpec, model: Model, runtime: LlmkubeRuntime, cache: ModelCache | None, findings: Findings
-) -> Weights:
+) -> MountedWeights:
     """Return how a pod gets its model.
 
     Args:
@@ -58,7 +58,7 @@ def weights_of(
     kind = _kind(model.spec.source)
     _check_format(model, runtime, findings)
     if not _is_sound(model, kind, findings):
-        return Weights()
+        return MountedWeights()
     if spec.skip_model_init and not runtime.loads:
         findings.warn("spec.skipModelInit", f"has no effect: {runtime.name} never has an init container; remove it")
     if kind == "claim":
@@ -141,17 +141,17 @@ def _check_unverified(model: Model, why: str, findings: Findings) -> None:
 # -- ways into the pod
 
 
-def _from_claim(source: str) -> Weights:
+def _from_claim(source: str) -> MountedWeights:
     """Mount the claim, also where no init container is wanted: there never is one for it."""
     claim, _, path = source.removeprefix("pvc://").partition("/")
     volume = {"name": _SOURCE, "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
     mount = {"name": _SOURCE, "mountPath": _CLAIM_FOLDER, "readOnly": True}
-    return Weights(f"{_CLAIM_FOLDER}/{path.lstrip('/')}", [volume], [mount])
+    return MountedWeights(f"{_CLAIM_FOLDER}/{path.lstrip('/')}", [volume], [mount])
 
 
 def _loaded(
     spec: InferenceServiceSpec, model: Model, kind: Kind, cache: ModelCache | None, findings: Findings
-) -> Weights:
+) -> MountedWeights:
     """Let an init container put the file into the cache, which the server only reads."""
     source = model.spec.source
     if kind == "repository":
@@ -160,7 +160,7 @@ def _loaded(
             f"Model {model.metadata.name!r} comes from the repository {source!r}, which the server fetches and no "
             "init container can; set skipModelInit: true",
         )
-        return Weights()
+        return MountedWeights()
     folder = f"{FOLDER}/{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     path = f"{folder}/{_file_name(model)}"
     mounts: list[Object] = [{"name": _CACHE, "mountPath": FOLDER}]
@@ -168,7 +168,7 @@ def _loaded(
     if kind == "local":
         mounts.append({"name": _HOST, "mountPath": _HOST_FILE, "readOnly": True})
         volumes.append({"name": _HOST, "hostPath": {"path": _local_path(source), "type": "File"}})
-    return Weights(
+    return MountedWeights(
         path=path,
         volumes=volumes,
         mounts=[{**mounts[0], "readOnly": True}],
@@ -222,9 +222,9 @@ def _loader_security(spec: InferenceServiceSpec, cache: ModelCache | None) -> Ob
     return {**fixed, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
 
 
-def _fetched(runtime: LlmkubeRuntime, cache: ModelCache | None) -> Weights:
+def _fetched(runtime: LlmkubeRuntime, cache: ModelCache | None) -> MountedWeights:
     """Give a server that fetches its model by itself a place that outlives the pod, where there is one."""
     if cache is None:
-        return Weights()
+        return MountedWeights()
     env = [{"name": name, "value": text.format(folder=FOLDER)} for name, text in runtime.cache.items()]
-    return Weights(volumes=[_cache_volume(cache)], mounts=[{"name": _CACHE, "mountPath": FOLDER}], env=env)
+    return MountedWeights(volumes=[_cache_volume(cache)], mounts=[{"name": _CACHE, "mountPath": FOLDER}], env=env)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pulumi
 
 from ...aws.components.charts import ON_AWS
-from ...aws.words import Image
+from ...aws.words import NodeImage
 from ...metrics.words import Adapter
 from ...plan.plan import Plan
 from ...plan.settings import Prerequisites
@@ -56,7 +56,7 @@ def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> Ch
 
 def _gpu_operator(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
     cluster = place.planned.environment.cluster
-    own = cluster is None or cluster.image != Image.BOTTLEROCKET
+    own = cluster is None or cluster.image != NodeImage.BOTTLEROCKET
     return accelerators.GpuOperator(name, {"device_plugin": own}, opts)
 
 

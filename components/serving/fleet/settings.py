@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from ...api.load import Manifests
 from ...api.problems import Problem, field_path
 from ...aws.environment import AwsEnvironment
-from ...aws.words import Image
+from ...aws.words import NodeImage
 from ...families import load, objects
 from ...plan.faults import faults
 from ...plan.section import Section
@@ -40,7 +40,7 @@ class _Cluster(Section):
     cloud: Cloud = Cloud.NONE
     region: str = ""
     cidr: str | None = None
-    image: Image = Image.AL2023
+    image: NodeImage = NodeImage.AL2023
     node_autoscaler: str = ""
 
     @field_validator("node_autoscaler")

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from components.aws.nodes.launch import ClusterAddress, Disk, disk, interfaces, user_data
-from components.aws.words import Image
+from components.aws.words import NodeImage
 from components.nodes.instances import Instance, instance, instances
 
 
@@ -21,7 +21,7 @@ def known(name: str) -> Instance:
 
 def al2023(name: str, join: ClusterAddress | None = None) -> Any:
     """The NodeConfig in a node's user data, read as the node reads it."""
-    message: Any = email.message_from_bytes(base64.b64decode(user_data(known(name), Image.AL2023, join)))
+    message: Any = email.message_from_bytes(base64.b64decode(user_data(known(name), NodeImage.AL2023, join)))
     assert message.get_content_type() == "multipart/mixed"
     (part,) = message.get_payload()
     assert part.get_content_type() == "application/node.eks.aws"
@@ -29,7 +29,7 @@ def al2023(name: str, join: ClusterAddress | None = None) -> Any:
 
 
 def bottlerocket(name: str) -> Any:
-    return tomllib.loads(base64.b64decode(user_data(known(name), Image.BOTTLEROCKET)).decode())
+    return tomllib.loads(base64.b64decode(user_data(known(name), NodeImage.BOTTLEROCKET)).decode())
 
 
 class TestInterfaces:
@@ -91,11 +91,11 @@ class TestUserData:
 @pytest.mark.parametrize(
     ("name", "image", "gib", "expected"),
     [
-        ("g5.xlarge", Image.AL2023, 200, Disk("/dev/xvda", 80)),
-        ("g5.xlarge", Image.AL2023, 50, Disk("/dev/xvda", 50)),
-        ("g5g.xlarge", Image.AL2023, 200, Disk("/dev/xvda", 200)),
-        ("g5g.xlarge", Image.BOTTLEROCKET, 200, Disk("/dev/xvdb", 200)),
+        ("g5.xlarge", NodeImage.AL2023, 200, Disk("/dev/xvda", 80)),
+        ("g5.xlarge", NodeImage.AL2023, 50, Disk("/dev/xvda", 50)),
+        ("g5g.xlarge", NodeImage.AL2023, 200, Disk("/dev/xvda", 200)),
+        ("g5g.xlarge", NodeImage.BOTTLEROCKET, 200, Disk("/dev/xvdb", 200)),
     ],
 )
-def test_disks(name: str, image: Image, gib: int, expected: Disk) -> None:
+def test_disks(name: str, image: NodeImage, gib: int, expected: Disk) -> None:
     assert disk(known(name), image, gib) == expected

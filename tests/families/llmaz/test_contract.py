@@ -11,7 +11,7 @@ import pytest
 from components.api.schema.crds import crd
 from components.api.schema.embedded import definitions
 from components.api.schema.jsonschema import schema
-from components.api.schema.structural import Graph, graph
+from components.api.schema.structural import SchemaGraph, graph
 from components.families import kinds
 from components.families.llmaz import types as llmaz
 
@@ -31,7 +31,7 @@ EXTERNAL = {
 }
 
 
-def graphs() -> dict[str, Graph]:
+def graphs() -> dict[str, SchemaGraph]:
     return {name: graph(kind) for kind in kinds() if (name := kind.kind) in KIND_NAMES}
 
 

@@ -16,7 +16,7 @@ from components.api.findings import Findings
 from components.api.load import Loaded
 from components.api.problems import Problem
 from components.families.llmkube.arguments.facts import read_everywhere, readings
-from components.families.llmkube.arguments.started import Arguments, arguments
+from components.families.llmkube.arguments.started import StartCommand, arguments
 from components.families.llmkube.serving import Serving
 from components.families.llmkube.types.inference_service import InferenceService, InferenceServiceSpec, Model
 from tests.families.llmkube.api.documents import inference_services, models
@@ -41,7 +41,7 @@ HEAD = ["--model", FILE, "--host", "0.0.0.0", "--port", "8080"]
 class Started:
     """What came out, and what was found."""
 
-    result: Arguments
+    result: StartCommand
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -894,8 +894,8 @@ def test_personaplex_follows_its_port(spec: Document, expected: list[str]) -> No
 
 def test_a_generic_server_gets_what_is_written() -> None:
     started = start("generic", {"args": ["--verbose", ""], "command": ["/server"]}, gpus=2)
-    assert started.result == Arguments(["/server"], ["--verbose", ""], [])
-    assert start("generic").result == Arguments(None, [], [])
+    assert started.result == StartCommand(["/server"], ["--verbose", ""], [])
+    assert start("generic").result == StartCommand(None, [], [])
     assert not started.problems
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.front_door.door import FrontDoor, front_door
+from components.front_door.door import Door, front_door
 from components.front_door.words import Exposure
 from components.hardening.network_policies import Allowed, network_policies
 from components.hardening.words import PodSecurity
@@ -94,7 +94,7 @@ class TestAround:
 
     def test_a_gateway_routes_to_it(self) -> None:
         plan = front_door(
-            fleet_of(isvc("svc.a", endpoint={"port": 80}), model()), FrontDoor(expose=Exposure.GATEWAY, internal=True)
+            fleet_of(isvc("svc.a", endpoint={"port": 80}), model()), Door(expose=Exposure.GATEWAY, internal=True)
         )
         (backend,) = [body for body in plan.objects if body["kind"] == "Backend"]
         assert backend["spec"]["endpoints"] == [{"fqdn": {"hostname": "svc-a.ns.svc.cluster.local", "port": 80}}]
@@ -103,13 +103,13 @@ class TestAround:
 
     def test_a_load_balancer_of_its_own_leads_to_the_same_pods(self) -> None:
         fleet = fleet_of(isvc("svc", containerPort=9000), model())
-        (body,) = front_door(fleet, FrontDoor(expose=Exposure.LOAD_BALANCER, internal=True)).objects
+        (body,) = front_door(fleet, Door(expose=Exposure.LOAD_BALANCER, internal=True)).objects
         assert body["spec"]["selector"] == {"app": "svc", "inference.llmkube.dev/service": "svc"}
         assert body["spec"]["ports"][0]["targetPort"] == 9000
 
     def test_a_gateway_cannot_route_speech(self) -> None:
         service = isvc(runtime="personaplex", image="example.com/moshi:1")
-        plan = front_door(fleet_of(service, model(source="org/repo")), FrontDoor(expose=Exposure.GATEWAY, internal=True))
+        plan = front_door(fleet_of(service, model(source="org/repo")), Door(expose=Exposure.GATEWAY, internal=True))
         assert any("moshi" in found.reason for found in plan.problems)
         assert plan.objects == ()
 

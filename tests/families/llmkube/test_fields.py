@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from components.families import load
-from components.plan.explain import Row, explain
+from components.plan.explain import ExplainedField, explain
 from components.plan.rendering import render_fleet
 from tests.families.llmkube.api.documents import ROWS
 
@@ -35,19 +35,19 @@ def test_the_walk_covers_the_specification() -> None:
 
 
 @cache
-def explained() -> dict[str, list[Row]]:
+def explained() -> dict[str, list[ExplainedField]]:
     """The rows of every document, by kind and path without indices."""
     manifests = load([DOCUMENTS])
     assert not manifests.problems
     assert not [p for p in render_fleet(manifests.resources).problems if p.severity == "error"]
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[ExplainedField]] = {}
     for subject in manifests.resources:
         for row in explain(subject, manifests.resources):
             found.setdefault(f"{subject.resource.kind}.{INDEX.sub('', row.path)}", []).append(row)
     return found
 
 
-def of(name: str) -> Iterator[Row]:
+def of(name: str) -> Iterator[ExplainedField]:
     for place, rows in explained().items():
         if place == name or place.startswith((f"{name}.", f"{name}[")):
             yield from rows

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from ...errors import WorkbenchError
 from ...kube import KubeError, NoSuchKindError
-from ..plan import Op, Plan, Step
+from ..plan import ChangePlan, Op, Step
 from ..program.resources import urn_name
-from ..state import CREATING, REPLACING, UPDATING, Row, State
+from ..state import CREATING, REPLACING, UPDATING, State, StateRow
 from ..targets import Target, Targets
 from ..values import reveal, secret_texts
 from .objects import CRD, await_established, await_gone, delete_object, foreign, put, with_live
@@ -47,7 +47,7 @@ class Executor:
     result: Result = field(default_factory=Result)
     _steps: Mapping[str, Step] = field(default_factory=dict)
 
-    def apply(self, plan: Plan) -> Result:
+    def apply(self, plan: ChangePlan) -> Result:
         """Apply everything but the deletions."""
         self._begin(plan)
         self._steps = {urn: step for urn, step in plan.steps.items() if step.node}
@@ -61,7 +61,7 @@ class Executor:
         ).run()
         return self.result
 
-    def _begin(self, plan: Plan) -> None:
+    def _begin(self, plan: ChangePlan) -> None:
         """Write what needs no call: renames, forgotten clusters, components and providers, new options."""
         for old, row in plan.renamed:
             self.state.rename(old, row)
@@ -184,13 +184,13 @@ class Executor:
         return error.status in _TRANSIENT
 
 
-def row_of(step: Step) -> Row:
+def row_of(step: Step) -> StateRow:
     """Return the row that a finished step leaves."""
     node = step.node
     if node is None:
         raise TypeError(step.urn)
     registration = node.registration
-    return Row(
+    return StateRow(
         urn=node.urn,
         type=registration.type,
         parent=registration.parent,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ...errors import WorkbenchError
 from ...kube import KubeError
-from ..plan import Op, Plan, Step
+from ..plan import ChangePlan, Op, Step
 from ..state import DELETING, State
 from ..targets import Target, Targets, identity, living
 from .execute import Failure, Progress, Result
@@ -29,7 +29,7 @@ class Remover:
     workers: int = 8
     result: Result = field(default_factory=Result)
 
-    def delete(self, plan: Plan) -> Result:
+    def delete(self, plan: ChangePlan) -> Result:
         """Delete all levels; a level that fails keeps the levels it stands on."""
         forgotten = plan.having(Op.FORGET)
         self.state.forget(step.urn for step in forgotten)

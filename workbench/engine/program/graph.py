@@ -38,7 +38,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Graph:
+class ResourceGraph:
     """Everything a program registered, in order: what a node depends on comes before it."""
 
     stack: str

@@ -9,7 +9,7 @@ from pulumi_aws import ec2, eks
 from ....nodes.fit import nearest_types
 from ....nodes.instances import instance
 from ...facts.eks import system_ami_type
-from ...words import Image
+from ...words import NodeImage
 from .launch_template import block_devices, metadata_options, tag_specifications
 from .roles import named
 
@@ -49,7 +49,7 @@ def system_node_group(
         description=f"System nodes of {nodes.label}",
         update_default_version=True,
         block_device_mappings=block_devices(
-            "/dev/xvdb" if nodes.image == Image.BOTTLEROCKET else "/dev/xvda", _DISK_GIB
+            "/dev/xvdb" if nodes.image == NodeImage.BOTTLEROCKET else "/dev/xvda", _DISK_GIB
         ),
         metadata_options=metadata_options(),
         tag_specifications=tag_specifications(named(name, tags)),
@@ -78,8 +78,8 @@ def system_node_group(
 
 def problems(types: Sequence[str], count: int, image: str) -> Iterator[tuple[str, str]]:
     """Return what is wrong, by argument of the Cluster."""
-    if image not in list(Image):
-        yield "image", f"must be one of {', '.join(Image)}, found {image!r}"
+    if image not in list(NodeImage):
+        yield "image", f"must be one of {', '.join(NodeImage)}, found {image!r}"
     for name in types:
         if instance(name) is None:
             yield "system_instance_types", f"unknown instance type {name!r}{nearest_types(name)}"

@@ -7,7 +7,7 @@ from ....api.findings import Findings
 from ....api.load import Loaded
 from ....fleet import capabilities
 from ....fleet.autoscalers import Autoscaler
-from ....fleet.endpoints import Backend, Endpoint, Weights
+from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, Object, new_object
 from ....fleet.options import Options
 from ....fleet.origins import Origin
@@ -88,7 +88,7 @@ def _endpoint(source: Loaded, asked: Asked) -> Endpoint:
         api="openai",
         port=PORT,
         backends=(Backend(service, asked.namespace, PORT, asked.name, asked.replicas),),
-        weights=Weights("OpenModel", "", model),
+        weights=WeightsOwner("OpenModel", "", model),
         origin=Origin(source),
     )
 

@@ -13,7 +13,7 @@ from .vllm import vllm_args, vllm_env
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class StartCommand:
     """How a runtime is started.
 
     Attributes:
@@ -27,7 +27,7 @@ class Arguments:
     env: list[Object] = field(default_factory=list)
 
 
-def arguments(serving: Serving) -> Arguments:
+def arguments(serving: Serving) -> StartCommand:
     """Return what the container is started with; what is wrong is recorded in the findings."""
     started = _RUNTIMES[serving.runtime](serving)
     report_unread(serving)
@@ -35,28 +35,28 @@ def arguments(serving: Serving) -> Arguments:
     return replace(started, command=list(own)) if own else started
 
 
-def _llamacpp(serving: Serving) -> Arguments:
-    return Arguments(args=llamacpp_args(serving))
+def _llamacpp(serving: Serving) -> StartCommand:
+    return StartCommand(args=llamacpp_args(serving))
 
 
-def _vllm(serving: Serving) -> Arguments:
-    return Arguments(args=vllm_args(serving), env=vllm_env(serving))
+def _vllm(serving: Serving) -> StartCommand:
+    return StartCommand(args=vllm_args(serving), env=vllm_env(serving))
 
 
-def _tgi(serving: Serving) -> Arguments:
-    return Arguments(args=tgi_args(serving), env=tgi_env(serving))
+def _tgi(serving: Serving) -> StartCommand:
+    return StartCommand(args=tgi_args(serving), env=tgi_env(serving))
 
 
-def _personaplex(serving: Serving) -> Arguments:
-    return Arguments(list(COMMAND), personaplex_args(serving), personaplex_env(serving))
+def _personaplex(serving: Serving) -> StartCommand:
+    return StartCommand(list(COMMAND), personaplex_args(serving), personaplex_env(serving))
 
 
-def _generic(serving: Serving) -> Arguments:
+def _generic(serving: Serving) -> StartCommand:
     """The user's own server: nothing is generated (LLMKube spec 2.5)."""
-    return Arguments(args=list(serving.service.spec.args or ()))
+    return StartCommand(args=list(serving.service.spec.args or ()))
 
 
-_RUNTIMES: Mapping[str, Callable[[Serving], Arguments]] = {
+_RUNTIMES: Mapping[str, Callable[[Serving], StartCommand]] = {
     "llamacpp": _llamacpp,
     "vllm": _vllm,
     "tgi": _tgi,

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from components.api.kinds import Kind
-from components.api.schema.structural import Graph, graph
+from components.api.schema.structural import SchemaGraph, graph
 from components.families.llmkube.family import FAMILY
 from tests.families.llmkube.api.documents import FIELDS, ROWS
 
@@ -21,7 +21,7 @@ def label(row: dict[str, str]) -> str:
     return f"{row['type']}.{row['field']}"
 
 
-def owner_of(row: dict[str, str]) -> tuple[Graph, dict[str, Any]]:
+def owner_of(row: dict[str, str]) -> tuple[SchemaGraph, dict[str, Any]]:
     """Return the schema of the type that a row belongs to, found by its dotted path."""
     kind, *way = row["type"].split(".")
     shape = graph(KINDS[kind])
@@ -58,7 +58,7 @@ def default_of(row: dict[str, str]) -> object:
     return json.loads(row["default"]) if row["yaml_type"] in ("int32", "bool", "number") else row["default"]
 
 
-def assert_type(field: dict[str, Any], wanted: str, shape: Graph) -> None:
+def assert_type(field: dict[str, Any], wanted: str, shape: SchemaGraph) -> None:
     field = shape.resolve(field)
     if wanted.startswith("list["):
         assert field["type"] == "array"
