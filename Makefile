@@ -42,7 +42,7 @@ test: env ## Run all tests
 	$(BIN)/python -m pytest
 
 test-long: env ## Compare our validation with the API server's on many more generated documents
-	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/test_api_differential.py
+	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py
 
 test-fast: env ## Run the tests that do not need a control plane
 	$(BIN)/python -m pytest --ignore=tests/cluster --ignore=tests/acceptance -n auto

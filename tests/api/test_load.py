@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from components.api.documents.reader import MAX_DEPTH, YamlError, documents, nodes
 from components.api.load import Loaded
-from components.api.problems import InvalidManifests, Problem, did_you_mean, field_path, path_parts
+from components.api.problems import InvalidManifests, Problem, Severity, did_you_mean, field_path, path_parts
 from components.families import load, parse
 from tests.api.documents import DOCUMENTS
 
@@ -207,10 +207,10 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     found = load([tmp_path / "absent.yaml", tmp_path / "latin.yaml", tmp_path / "bom.yaml", tmp_path / "empty"])
     assert len(found.resources) == 1
-    reasons = {(Path(p.file).name, p.line, str(p.severity)): p.reason for p in found.problems}
-    assert "no such file" in reasons["absent.yaml", 1, "error"]
-    assert "not UTF-8" in reasons["latin.yaml", 2, "error"]
-    assert "no *.yaml" in reasons["empty", 1, "warning"]
+    reasons = {(Path(p.file).name, p.line, p.severity): p.reason for p in found.problems}
+    assert "no such file" in reasons["absent.yaml", 1, Severity.ERROR]
+    assert "not UTF-8" in reasons["latin.yaml", 2, Severity.ERROR]
+    assert "no *.yaml" in reasons["empty", 1, Severity.WARNING]
 
 
 def test_documents_before_bad_yaml_are_kept() -> None:

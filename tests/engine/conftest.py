@@ -21,3 +21,9 @@ def offline(tmp_path: Path) -> Stack:
 def live(cluster: Running, tmp_path: Path) -> Stack:
     """A stack on the simulated cluster."""
     return Stack(tmp_path, cluster.kubeconfig)
+
+
+@pytest.fixture
+def namespace(live: Stack) -> str:
+    """The name of a namespace that the tests' programs create."""
+    return "eng-" + live.folder.name.replace("_", "-").lower()[-40:].strip("-")

@@ -1,54 +1,17 @@
 """The engine against a real API server: what it creates, changes, replaces, deletes and leaves alone."""
 
-import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pulumi
 import pytest
 
+from tests.engine.live import gone, maps
 from tests.engine.support import Stack, config_map, kube_object, register
-from workbench.engine.apply.objects import MANAGER
 from workbench.engine.local import RunOptions
 from workbench.errors import WorkbenchError
-from workbench.kube import Kube, KubeError
-
-
-@pytest.fixture
-def kube(live: Stack) -> Iterator[Kube]:
-    with Kube.from_kubeconfig(live.kubeconfig) as client:
-        yield client
-
-
-@pytest.fixture
-def namespace(kube: Kube, live: Stack) -> str:
-    """The name of a namespace that the tests' programs create."""
-    return "eng-" + live.folder.name.replace("_", "-").lower()[-40:].strip("-")
-
-
-def gone(kube: Kube, kind: str, name: str, namespace: str | None = None) -> bool:
-    try:
-        kube.get("v1", kind, name, namespace)
-    except KubeError as error:
-        return error.status == 404
-    return False
-
-
-def maps(live: Stack, namespace: str, **values: str) -> Callable[[], None]:
-    """A namespace and one ConfigMap for each value."""
-
-    def program() -> None:
-        provider = live.provider()
-        space = register(
-            kube_object("v1", "Namespace", namespace), pulumi.ResourceOptions(provider=provider), "space"
-        )
-        for name, value in values.items():
-            opts = pulumi.ResourceOptions(provider=provider, depends_on=[space])
-            config_map(name, opts, namespace, value=value)
-        pulumi.export("names", sorted(values))
-
-    return program
+from workbench.kube import Kube
 
 
 def test_create_same_update_delete_destroy(live: Stack, kube: Kube, namespace: str) -> None:
@@ -190,130 +153,6 @@ def test_a_definition_is_awaited_before_its_objects_even_without_depends_on(
     assert live.rows() == {}
 
 
-def test_secrets_are_neither_shown_nor_stored(live: Stack, kube: Kube, namespace: str) -> None:
-    hidden = ["marked-Zq81", "kube-secret-Yp72"]
-
-    def program(suffix: str) -> Callable[[], None]:
-        def run() -> None:
-            opts = pulumi.ResourceOptions(provider=live.provider())
-            space = register(kube_object("v1", "Namespace", namespace), opts, "space")
-            inside = pulumi.ResourceOptions(provider=opts.provider, depends_on=[space])
-            config_map("cm", inside, namespace, token=pulumi.Output.secret(hidden[0] + suffix))
-            value = kube_object("v1", "Secret", "plain", namespace, stringData={"k": hidden[1] + suffix})
-            register(value, pulumi.ResourceOptions(provider=opts.provider, depends_on=[space]))
-            pulumi.export("token", pulumi.Output.secret(hidden[0] + suffix))
-
-        return run
-
-    screens = []
-    for suffix in ("", "", "-new"):
-        outcome = live.up(program(suffix))
-        screens.append(live.screen)
-    stored = b"".join(path.read_bytes() for path in (live.folder / "stacks").iterdir())
-
-    assert outcome.changed == 2
-    assert "0 changes" in screens[1]
-    assert kube.get("v1", "ConfigMap", "cm", namespace)["data"] == {"token": "marked-Zq81-new"}
-    for secret in hidden:
-        assert secret not in "".join(screens)
-        assert secret.encode() not in stored
-    assert live.run("outputs") == {"token": "[secret]"}  # type: ignore[comparison-overlap]
-    for path in (live.folder / "stacks").iterdir():
-        assert path.stat().st_mode & 0o077 == 0, path
-    live.destroy()
-
-
-def test_ignored_fields_keep_what_others_set(live: Stack, kube: Kube, namespace: str) -> None:
-    def program(replicas: int, image: str) -> Callable[[], None]:
-        def run() -> None:
-            opts = pulumi.ResourceOptions(provider=live.provider())
-            space = register(kube_object("v1", "Namespace", namespace), opts, "space")
-            value = deployment("web", namespace, "a", replicas=replicas)
-            value["spec"]["template"]["spec"]["containers"][0]["image"] = image
-            register(
-                value,
-                pulumi.ResourceOptions(provider=opts.provider, depends_on=[space], ignore_changes=["spec.replicas"]),
-            )
-
-        return run
-
-    live.options = RunOptions(wait=False)
-    live.up(program(0, "registry.example/x:1"))
-    path = kube.path("apps/v1", "Deployment", "web", namespace)
-    kube.request("PATCH", path, body={"spec": {"replicas": 2}}, content_type="application/merge-patch+json")
-    assert live.up(program(5, "registry.example/x:1")).changed == 0
-    assert live.up(program(5, "registry.example/x:2")).changed == 1
-    spec = kube.get("apps/v1", "Deployment", "web", namespace)["spec"]
-    assert spec["replicas"] == 2
-    assert spec["template"]["spec"]["containers"][0]["image"] == "registry.example/x:2"
-    live.destroy()
-
-
-def test_protected_objects_stop_everything_before_it_starts(live: Stack, kube: Kube, namespace: str) -> None:
-    def program(protect: bool, present: bool = True) -> Callable[[], None]:
-        def run() -> None:
-            provider = live.provider()
-            options = pulumi.ResourceOptions(provider=provider, protect=protect)
-            space = register(kube_object("v1", "Namespace", namespace), options, "space")
-            if present:
-                config_map("other", pulumi.ResourceOptions(provider=provider, depends_on=[space]), namespace, a="1")
-
-        return run
-
-    live.up(program(protect=True))
-    with pytest.raises(WorkbenchError, match="protected") as refused:
-        live.destroy()
-    assert "::space" in str(refused.value)
-    assert not gone(kube, "ConfigMap", "other", namespace)
-    assert live.up(program(protect=False)).changed == 0
-    live.destroy()
-    assert gone(kube, "Namespace", namespace)
-
-
-def test_retained_and_adopted_objects_stay(live: Stack, kube: Kube) -> None:
-    kube.create(kube_object("v1", "ConfigMap", "theirs", "default", data={"a": "1"}))
-
-    def program() -> None:
-        provider = live.provider()
-        config_map("theirs", pulumi.ResourceOptions(provider=provider), a="2")
-        config_map("kept", pulumi.ResourceOptions(provider=provider, retain_on_delete=True), a="1")
-
-    live.up(program)
-    live.destroy()
-    assert live.rows() == {}
-    for name in ("theirs", "kept"):
-        assert not gone(kube, "ConfigMap", name, "default")
-        kube.delete("v1", "ConfigMap", name, "default")
-
-
-def test_an_alias_moves_a_resource_without_touching_it(live: Stack, kube: Kube) -> None:
-    def before() -> None:
-        config_map("cm", pulumi.ResourceOptions(provider=live.provider()), a="1")
-
-    def after() -> None:
-        provider = live.provider()
-        root = pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)
-        parent = pulumi.ComponentResource("proj:index:New", "new", {})
-        register(
-            kube_object("v1", "ConfigMap", "cm", "default", data={"a": "1"}),
-            pulumi.ResourceOptions(
-                parent=parent,
-                provider=provider,
-                aliases=[root, pulumi.Alias(name="cm", parent=pulumi.ROOT_STACK_RESOURCE)],
-            ),
-            "renamed",
-        )
-
-    live.up(before)
-    uid = kube.get("v1", "ConfigMap", "cm", "default")["metadata"]["uid"]
-    outcome = live.up(after)
-    assert outcome.changed == 1  # the component
-    assert kube.get("v1", "ConfigMap", "cm", "default")["metadata"]["uid"] == uid
-    assert set(live.rows()) == {"here", "new", "renamed"}
-    live.destroy()
-    assert gone(kube, "ConfigMap", "cm", "default")
-
-
 def test_a_failure_names_the_field_and_skips_what_depends_on_it(live: Stack, kube: Kube, namespace: str) -> None:
     def program() -> None:
         provider = live.provider()
@@ -383,17 +222,6 @@ def test_ready_means_available(live: Stack, kube: Kube, namespace: str) -> None:
     assert "0 of 1 pods available" in live.screen
     assert "nodes" in live.screen
     live.options = RunOptions()
-    live.destroy()
-
-
-def test_objects_carry_the_field_manager(live: Stack, kube: Kube) -> None:
-    def program() -> None:
-        config_map("managed", pulumi.ResourceOptions(provider=live.provider()), a="1")
-
-    live.up(program)
-    fields = kube.get("v1", "ConfigMap", "managed", "default")["metadata"]["managedFields"]
-    assert [(entry["manager"], entry["operation"]) for entry in fields] == [(MANAGER, "Apply")]
-    assert json.dumps(fields)
     live.destroy()
 
 

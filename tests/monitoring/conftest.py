@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.monitoring.adapter import Adapter, adapting
-from tests.monitoring.aggregation import aggregating
-from tests.monitoring.exporter import Exporter, serving
-from tests.monitoring.mixed import watching_mixed
-from tests.monitoring.prometheus import Prometheus, started
-from tests.monitoring.promtool import Promtool
-from tests.monitoring.tools import ADAPTER, PROMETHEUS, built_or_skip
-from tests.monitoring.watched import Watched
-from tests.monitoring.workload import apply_namespace
+from tests.monitoring.programs.adapter import Adapter, adapting
+from tests.monitoring.programs.aggregation import aggregating
+from tests.monitoring.programs.prometheus import Prometheus, started
+from tests.monitoring.programs.promtool import Promtool
+from tests.monitoring.programs.tools import ADAPTER, PROMETHEUS, built_or_skip
+from tests.monitoring.simulated.exporter import Exporter, serving
+from tests.monitoring.simulated.mixed import watching_mixed
+from tests.monitoring.simulated.watched import Watched
+from tests.monitoring.simulated.workload import apply_namespace
 from workbench.cluster.binaries import Found
 from workbench.cluster.cluster import Running
 from workbench.kube import Kube

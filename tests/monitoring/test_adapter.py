@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.monitoring.adapter import CUSTOM, EXTERNAL, Adapter
-from tests.monitoring.daemon import eventually
-from tests.monitoring.engines import ENGINES, WVA
-from tests.monitoring.exporter import Exporter
-from tests.monitoring.prometheus import Prometheus, scraping
-from tests.monitoring.rules import overrides
-from tests.monitoring.workload import MANAGER, deployment, fitting_node, running_pods
+from tests.monitoring.programs.adapter import CUSTOM, EXTERNAL, Adapter
+from tests.monitoring.programs.daemon import eventually
+from tests.monitoring.programs.prometheus import Prometheus, scraping
+from tests.monitoring.programs.rules import overrides
+from tests.monitoring.simulated.engines import ENGINES, WVA
+from tests.monitoring.simulated.exporter import Exporter
+from tests.monitoring.simulated.workload import MANAGER, deployment, fitting_node, running_pods
 from workbench.kube import Kube, KubeError
 
 Json = dict[str, Any]

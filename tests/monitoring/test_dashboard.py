@@ -9,12 +9,12 @@ import pytest
 
 from components.metrics.dashboard import DashboardSettings, dashboard
 from tests.fleets import playground
-from tests.monitoring.engines import DCGM, ENGINES, KUBE_STATE, SGLANG, VLLM, Engine
-from tests.monitoring.exporter import Exporter, PretendedPod, serving
-from tests.monitoring.fleets import in_namespace, made, pods_of
-from tests.monitoring.prometheus import Prometheus, Sample, scraping, started
-from tests.monitoring.promtool import Promtool
-from tests.monitoring.watched import Watched
+from tests.monitoring.programs.prometheus import Prometheus, Sample, scraping, started
+from tests.monitoring.programs.promtool import Promtool
+from tests.monitoring.simulated.engines import DCGM, ENGINES, KUBE_STATE, SGLANG, VLLM, Engine
+from tests.monitoring.simulated.exporter import Exporter, PretendedPod, serving
+from tests.monitoring.simulated.fleets import in_namespace, made, pods_of
+from tests.monitoring.simulated.watched import Watched
 
 Json = dict[str, Any]
 HERE = "serving"

@@ -7,13 +7,13 @@ import pytest
 from components.engines.registry import engines
 from components.fleet.words import WorkloadChoice
 from tests.fleets import playground, runner, service
-from tests.monitoring.engines import ENGINES, VLLM, Engine
-from tests.monitoring.exporter import Exporter
-from tests.monitoring.fleets import Made, in_namespace, made, pods_of, scaled
-from tests.monitoring.monitors import scrape_job, targets_of
-from tests.monitoring.prometheus import Prometheus
-from tests.monitoring.watched import Watched
-from tests.monitoring.workload import pods_metric
+from tests.monitoring.programs.monitors import scrape_job, targets_of
+from tests.monitoring.programs.prometheus import Prometheus
+from tests.monitoring.simulated.engines import ENGINES, VLLM, Engine
+from tests.monitoring.simulated.exporter import Exporter
+from tests.monitoring.simulated.fleets import Made, in_namespace, made, pods_of, scaled
+from tests.monitoring.simulated.watched import Watched
+from tests.monitoring.simulated.workload import pods_metric
 
 Json = dict[str, Any]
 HERE = "serving"

@@ -5,10 +5,10 @@ Values per pod are what the exporter was told; the replicas are worked out by ha
 
 import pytest
 
-from tests.monitoring.mixed import HERE, LOADS, QUEUES, THERE, mixed_fleet
-from tests.monitoring.promtool import Promtool
-from tests.monitoring.rules import promql
-from tests.monitoring.watched import Watched, replicas
+from tests.monitoring.programs.promtool import Promtool
+from tests.monitoring.programs.rules import promql
+from tests.monitoring.simulated.mixed import HERE, LOADS, QUEUES, THERE, mixed_fleet
+from tests.monitoring.simulated.watched import Watched, replicas
 
 WANTED = {"vllm": 4, "sglang": 2, "tgi": 2, "llamacpp": 2}
 """Replicas at five per pod: 19, 7.5, 10 and 6 in all."""

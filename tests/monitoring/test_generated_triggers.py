@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from components.metrics.words import Adapter
-from tests.monitoring.mixed import HERE, THERE, mixed_fleet
-from tests.monitoring.promtool import Promtool
-from tests.monitoring.watched import Watched, replicas
+from tests.monitoring.programs.promtool import Promtool
+from tests.monitoring.simulated.mixed import HERE, THERE, mixed_fleet
+from tests.monitoring.simulated.watched import Watched, replicas
 
 Json = dict[str, Any]
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.monitoring.engines import DCGM, ENGINES, VLLM, WVA, Engine
-from tests.monitoring.exporter import Exporter
-from tests.monitoring.prometheus import Prometheus, scraping
-from tests.monitoring.promtool import Promtool
-from tests.monitoring.rules import adapter_config, overrides, promql
+from tests.monitoring.programs.prometheus import Prometheus, scraping
+from tests.monitoring.programs.promtool import Promtool
+from tests.monitoring.programs.rules import adapter_config, overrides, promql
+from tests.monitoring.simulated.engines import DCGM, ENGINES, VLLM, WVA, Engine
+from tests.monitoring.simulated.exporter import Exporter
 
 Json = dict[str, Any]
 POD_RULE: Json = {

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from components.metrics.chain import MetricSettings
-from tests.monitoring.adapter import Adapter
-from tests.monitoring.chain import Chain, Reported, SharedLoad
-from tests.monitoring.engines import VLLM, WVA
-from tests.monitoring.exporter import Exporter
-from tests.monitoring.fleets import Made, made, scaled
-from tests.monitoring.prometheus import Prometheus
-from tests.monitoring.workload import external_metric, pods_metric, without_waiting
+from tests.monitoring.programs.adapter import Adapter
+from tests.monitoring.programs.prometheus import Prometheus
+from tests.monitoring.simulated.chain import Chain, Reported, SharedLoad
+from tests.monitoring.simulated.engines import VLLM, WVA
+from tests.monitoring.simulated.exporter import Exporter
+from tests.monitoring.simulated.fleets import Made, made, scaled
+from tests.monitoring.simulated.workload import external_metric, pods_metric, without_waiting
 from workbench.kube import Kube
 
 Json = dict[str, Any]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.monitoring import tools
-from tests.monitoring.tools import Tool, build_missing
+from tests.monitoring.programs import tools
+from tests.monitoring.programs.tools import Tool, build_missing
 from workbench.cluster.binaries import cache_folder
 from workbench.cluster.toolchain import Go, choose_go
 from workbench.errors import WorkbenchError

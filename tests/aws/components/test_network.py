@@ -1,77 +1,31 @@
-"""The network of a cluster: exact graphs, address ranges, and arguments that are refused."""
-
-import ipaddress
-import warnings
-from collections import Counter
-from collections.abc import Callable
-from typing import Any
+"""The network of a cluster: exact graphs of new and existing ones."""
 
 import pulumi
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from components.serving.arguments import InvalidArguments
-from tests.recorded import Recorded, deploy
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # pulumi_aws.ec2 warns of one of its own modules
-    from components.aws.components.network import Network
-    from components.aws.components.network_args import ENDPOINT_SERVICES, NetworkArgs
-    from components.aws.subnets import MOST_ZONES, plan_subnets
-
-NETWORK = "inference-platform:index:Network::net"
-VPC = "aws:ec2/vpc:Vpc"
-GATEWAY = "aws:ec2/internetGateway:InternetGateway"
-SUBNET = "aws:ec2/subnet:Subnet"
-TABLE = "aws:ec2/routeTable:RouteTable"
-ROUTE = "aws:ec2/route:Route"
-ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-ADDRESS = "aws:ec2/eip:Eip"
-NAT = "aws:ec2/natGateway:NatGateway"
-ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
-GROUP = "aws:ec2/securityGroup:SecurityGroup"
-RULE = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-NOT_TAGGABLE = {ROUTE, ASSOCIATION, "inference-platform:index:Network"}
-BASE: NetworkArgs = {"cluster_name": "demo", "region": "us-east-1"}
-GIVEN: dict[str, Any] = {
-    "vpc_id": "vpc-1",
-    "private_subnets": {"us-east-1a": "subnet-1", "us-east-1b": "subnet-2"},
-    "public_subnets": {"us-east-1a": "subnet-3"},
-}
-
-
-def zones(count: int) -> list[str]:
-    return [f"us-east-1{letter}" for letter in "abcdefg"[:count]]
-
-
-def program(**args: Any) -> Callable[[], None]:
-    def run() -> None:
-        made = Network("net", {**BASE, **args})  # type: ignore[typeddict-item]
-        pulumi.export("vpc", made.vpc_id)
-        pulumi.export("private", made.private_subnet_ids)
-        pulumi.export("public", made.public_subnet_ids)
-        pulumi.export("by zone", made.private_by_zone)
-
-    return run
-
-
-def network(*, preview: bool = False, **args: Any) -> Recorded:
-    return deploy(program(**args), preview=preview)
-
-
-def counts(recorded: Recorded) -> dict[str, int]:
-    return dict(Counter(entry.type.rpartition(":")[2] for entry in recorded.graph))
-
-
-def refused(**args: Any) -> dict[str, list[str]]:
-    with pytest.raises(InvalidArguments) as raised:
-        network(**args)
-    found: dict[str, list[str]] = {}
-    for error in raised.value.errors or []:
-        found.setdefault(error["property_path"], []).append(error["reason"])
-    assert all(f"net: {path}: {reason}" in str(raised.value) for path, all_ in found.items() for reason in all_)
-    return found
+from components.aws.components.network import Network
+from components.aws.components.network_args import ENDPOINT_SERVICES
+from tests.aws.components.networks import (
+    ADDRESS,
+    ASSOCIATION,
+    BASE,
+    ENDPOINT,
+    GATEWAY,
+    GIVEN,
+    GROUP,
+    NAT,
+    NETWORK,
+    NOT_TAGGABLE,
+    ROUTE,
+    RULE,
+    SUBNET,
+    TABLE,
+    VPC,
+    counts,
+    network,
+    zones,
+)
+from tests.recorded import deploy
 
 
 @pytest.mark.parametrize("preview", [False, True])
@@ -281,120 +235,3 @@ def test_an_existing_vpc_gets_the_interface_endpoints_asked_for() -> None:
     assert counts(recorded) == {"Network": 1, "SecurityGroup": 1, "SecurityGroupIngressRule": 1, "VpcEndpoint": 1}
     assert recorded[RULE + "::net-endpoints"].inputs["cidrIpv4"] == "172.16.0.0/12"
     assert recorded[ENDPOINT + "::net-sts"].inputs["subnetIds"] == ["subnet-1", "subnet-2"]
-
-
-networks = st.integers(16, 21).flatmap(
-    lambda prefix: st.integers(0, 2**prefix - 1).map(lambda n: ipaddress.IPv4Network((n << (32 - prefix), prefix)))
-)
-
-
-@given(networks, st.integers(2, MOST_ZONES))
-def test_subnets_are_disjoint_and_inside_the_vpc(cidr: ipaddress.IPv4Network, count: int) -> None:
-    plan = plan_subnets(str(cidr), zones(count))
-    ranges = [ipaddress.IPv4Network(text) for one in plan for text in (one.private, one.public)]
-    assert len(ranges) == 2 * count
-    assert all(one.subnet_of(cidr) for one in ranges)
-    assert not any(one.overlaps(other) for i, one in enumerate(ranges) for other in ranges[i + 1 :])
-    assert all(one.prefixlen <= 27 for one in ranges)
-
-
-@given(networks, st.integers(2, MOST_ZONES - 1))
-def test_a_zone_appended_moves_no_other(cidr: ipaddress.IPv4Network, count: int) -> None:
-    assert plan_subnets(str(cidr), zones(count + 1))[:-1] == plan_subnets(str(cidr), zones(count))
-
-
-@pytest.mark.parametrize(
-    ("cidr", "private", "public"),
-    [
-        ("10.0.0.0/16", ["10.0.0.0/19", "10.0.32.0/19"], ["10.0.224.0/24", "10.0.225.0/24"]),
-        ("10.0.8.0/21", ["10.0.8.0/24", "10.0.9.0/24"], ["10.0.15.0/27", "10.0.15.32/27"]),
-    ],
-)
-def test_ranges_of_the_largest_and_the_smallest_vpc(cidr: str, private: list[str], public: list[str]) -> None:
-    plan = plan_subnets(cidr, zones(2))
-    assert [one.private for one in plan] == private
-    assert [one.public for one in plan] == public
-
-
-@pytest.mark.parametrize(("cidr", "count"), [("10.0.0.0/22", 2), ("10.0.0.0/15", 2), ("10.0.0.0/16", 8), ("x", 2)])
-def test_no_plan_for_what_does_not_fit(cidr: str, count: int) -> None:
-    with pytest.raises(ValueError, match=r"/16|at most"):
-        plan_subnets(cidr, [str(index) for index in range(count)])
-
-
-@pytest.mark.parametrize(
-    ("cidr", "reason"),
-    [
-        ("10.0.0.1/16", "host bits"),
-        ("10.0.0.0", "AWS takes /16 to /28"),
-        ("10.0.0.0/8", "AWS takes /16 to /28"),
-        ("10.0.0.0/29", "AWS takes /16 to /28"),
-        ("10.0.0.0/22", "too small"),
-        ("fd00::/56", "IPv4"),
-        ("ten", "IPv4"),
-    ],
-)
-def test_ranges_that_are_refused(cidr: str, reason: str) -> None:
-    found = refused(zones=zones(2), cidr=cidr)
-    assert list(found) == ["cidr"]
-    assert repr(cidr) in found["cidr"][0]
-    assert reason in found["cidr"][0]
-
-
-def test_all_problems_are_reported_at_once() -> None:
-    found = refused(
-        cluster_name="-demo",
-        zones=["us-east-1a", "us-east-1a", "eu-west-1a"],
-        cidr="10.0.0.0/30",
-        nat_gateways="two",
-        interface_endpoints=["s3", "sts", "sts"],
-        public_subnets={},
-    )
-    assert {path: len(reasons) for path, reasons in found.items()} == {
-        "cluster_name": 1,
-        "zones": 2,
-        "cidr": 1,
-        "nat_gateways": 1,
-        "interface_endpoints": 2,
-        "public_subnets": 1,
-    }
-    assert "one, per-zone, none" in found["nat_gateways"][0]
-    assert any("'s3'" in reason and "ecr.api" in reason for reason in found["interface_endpoints"])
-
-
-@pytest.mark.parametrize("count", [0, 1, 8])
-def test_two_to_seven_zones(count: int) -> None:
-    found = refused(zones=[f"us-east-1{letter}" for letter in "abcdefgh"[:count]])
-    assert found["zones"][0].startswith(f"found {count}; ")
-
-
-def test_an_empty_name_and_region_are_named() -> None:
-    assert set(refused(cluster_name="", region="", zones=zones(2))) == {"cluster_name", "region"}
-    assert set(refused(cluster_name="d" * 101, zones=zones(2))) == {"cluster_name"}
-
-
-def test_an_existing_vpc_excludes_what_is_for_a_new_one() -> None:
-    found = refused(
-        vpc_id="net",
-        zones=zones(2),
-        nat_gateways="one",
-        cidr="10.0.0.0/16",
-        private_subnets={"us-east-1a": "subnet-1", "b": "sn-2"},
-        public_subnets={"us-east-1a": "subnet-1"},
-    )
-    assert set(found) == {"vpc_id", "zones", "nat_gateways", "cidr", "private_subnets", "private_subnets[b]"}
-    assert len(found["private_subnets"]) == 2
-
-
-def test_an_existing_vpc_has_private_subnets_in_two_zones() -> None:
-    assert set(refused(vpc_id="vpc-1", private_subnets={"us-east-1a": "subnet-1"})) == {"private_subnets"}
-
-
-def test_interface_endpoints_need_the_range_of_an_existing_vpc() -> None:
-    assert "is missing" in refused(**GIVEN, interface_endpoints=["sts"])["cidr"][0]
-    assert "10.0.0.1/8" in refused(**GIVEN, interface_endpoints=["sts"], cidr="10.0.0.1/8")["cidr"][0]
-
-
-def test_interface_endpoints_are_left_to_their_owner_in_china() -> None:
-    found = refused(region="cn-north-1", zones=["cn-north-1a", "cn-north-1b"], interface_endpoints=["sts"])
-    assert list(found) == ["interface_endpoints"]

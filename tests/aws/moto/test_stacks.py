@@ -1,0 +1,115 @@
+"""Everything that dev, staging and prod register in AWS is a request that AWS knows, and can be made and deleted."""
+
+import datetime
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.aws.moto.moto_cloud import UNSUPPORTED, MotoCloud
+from tests.aws.requests.kinds import check_entry, is_aws
+from tests.recorded import Echo
+from tests.stacks.shipped import ON_AWS, ROOT, Clock, run
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(datetime, "datetime", Clock)
+
+
+@pytest.fixture
+def cloud() -> Iterator[MotoCloud]:
+    with MotoCloud("us-east-1") as made:
+        yield made
+
+
+@pytest.mark.parametrize("stack", ON_AWS)
+def test_it_is_made_in_order_and_deleted_again(stack: str, cloud: MotoCloud) -> None:
+    """Created in the order of the program's dependencies, each with the answers of those before it."""
+    graph = run(stack, cloud)
+    assert cloud.problems == []
+    assert {made.key for made in cloud.created} == {entry.key for entry in graph.graph if is_aws(entry.type)}
+    assert set(cloud.unsupported) <= set(UNSUPPORTED)
+    assert {"aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup"} <= {made.type for made in cloud.created}
+    assert cloud.destroy() == []
+
+
+@pytest.mark.parametrize("stack", ON_AWS)
+def test_its_preview_is_checked_without_an_account(stack: str) -> None:
+    """In a preview what others will answer is unknown; all the rest is checked all the same."""
+    graph = run(stack, Echo(), preview=True)
+    entries = [entry for entry in graph.graph if is_aws(entry.type)]
+    assert len(entries) > 50
+    assert [problem for entry in entries for problem in check_entry(entry.type, entry.inputs, entry.name)] == []
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "bottlerocket": {"gpuNodes": {"image": "bottlerocket", "zones": ["us-east-1a"]}},
+    "capacity block": {
+        "models": ["stacks/models/llama-405b-multinode.yaml"],
+        "customResources": True,
+        "gpuNodes": {
+            "types": {
+                "p5.48xlarge": {
+                    "capacity": "capacity-block",
+                    "reservation": {
+                        "id": "cr-0123456789abcdef0",
+                        "zone": "us-east-1b",
+                        "count": 2,
+                        "starts": "2026-12-01T11:30:00Z",
+                        "ends": "2026-12-08T11:30:00Z",
+                    },
+                    "efa": True,
+                    "placementGroup": True,
+                }
+            }
+        },
+    },
+    "karpenter on reserved nodes": {
+        "models": ["stacks/models/llama-405b-multinode.yaml"],
+        "customResources": True,
+        "gpuNodes": {
+            "provisioner": "karpenter",
+            "types": {
+                "p5.48xlarge": {
+                    "capacity": "odcr",
+                    "reservation": {"id": "cr-0123456789abcdef0", "zone": "us-east-1b", "count": 2},
+                    "efa": True,
+                }
+            },
+        },
+    },
+    "no way out but endpoints": {
+        "network": {
+            "zones": ["us-east-1a", "us-east-1b"],
+            "natGateways": "none",
+            "interfaceEndpoints": ["ecr.api", "ecr.dkr", "sts", "ec2", "eks", "eks-auth", "autoscaling", "sqs"],
+        },
+        "cluster": {"version": "1.36", "adminRoleArns": ["arn:aws:iam::123456789012:role/platform/admin"]},
+    },
+    "a network that is there": {
+        "network": {
+            "vpcId": "vpc-0123456789abcdef0",
+            "privateSubnets": {"us-east-1a": "subnet-0123456789abcdef0", "us-east-1b": "subnet-0123456789abcdef1"},
+        },
+        "gpuNodes": {"zones": ["us-east-1a"], "types": {"g5.2xlarge": {"minNodes": 1, "maxNodes": 3}}},
+    },
+    "buckets of models": {"modelBuckets": ["example-models", "example-models/prod/"]},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_other_choices_are_requests_that_aws_knows_too(variant: str) -> None:
+    graph = run("dev", Echo(), preview=True, **VARIANTS[variant])
+    entries = [entry for entry in graph.graph if is_aws(entry.type)]
+    assert [problem for entry in entries for problem in check_entry(entry.type, entry.inputs, entry.name)] == []
+
+
+@pytest.mark.parametrize(
+    "variant", ["bottlerocket", "capacity block", "no way out but endpoints", "buckets of models"]
+)
+def test_other_choices_can_be_made_and_deleted_too(variant: str, cloud: MotoCloud) -> None:
+    run("dev", cloud, **VARIANTS[variant])
+    assert cloud.problems == []
+    assert cloud.destroy() == []

@@ -1,0 +1,163 @@
+"""Our validators against our CustomResourceDefinitions on a real API server, over generated documents.
+
+Both must accept and refuse the same, and store the same. ``INFERENCE_PLATFORM_EXAMPLES`` makes it try more.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from components.api.checking import check
+from components.api.load import Loaded
+from components.api.schema.crds import crd
+from components.api.schema.defaults import WRITTEN, with_defaults
+from components.families import kinds
+from tests.api.breaking import broken, sent
+from tests.api.documents import DOCUMENTS, Document, kind_of
+from tests.families.llmkube.api.documents import inference_services, models
+from tests.families.llmkube.api.wrong import wrong
+from workbench.cluster.cluster import Running
+from workbench.kube import Kube, KubeError
+
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "5000"))
+LLMKUBE = st.one_of(
+    inference_services(), models(), *(wrong(k).map(lambda w: w.document) for k in ("InferenceService", "Model"))
+)
+STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test"}
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Running) -> Iterator[Kube]:
+    with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
+        for kind in kinds():
+            kube.apply(crd(kind), manager="test")
+        for kind in kinds():
+            _established(kube, kind.crd_name)
+        yield kube
+
+
+def _established(kube: Kube, name: str) -> None:
+    for _ in range(100):
+        found = kube.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", name)
+        conditions = {c["type"]: c for c in found.get("status", {}).get("conditions", [])}
+        if conditions.get("Established", {}).get("status") == "True":
+            assert conditions.get("NonStructuralSchema", {}).get("status") != "True"
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{name} was not established")
+
+
+def answer(kube: Kube, document: Document) -> dict[str, Any] | str:
+    """Return the object as stored, or why it is refused."""
+    kind = kind_of(document)
+    namespace = "namespaces/default/" if kind.namespaced else ""
+    path = f"/apis/{kind.api_version}/{namespace}{kind.plural}"
+    for _ in range(50):
+        try:
+            return kube.request("POST", path, params=STRICT, body=sent(document))
+        except KubeError as error:
+            if error.status not in (404, 429, 503):
+                return error.message
+            time.sleep(0.1)  # a new kind is served a moment after it is established
+    return pytest.fail(f"{path} is not served")
+
+
+def compare(kube: Kube, document: Document) -> None:
+    kind = kind_of(document)
+    resource, found = check(document, kind)
+    stored = answer(kube, document)
+    if isinstance(stored, str):
+        assert found, f"only the server refuses: {stored}"
+        return
+    assert resource is not None, f"only we refuse: {found}"
+    stored.pop("status", None)
+    stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in WRITTEN}
+    expected = with_defaults(Loaded.of(resource, kind))
+    if kind.namespaced:
+        expected["metadata"].setdefault("namespace", "default")
+    assert stored == expected
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: f"{d['kind']}-{d['metadata']['name']}")
+def test_good_documents(server: Kube, document: Document) -> None:
+    assert check(document, kind_of(document))[1] == []
+    compare(server, document)
+
+
+@settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)
+@given(document=st.sampled_from(DOCUMENTS), seed=st.integers(0, 2**40), times=st.integers(1, 3))
+def test_generated_documents(server: Kube, document: Document, seed: int, times: int) -> None:
+    changed = broken(document, Random(seed), times)
+    if (
+        changed["metadata"].get("namespace", "default") not in ("default", None)
+        or "generateName" in changed["metadata"]
+    ):
+        return
+    compare(server, changed)
+
+
+@settings(
+    max_examples=EXAMPLES // 2,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)
+@given(document=LLMKUBE)
+def test_documents_made_from_the_contract(server: Kube, document: Document) -> None:
+    compare(server, document)
+
+
+# A misspelt rule in both the type and its CEL would agree; these expectations come from the contract.
+@pytest.mark.parametrize(
+    ("index", "path", "value"),
+    [
+        (3, ("spec", "elasticConfig", "minReplicas"), 0),
+        (3, ("spec", "elasticConfig", "minReplicas"), 3),
+        (3, ("spec", "replicas"), 3.0),
+        (3, ("spec", "replicas"), -1),
+        (3, ("spec", "modelClaim"), None),
+        (3, ("spec", "unknown"), 1),
+        (3, ("status",), {"unknown": 1}),
+        (3, ("spec", "backendRuntimeConfig", "resources", "limits", "cpu"), "1"),
+        (4, ("spec", "modelClaims", "models", 1, "role"), "main"),
+        (4, ("spec", "modelClaims", "models", 0, "role"), "draft"),
+        (1, ("spec", "source", "uri"), "gs://b/p"),
+        (1, ("metadata", "name"), "with.dot"),
+        (2, ("spec", "source", "modelHub", "name"), "ModelScope"),
+        (5, ("spec", "workloadTemplate", "workerTemplate", "spec", "containers", 0, "name"), "other"),
+        (7, ("spec", "leaderWorkerTemplate", "size"), 0),
+        (8, ("spec", "contextSize"), 127),
+        (8, ("spec", "replicas"), 11),
+        (8, ("spec", "replicas"), 2.0),
+        (8, ("spec", "ropeScaling", "factor"), "2."),
+        (9, ("spec", "vllmConfig", "gpuMemoryUtilization"), 0),
+        (9, ("spec", "vllmConfig", "gpuMemoryUtilization"), 1),
+        (9, ("spec", "autoscaling", "maxReplicas"), None),
+        (13, ("spec", "gateway"), {}),
+        (14, ("spec", "sha256"), "abc"),
+        (15, ("spec", "source"), "a"),
+        (7, ("spec", "leaderWorkerTemplate", "subGroupPolicy", "subGroupSize"), 3 * 2),
+        (7, ("spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable"), "33%"),
+    ],
+)
+def test_what_the_contract_refuses(server: Kube, index: int, path: tuple[Any, ...], value: Any) -> None:
+    document = broken(DOCUMENTS[index], Random(0), 0)
+    owner: Any = document
+    for part in path[:-1]:
+        owner = owner[part]
+    owner[path[-1]] = value
+    assert isinstance(answer(server, document), str)
+    compare(server, document)

@@ -1,0 +1,32 @@
+"""Waiting for what controllers do."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from workbench.kube import Kube, KubeError
+
+Json = dict[str, Any]
+SECONDS = 30.0
+
+
+def eventually(condition: Callable[[], Any], what: str) -> Any:
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        result = condition()
+        if result:
+            return result
+        time.sleep(0.1)
+    return pytest.fail(f"{what}: not within {SECONDS:.0f} s")
+
+
+def gone(kube: Kube, api_version: str, kind: str, name: str, namespace: str | None = None) -> bool:
+    try:
+        kube.get(api_version, kind, name, namespace)
+    except KubeError as error:
+        if error.status == 404:
+            return True
+        raise
+    return False
