@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
-import pulumi_aws
 import pulumi_kubernetes
 
 from components.aws.components.cluster import Cluster
@@ -16,6 +15,7 @@ from components.aws.components.karpenter_access import KarpenterAccess
 from components.aws.components.karpenter_pools import KarpenterPools
 from components.aws.components.network import Network
 from components.aws.components.network_args import NetworkArgs
+from components.aws.components.provider import aws_provider
 from components.aws.facts.iam import controllers
 from components.aws.nodes.checks import vcpus
 from components.aws.nodes.plan import NodeGroupPlan
@@ -42,7 +42,7 @@ class CloudCluster:
 
 def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     """Register everything in AWS that the models of a stack need, but for their nodes."""
-    aws = pulumi_aws.Provider("aws", region=settings.region)
+    aws = aws_provider("aws", settings.region)
     network = Network("network", _network_args(settings), _with(aws))
     # Without NAT the nodes reach the registry and EKS through the endpoints alone.
     after = network.endpoints if settings.network.nat_gateways == NatGateways.NONE else []
@@ -134,7 +134,7 @@ class _ModelNodes:
     groups: tuple[NodeGroupPlan, ...]
     network: Network
     cluster: Cluster
-    aws: pulumi_aws.Provider
+    aws: pulumi.ProviderResource
     access: KarpenterAccess | None = None
 
     def managed(self, _: list[pulumi.Resource]) -> list[pulumi.Resource]:
