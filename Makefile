@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long format bench lock schema-golden core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long format bench lock schema-golden settings-schema core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ lock: env ## Regenerate requirements.lock from pyproject.toml (needs uv)
 
 schema-golden: env ## Regenerate the golden schema of the components
 	$(BIN)/python -m tests.serving.test_schema
+
+settings-schema: env ## Regenerate the JSON schema of the stack files
+	$(BIN)/python -m stacks.settings_schema
 
 core-schemas: env ## Regenerate components/api/schema/data from the kubernetes-validate package
 	$(BIN)/python tests/api/core_schemas.py

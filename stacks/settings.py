@@ -145,17 +145,18 @@ def parse(values: Mapping[str, Any], file: str) -> Settings:
     return settings
 
 
-def declared_defaults(project_file: Path) -> dict[str, Any]:
-    """Return the defaults that Pulumi.yaml declares; the CLI fills them in, other hosts may not."""
+def declared(project_file: Path) -> dict[str, dict[str, Any]]:
+    """Return type, description and default of every key, as Pulumi.yaml declares them."""
     import yaml
 
-    declared = yaml.safe_load(project_file.read_text(encoding="utf-8")).get("config", {})
+    config = yaml.safe_load(project_file.read_text(encoding="utf-8")).get("config", {})
     prefix = f"{PROJECT}:"
-    return {
-        key.removeprefix(prefix): facts["default"]
-        for key, facts in declared.items()
-        if key.startswith(prefix) and "default" in facts
-    }
+    return {key.removeprefix(prefix): facts for key, facts in config.items() if key.startswith(prefix)}
+
+
+def declared_defaults(project_file: Path) -> dict[str, Any]:
+    """Return the defaults that Pulumi.yaml declares; the CLI fills them in, other hosts may not."""
+    return {key: facts["default"] for key, facts in declared(project_file).items() if "default" in facts}
 
 
 def _structure(key: str, value: object, file: str, problems: list[str]) -> object:

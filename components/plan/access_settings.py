@@ -13,34 +13,53 @@ class TlsSettings(Section):
     """Who encrypts, and with which certificate."""
 
     kind: TlsKind = TlsKind.NONE
+    """Who encrypts: nobody, the gateway (cert-manager) or the load balancer (acm)."""
     issuer: str | None = None
+    """Name of cert-manager's issuer. It must not need port 80, which is closed: DNS-01 does not."""
     issuer_kind: IssuerKind = IssuerKind.CLUSTER
+    """Whether the issuer is one of the whole cluster or of the gateway's namespace."""
     certificate_arn: str | None = None
+    """ARN of a certificate of AWS Certificate Manager for the host."""
 
 
 class AuthSettings(Section):
     """Who may call."""
 
     kind: AuthKind = AuthKind.NONE
+    """Who may call: everybody, whoever has a key, or whoever has a token."""
     secrets: list[str] = Field(default_factory=list)
+    """Secrets in the gateway's namespace; each entry is a client's name and key."""
     issuer: str | None = None
+    """Who signs the tokens."""
     jwks_uri: str | None = None
+    """Where the issuer publishes its keys."""
     audiences: list[str] = Field(default_factory=list)
+    """Audiences that a token may be issued for; one of them is enough."""
 
 
 class FrontDoorSettings(Section):
     """How clients outside the cluster reach the models."""
 
     expose: Exposure = Exposure.NONE
+    """How models are reached: not at all, by one address for all, or by one address per model."""
     host: str | None = None
+    """DNS name of the gateway."""
     tls: TlsSettings = Field(default_factory=TlsSettings)
+    """Who encrypts, and with which certificate."""
     auth: AuthSettings = Field(default_factory=AuthSettings)
+    """Who may call."""
     request_timeout: str = "10m"
+    """Time for a whole answer, such as 10m; long generations take minutes."""
     internal: Flag = False
+    """Whether the address is one of the private network."""
     access_log: Flag = True
+    """Whether each request is logged, without prompts and keys."""
     allow_anonymous: Flag = False
+    """Whether a gateway on the internet may serve everybody."""
     replicas: int = Field(default=2, ge=1)
+    """Proxies of the gateway."""
     client_cidrs: list[str] = Field(default_factory=list)
+    """Address ranges that may call a load balancer. Default: the VPC."""
 
     def door(self) -> Door:
         """Return what rendering works with."""
@@ -62,10 +81,15 @@ class HardeningSettings(Section):
     """What pods and their workloads are held to."""
 
     pod_security: PodSecurity = PodSecurity.NONE
+    """Profile of the Pod Security Standards that pods meet as far as their images allow."""
     disruption_budgets: Flag = False
+    """Whether a drain may take only one replica at a time."""
     topology_spread: Flag = False
+    """Whether replicas are spread over zones, where there is room."""
     priority: Priority | None = None
+    """Which other models make room for these. Default: no priority class."""
     network_policies: Flag = False
+    """Whether only the gateway and the monitoring reach the models."""
 
     def hardening(self) -> Hardening:
         """Return what rendering works with."""

@@ -3,7 +3,7 @@
 import datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 
@@ -28,5 +28,14 @@ def _with_zone(value: datetime.datetime) -> datetime.datetime:
     return value.astimezone(datetime.UTC)
 
 
-Flag = Annotated[bool, BeforeValidator(_spoken)]
-Moment = Annotated[datetime.datetime, BeforeValidator(_moment), AfterValidator(_with_zone)]
+Flag = Annotated[
+    bool,
+    BeforeValidator(_spoken),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]}),
+]
+Moment = Annotated[
+    datetime.datetime,
+    BeforeValidator(_moment),
+    AfterValidator(_with_zone),
+    WithJsonSchema({"type": "string", "format": "date-time", "pattern": r"(Z|[+-]\d{2}(:?\d{2})?)$"}),
+]

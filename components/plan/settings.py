@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from ..aws.environment import AwsEnvironment
 from ..fleet.options import ModelCache, Options, PodOverrides
@@ -22,8 +22,12 @@ MODEL_ACCOUNT = "model-loader"
 class Cache(Section):
     """Where loaded weights are kept: a PersistentVolumeClaim or a folder of the node."""
 
+    model_config = ConfigDict(json_schema_extra={"maxProperties": 1})
+
     claim: str | None = None
+    """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
     host_path: str | None = None
+    """Folder of the node."""
 
     @model_validator(mode="after")
     def _one_place(self) -> "Cache":
@@ -36,27 +40,44 @@ class Pods(Section):
     """What every pod gets in this environment."""
 
     tolerations: list[dict[str, Any]] = Field(default_factory=list)
+    """Tolerations to add."""
     service_account_name: str | None = None
+    """Service account. Default: model-loader where pods read buckets, else the namespace's own."""
     image_pull_secrets: list[str] = Field(default_factory=list)
+    """Names of Secrets to pull images with."""
     priority_class_name: str | None = None
+    """Priority class."""
     annotations: dict[str, str] = Field(default_factory=dict)
+    """Annotations to add."""
     labels: dict[str, str] = Field(default_factory=dict)
+    """Labels to add."""
     node_selector: dict[str, str] = Field(default_factory=dict)
+    """Labels that every node of the models carries."""
 
 
 class Prerequisites(Section):
     """What is installed into the cluster besides the models."""
 
     install: Flag = False
+    """Whether what the models need is installed."""
     present: list[str] = Field(default_factory=list)
+    """Names of charts whose work is done already, by hand or as an add-on."""
     adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
+    """Who serves metrics to autoscalers."""
     gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
+    """What offers NVIDIA GPUs to pods."""
     monitoring: Flag = False
+    """Whether models are watched even where no autoscaler needs it: dashboard and alerts."""
     grafana: Flag = True
+    """Whether Grafana is installed with Prometheus."""
     prometheus_url: str = PROMETHEUS_URL
+    """Address of Prometheus, without port."""
     prometheus_port: int = Field(default=PROMETHEUS_PORT, ge=1, le=65535)
+    """Port of Prometheus."""
     retention: str = "10d"
+    """How long Prometheus keeps samples, such as 10d."""
     storage_gib: int | None = Field(default=None, ge=1)
+    """Size of the volume of Prometheus. Default: no volume; samples are lost with the pod."""
 
 
 class FleetSettings(Section):

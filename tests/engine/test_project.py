@@ -1,5 +1,6 @@
 """Project files and stack settings, read as the Pulumi CLI reads them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,16 @@ def encrypted(passphrase: str, clear: str) -> tuple[str, str]:
         base64.b64encode(part).decode() for part in (salt, nonce, AESGCM(key).encrypt(nonce, clear.encode(), None))
     ]
     return f"v1:{text[0]}:v1:{text[1]}:check", f"v1:{text[1]}:{text[2]}"
+
+
+def test_encrypted_values_within_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    salt, sealed = encrypted("right", "clear text")
+    value = {"a": [{"secure": sealed}], "b": {"c": {"secure": sealed}, "d": 1}}
+    write(tmp_path, {}, {"encryptionsalt": salt, "config": {"proj:map": value, "proj:open": {"d": 1}}})
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "right")
+    project = load_project(tmp_path, "dev")
+    assert json.loads(project.config["proj:map"]) == {"a": ["clear text"], "b": {"c": "clear text", "d": 1}}
+    assert project.secret_keys == ("proj:map",)
 
 
 def test_encrypted_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -106,13 +106,20 @@ class _Config:
     def read(self, stored: Mapping[str, Any], salt: object) -> None:
         """Take in the stack's values."""
         for key, value in stored.items():
-            full = _full(self._project, key)
-            if isinstance(value, dict) and set(value) == {"secure"}:
-                from .passphrase import decrypt
+            self.values[_full(self._project, key)] = self._clear(value, key, str(salt or ""))
 
-                value = decrypt(str(value["secure"]), str(salt or ""), f"{self._settings.name}: {key}")
-                self.secret.add(full)
-            self.values[full] = value
+    def _clear(self, value: Any, key: str, salt: str) -> Any:  # noqa: ANN401  JSON in, JSON out
+        """Decrypt what is secret in a value, however deep; the whole key is secret then."""
+        if isinstance(value, list):
+            return [self._clear(item, key, salt) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if set(value) != {"secure"}:
+            return {name: self._clear(inner, key, salt) for name, inner in value.items()}
+        from .passphrase import decrypt
+
+        self.secret.add(_full(self._project, key))
+        return decrypt(str(value["secure"]), salt, f"{self._settings.name}: {key}")
 
     def check(self) -> None:
         """Compare values with their declared types."""

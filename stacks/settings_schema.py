@@ -1,0 +1,178 @@
+"""The JSON schema of a stack file, for editors: made from the typed settings, so that both refuse the same.
+
+``make settings-schema`` writes it to ``stacks/settings.schema.json``.
+"""
+
+import ast
+import inspect
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from components.plan.section import Section
+
+from .settings import PROJECT, Settings, declared
+
+Schema = dict[str, Any]
+Schemas = Mapping[str, Schema]
+FILE = Path(__file__).with_name("settings.schema.json")
+_NOTES = ("default", "description")
+"""What explains a value, and does not restrict it."""
+_SECRET: Schema = {"$ref": "#/$defs/Secret"}
+_SECRET_VALUE: Schema = {
+    "description": "A value that pulumi config set --secret has encrypted.",
+    "type": "object",
+    "properties": {"secure": {"type": "string"}},
+    "required": ["secure"],
+    "additionalProperties": False,
+}
+_JSON = {
+    kind: {"description": "JSON, as pulumi config set writes it.", "type": "string", "pattern": pattern}
+    for kind, pattern in (("array", r"^\s*\["), ("object", r"^\s*\{"))
+}
+_BESIDE_CONFIG: Schema = {
+    "secretsprovider": {"description": "Who encrypts the secrets of the stack.", "type": "string"},
+    "encryptedkey": {"description": "Key of the stack, encrypted by the secrets provider.", "type": "string"},
+    "encryptionsalt": {"description": "Salt of the passphrase of the stack.", "type": "string"},
+    "environment": {"description": "Environments of Pulumi ESC that the stack imports."},
+}
+_ZONES: Schema = {
+    "anyOf": [
+        {"required": ["privateSubnets"], "properties": {"privateSubnets": {"minProperties": 2}}},
+        {
+            "required": ["zones"],
+            "properties": {"zones": {"minItems": 2}, "privateSubnets": {"maxProperties": 0}},
+        },
+        {"required": ["secure"]},
+    ]
+}
+
+
+def stack_schema(project_file: Path = Path("Pulumi.yaml")) -> Schema:
+    """Return the schema of ``Pulumi.<stack>.yaml``."""
+    generated = Settings.model_json_schema(by_alias=True)
+    defs = _described(generated["$defs"])
+    keys = {_full(k): _top(generated["properties"][k], facts, defs) for k, facts in declared(project_file).items()}
+    config = {
+        "description": f"Settings of the stack. Keys start with {PROJECT}: or the name of another project.",
+        "type": "object",
+        "properties": keys,
+        "patternProperties": {f"^(?!{PROJECT}:)[^:]+:": True},
+        "additionalProperties": False,
+        "allOf": _rules(),
+    }
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": f"A stack of {PROJECT}",
+        "type": "object",
+        "properties": {"config": config, **_BESIDE_CONFIG},
+        "required": ["config"],
+        "additionalProperties": False,
+        "$defs": {**{name: _open(part, defs) for name, part in defs.items()}, "Secret": _SECRET_VALUE},
+    }
+
+
+def _full(key: str) -> str:
+    return f"{PROJECT}:{key}"
+
+
+def _rules() -> list[Schema]:
+    """Return what holds between keys, as the validators of the settings have it."""
+    cloud, kubeconfig, network = _full("cloud"), _full("kubeconfig"), _full("network")
+    return [
+        {
+            "if": {"properties": {cloud: {"const": "none"}}},
+            "then": {"required": [kubeconfig], "properties": {kubeconfig: {"not": {"const": ""}}}},
+        },
+        {
+            "if": {"required": [cloud], "properties": {cloud: {"const": "aws"}}},
+            "then": {
+                "required": [network],
+                "properties": {network: {"if": {"type": "object"}, "then": _ZONES}},
+            },
+        },
+    ]
+
+
+def _top(schema: Schema, facts: Mapping[str, Any], defs: Schemas) -> Schema:
+    """Return the schema of a key of the stack: everything there may be text, or a secret, which is text."""
+    opened = _open(schema, defs)
+    written = [_JSON[facts["type"]]] if facts["type"] in _JSON else []
+    notes = {key: value for key, value in facts.items() if key in _NOTES}
+    return {**notes, "anyOf": [*_alternatives(opened), *written, _SECRET]}
+
+
+def _sealed(schema: Schema, defs: Schemas) -> Schema:
+    """Return a schema that takes a secret wherever it takes text."""
+    opened = _open(schema, defs)
+    if not _takes_text(schema, defs):
+        return opened
+    notes = {key: value for key, value in opened.items() if key in _NOTES}
+    return {**notes, "anyOf": [*_alternatives(opened), _SECRET]}
+
+
+def _open(schema: Schema, defs: Schemas) -> Schema:
+    """Return a schema whose parts take secrets, without the titles that repeat names."""
+    parts = {key: value for key, value in schema.items() if key != "title"}
+    if "properties" in parts:
+        parts["properties"] = {name: _sealed(part, defs) for name, part in parts["properties"].items()}
+    if "anyOf" in parts:
+        parts["anyOf"] = [_open(part, defs) for part in parts["anyOf"]]
+    for key in ("items", "additionalProperties"):
+        if isinstance(parts.get(key), dict):
+            parts[key] = _sealed(parts[key], defs)
+    return parts
+
+
+def _alternatives(schema: Schema) -> list[Schema]:
+    rest = {key: value for key, value in schema.items() if key not in ("anyOf", *_NOTES)}
+    return [*schema.get("anyOf", ()), *([rest] if rest else [])]
+
+
+def _takes_text(schema: Schema, defs: Schemas) -> bool:
+    if "$ref" in schema:
+        return _takes_text(defs[schema["$ref"].rpartition("/")[2]], defs)
+    if "anyOf" in schema:
+        return any(_takes_text(part, defs) for part in schema["anyOf"])
+    return schema.get("type") == "string" or any(isinstance(word, str) for word in schema.get("enum", ()))
+
+
+def _described(defs: Schemas) -> dict[str, Schema]:
+    """Return definitions with the docstrings of the fields of the sections among them."""
+    found = dict(sorted(defs.items()))
+    for section in _sections(Settings):
+        schema = found[section.__name__]
+        docs = {section.model_fields[name].alias or name: text for name, text in _docs(section)}
+        properties = {key: {"description": docs[key], **part} for key, part in schema["properties"].items()}
+        found[section.__name__] = {**schema, "properties": properties}
+    return found
+
+
+def _sections(annotation: object) -> Iterator[type[Section]]:
+    """Yield the sections within a type."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        for field in annotation.model_fields.values():
+            yield from _sections(field.annotation)
+        if annotation is not Settings:
+            yield annotation
+    for argument in get_args(annotation):
+        yield from _sections(argument)
+
+
+def _docs(section: type[Section]) -> Iterator[tuple[str, str]]:
+    """Yield fields and the docstrings below them. Only here are sources read: the program need not do so."""
+    (definition,) = ast.parse(inspect.getsource(section)).body
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101  the source of a class
+    for node, below in itertools.pairwise(definition.body):
+        match node, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                yield name, text
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(stack_schema(), indent=2) + "\n", encoding="utf-8")
