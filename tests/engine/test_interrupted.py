@@ -66,10 +66,10 @@ def test_a_kill_during_destroy_is_taken_up_again(live: Stack) -> None:
     with Kube.from_kubeconfig(live.kubeconfig) as kube:
         from dataclasses import replace
 
-        from workbench.engine.state import DELETING, State
+        from workbench.engine.state import Intent, State
 
         with State(live.folder / "stacks", "dev") as state:  # as a kill between intent and call leaves it
-            state.write(replace(row, intent=DELETING) for row in state.rows().values() if row.cluster)
+            state.write(replace(row, intent=Intent.DELETING) for row in state.rows().values() if row.cluster)
         kube.delete("v1", "ConfigMap", "c00", namespace)
         live.destroy()
         assert live.rows() == {}

@@ -8,7 +8,7 @@ from typing import Any
 from .diff import Change, changes, ignored, replacing
 from .program.graph import Node, ResourceGraph
 from .program.resources import CHARTS, KUBERNETES, KUBERNETES_PROVIDER, urn_name, urn_type
-from .state import CREATING, DELETING, REPLACING, StateRow
+from .state import Intent, StateRow
 from .targets import Targets, identity, living
 from .values import seal
 
@@ -218,10 +218,10 @@ class Planner:
         step.changes = found
         if step.cluster and row.cluster and row.cluster != step.cluster:
             step.op, step.note = Op.REPLACE, "moves to another cluster"
-        elif row.intent in (REPLACING, DELETING):
+        elif row.intent in (Intent.REPLACING, Intent.DELETING):
             step.op, step.note = Op.REPLACE, "an interrupted step is taken up again"
         elif row.intent:
-            step.op = Op.CREATE if row.intent == CREATING else Op.UPDATE
+            step.op = Op.CREATE if row.intent == Intent.CREATING else Op.UPDATE
             step.note = "an interrupted step is taken up again"
         elif self._gone(row):
             step.op, step.note = Op.CREATE, "was deleted outside of this stack"

@@ -1,5 +1,6 @@
 """What was applied, in SQLite: one transaction per step, the intent before the call, the result after."""
 
+import enum
 import fcntl
 import json
 import os
@@ -23,7 +24,17 @@ CREATE TABLE IF NOT EXISTS resources (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-CREATING, UPDATING, REPLACING, DELETING = "creating", "updating", "replacing", "deleting"
+
+
+class Intent(enum.StrEnum):
+    """What was begun with a resource and not finished."""
+
+    SETTLED = ""
+    """Nothing."""
+    CREATING = "creating"
+    UPDATING = "updating"
+    REPLACING = "replacing"
+    DELETING = "deleting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +49,7 @@ class StateRow:
     """uid of the cluster's kube-system namespace: a new cluster at an old address has none of this."""
     uid: str = ""
     """uid of the object; empty until the API server has answered."""
-    intent: str = ""
-    """What was begun and not finished; empty when the row is settled."""
+    intent: Intent = Intent.SETTLED
     inputs: Mapping[str, Any] | None = None
     """Last inputs, secrets sealed."""
     dependencies: tuple[str, ...] = ()
@@ -51,7 +61,7 @@ class StateRow:
 
     def settled(self, uid: str) -> "StateRow":
         """Return the row after its step succeeded."""
-        return replace(self, uid=uid, intent="")
+        return replace(self, uid=uid, intent=Intent.SETTLED)
 
 
 class State:
@@ -167,7 +177,7 @@ def _values(row: StateRow) -> tuple[str, ...]:
         "adopted": row.adopted,
     }
     return (
-        row.urn, row.type, row.parent, row.provider, row.cluster, row.uid, row.intent,
+        row.urn, row.type, row.parent, row.provider, row.cluster, row.uid, row.intent.value,
         json.dumps(row.inputs), json.dumps(row.dependencies), json.dumps(options),
     )  # fmt: skip
 
@@ -176,6 +186,7 @@ def _row(found: tuple[str, ...]) -> StateRow:
     urn, type_, parent, provider, cluster, uid, intent, inputs, dependencies, options = found
     option = json.loads(options)
     return StateRow(
-        urn, type_, parent, provider, cluster, uid, intent, json.loads(inputs), tuple(json.loads(dependencies)),
+        urn, type_, parent, provider, cluster, uid, Intent(intent),
+        json.loads(inputs), tuple(json.loads(dependencies)),
         option["protect"], option["retain"], option["deletedWith"], option["adopted"],
     )  # fmt: skip

@@ -8,7 +8,7 @@ from ...errors import WorkbenchError
 from ...kube import KubeError, NoSuchKindError
 from ..plan import ChangePlan, Op, Step
 from ..program.resources import urn_name
-from ..state import CREATING, REPLACING, UPDATING, State, StateRow
+from ..state import Intent, State, StateRow
 from ..targets import Target, Targets
 from ..values import reveal, secret_texts
 from .objects import CRD, await_established, await_gone, delete_object, foreign, put, with_live
@@ -137,7 +137,7 @@ class Executor:
             self._remove_old(step, target)
         elif step.op is Op.UPDATE and step.node.registration.ignore_changes:
             obj = with_live(target.kube, obj, step.node.registration.ignore_changes)
-        intent = UPDATING if step.op is Op.UPDATE else CREATING
+        intent = Intent.UPDATING if step.op is Op.UPDATE else Intent.CREATING
         row = replace(row_of(step), cluster=target.uid, intent=intent)
         if step.op is Op.UPDATE and step.row:
             row = replace(row, uid=step.row.uid, adopted=step.row.adopted)
@@ -149,7 +149,7 @@ class Executor:
                 raise
             step.op, step.note = Op.REPLACE, f"cannot change in place: {_fields(error)}"
             self._remove_old(step, target)
-            self.state.write([replace(row, intent=CREATING, uid="")])
+            self.state.write([replace(row, intent=Intent.CREATING, uid="")])
             live, created = put(target.kube, obj, self._passes)
         if step.op is Op.CREATE and step.row is None and not created and foreign(live):
             row = replace(row, adopted=True)
@@ -165,7 +165,7 @@ class Executor:
             return
         if step.node and (step.node.protect or row.protect):
             raise WorkbenchError("it is protected, and the change needs a replacement")
-        self.state.write([replace(row, intent=REPLACING)])
+        self.state.write([replace(row, intent=Intent.REPLACING)])
         kube = (self.targets.by_cluster(row.cluster) or target).kube
         delete_object(kube, row.inputs, None)
         await_gone(kube, row.inputs)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ...errors import WorkbenchError
 from ...kube import KubeError
 from ..plan import ChangePlan, Op, Step
-from ..state import DELETING, State
+from ..state import Intent, State
 from ..targets import Target, Targets, identity, living
 from .execute import Failure, Progress, Result
 from .objects import await_gone, delete_object, foreign
@@ -49,7 +49,7 @@ class Remover:
     def _level(self, steps: list[Step], all_steps: Collection[str]) -> None:
         virtual = [step for step in steps if not step.is_object]
         objects = [step for step in steps if step.is_object]
-        self.state.write([replace(step.row, intent=DELETING) for step in objects if step.row])
+        self.state.write([replace(step.row, intent=Intent.DELETING) for step in objects if step.row])
         with ThreadPoolExecutor(self.workers) as pool:
             asked = pool.map(lambda step: self._ask(step, all_steps), objects)
             lingering = [step for step, lingers in zip(objects, asked, strict=True) if lingers]
