@@ -78,8 +78,8 @@ def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
 
 
 def backend_names(endpoint: Endpoint) -> list[str]:
-    """Return how the backends of an endpoint are called: the first as the endpoint, others after their Service too."""
-    first, *others = endpoint.backends
+    """Return what the backends of an endpoint are called: the first like it, others after their Service as well."""
+    _, *others = endpoint.backends
     return [endpoint.name, *(f"{endpoint.name}-{other.service}" for other in others)]
 
 

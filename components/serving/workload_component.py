@@ -14,7 +14,7 @@ from ..fleet.rendered import Rendered
 from ..plan.environment import Environment
 from ..plan.plan import plan
 from .arguments import checked_plan, referred
-from .objects import kubernetes_object, token
+from .objects import KubernetesObject, kubernetes_object, token
 
 _SCALERS = (HPA, "ScaledObject")
 
@@ -55,19 +55,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             for value in (rendered.shared if shared else ())
         ]
         self.endpoints = {each.name: pulumi.Output.from_input(each.url) for each in rendered.endpoints}
-        bodies = {id(each.body): each for each in rendered.endpoints}
-        workload = None
-        for value in rendered.objects:
-            order = [workload] if workload and value["kind"] in _SCALERS else [] if workload else before
-            child = kubernetes_object(
-                value,
-                _logical(name, rendered.name, value),
-                pulumi.ResourceOptions(parent=self, depends_on=order or None),
-            )
-            workload = workload or child
-            if is_balanced(value):
-                reached = bodies[id(value)]
-                self.endpoints[reached.name] = child.status.apply(functools.partial(_at_load_balancer, reached.url))
+        self._make(name, rendered, before)
         first = next(iter(rendered.endpoints), None)
         self.endpoint = self.endpoints[first.name] if first else pulumi.Output.from_input("")
         self.model = pulumi.Output.from_input(first.model if first else "")
@@ -81,6 +69,22 @@ class WorkloadComponent(pulumi.ComponentResource):
                 "namespace": self.namespace,
             }
         )
+
+    def _make(self, name: str, rendered: Rendered, before: list[KubernetesObject]) -> None:
+        """Register the objects: the workload first, what scales it after it; load balancers tell their address."""
+        bodies = {id(each.body): each for each in rendered.endpoints}
+        workload = None
+        for value in rendered.objects:
+            order = [workload] if workload and value["kind"] in _SCALERS else [] if workload else before
+            child = kubernetes_object(
+                value,
+                _logical(name, rendered.name, value),
+                pulumi.ResourceOptions(parent=self, depends_on=order or None),
+            )
+            workload = workload or child
+            if is_balanced(value):
+                reached = bodies[id(value)]
+                self.endpoints[reached.name] = child.status.apply(functools.partial(_at_load_balancer, reached.url))
 
 
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:

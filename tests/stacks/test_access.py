@@ -1,6 +1,5 @@
 """Who reaches the models of an environment: front door, network policies, and what pods may do."""
 
-import datetime
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,25 +10,15 @@ from pulumi.runtime import mocks
 
 from tests.aws.components.aws_mock import Aws
 from tests.recorded import Recorded
-from tests.stacks.shipped import FLEET, ROOT, Clock, run
+from tests.stacks.reached import INTERNAL, MODELS, dev
+from tests.stacks.shipped import FLEET, run
 from workbench.engine.values import UNKNOWN
 
-MODELS = ["stacks/models/qwen-chat.yaml", "stacks/models/mistral-tgi.yaml"]
 DOOR = f"inference-platform:index:FrontDoor::{FLEET}-front-door"
-POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
 ADDRESS = "a1.elb.us-east-1.amazonaws.com"
-BASE: dict[str, Any] = {"models": MODELS, "gpuNodes": {}, "hardening": {}}
-INTERNAL = {"expose": "load-balancer", "internal": True}
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(datetime, "datetime", Clock)
-
-
-def dev(mock: mocks.Mocks | None = None, *, preview: bool = False, **changes: Any) -> Recorded:
-    return run("dev", mock, preview=preview, **{**BASE, **changes})
+pytestmark = pytest.mark.usefixtures("here")
 
 
 class Balanced(Aws):
@@ -137,85 +126,6 @@ class TestGateway:
     def test_it_comes_after_its_charts(self) -> None:
         after = {key.rpartition("::")[2].removeprefix(f"{FLEET}-") for key in run("staging")[DOOR].dependencies}
         assert after >= {"envoy-gateway", "ai-gateway", "cert-manager", "load-balancer-controller"}
-
-
-def policies(graph: Recorded) -> dict[str, Any]:
-    return {e.inputs["metadata"]["name"]: e.inputs["spec"] for e in graph.of(POLICY)}
-
-
-class TestNetworkPolicies:
-    def test_behind_a_gateway_only_it_and_the_monitoring_come_in(self) -> None:
-        graph = run("prod")
-        namespaces = {
-            peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
-            for name, spec in policies(graph).items()
-            if not name.endswith(".group")
-            for rule in spec["ingress"]
-            for peer in rule["from"]
-        }
-        assert namespaces == {"envoy-gateway-system", "monitoring"}
-        assert {name for name in policies(graph) if "." not in name} == set(graph.exports["models"])
-
-    def test_they_come_before_the_pods(self) -> None:
-        graph = run("prod")
-        wanted = {e.key for e in graph.of(POLICY)}
-        for name, model in graph.exports["models"].items():
-            assert wanted <= set(
-                graph[f"inference-platform:index:{model['kind']}::{FLEET}-models/{name}"].dependencies
-            )
-
-    def test_the_cluster_enforces_them(self) -> None:
-        (addon,) = (e for e in run("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")
-        assert '"enableNetworkPolicy": "true"' in addon.inputs["configurationValues"]
-
-    def test_load_balancers_are_called_from_the_network(self) -> None:
-        graph = dev(frontDoor=INTERNAL, hardening={"networkPolicies": True})
-        blocks = [
-            peer["ipBlock"]["cidr"]
-            for spec in policies(graph).values()
-            for rule in spec["ingress"]
-            for peer in rule["from"]
-            if "ipBlock" in peer
-        ]
-        assert blocks == ["10.0.0.0/16"] * 2
-
-    def test_none_unless_asked_for(self) -> None:
-        assert policies(dev()) == {}
-
-
-class TestHardening:
-    def test_pods_have_the_profile_and_the_priority(self) -> None:
-        graph = run("prod")
-        spec = graph[f"kubernetes:apps/v1:Deployment::{FLEET}-models/qwen-cpu"].inputs["spec"]["template"]["spec"]
-        assert spec["priorityClassName"] == "inference-critical"
-        assert spec["automountServiceAccountToken"] is False
-        assert spec["topologySpreadConstraints"][0]["topologyKey"] == "topology.kubernetes.io/zone"
-        classes = {e.key for e in graph.of("kubernetes:scheduling.k8s.io/v1:PriorityClass") if "inference" in e.name}
-        assert len(classes) == 3
-        assert classes <= set(graph[f"inference-platform:index:Playground::{FLEET}-models/qwen-cpu"].dependencies)
-
-    def test_a_model_of_several_replicas_has_a_budget(self) -> None:
-        budgets = {e.inputs["metadata"]["name"] for e in run("prod").of("kubernetes:policy/v1:PodDisruptionBudget")}
-        assert budgets == {"embeddings", "gemma-elastic", "phi4-autoscaled", "qwen-cpu"}
-
-    def test_namespaces_say_which_profile_is_meant(self) -> None:
-        labels = run("prod")[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]["labels"]
-        assert labels == {
-            "pod-security.kubernetes.io/audit": "restricted",
-            "pod-security.kubernetes.io/warn": "restricted",
-        }
-        assert "labels" not in dev()[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]
-
-    def test_who_stays_outside_the_profile_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        warned: list[str] = []
-        monkeypatch.setattr(pulumi.log, "warn", warned.append)
-        dev(hardening={"podSecurity": "restricted"}, models=["stacks/models/phi-hostpath.yaml"])
-        (line,) = (line for line in warned if "(hostPath)" in line)
-        assert line.startswith("Pulumi.test.yaml: hardening.podSecurity: 'restricted' is not met (hostPath) by ")
-        assert "Playground/phi-hostpath (model-volume)" in line
-        warned.clear()
-        dev(models=["stacks/models/phi-hostpath.yaml"])
-        assert warned == []
 
 
 CLAIM = ["stacks/models/llmkube-tinyllama-cpu.yaml"]

@@ -1,6 +1,5 @@
 """What environments install: exactly what their models need, each thing after what it needs itself."""
 
-import datetime
 import functools
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from components.prerequisites.charts import charts, providers_of
 from tests.recorded import Entry, Recorded
-from tests.stacks.shipped import FLEET, ON_AWS, ROOT, Clock, run
+from tests.stacks.shipped import FLEET, ON_AWS, run
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 QUEUE = "stacks/models/gemma-elastic.yaml"
@@ -16,10 +15,7 @@ GROUPS = "stacks/models/llama-405b-multinode.yaml"
 PLAIN = ["stacks/models/qwen-chat.yaml"]
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(datetime, "datetime", Clock)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def installed(graph: Recorded) -> dict[str, Entry]:

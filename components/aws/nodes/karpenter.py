@@ -99,7 +99,19 @@ def node_class(
         "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
         "kubelet": {"maxPods": MAX_PODS},
         "tags": dict(tags),
+        **_extras(plan),
     }
+    return {
+        "apiVersion": "karpenter.k8s.aws/v1",
+        "kind": "EC2NodeClass",
+        "metadata": {"name": plan.name},
+        "spec": spec,
+    }
+
+
+def _extras(plan: NodeGroupPlan) -> Object:
+    """Return what only some nodes have: an image of one's own, local disks, EFA, a reservation, Neuron devices."""
+    spec: Object = {}
     if plan.ami_id:
         spec["amiFamily"] = _FAMILIES[plan.image]
     if plan.node.local_nvme_gb:
@@ -112,12 +124,7 @@ def node_class(
         spec["capacityReservationSelectorTerms"] = [{"id": plan.reservation.id}]
     if plan.image == NodeImage.BOTTLEROCKET and plan.node.manufacturer == "AWS":
         spec["userData"] = bottlerocket_settings(plan.node)
-    return {
-        "apiVersion": "karpenter.k8s.aws/v1",
-        "kind": "EC2NodeClass",
-        "metadata": {"name": plan.name},
-        "spec": spec,
-    }
+    return spec
 
 
 def _volume(plan: NodeGroupPlan) -> Object:

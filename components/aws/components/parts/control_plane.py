@@ -40,7 +40,6 @@ class ControlPlane:
             ("sts:AssumeRole", "sts:TagSession"),
         )
         logs = self._logs()
-        cidrs = args.get("public_access_cidrs", [])
         return eks.Cluster(
             name,
             name=self._label,
@@ -50,12 +49,7 @@ class ControlPlane:
                 authentication_mode="API", bootstrap_cluster_creator_admin_permissions=True
             ),
             bootstrap_self_managed_addons=False,
-            vpc_config=eks.ClusterVpcConfigArgs(
-                subnet_ids=args["subnet_ids"],
-                endpoint_private_access=True,
-                endpoint_public_access=bool(cidrs),
-                public_access_cidrs=cidrs or None,
-            ),
+            vpc_config=self._access(),
             encryption_config=eks.ClusterEncryptionConfigArgs(
                 provider=eks.ClusterEncryptionConfigProviderArgs(key_arn=self._secrets_key()), resources=["secrets"]
             ),
@@ -67,6 +61,16 @@ class ControlPlane:
             deletion_protection=args.get("deletion_protection", False),
             tags=named(self._label, self._tags),
             opts=self._child(depends_on=[*attached, logs], protect=args.get("protect")),
+        )
+
+    def _access(self) -> eks.ClusterVpcConfigArgs:
+        """Open the API to the network, and to what is asked for beyond it."""
+        cidrs = self._args.get("public_access_cidrs", [])
+        return eks.ClusterVpcConfigArgs(
+            subnet_ids=self._args["subnet_ids"],
+            endpoint_private_access=True,
+            endpoint_public_access=bool(cidrs),
+            public_access_cidrs=cidrs or None,
         )
 
     def _secrets_key(self) -> pulumi.Input[str]:

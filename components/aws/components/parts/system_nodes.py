@@ -44,18 +44,7 @@ def system_node_group(
     first = instance(nodes.types[0])
     if first is None:
         raise ValueError(nodes.types[0])
-    template = ec2.LaunchTemplate(
-        name,
-        description=f"System nodes of {nodes.label}",
-        update_default_version=True,
-        block_device_mappings=block_devices(
-            "/dev/xvdb" if nodes.image == NodeImage.BOTTLEROCKET else "/dev/xvda", _DISK_GIB
-        ),
-        metadata_options=metadata_options(),
-        tag_specifications=tag_specifications(named(name, tags)),
-        tags=named(name, tags),
-        opts=pulumi.ResourceOptions(parent=opts.parent),
-    )
+    template = _template(name, nodes, tags, opts.parent)
     return eks.NodeGroup(
         name,
         cluster_name=cluster,
@@ -73,6 +62,23 @@ def system_node_group(
         launch_template=eks.NodeGroupLaunchTemplateArgs(id=template.id, version=template.latest_version.apply(str)),
         tags=named(name, tags),
         opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig.desiredSize"])),
+    )
+
+
+def _template(
+    name: str, nodes: SystemNodes, tags: Mapping[str, str], parent: pulumi.Resource | None
+) -> ec2.LaunchTemplate:
+    return ec2.LaunchTemplate(
+        name,
+        description=f"System nodes of {nodes.label}",
+        update_default_version=True,
+        block_device_mappings=block_devices(
+            "/dev/xvdb" if nodes.image == NodeImage.BOTTLEROCKET else "/dev/xvda", _DISK_GIB
+        ),
+        metadata_options=metadata_options(),
+        tag_specifications=tag_specifications(named(name, tags)),
+        tags=named(name, tags),
+        opts=pulumi.ResourceOptions(parent=parent),
     )
 
 

@@ -1,0 +1,135 @@
+"""Charts of nodes, networks, workloads and operators do what the project relies on."""
+
+import yaml
+
+from components.aws.words import Provisioner
+from components.front_door.settings import ENVOY_NAMESPACE
+from components.hardening.network_policies import Allowed
+from components.nodes.instances import instance
+from components.prerequisites.charts import charts
+from tests.charts.nodes import labels, selected
+from tests.charts.test_relied_upon import Render, served_at
+
+
+class TestNodeAutoscalers:
+    def test_the_autoscaler_finds_groups_by_the_tags_that_they_get(self, rendered: Render) -> None:
+        """Both keys must be there; TestEvery of the stacks has the tags of the groups."""
+        (deployment,) = rendered("cluster-autoscaler").of("Deployment")
+        container = deployment["spec"]["template"]["spec"]["containers"][0]
+        tags = "k8s.io/cluster-autoscaler/enabled,k8s.io/cluster-autoscaler/c"
+        assert {
+            f"--node-group-auto-discovery=asg:tag={tags}",
+            "--cloud-provider=aws",
+            "--expander=least-waste",
+            "--scale-down-unneeded-time=10m",
+            "--skip-nodes-with-local-storage=false",
+        } <= set(container["command"])
+        assert {"name": "AWS_REGION", "value": "us-east-1"} in container["env"]
+
+    def test_karpenter_knows_cluster_and_queue(self, rendered: Render) -> None:
+        environment = {
+            each["name"]: each.get("value") for each in rendered("karpenter").container("karpenter")["env"]
+        }
+        assert (environment["CLUSTER_NAME"], environment["INTERRUPTION_QUEUE"]) == ("c", "q")
+
+    def test_karpenter_does_not_run_on_nodes_of_its_own(self, rendered: Render) -> None:
+        pod = rendered("karpenter").one("Deployment", "karpenter")["spec"]["template"]["spec"]
+        system = instance("m7i.large")
+        assert system
+        here = labels(system, Provisioner.MANAGED)
+        assert selected(pod, here)
+        assert not selected(pod, {**here, "karpenter.sh/nodepool": "any"})
+
+
+class TestNetworking:
+    def test_the_load_balancer_controller_sees_no_service_being_made(self, rendered: Render) -> None:
+        hooks = [
+            hook for body in rendered("load-balancer-controller").of("MutatingWebhookConfiguration")
+            for hook in body["webhooks"]
+        ]  # fmt: skip
+        assert hooks
+        assert not [hook["name"] for hook in hooks for rule in hook["rules"] if "services" in rule["resources"]]
+
+    def test_it_asks_no_metadata(self, rendered: Render) -> None:
+        arguments = rendered("load-balancer-controller").container("aws-load-balancer-controller")["args"]
+        assert {"--cluster-name=c", "--aws-region=us-east-1", "--aws-vpc-id=vpc-1"} <= set(arguments)
+
+    def test_envoy_gateway_asks_the_ai_gateway_where_it_listens(self, rendered: Render) -> None:
+        text = rendered("envoy-gateway").one("ConfigMap", "envoy-gateway-config")["data"]["envoy-gateway.yaml"]
+        config = yaml.safe_load(text)
+        address = config["extensionManager"]["service"]["fqdn"]
+        served_at(rendered("ai-gateway"), f"http://{address['hostname']}:{address['port']}")
+        assert config["extensionApis"] == {"enableBackend": True, "enableEnvoyPatchPolicy": True}
+        everything = {part: {"includeAll": True} for part in ("listener", "route", "cluster", "secret")}
+        assert config["extensionManager"]["hooks"] == {
+            "xdsTranslator": {"translation": everything, "post": ["Translation", "Cluster", "Route"]}
+        }
+
+    def test_the_chart_keeps_the_controller_that_our_classes_name(self, rendered: Render) -> None:
+        text = rendered("envoy-gateway").one("ConfigMap", "envoy-gateway-config")["data"]["envoy-gateway.yaml"]
+        controller = yaml.safe_load(text)["gateway"]["controllerName"]
+        assert controller == "gateway.envoyproxy.io/gatewayclass-controller"
+
+    def test_the_ai_gateway_looks_where_envoy_gateway_is(self, rendered: Render) -> None:
+        arguments = rendered("ai-gateway").container("ai-gateway-controller")["args"]
+        assert f"--envoyGatewayNamespace={charts()['envoy-gateway'].namespace}" in arguments
+
+    def test_others_look_for_them_where_they_are(self) -> None:
+        assert charts()["envoy-gateway"].namespace == ENVOY_NAMESPACE
+        assert charts()["prometheus"].namespace == Allowed().monitoring_namespace
+
+
+class TestWorkloads:
+    def test_leader_worker_sets_can_be_scaled(self, rendered: Render) -> None:
+        crd = rendered("leader-worker-set").one(
+            "CustomResourceDefinition", "leaderworkersets.leaderworkerset.x-k8s.io"
+        )
+        (version,) = crd["spec"]["versions"]
+        assert version["name"] == "v1"
+        assert "scale" in version["subresources"]
+
+    def test_of_its_two_controllers_one_leads(self, rendered: Render) -> None:
+        found = rendered("leader-worker-set")
+        config = yaml.safe_load(
+            found.one("ConfigMap", "lws-manager-config")["data"]["controller_manager_config.yaml"]
+        )
+        assert found.one("Deployment", "lws-controller-manager")["spec"]["replicas"] == 2
+        assert config["leaderElection"]["leaderElect"] is True
+        asked = found.container("lws-controller-manager")["resources"]["requests"]
+        assert asked == {"cpu": "100m", "memory": "256Mi"}
+
+
+class TestOperators:
+    def test_llmaz_brings_itself_alone(self, rendered: Render) -> None:
+        found = rendered("llmaz")
+        names = [body["metadata"]["name"] for body in found.objects if "Deployment" in body["kind"]]
+        assert names == ["llmaz-controller-manager"]
+        kinds = {body["kind"] for body in found.objects}
+        assert not kinds & {
+            "StatefulSet",
+            "DaemonSet",
+            "Job",
+            "Gateway",
+            "GatewayClass",
+            "Prometheus",
+            "ServiceMonitor",
+        }
+
+    def test_llmaz_looks_for_its_settings_where_it_is_installed(self, rendered: Render) -> None:
+        arguments = rendered("llmaz").container("llmaz-controller-manager")["args"]
+        assert f"--namespace={charts()['llmaz'].namespace}" in arguments
+
+    def test_llmkubes_pods_are_scraped_in_every_namespace(self, rendered: Render) -> None:
+        spec = rendered("llmkube").one("PodMonitor", "llmkube-inference")["spec"]
+        assert spec["namespaceSelector"] == {"any": True}
+        assert spec["selector"] == {
+            "matchExpressions": [{"key": "inference.llmkube.dev/service", "operator": "Exists"}]
+        }
+
+    def test_llmkube_has_room_for_models(self, rendered: Render) -> None:
+        claim = rendered("llmkube").one("PersistentVolumeClaim", "llmkube-model-cache")
+        assert claim["spec"]["resources"]["requests"]["storage"] == "100Gi"
+
+    def test_kthenas_webhooks_get_certificates(self, rendered: Render) -> None:
+        secrets = {body["spec"]["secretName"] for body in rendered("kthena").of("Certificate")}
+        assert secrets == {"kthena-router-webhook-certs", "workload-webhook-certs"}

@@ -1,0 +1,84 @@
+"""Network policies, profiles, budgets and priorities of an environment."""
+
+import pulumi
+import pytest
+
+from tests.stacks.reached import INTERNAL, POLICY, dev, policies
+from tests.stacks.shipped import FLEET, run
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+class TestNetworkPolicies:
+    def test_behind_a_gateway_only_it_and_the_monitoring_come_in(self) -> None:
+        graph = run("prod")
+        namespaces = {
+            peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
+            for name, spec in policies(graph).items()
+            if not name.endswith(".group")
+            for rule in spec["ingress"]
+            for peer in rule["from"]
+        }
+        assert namespaces == {"envoy-gateway-system", "monitoring"}
+        assert {name for name in policies(graph) if "." not in name} == set(graph.exports["models"])
+
+    def test_they_come_before_the_pods(self) -> None:
+        graph = run("prod")
+        wanted = {e.key for e in graph.of(POLICY)}
+        for name, model in graph.exports["models"].items():
+            assert wanted <= set(
+                graph[f"inference-platform:index:{model['kind']}::{FLEET}-models/{name}"].dependencies
+            )
+
+    def test_the_cluster_enforces_them(self) -> None:
+        (addon,) = (e for e in run("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")
+        assert '"enableNetworkPolicy": "true"' in addon.inputs["configurationValues"]
+
+    def test_load_balancers_are_called_from_the_network(self) -> None:
+        graph = dev(frontDoor=INTERNAL, hardening={"networkPolicies": True})
+        blocks = [
+            peer["ipBlock"]["cidr"]
+            for spec in policies(graph).values()
+            for rule in spec["ingress"]
+            for peer in rule["from"]
+            if "ipBlock" in peer
+        ]
+        assert blocks == ["10.0.0.0/16"] * 2
+
+    def test_none_unless_asked_for(self) -> None:
+        assert policies(dev()) == {}
+
+
+class TestHardening:
+    def test_pods_have_the_profile_and_the_priority(self) -> None:
+        graph = run("prod")
+        spec = graph[f"kubernetes:apps/v1:Deployment::{FLEET}-models/qwen-cpu"].inputs["spec"]["template"]["spec"]
+        assert spec["priorityClassName"] == "inference-critical"
+        assert spec["automountServiceAccountToken"] is False
+        assert spec["topologySpreadConstraints"][0]["topologyKey"] == "topology.kubernetes.io/zone"
+        classes = {e.key for e in graph.of("kubernetes:scheduling.k8s.io/v1:PriorityClass") if "inference" in e.name}
+        assert len(classes) == 3
+        assert classes <= set(graph[f"inference-platform:index:Playground::{FLEET}-models/qwen-cpu"].dependencies)
+
+    def test_a_model_of_several_replicas_has_a_budget(self) -> None:
+        budgets = {e.inputs["metadata"]["name"] for e in run("prod").of("kubernetes:policy/v1:PodDisruptionBudget")}
+        assert budgets == {"embeddings", "gemma-elastic", "phi4-autoscaled", "qwen-cpu"}
+
+    def test_namespaces_say_which_profile_is_meant(self) -> None:
+        labels = run("prod")[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]["labels"]
+        assert labels == {
+            "pod-security.kubernetes.io/audit": "restricted",
+            "pod-security.kubernetes.io/warn": "restricted",
+        }
+        assert "labels" not in dev()[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]
+
+    def test_who_stays_outside_the_profile_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        warned: list[str] = []
+        monkeypatch.setattr(pulumi.log, "warn", warned.append)
+        dev(hardening={"podSecurity": "restricted"}, models=["stacks/models/phi-hostpath.yaml"])
+        (line,) = (line for line in warned if "(hostPath)" in line)
+        assert line.startswith("Pulumi.test.yaml: hardening.podSecurity: 'restricted' is not met (hostPath) by ")
+        assert "Playground/phi-hostpath (model-volume)" in line
+        warned.clear()
+        dev(models=["stacks/models/phi-hostpath.yaml"])
+        assert warned == []
