@@ -42,7 +42,7 @@ def _tell(problems: Iterable[Problem]) -> None:
             pulumi.log.warn(str(problem))
     lines = [str(problem) for problem in errors(listed)]
     if lines:
-        count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing is created"
+        count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"
         raise pulumi.RunError("\n".join([count, *lines]))
 
 
@@ -62,8 +62,8 @@ def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
     file = Path(settings.kubeconfig)
     if not file.is_file():
         raise pulumi.RunError(
-            f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); `make up` starts a simulated "
-            "cluster and writes it there, or name the kubeconfig of a cluster that you have"
+            f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); run `make up` to start a "
+            "simulated cluster, which writes it there, or set the kubeconfig of your own cluster"
         )
     return pulumi_kubernetes.Provider(
         "cluster",

@@ -50,7 +50,7 @@ class Settings(FleetSettings):
     @model_validator(mode="after")
     def _zones_on_aws(self) -> "Settings":
         if self.cloud == Cloud.AWS and len(self.network.node_zones) < 2:
-            raise ValueError("network: name two zones at least, which EKS wants for its control plane")
+            raise ValueError("network: set at least two zones, which EKS requires for its control plane")
         return self
 
     @functools.cached_property
@@ -165,7 +165,7 @@ def _structure(key: str, value: object, file: str, problems: list[str]) -> objec
     try:
         return json.loads(value)
     except ValueError:
-        problems.append(_line(file, key, f"must be YAML {'list' if key in _LISTS else 'keys'}, found {value!r}"))
+        problems.append(_line(file, key, f"must be a YAML {'list' if key in _LISTS else 'map'}, found {value!r}"))
         return [] if key in _LISTS else {}
 
 

@@ -80,8 +80,8 @@ def _named(name: str, resources: "Sequence[Loaded]") -> "list[Loaded]":
         from components.api.problems import did_you_mean
 
         known = sorted(f"{r.resource.kind}/{r.resource.metadata.name}" for r in resources)
-        hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
-        raise WorkbenchError(f"nothing is named {name!r}{hint}", exit_code=2)
+        hint = did_you_mean(name, known) or f"; available: {', '.join(known)}"
+        raise WorkbenchError(f"no resource is named {name!r}{hint}", exit_code=2)
     return found
 
 

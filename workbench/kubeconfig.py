@@ -54,16 +54,16 @@ def _load(source: str | Path) -> tuple[Path, Json]:
         path = Path(source).expanduser()
         if not path.is_file():
             raise WorkbenchError(
-                f"there is no kubeconfig {path}; start the simulated cluster with `workbench cluster start`, "
-                "or give --kubeconfig"
+                f"there is no kubeconfig at {path}; start the simulated cluster with `workbench cluster start`, or "
+                "use --kubeconfig"
             )
         text, folder, called = path.read_text(), path.parent, str(path)
     try:
         config = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise WorkbenchError(f"{called} is not YAML: {error}") from None
+        raise WorkbenchError(f"{called} is not valid YAML: {error}") from None
     if not isinstance(config, dict):
-        raise WorkbenchError(f"{called} holds no kubeconfig")
+        raise WorkbenchError(f"{called} is not a kubeconfig")
     return folder, config
 
 
@@ -73,7 +73,7 @@ def _named(config: Json, section: str, name: object) -> Json:
             found: Json = entry
             return found
     known = ", ".join(str(entry.get("name")) for entry in config.get(section) or ()) or "none"
-    raise WorkbenchError(f"the kubeconfig has no {section[:-1]} {name!r}; it has: {known}")
+    raise WorkbenchError(f"the kubeconfig has no {section[:-1]} {name!r}; it has {known}")
 
 
 def _trust(cluster: Json, user: Json, folder: Path) -> ssl.SSLContext:

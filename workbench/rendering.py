@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from components.api.problems import Problem
 
 Workload = Annotated[
-    WorkloadChoice, typer.Option(help="auto makes a LeaderWorkerSet only where a replica spans several pods.")
+    WorkloadChoice, typer.Option(help="auto creates a LeaderWorkerSet only if a replica spans several pods.")
 ]
 Runtimes = Annotated[
-    Edition, typer.Option(help="Edition of the shipped runtimes: upstream's own image tags, or newer ones.")
+    Edition,
+    typer.Option(help=("Edition of the shipped runtimes: upstream's image tags, or current ones (all pinned).")),
 ]
 
 
@@ -28,7 +29,8 @@ def register(app: typer.Typer) -> None:
 def render(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Manifest files or folders.")],
     realization: Annotated[
-        Realization, typer.Option(help="Plain Kubernetes objects, or the typed resources for the upstream operator.")
+        Realization,
+        typer.Option(help=("Render plain Kubernetes objects, or the custom resources for the upstream operator.")),
     ] = Realization.NATIVE,
     workload: Workload = WorkloadChoice.AUTO,
     namespace: Annotated[str, typer.Option(help="Namespace of resources that do not set one.")] = "default",

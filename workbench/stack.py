@@ -86,7 +86,7 @@ class _Call:
         if installed():
             return PulumiCli(self.cwd, self.stack, self.state_dir, self.kubeconfig)
         if self.engine is Deployer.PULUMI:
-            raise WorkbenchError("there is no pulumi on PATH; install the Pulumi CLI, or use --engine local")
+            raise WorkbenchError("pulumi is not on the PATH; install the Pulumi CLI, or use --engine local")
         return None
 
     def local(self, status: Callable[[str], None] = lambda _: None) -> "LocalEngine":
@@ -96,7 +96,7 @@ class _Call:
 
         given = str(Path(self.kubeconfig).resolve()) if self.kubeconfig else ""
         if given and not Path(given).is_file():
-            raise WorkbenchError(f"--kubeconfig: there is no file {self.kubeconfig}")
+            raise WorkbenchError(f"--kubeconfig: file {self.kubeconfig} does not exist")
         project = load_project(self.cwd, self.stack, {"kubeconfig": given} if given else None)
         options: RunOptions = RunOptions(kubeconfig=given, status=status, **self.options)
         if options.offline and not (self.cwd / project.kubeconfig).is_file():
@@ -211,7 +211,7 @@ def _agree(_: str) -> bool:
 
 def _confirm(question: str) -> bool:
     if not sys.stdin.isatty():
-        raise WorkbenchError(f"{question} There is nobody to ask: give --yes.")
+        raise WorkbenchError(f"{question} There is no terminal to confirm on; use --yes.")
     return typer.confirm(question)
 
 
@@ -258,7 +258,10 @@ def _started(call: _Call) -> bool:
         call.options = {"offline": True}
         call.local().preview()
         console.print(
-            f"\nNothing was deployed: no control plane can be had here.\n{error}\n\n"
+            "\n"
+            "Nothing was deployed, because no control plane is available here.\n"
+            f"{error}\n"
+            "\n"
             "The stack was validated, planned and rendered.",
             soft_wrap=True,
         )

@@ -44,5 +44,5 @@ class Findings:
 def unknown(what: str, name: str, known: Iterable[str], remedy: str) -> str:
     """Word a reference to something that does not exist."""
     names = sorted(known)
-    there = f"there are {', '.join(names)}" if names else "there are none"
+    there = f"available: {', '.join(names)}" if names else "none exist"
     return f"no {what} named {name!r}{did_you_mean(name, names)} ({there}); {remedy}"

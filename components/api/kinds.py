@@ -92,7 +92,7 @@ class Kinds:
         if not found:
             known = [kind.kind for kind in self]
             hint = did_you_mean(name, known)
-            raise ValueError(f"unknown kind {name!r}{hint}; known are {', '.join(known)}")
+            raise ValueError(f"unknown kind {name!r}{hint}; known kinds: {', '.join(known)}")
         return found[0]
 
     @property

@@ -152,7 +152,7 @@ def _below(path: Path, problems: list[Problem]) -> list[Path]:
     except OSError as error:
         problems.append(_file_problem(path, f"cannot be read: {error.strerror}"))
         return []
-    reason = "is neither a file nor a folder; name a file of manifests" if there else "no such file or folder"
+    reason = "is neither a file nor a folder; pass a manifest file" if there else "no such file or folder"
     problems.append(_file_problem(path, reason if there else f"{reason}; check the path"))
     return []
 
@@ -200,7 +200,7 @@ class _ManifestReader:
         if document.duplicates:
             kind, name = _identity(value)
             self.problems += [
-                Problem(source.file, line, kind, name, "", f"key {key!r} is written twice in one map; remove one")
+                Problem(source.file, line, kind, name, "", f"key {key!r} appears twice in the same map; remove one")
                 for line, key in document.duplicates
             ]
             return
@@ -213,7 +213,7 @@ class _ManifestReader:
         items = value.get("items")
         file = place.source.file
         if not isinstance(items, list):
-            reason = "must be a list of objects; write them as items or as documents of their own"
+            reason = "must be a list of objects; list them under items, or put each into its own document"
             self.problems.append(Problem(file, place.line("items"), "List", "", "items", reason))
             return
         for index, item in enumerate(items):
@@ -255,7 +255,7 @@ def _unknown_kind(api_version: object, kind: object, kinds: Kinds) -> tuple[str,
         if known.kind == kind:
             return "apiVersion", f"must be '{known.api_version}' for kind {kind}, found {api_version!r}"
     hint = did_you_mean(kind, [k.kind for k in kinds])
-    return "kind", f"unknown kind '{api_version}/{kind}'{hint or f'; known are {titles}'}"
+    return "kind", f"unknown kind '{api_version}/{kind}'{hint or f'; known kinds: {titles}'}"
 
 
 def _identity(value: Json) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """What pydantic found, in the style of the project: what it must be, what was found, what to do."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -25,6 +26,8 @@ _TYPES = {
 }
 _MOST_HINTS = 50
 """Looking for a near name takes longer than all the rest; whoever has so many unknown fields knows by then."""
+_SHOULD = re.compile(r"\A\w+ should\b")
+"""How pydantic begins a reason: ``Input should be``, ``String should match``."""
 _BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
 
 
@@ -43,7 +46,7 @@ def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
 
 def _hint(path: tuple[str | int, ...], kind: Kind) -> str:
     known = graph(kind).fields_at(path[:-1])
-    return did_you_mean(str(path[-1]), known) or (f"; known are {', '.join(sorted(known))}" if known else "")
+    return did_you_mean(str(path[-1]), known) or (f"; known fields: {', '.join(sorted(known))}" if known else "")
 
 
 def _one(item: dict[str, Any]) -> Iterator[Found]:
@@ -57,11 +60,13 @@ def _one(item: dict[str, Any]) -> Iterator[Found]:
     elif item["type"] == "union_error" or loc[-1:] in (("int",), ("str",)):
         yield loc[:-1], f"must be an integer or a string, found {show(item['input'])}"
     else:
-        yield loc, _reason(item, context)
+        yield loc, reason_of(item)
 
 
-def _reason(item: dict[str, Any], context: dict[str, Any]) -> str:
-    found = f", found {show(item['input'])}"
+def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = show) -> str:
+    """Return the reason of one of pydantic's problems, in the style of the project."""
+    context: Mapping[str, Any] = item.get("ctx", {})
+    found = f", found {shown(item['input'])}"
     kind = item["type"]
     if kind == "missing":
         return "is required; set it"
@@ -75,19 +80,20 @@ def _reason(item: dict[str, Any], context: dict[str, Any]) -> str:
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
         return f"must be {words} {context[key]}{found}"
-    if kind == "literal_error":
+    if kind in ("literal_error", "enum"):
         hint = did_you_mean(item["input"], _options(context)) if isinstance(item["input"], str) else ""
         return f"must be {context['expected']}{found}{hint}"
     if kind in ("too_short", "too_long"):
         limit = context.get("min_length", context.get("max_length"))
         words = "at least" if kind == "too_short" else "at most"
-        return f"must hold {words} {limit} items, found {context['actual_length']}"
+        return f"must have {words} {limit} item{'s' * (limit != 1)}, found {context['actual_length']}"
     if kind in ("string_too_short", "string_too_long"):
         limit = context.get("min_length", context.get("max_length"))
         words = "at least" if kind == "string_too_short" else "at most"
-        return f"must have {words} {limit} characters{found}"
-    return f"{str(item['msg']).removeprefix('Value error, ')}{found}"
+        return f"must have {words} {limit} character{'s' * (limit != 1)}{found}"
+    reason = _SHOULD.sub("must", str(item["msg"]).removeprefix("Value error, "))
+    return f"{reason}{found}"
 
 
-def _options(context: dict[str, Any]) -> list[str]:
+def _options(context: Mapping[str, Any]) -> list[str]:
     return [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]

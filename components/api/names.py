@@ -58,7 +58,7 @@ def generate_name_broken(meta: Json) -> Iterator[Broken]:
     """What is prefixed to a random suffix makes a name together with it."""
     prefix = meta.generate_name
     if prefix and not is_dns1123_subdomain(prefix.removesuffix("-") if len(prefix) > 1 else prefix):
-        yield ("generateName",), f"must begin a DNS-1123 subdomain, found {prefix!r}"
+        yield ("generateName",), f"must be the beginning of a DNS-1123 subdomain, found {prefix!r}"
 
 
 def times_broken(meta: Json) -> Iterator[Broken]:
@@ -99,7 +99,7 @@ def annotations_broken(meta: Json) -> Iterator[Broken]:
         if not is_qualified_name(key.lower()):
             yield ("annotations", key), _KEY
     if size > ANNOTATIONS_MAX_BYTES:
-        yield ("annotations",), f"must be at most {ANNOTATIONS_MAX_BYTES} bytes together, found {size}"
+        yield ("annotations",), f"must be at most {ANNOTATIONS_MAX_BYTES} bytes in total, found {size}"
 
 
 def finalizers_broken(meta: Json) -> Iterator[Broken]:
@@ -111,7 +111,7 @@ def finalizers_broken(meta: Json) -> Iterator[Broken]:
                 f"must be a qualified name such as example.com/cleanup, found {name!r}",
             )
     if {"orphan", "foregroundDeletion"} <= set(meta.finalizers or ()):
-        yield ("finalizers",), "must not hold both orphan and foregroundDeletion; keep one"
+        yield ("finalizers",), "must not contain both orphan and foregroundDeletion; keep one"
 
 
 def owners_broken(meta: Json) -> Iterator[Broken]:
@@ -129,9 +129,9 @@ def owners_broken(meta: Json) -> Iterator[Broken]:
                 f"must be group/version, found {owner.api_version!r}",
             )
         if (owner.api_version, owner.kind) == ("v1", "Event"):
-            yield ("ownerReferences", index), "must not be an Event: events own nothing"
+            yield ("ownerReferences", index), "must not be an Event, which cannot own other objects"
     if controllers > 1:
-        yield ("ownerReferences",), f"must hold at most one controller, found {controllers}"
+        yield ("ownerReferences",), f"must have at most one controller, found {controllers}"
 
 
 _KEY = "must be a name (letters, digits, '-', '_', '.', at most 63) with an optional DNS prefix and '/'"

@@ -109,5 +109,7 @@ def check_volumes(fleet: Fleet, aws: AwsEnvironment, others: tuple[str, ...], fi
     ]
     claims += others
     if claims:
-        reason = f'{", ".join(claims)} needs a volume, and nobody makes any; add {VOLUME_DRIVER}: ""'
+        reason = (
+            f'{", ".join(claims)} will stay Pending, because no add-on provisions volumes; add {VOLUME_DRIVER}: ""'
+        )
         yield Problem(file, 0, "", "", "cluster.addons", reason)

@@ -52,12 +52,12 @@ def cidr_problem(cidr: str) -> str | None:
     """Say why a VPC cannot have a range, None if it can."""
     network = range_of(cidr)
     if network is None:
-        return f"found {cidr!r}; write an IPv4 range whose host bits are zero, such as {CIDR}"
+        return f"must be an IPv4 range whose host bits are zero, such as {CIDR}, found {cidr!r}"
     if not _LARGEST <= network.prefixlen <= _SMALLEST_OF_AWS:
-        return f"found {cidr!r}; AWS takes /{_LARGEST} to /{_SMALLEST_OF_AWS}: write for example {CIDR}"
+        return f"must be /{_LARGEST} to /{_SMALLEST_OF_AWS}, as AWS requires, such as {CIDR}, found {cidr!r}"
     if network.prefixlen > _SMALLEST:
         return (
-            f"found {cidr!r}, which is too small for subnets in {MOST_ZONES} zones; "
-            f"/{_LARGEST} to /{_SMALLEST} are allowed, or pass a VPC of your own as vpc_id"
+            f"is too small for subnets in {MOST_ZONES} zones, found {cidr!r}; use /{_LARGEST} to /{_SMALLEST}, or "
+            "pass an existing VPC as vpc_id"
         )
     return None

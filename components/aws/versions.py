@@ -23,10 +23,12 @@ def check_version(version: str, today: datetime.date, file: str, key: str) -> It
     known = versions().get(version)
     supported = ", ".join(name for name, facts in versions().items() if not _over(facts.extended_until, today))
     if known is None:
-        reason = f"unknown EKS version {version!r}; supported are {supported}"
+        reason = f"unknown EKS version {version!r}; supported versions: {supported}"
         yield Problem(file, 0, "", "", key, reason)
     elif _over(known.extended_until, today):
-        reason = f"EKS {version} is out of support since {known.extended_until}; supported are {supported}"
+        reason = (
+            f"EKS {version} has been out of support since {known.extended_until}; supported versions: {supported}"
+        )
         yield Problem(file, 0, "", "", key, reason)
     elif known.standard_until and _over(known.standard_until - _NOTICE, today):
         yield Problem(file, 0, "", "", key, _soon(known, today), Severity.WARNING)
@@ -40,7 +42,7 @@ def _soon(known: EksVersion, today: datetime.date) -> str:
     until = known.standard_until
     if _over(until, today):
         return (
-            f"EKS {known.version} is in extended support since {until}, until {known.extended_until}; "
-            f"{EXTENDED_COST.replace('then ', '')}; move on one minor version at a time"
+            f"EKS {known.version} has been in extended support since {until}, and goes out of support on "
+            f"{known.extended_until}; {EXTENDED_COST.replace('then ', '')}; upgrade one minor version at a time"
         )
-    return f"standard support of EKS {known.version} ends {until}; {EXTENDED_COST}"
+    return f"standard support for EKS {known.version} ends on {until}; {EXTENDED_COST}; upgrade before that"

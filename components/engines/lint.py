@@ -107,20 +107,20 @@ def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
 def _unknown(use: FlagUse, engine: _Engine) -> Finding:
     known = [name for flag in engine.table.flags if flag.span.is_in(engine.version) for name in flag.names]
     hint = did_you_mean(engine.table.dashed(use.name), known) or "; check its spelling, or remove it"
-    return Finding(use.position, Severity.WARNING, f"{use.name} is not among the flags of {engine.title}{hint}")
+    return Finding(use.position, Severity.WARNING, f"{use.name} is not a known flag of {engine.title}{hint}")
 
 
 def _other_version(name: str, flag: Flag, engine: _Engine) -> str:
     span = flag.span
     if span.is_over(engine.version):
-        gone = f"{engine.title} no longer knows {name}"
-        since = f" ({_dotted(span.until, engine)} lacks it)" if span.until else ""
+        gone = f"{engine.title} no longer supports {name}"
+        since = f" (missing in {_dotted(span.until, engine)})" if span.until else ""
         return f"{gone}{since}; {_remedy(flag, 'remove it')}"
-    facts = [f"{_dotted(span.absent, engine)} lacks it"] if span.absent else []
-    facts += [f"{_dotted(span.since, engine)} has it"] if span.since else []
+    facts = [f"missing in {_dotted(span.absent, engine)}"] if span.absent else []
+    facts += [f"available in {_dotted(span.since, engine)}"] if span.since else []
     before = next((other.name for other in engine.table.flags if other.instead in flag.names), None)
-    older = f", or write {before}" if before else ""
-    return f"{engine.title} does not know {name} yet ({', '.join(facts)}); take a newer image{older}"
+    older = f", or use {before}" if before else ""
+    return f"{engine.title} does not support {name} yet ({', '.join(facts)}); use a newer image{older}"
 
 
 def _dotted(version: Version | None, engine: _Engine) -> str:
@@ -131,7 +131,7 @@ def _dotted(version: Version | None, engine: _Engine) -> str:
 
 
 def _remedy(flag: Flag, otherwise: str) -> str:
-    return f"write {flag.instead}" if flag.instead else otherwise
+    return f"use {flag.instead}" if flag.instead else otherwise
 
 
 def _given(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Finding]:
@@ -139,10 +139,12 @@ def _given(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Fi
     negative = engine.table.dashed(use.name) in flag.negatives
     if use.joined and engine.table.style == LLAMA:
         text = use.values[0].text
-        reason = f"llama.cpp splits no {use.name}={text}; write {use.name} and {text} as two arguments"
+        reason = f"llama.cpp does not accept {use.name}={text}; write {use.name} and {text} as two arguments"
         yield Finding(use.position, Severity.ERROR, reason)
     elif negative and form.type == SWITCH:
-        reason = f"{engine.title} does not know {use.name}: {flag.name} is a switch there; remove it"
+        reason = (
+            f"{engine.title} does not support {use.name}: in this version {flag.name} has no negative form; remove it"
+        )
         yield Finding(use.position, Severity.ERROR, reason)
     elif negative or not (form.takes_value or use.dotted):
         if use.joined:
@@ -164,7 +166,7 @@ def _is_short(use: FlagUse, form: Form) -> bool:
 
 def _no_value(use: FlagUse, text: str, flag: Flag, form: Form) -> str:
     off = f", or {flag.negatives[0]} to turn it off" if form.type == BOOL and flag.negatives else ""
-    return f"{use.name} takes no value, found {text!r}; write {use.name} alone{off}"
+    return f"{use.name} does not take a value, found {text!r}; write {use.name} by itself{off}"
 
 
 def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
@@ -178,7 +180,10 @@ def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
                 reason = _no_value(before, use.name, flag, flag.at(engine.version))
                 yield Finding(use.position, Severity.ERROR, reason)
             elif not left:
-                reason = f"{use.name!r} belongs to no flag of {engine.title}; put its flag before it, or remove it"
+                reason = (
+                    f"{use.name!r} does not belong to any flag of {engine.title}; put its flag before it, or "
+                    "remove it"
+                )
                 yield Finding(use.position, Severity.ERROR, reason)
             else:
                 left -= 1
@@ -196,10 +201,10 @@ def _repeats(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
         if later is use or form.repeat:
             continue
         if engine.table.style == CLAP:
-            reason = f"{later.name} is given twice, and {engine.title} takes it once; remove one of the two"
+            reason = f"{later.name} is given twice, but {engine.title} accepts it only once; remove one of the two"
             yield Finding(later.position, Severity.ERROR, reason)
         elif not same:
-            reason = f"{use.name} has no effect, since {later.name} comes after it; remove one of the two"
+            reason = f"{use.name} has no effect, because {later.name} comes after it; remove one of the two"
             yield Finding(use.position, Severity.WARNING, reason)
 
 
@@ -213,5 +218,5 @@ def _exclusions(uses: tuple[FlagUse, ...]) -> Iterator[Finding]:
     for use in given.values():
         for other in use.flag.excludes if use.flag else ():
             if other in given:
-                reason = f"{use.name} and {given[other].name} exclude each other; remove {use.name}"
+                reason = f"{use.name} and {given[other].name} are mutually exclusive; remove {use.name}"
                 yield Finding(use.position, Severity.ERROR, reason)

@@ -17,11 +17,11 @@ _NONE = ("", "None")
 _SHOWN = 12
 _WORDS = {
     "int": "a whole number",
-    "human": "a whole number, maybe with a suffix such as k or M,",
+    "human": "a whole number, optionally with a suffix such as k or M,",
     "float": "a number",
     "json": "JSON",
-    "json_or_string": "JSON or a plain text",
-    "string": "a text",
+    "json_or_string": "JSON or a plain string",
+    "string": "a string",
 }
 
 
@@ -61,18 +61,18 @@ def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> 
     allowed = form.allowed(version)
     choice = form.choice(text)
     if choice is None:
-        hint = did_you_mean(text, allowed) or "; choose one of them"
+        hint = did_you_mean(text, allowed) or "; use one of them"
         reason = f"{name} must be {expected(form, version)}, found {text!r}{hint}"
         return ValueFault(Severity.WARNING if form.open else Severity.ERROR, reason)
     if not choice.span.is_in(version):
-        when = "no longer" if choice.span.is_over(version) else "not yet"
-        hint = did_you_mean(text, allowed) or "; choose one of them"
-        return ValueFault(
-            Severity.ERROR, f"{name} {when} takes {text!r} in this version, but {_listed(allowed)}{hint}"
-        )
+        when = "no longer accepts" if choice.span.is_over(version) else "does not accept"
+        hint = did_you_mean(text, allowed) or "; use one of them"
+        return ValueFault(Severity.ERROR, f"{name} {when} {text!r} in this version, only {_listed(allowed)}{hint}")
     if choice.span.is_deprecated(version):
         others = [value for value in allowed if value != choice.value]
-        return ValueFault(Severity.WARNING, f"{text!r} of {name} is deprecated; choose among {_listed(others)}")
+        return ValueFault(
+            Severity.WARNING, f"{text!r} is deprecated as a value of {name}; use one of {_listed(others)}"
+        )
     return None
 
 

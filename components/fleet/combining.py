@@ -37,7 +37,7 @@ def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rend
             makers.update(dict.fromkeys(made, item))
             unique.append(item)
             continue
-        reason = f"{taken[0]} {taken[2]!r} is made for {makers[taken].source.where} too; rename one of the two"
+        reason = f"{taken[0]} {taken[2]!r} is also generated for {makers[taken].source.where}; rename one of the two"
         problems.append(item.source.problem("metadata.name", reason))
     return problems, tuple(unique)
 
@@ -86,14 +86,14 @@ def _identity(workload: Workload) -> Key:
 def _aimless(scaler: Autoscaler, owners: Iterable[Key]) -> Problem:
     kind, namespace, name = scaler.aim
     there = ", ".join(sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)) or "none"
-    reason = f"no {kind} named {name!r} in namespace {namespace!r} (there are {there}); correct the name, or add it"
+    reason = f"no {kind} named {name!r} in namespace {namespace!r} (available: {there}); correct the name, or add it"
     return scaler.blame("scaleTargetRef").problem(reason)
 
 
 def _crowded(scaler: Autoscaler, item: Rendered, other: Autoscaler) -> Problem:
     kind, _, name = scaler.aim
     reason = (
-        f"{kind} {name!r} has the autoscaler {other.name!r} of {item.source.where} already; remove one of the two"
+        f"{kind} {name!r} already has the autoscaler {other.name!r} of {item.source.where}; remove one of the two"
     )
     return scaler.blame("scaleTargetRef").problem(reason)
 

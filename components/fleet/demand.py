@@ -24,7 +24,7 @@ class NodeField:
 
     origin: Reporter
     type_name: str = INSTANCE_TYPE_LABEL
-    instead: str = "ask for {count} at most"
+    instead: str = "request at most {count}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,10 +180,14 @@ def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
         name = each.name + _SUFFIX
         if each.body is None:
             reason = (
-                "is run by an operator, whose pods only it can name; expose a 'gateway' or use realization 'native'"
+                "is run by an operator, whose pods a load balancer cannot select; use expose 'gateway', or "
+                "realization 'native'"
             )
             problems.append(each.origin.problem(reason))
         elif (each.namespace, name) in taken:
-            reason = f"its load balancer would be the Service {name!r}, which is taken; rename one of the two"
+            reason = (
+                f"its load balancer would be named {name!r}, but a Service with that name already exists; rename "
+                "one of the two"
+            )
             problems.append(each.origin.source.problem("metadata.name", reason))
     return problems

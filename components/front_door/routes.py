@@ -45,19 +45,18 @@ def check_models(models: Models) -> list[Problem]:
         for each in endpoints:
             if each.api != first.api:
                 reason = (
-                    f"serves model {model!r} with the API {each.api!r}, and {title} serves it with {first.api!r}; "
-                    "give one of the models another name"
+                    f"serves model {model!r} with the API {each.api!r}, but {title} serves it with {first.api!r}; "
+                    "rename one of the models"
                 )
                 problems.append(each.origin.problem(reason))
             elif each.api not in _SCHEMAS:
                 known = ", ".join(_SCHEMAS)
-                reason = f"speaks the API {each.api!r}, which the gateway cannot route; it routes {known}"
+                reason = f"uses the API {each.api!r}, which the gateway cannot route; it supports {known}"
                 problems.append(each.origin.problem(reason))
             elif each.weights != first.weights:
                 reason = (
-                    f"serves model {model!r}, and so does {title} in namespace {first.namespace} with another "
-                    "resource: requests go to both; give one of the models another name unless their weights are the "
-                    "same"
+                    f"serves model {model!r}, and so does {title} in namespace {first.namespace} from another "
+                    "resource, so requests go to both; rename one of the models unless their weights are the same"
                 )
                 problems.append(each.origin.problem(reason, Severity.WARNING))
     return problems

@@ -121,13 +121,15 @@ def check_door(door: Door, file: str) -> tuple[Problem, ...]:
 
 def _check_plain_fields(door: Door, report: Report) -> None:
     if not is_dns1035_label(door.name):
-        report.error("name", f"must be lower-case letters, digits and '-', from a letter on, found {door.name!r}")
+        report.error(
+            "name", f"must be lower-case letters, digits and '-', starting with a letter, found {door.name!r}"
+        )
     if not is_dns1123_label(door.namespace):
         report.error("namespace", f"must be lower-case letters, digits and '-', found {door.namespace!r}")
     if door.host is not None and not is_host(door.host):
         report.error("host", f"must be a DNS name such as models.example.com, found {door.host!r}")
     if not _DURATION.match(door.request_timeout) or not re.search("[1-9]", door.request_timeout):
-        report.error("requestTimeout", f"must be a time such as 10m or 1h30m, found {door.request_timeout!r}")
+        report.error("requestTimeout", f"must be a duration such as 10m or 1h30m, found {door.request_timeout!r}")
     if door.replicas < 1:
         report.error("replicas", f"must be at least 1, found {door.replicas}")
 
@@ -148,52 +150,56 @@ def _check_tls(tls: Tls, report: Report) -> None:
         elif not is_dns1123_subdomain(tls.issuer):
             report.error("tls.issuer", f"must be the name of an issuer, found {tls.issuer!r}")
     elif tls.issuer:
-        report.error("tls.issuer", f"has no effect with tls '{tls.kind}'; remove it or set tls to 'cert-manager'")
+        report.error("tls.issuer", f"has no effect with tls '{tls.kind}'; remove it, or set tls to 'cert-manager'")
     if tls.kind == TlsKind.ACM:
         if not tls.certificate_arn:
-            report.error("tls.certificateArn", "is required with acm; give the ARN of the certificate of the host")
+            report.error(
+                "tls.certificateArn", "is required with acm; set it to the ARN of the certificate for the host"
+            )
         elif not is_certificate(tls.certificate_arn):
             report.error(
                 "tls.certificateArn", f"must be of the form {CERTIFICATE_FORM}, found {tls.certificate_arn!r}"
             )
     elif tls.certificate_arn:
-        report.error("tls.certificateArn", f"has no effect with tls '{tls.kind}'; remove it or set tls to 'acm'")
+        report.error("tls.certificateArn", f"has no effect with tls '{tls.kind}'; remove it, or set tls to 'acm'")
 
 
 def _check_auth(auth: Auth, report: Report) -> None:
     if auth.kind == AuthKind.API_KEY:
         _check_secrets(auth, report)
     elif auth.secrets:
-        report.error("auth.secrets", f"have no effect with auth '{auth.kind}'; remove them or set auth to 'api-key'")
+        report.error("auth.secrets", f"have no effect with auth '{auth.kind}'; remove them, or set auth to 'api-key'")
     if auth.kind == AuthKind.JWT:
         _check_jwt(auth, report)
         return
     for field, value in (("issuer", auth.issuer), ("jwksUri", auth.jwks_uri), ("audiences", auth.audiences)):
         if value:
-            report.error(f"auth.{field}", f"has no effect with auth '{auth.kind}'; remove it or set auth to 'jwt'")
+            report.error(f"auth.{field}", f"has no effect with auth '{auth.kind}'; remove it, or set auth to 'jwt'")
 
 
 def _check_secrets(auth: Auth, report: Report) -> None:
     if not auth.secrets:
-        report.error("auth.secrets", "is required with api-key; name a Secret with a key per client")
+        report.error("auth.secrets", "is required with api-key; name a Secret with one key per client")
     for index, name in enumerate(auth.secrets):
         if not is_dns1123_subdomain(name):
             report.error(f"auth.secrets[{index}]", f"must be the name of a Secret, found {name!r}")
         elif name in auth.secrets[:index]:
-            report.error(f"auth.secrets[{index}]", f"{name!r} is there twice; remove one")
+            report.error(f"auth.secrets[{index}]", f"{name!r} is listed twice; remove one")
 
 
 def _check_jwt(auth: Auth, report: Report) -> None:
     if not auth.issuer:
-        report.error("auth.issuer", "is required with jwt; without it tokens of every issuer would do")
+        report.error("auth.issuer", "is required with jwt; without it, tokens of any issuer would be accepted")
     elif len(auth.issuer) > _LONGEST_TEXT:
         report.error("auth.issuer", f"must be at most {_LONGEST_TEXT} characters, found {len(auth.issuer)}")
     if not auth.jwks_uri:
-        report.error("auth.jwksUri", "is required with jwt; give the address of the issuer's keys")
+        report.error("auth.jwksUri", "is required with jwt; set it to the URL of the issuer's keys")
     elif not _is_https(auth.jwks_uri):
-        report.error("auth.jwksUri", f"must be an https address, found {auth.jwks_uri!r}")
+        report.error("auth.jwksUri", f"must be an https URL, found {auth.jwks_uri!r}")
     if not auth.audiences:
-        report.error("auth.audiences", "is required with jwt; without it a token for another service would do")
+        report.error(
+            "auth.audiences", "is required with jwt; without it, a token for another service would be accepted"
+        )
     elif len(auth.audiences) > _MOST_AUDIENCES:
         report.error("auth.audiences", f"must be at most {_MOST_AUDIENCES}, found {len(auth.audiences)}")
 
@@ -205,15 +211,17 @@ def _is_https(text: str) -> bool:
 
 def _check_gateway(door: Door, report: Report) -> None:
     if door.tls.kind != TlsKind.NONE and not door.host:
-        report.error("host", f"is required with tls '{door.tls.kind}'; give the name that the certificate is for")
+        report.error("host", f"is required with tls '{door.tls.kind}'; set it to the name in the certificate")
     anonymous = door.auth.kind == AuthKind.NONE
     if door.allow_anonymous and not anonymous:
         report.error("allowAnonymous", f"contradicts auth '{door.auth.kind}'; remove one of the two")
     if door.internal:
         if anonymous and not door.allow_anonymous:
-            report.warn("auth", "is 'none': whoever reaches the private network may call every model")
+            report.warn("auth", "is 'none': everyone in the private network may call every model")
         if not anonymous and door.tls.kind == TlsKind.NONE:
-            report.warn("tls", f"is 'none': with auth '{door.auth.kind}' credentials cross the network in clear text")
+            report.warn(
+                "tls", f"is 'none': with auth '{door.auth.kind}', credentials cross the network in clear text"
+            )
         return
     if door.tls.kind == TlsKind.NONE:
         report.error(
@@ -223,7 +231,7 @@ def _check_gateway(door: Door, report: Report) -> None:
         report.error(
             "auth",
             "is 'none' on a public address; set it to 'api-key' or 'jwt', set internal to true, or set "
-            "allowAnonymous to true if everybody on the internet shall use the models",
+            "allowAnonymous to true to let everyone on the internet use the models",
         )
 
 
@@ -231,13 +239,15 @@ def _check_load_balancers(door: Door, report: Report) -> None:
     """A load balancer passes bytes on: it can neither ask for a key nor choose a model."""
     if not door.internal:
         report.error(
-            "internal", "must be true with expose 'load-balancer', which asks nobody for a key; or expose a 'gateway'"
+            "internal",
+            "must be true with expose 'load-balancer', which has no authentication; set it to true, or use "
+            "expose 'gateway'",
         )
     for field, word, none in (
         ("auth", door.auth.kind, AuthKind.NONE),
         ("tls", door.tls.kind, TlsKind.NONE),
     ):
         if word != none:
-            report.error(field, f"'{word}' needs expose 'gateway'; a load balancer per model only passes bytes on")
+            report.error(field, f"'{word}' requires expose 'gateway'; a load balancer per model only forwards TCP")
     if door.host:
-        report.error("host", "has no effect with expose 'load-balancer': each model has an address of its own")
+        report.error("host", "has no effect with expose 'load-balancer': each model has its own address; remove it")

@@ -18,9 +18,10 @@ from .words import PodSecurity
 HOME = "/home/engine"
 _HOME_VOLUME = "home"
 _UNKNOWN = (
-    "nothing is known of this image; set runAsNonRoot and drop all capabilities in the template if it allows it"
+    "the user that this image runs as is unknown; if it works, set runAsNonRoot and drop all capabilities in the "
+    "template"
 )
-_HOST_PATH = "is a folder of the node, which the profile forbids to every pod"
+_HOST_PATH = "the volume is a hostPath, which the profile forbids"
 
 
 @dataclass(frozen=True, slots=True)

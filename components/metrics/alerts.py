@@ -105,4 +105,4 @@ def _one_of(names: Iterable[str]) -> str:
 def _refuse_unknown(what: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
         hint = did_you_mean(name, known)
-        raise ValueError(f"{what}: no such alert {name!r}{hint} (there are {', '.join(known)}); correct the name")
+        raise ValueError(f"{what}: no alert named {name!r}{hint} (available: {', '.join(known)}); correct the name")

@@ -45,11 +45,10 @@ class MetricSettings:
         """Refuse an interval and an address that Prometheus cannot be asked with."""
         match = _INTERVAL.fullmatch(self.interval)
         if match is None or int(match[1]) > _LONGEST_INTERVAL:
-            raise ValueError(f"interval must be from 1s to {_LONGEST_INTERVAL}s, found {self.interval!r}")
+            raise ValueError(f"interval must be between 1s and {_LONGEST_INTERVAL}s, found {self.interval!r}")
         if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", self.prometheus):
             raise ValueError(
-                "prometheus must be an address such as http://prometheus.monitoring.svc:9090, "
-                f"found {self.prometheus!r}"
+                f"prometheus must be a URL such as http://prometheus.monitoring.svc:9090, found {self.prometheus!r}"
             )
 
     @property

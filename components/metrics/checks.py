@@ -26,7 +26,8 @@ def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: Adapter) -
             yield from _external(use, targets)
         else:
             reason = (
-                f"no rule is made for metrics of type {use.kind}; use Pods or External, or install the rule yourself"
+                f"no adapter rule is generated for metrics of type {use.kind}; use Pods or External, or install the "
+                "rule yourself"
             )
             yield use.problem("", reason, Severity.ERROR if adapter == Adapter.KEDA else Severity.WARNING)
     yield from _zero(scaler, adapter)
@@ -38,7 +39,7 @@ def _pods(use: MetricUse) -> Iterator[Problem]:
     yield from _name(use, serving)
     if use.wanted.get("type") != "AverageValue":
         found = use.wanted.get("type")
-        reason = f"must be AverageValue for metrics of pods, found {found}; set averageValue to the value per pod"
+        reason = f"must be AverageValue for Pods metrics, found {found}; set averageValue to the value per pod"
         yield use.problem("target.type", reason)
         return
     metric, value = use.metric, target_value(use)
@@ -54,9 +55,9 @@ def _name(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
     facts, metric = serving.facts, use.metric
     if not serving.is_known or facts is None:
         if metric is None:
-            reason = f"{use.name!r} cannot be checked: nothing is known of the metrics of image {_image(serving)!r}"
+            reason = f"{use.name!r} cannot be checked, because the metrics of image {_image(serving)!r} are unknown"
             yield use.problem(
-                "metric.name", f"{reason}; make sure that it exports a series of this name", Severity.WARNING
+                "metric.name", f"{reason}; make sure that it exports a series with this name", Severity.WARNING
             )
     elif facts.exports == NONE:
         reason = f"{facts.engine} exports no metrics, found {use.name!r}; scale on cpu, or choose another backend"
@@ -75,7 +76,7 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
     own = serving.facts is not None and metric in serving.facts.metrics
     if own and metric.is_early(serving.tag):
         since = ".".join(map(str, metric.since or ()))
-        reason = f"{use.name!r} came with {engine} {since}, and the pods run {serving.tag}; {_other(use, serving)}"
+        reason = f"{use.name!r} was added in {engine} {since}, but the pods run {serving.tag}; {_other(use, serving)}"
         yield use.problem("metric.name", f"{reason}, or a later version")
     elif own and metric.is_over(serving.tag):
         until = f" since {'.'.join(map(str, metric.until))}" if metric.until else ""
@@ -84,10 +85,10 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
         )
         yield use.problem("metric.name", f"{reason}; {_other(use, serving)}")
     elif metric.type == "histogram":
-        reason = f"{use.name!r} is a histogram: its buckets are no value to scale on; {_other(use, serving)}"
+        reason = f"{use.name!r} is a histogram, so it has no single value to scale on; {_other(use, serving)}"
         yield use.problem("metric.name", reason)
     elif metric.lifetime:
-        reason = f"{use.name!r} is a figure of the whole life of the process and hardly falls again"
+        reason = f"{use.name!r} is an average over the lifetime of the process, which hardly decreases again"
         yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", Severity.WARNING)
 
 
@@ -96,7 +97,7 @@ def _unknown(use: MetricUse, serving: Exporter) -> str:
     hint = did_you_mean(use.name, [*known, *(name.replace(":", "_") for name in known)])
     facts = serving.facts
     engine = f"{facts.engine} {serving.tag}".strip() if facts else "the engine"
-    return f"{engine} exports no {use.name!r}{hint} (to scale on it has {', '.join(known)}); use one of them"
+    return f"{engine} does not export {use.name!r}{hint} (metrics to scale on: {', '.join(known)}); use one of them"
 
 
 def _other(use: MetricUse, serving: Exporter) -> str:
@@ -124,9 +125,12 @@ def _slots(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) ->
     count = int(written) if written and written.isdecimal() else slots.default
     if value >= count:
         said = f"{slots.flags[0]} {count}" if written else f"{count} without {slots.flags[0]}"
-        reason = f"is {_plain(value)}, and no pod has more than its slots in flight ({said}): it is never exceeded"
+        reason = (
+            f"is {_plain(value)}, but a pod never has more requests in flight than slots ({said}), so it can never "
+            "trigger"
+        )
         yield use.problem(
-            "target.averageValue", f"{reason}; {_queue(use, serving)}, or a lower target", Severity.WARNING
+            "target.averageValue", f"{reason}; {_queue(use, serving)}, or lower the target", Severity.WARNING
         )
 
 
@@ -142,7 +146,9 @@ def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
         names = [m.name for m in gateway_metrics()]
         names += [m.name for engine in engine_metrics().values() for m in engine.metrics]
         hint = did_you_mean(use.name, [*names, *(name.replace(":", "_") for name in names)])
-        reason = f"nothing here exports {use.name!r}{hint}; make sure that Prometheus has a series of this name"
+        reason = (
+            f"none of the models exports {use.name!r}{hint}; make sure that Prometheus has a series with this name"
+        )
         yield use.problem("metric.name", reason, Severity.WARNING)
         return
     if metric.target and kind != metric.target:
@@ -154,7 +160,8 @@ def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
     value = target_value(use)
     if metric.ratio and kind == "AverageValue":
         reason = (
-            "divides the mean of all pods by their number once more; use a metric of type Pods, or target type Value"
+            "divides an average over all pods by the number of pods again; use a metric of type Pods, or target "
+            "type Value"
         )
         yield use.problem("target.type", reason)
     elif metric.ratio and value is not None and value > 1:
@@ -167,19 +174,19 @@ def _exporters(use: MetricUse, metric: Metric, targets: Sequence[Scraped]) -> It
     there = [t for t in targets if t.namespace == namespace and metric in t.exporter.metrics]
     facts = use.exporter.facts
     if not there and not (facts and metric in facts.metrics):
-        reason = f"no model in namespace {namespace!r} exports {use.name!r}; use a metric of its own engine"
+        reason = f"no model in namespace {namespace!r} exports {use.name!r}; use a metric that its own engine exports"
         yield use.problem("metric.name", reason, Severity.WARNING)
     elif len(there) > 1 and not use.selector:
         others = ", ".join(sorted(t.name for t in there))
-        reason = f"adds up {others}; use a metric of type Pods, or metric.selector.matchLabels: {{workload: "
+        reason = f"is the sum over {others}; use a metric of type Pods, or metric.selector.matchLabels: {{workload: "
         yield use.problem("metric", f"{reason}{use.scaler.target.name}}}", Severity.WARNING)
 
 
 def _wrong_target(metric: Metric, found: str) -> str:
     if metric.kind == "desired_replicas":
         return (
-            f"must be AverageValue with averageValue 1 for {metric.name}, found {found}: Value multiplies the "
-            "replicas by the metric and runs away"
+            f"must be AverageValue with averageValue 1 for {metric.name}, found {found}; Value would multiply the "
+            "replicas by the metric without bound"
         )
     return f"must be {metric.target} with value 1 for {metric.name}, found {found}"
 
@@ -192,7 +199,7 @@ def _requests(use: MetricUse) -> Iterator[Problem]:
     containers: list[Object] = use.scaler.target.workload.front["spec"]["containers"]
     lacking = [c["name"] for c in containers if (only is None or c["name"] == only) and not _asks(c, use.name)]
     if lacking:
-        reason = f"utilization is a share of {use.name} requests, and {', '.join(lacking)} has none"
+        reason = f"utilization is relative to {use.name} requests, but container {', '.join(lacking)} has none"
         path = use.path if use.path == "metrics" else f"{use.place}.name"
         yield use.scaler.problem(path, f"{reason}; set resources.requests.{use.name}, or scale on the engine's queue")
 
@@ -207,14 +214,14 @@ def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
     if scaler.minimum > 0:
         return
     if adapter != Adapter.KEDA:
-        reason = "0 needs KEDA: a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
+        reason = "0 requires KEDA, because a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
         yield scaler.problem("minReplicas", reason)
     elif not any(use.kind == "External" and _from_outside(use) for use in scaler.uses):
         names = ", ".join(use.name for use in scaler.uses)
         yield scaler.problem(
             "minReplicas",
-            f"0 is for ever: without pods nobody exports {names}; add an External metric from in front of them, such "
-            f"as {gateway_metrics()[0].name}, or set 1",
+            f"scaled to 0, the model would never scale up again, because without pods nothing exports {names}; add "
+            f"an External metric from the gateway, such as {gateway_metrics()[0].name}, or set 1",
         )
 
 
@@ -228,7 +235,8 @@ def _pace(scaler: Scaler) -> Iterator[Problem]:
     serving = any(use.kind in ("Pods", "External") for use in scaler.uses)
     if scaler.target.workload.size > 1 and serving and not down:
         reason = (
-            f"a replica is {scaler.target.workload.size} pods, and by default all spare ones go at once after 300 s"
+            f"a replica is {scaler.target.workload.size} pods, and by default all spare replicas are removed at "
+            "once after 300 s"
         )
         yield scaler.problem("behavior", f"{reason}; add {_CALM}", Severity.WARNING)
 
@@ -242,7 +250,7 @@ def target_value(use: MetricUse) -> Decimal | None:
 def _above_one(metric: Metric, value: Decimal) -> str:
     share = value / 100 if value <= 100 else Decimal("0.8")
     found, better = _plain(value), _plain(share)
-    return f"must be at most 1 for {metric.name}, which goes from 0 to 1, found {found}; for example {better}"
+    return f"must be at most 1 for {metric.name}, which ranges from 0 to 1, found {found}; for example {better}"
 
 
 def _plain(value: Decimal) -> str:

@@ -125,14 +125,14 @@ def _graph(title: str, unit: str, queries: list[tuple[str, str]], kind: str = "t
 
 def _cost_panels(settings: DashboardSettings) -> list[Object]:
     if not settings.costs:
-        text = "No prices were given for this environment."
+        text = "No prices are known for this environment."
         return [{"type": "text", "title": "Cost per hour", "options": {"mode": "markdown", "content": text}}]
     each = {group: _cost(settings.cost_label, group, cost) for group, cost in sorted(settings.costs.items())}
     # A group without a node has no series; it costs nothing and must not take the sum with it.
     total = " + ".join(f"({query} or vector(0))" for query in each.values())
     return [
         _graph("Cost per hour", "currencyUSD", [(total, "all")], "stat"),
-        _graph("Cost per hour by kind of node", "currencyUSD", [(query, group) for group, query in each.items()]),
+        _graph("Cost per hour by instance type", "currencyUSD", [(query, group) for group, query in each.items()]),
     ]
 
 

@@ -50,10 +50,10 @@ def check_triggers(scaler: Scaler) -> Iterator[Problem]:
     """Yield what cannot be said in a ScaledObject."""
     for use in scaler.uses:
         if use.selector.get("matchExpressions"):
-            reason = "matchExpressions cannot be put into a query for KEDA; use matchLabels"
+            reason = "matchExpressions cannot be expressed in a query for KEDA; use matchLabels"
             yield use.problem("metric.selector", reason)
         if use.kind in ("Resource", "ContainerResource") and use.name not in _RESOURCES:
-            yield use.problem("name", f"KEDA scales on cpu and memory, found {use.name!r}; use one of them")
+            yield use.problem("name", f"must be cpu or memory with KEDA, found {use.name!r}")
 
 
 def _trigger(use: MetricUse, address: str, window: str) -> Object:

@@ -48,8 +48,8 @@ def unscrapable(target: Scraped) -> Problem:
     name = target.workload.container["name"]
     port = _listening(target)
     reason = (
-        f"container {name!r} does not declare the port that its metrics are on, and cannot be scraped; "
-        f"add {{name: http, containerPort: {port or '<serving port>'}}}"
+        f"container {name!r} does not declare the port of its metrics, so it cannot be scraped; add {{name: http, "
+        f"containerPort: {port or '<serving port>'}}}"
     )
     return target.workload.server.ports.problem(reason, Severity.WARNING)
 

@@ -58,21 +58,21 @@ def _misfit(wish: Wish, node: Instance) -> Iterator[str]:
             yield _too_many(key, wanted, node, wish)
         elif key in ("cpu", "memory") and wanted > offered[key]:
             yield (
-                f"a pod asks for {_amount(key, wanted)}, and {node.name} offers {_amount(key, offered[key])} after "
-                f"what kubelet and system keep; ask for less or take {_larger(demand, node)}"
+                f"each pod requests {_amount(key, wanted)}, but {node.name} has only {_amount(key, offered[key])} "
+                f"allocatable; request less, or use {_larger(demand, node)}"
             )
 
 
 def _too_many(key: str, wanted: Decimal, node: Instance, wish: Wish) -> str:
     if key == EFA_RESOURCE:
-        return f"a pod asks for {wanted} {key}, and {node.name} has {_efa(node)}; {_with_efa(wanted)}"
+        return f"each pod requests {wanted} {key}, but {node.name} has {_efa(node)}; {_with_efa(wanted)}"
     if key != node.accelerator_resource:
         has = f"{node.accelerators} {node.accelerator_resource}" if node.accelerator_resource else "no accelerators"
-        return f"a pod asks for {wanted} {key}, and {node.name} has {has}; choose another {wish.type_name}"
+        return f"each pod requests {wanted} {key}, but {node.name} has {has}; choose another {wish.type_name}"
     instead = wish.instead(key, node.accelerators)
     return (
-        f"a pod asks for {wanted} {key}, and {node.name} has {node.accelerators}; choose {_a(wish.type_name)} with "
-        f"more, or {instead}"
+        f"each pod requests {wanted} {key}, but {node.name} has only {node.accelerators}; choose "
+        f"{_a(wish.type_name)} with more, or {instead}"
     )
 
 
@@ -87,10 +87,10 @@ def _efa(node: Instance) -> str:
 def _with_efa(wanted: Decimal) -> str:
     most = max(node.efa_interfaces for node in instances().values())
     if wanted > most:
-        return f"no instance type has more than {most}"
+        return f"no instance type has more than {most}; request fewer"
     fitting = [node for node in instances().values() if node.efa_interfaces >= wanted]
     cheapest = min(fitting, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))
-    return f"the cheapest type with so many is {cheapest.name}"
+    return f"the cheapest type with that many is {cheapest.name}"
 
 
 def _larger(demand: PodDemand, node: Instance) -> str:
@@ -102,7 +102,7 @@ def _larger(demand: PodDemand, node: Instance) -> str:
         and all(amount <= allocatable(other, efa=True).get(key, 0) for key, amount in demand.requests.items())
     ]
     if not fitting:
-        return "another type"
+        return "another instance type"
     return min(fitting, key=lambda i: (i.usd_per_hour is None, i.usd_per_hour or 0, i.vcpu, i.name)).name
 
 

@@ -28,7 +28,7 @@ class Wish:
 
     def instead(self, key: str, count: int) -> str:
         """Say what else one could do where a node has ``count`` of an accelerator at most."""
-        words = self.choice.chosen_by.instead if self.choice.chosen_by else "ask for {count} at most"
+        words = self.choice.chosen_by.instead if self.choice.chosen_by else "request at most {count}"
         return words.format(key=key, count=count)
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:

@@ -29,18 +29,18 @@ def check_access(door: FrontDoorPlan, environment: Environment) -> Iterator[Prob
     missing = [name for name in charts_for(door, environment) if name not in environment.present]
     if missing and environment.cluster and not environment.install:
         reason = (
-            f"'{environment.door.expose}' needs {', '.join(missing)}; set prerequisites.install to true, or name "
-            "those that are in the cluster under prerequisites.present"
+            f"'{environment.door.expose}' requires {', '.join(missing)}; set prerequisites.install to true, or list "
+            "those already in the cluster under prerequisites.present"
         )
         yield Problem(file, 0, "", "", "frontDoor.expose", reason)
     if environment.operated and environment.hardening != Hardening():
         reason = (
-            "has no effect with realization 'operator', which makes the pods; use realization 'native', or leave "
-            "networkPolicies alone"
+            "has no effect with realization 'operator', because the operator creates the pods; use realization "
+            "'native', or set only networkPolicies"
         )
         yield Problem(file, 0, "", "", "hardening", reason)
     if _by_load_balancer(environment) and environment.network_policies and not environment.clients:
-        reason = "is required with network policies and a VPC that is not made here; name the ranges of the clients"
+        reason = "is required with network policies and an existing VPC; list the CIDR ranges of the clients"
         yield Problem(file, 0, "", "", "frontDoor.clientCidrs", reason)
 
 

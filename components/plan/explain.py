@@ -97,7 +97,7 @@ def _became(
     if not changed and isinstance(value, str) and value in named:
         yield f"refers to {named[value]}/{value}"
     elif not changed and refused:
-        yield from _alike(trial, path, value) or [f"must be right: {refused}"]
+        yield from _alike(trial, path, value) or [f"only validated: {refused}"]
     place, name = field_path(path), trial.subject.resource.metadata.name
     own, elsewhere = (trial.kind.kind, name), f"{trial.kind.kind} {name!r}: {place.removeprefix('spec.')} "
     told = (

@@ -1,13 +1,12 @@
 """What is wrong with settings, in words: the same for a stack's file and for the arguments of a component."""
 
-import re
 import typing
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
+from ..api.messages import reason_of
 from ..api.problems import did_you_mean
 from .section import Section
 
@@ -34,27 +33,17 @@ def faults(error: ValidationError, settings: type[Section], *, by_name: bool = F
     """
     for detail in error.errors():
         path = detail["loc"]
-        reason = detail["msg"].removeprefix("Value error, ")
-        found = f", found {detail['input']!r}"
         if detail["type"] == "extra_forbidden":
             known = keys_below(settings, path[:-1], by_name=by_name)
-            hint = did_you_mean(str(path[-1]), known) or f"; known are {', '.join(known)}"
+            hint = did_you_mean(str(path[-1]), known) or f"; known keys: {', '.join(known)}"
             yield SettingsFault(path, f"unknown key{hint}", unknown=True)
         elif detail["type"] == "missing":
             yield SettingsFault(path, "is required")
         elif not path:
-            key, _, what = reason.partition(": ")
+            key, _, what = detail["msg"].removeprefix("Value error, ").partition(": ")
             yield SettingsFault((key,), what)
-        elif detail["type"] == "model_type":
-            yield SettingsFault(path, f"input should be a map{found}")
         else:
-            hint = _nearest(detail) if detail["type"] == "enum" else ""
-            yield SettingsFault(path, f"{reason[0].lower()}{reason[1:]}{found}{hint}")
-
-
-def _nearest(detail: ErrorDetails) -> str:
-    words = re.findall(r"'([^']+)'", detail.get("ctx", {}).get("expected", ""))
-    return did_you_mean(str(detail["input"]), words)
+            yield SettingsFault(path, reason_of(detail, repr))
 
 
 def keys_below(settings: type[Section], path: Sequence[str | int], *, by_name: bool = False) -> list[str]:

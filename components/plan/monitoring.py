@@ -21,7 +21,9 @@ _NAME = "models"
 def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Problem]:
     """Report an operator's autoscalers that nobody would feed."""
     if environment.operated and chain.scaled_objects:
-        reason = "keda does not feed the autoscalers that an operator makes; set adapter to prometheus-adapter"
+        reason = (
+            "keda cannot serve metrics to autoscalers that an operator creates; set adapter to prometheus-adapter"
+        )
         yield Problem(environment.file, 0, "", "", "prerequisites.adapter", reason)
 
 

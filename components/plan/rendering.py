@@ -70,6 +70,6 @@ def _duplicates(ordered: list[tuple[Member, Loaded]], options: Options) -> dict[
         key = ("workload" if member.serves else source.kind.kind, namespace, source.name)
         first = seen.setdefault(key, source)
         if first is not source:
-            reason = f"is taken by {first.where}; rename or remove one of the two"
+            reason = f"is already used by {first.where}; rename or remove one of the two"
             problems[id(source)] = source.problem("metadata.name", reason)
     return problems

@@ -24,7 +24,7 @@ def _moment(value: object) -> object:
 
 def _with_zone(value: datetime.datetime) -> datetime.datetime:
     if value.tzinfo is None:
-        raise ValueError("needs a time zone, such as 2027-01-01T12:00:00Z")
+        raise ValueError("must have a time zone, such as 2027-01-01T12:00:00Z")
     return value.astimezone(datetime.UTC)
 
 

@@ -32,7 +32,7 @@ class Cache(Section):
     @model_validator(mode="after")
     def _one_place(self) -> "Cache":
         if self.claim and self.host_path:
-            raise ValueError("is either a claim or a folder of the node; set only one of the two")
+            raise ValueError("must be either a claim or a hostPath; set only one of the two")
         return self
 
 

@@ -160,7 +160,7 @@ def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
 
 def _of_cluster(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
     if facts.node_autoscaler:
-        yield facts.node_autoscaler, "nodes come and go with the models"
+        yield facts.node_autoscaler, "node autoscaling"
     if facts.monitoring:
         yield "prometheus", "monitoring"
 
@@ -201,19 +201,17 @@ def check_prerequisites(listed: Iterable[Prerequisite], facts: ClusterFacts) -> 
     """Return what cannot be: unknown names, two owners of one thing, a Kubernetes that is too old."""
     for name in sorted(facts.present - set(charts())):
         hint = did_you_mean(name, charts())
-        yield _problem(
-            facts, "present", f"unknown prerequisite {name!r}{hint or '; known are ' + ', '.join(charts())}"
-        )
+        yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(charts())}")
     there = {*facts.present & set(charts()), *(each.chart.name for each in listed)}
     for thing in EXCLUSIVE:
         owners = sorted(name for name in there if thing in charts()[name].provides and _serves(name, thing, facts))
         if len(owners) > 1:
-            reason = f"{' and '.join(owners)} would both own {thing}; choose one"
+            reason = f"{' and '.join(owners)} both provide {thing}; choose one"
             yield _problem(facts, "present", reason)
     for each in listed:
         if _older(facts.version, each.chart.kubernetes):
-            reason = f"{each.chart.name} {each.chart.version} needs Kubernetes {each.chart.kubernetes} or later"
-            yield Problem(facts.file, 0, "", "", "cluster.version", f"{reason}, and the cluster has {facts.version}")
+            reason = f"{each.chart.name} {each.chart.version} requires Kubernetes {each.chart.kubernetes} or later"
+            yield Problem(facts.file, 0, "", "", "cluster.version", f"{reason}, but the cluster runs {facts.version}")
 
 
 def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:

@@ -81,7 +81,7 @@ def unknown_keys(value: object, typed: object, path: Parts = ()) -> Iterator[tup
             if key in known:
                 yield from unknown_keys(inner, known[key], (*path, key))
             else:
-                hint = did_you_mean(str(key), known) or f"; known are {', '.join(known)}"
+                hint = did_you_mean(str(key), known) or f"; known arguments: {', '.join(known)}"
                 yield field_path((*path, str(key))), f"unknown argument{hint}"
     elif get_origin(typed) is list and isinstance(value, list | tuple):
         for position, item in enumerate(value):

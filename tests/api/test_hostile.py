@@ -70,8 +70,12 @@ def problems(text: str) -> list[str]:
             5,
             f"spec.leaderWorkerTemplate.workerTemplate.spec.containers: {CONTAINERS}",
         ),
-        (MODEL.replace("familyName", ".nan"), 5, ".nan is not a number that JSON can carry; write the key in quotes"),
-        (".inf: 1\n", 1, ".inf is not a number that JSON can carry"),
+        (
+            MODEL.replace("familyName", ".nan"),
+            5,
+            ".nan is not a number that JSON can represent; put the key in quotes",
+        ),
+        (".inf: 1\n", 1, ".inf is not a number that JSON can represent"),
         (MODEL + PLAYGROUND % f"replicas: {'9' * 5000}", 10, "spec.replicas: must be an integer, found"),
     ],
 )
@@ -83,7 +87,7 @@ def test_a_fault_is_told_where_it_is(text: str, line: int, expected: str) -> Non
 def test_faults_before_a_document_that_is_not_yaml_are_told_too() -> None:
     found = problems(MODEL.replace("familyName", "familyNam") + "---\na: [\n")
     assert any(each.startswith("f.yaml:5: OpenModel/m: spec.familyNam: unknown field") for each in found)
-    assert any("not YAML" in each for each in found)
+    assert any("not valid YAML" in each for each in found)
 
 
 @pytest.mark.parametrize("digits", [1, 400, 4300, 5000, 100_000])

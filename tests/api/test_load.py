@@ -59,18 +59,18 @@ def test_keys_become_text(key: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ("a: 1\nb: .nan", 2, ".nan is not a number that JSON can carry"),
+        ("a: 1\nb: .nan", 2, ".nan is not a number that JSON can represent"),
         ("a: -.Inf", 1, "JSON"),
         ("a: !!binary aGk=", 1, "tag"),
         ("a: !mine x", 1, "tag '!mine' is not allowed"),
         ("a: !!set {x}", 1, "not allowed"),
-        ("\n? [a]\n: b", 2, "a key must be text"),
-        ("~: b", 1, "write it in quotes"),
-        ("a: *b", 1, "not YAML"),
-        ("a: [1, 2", 1, "not YAML"),
-        ("a: 1\n\tb: 2", 2, "not YAML"),
-        ("a: \x00", 1, "not YAML"),
-        ("<<: 5", 1, "<< merges a map"),
+        ("\n? [a]\n: b", 2, "a key must be a string"),
+        ("~: b", 1, "put it in quotes"),
+        ("a: *b", 1, "not valid YAML"),
+        ("a: [1, 2", 1, "not valid YAML"),
+        ("a: 1\n\tb: 2", 2, "not valid YAML"),
+        ("a: \x00", 1, "not valid YAML"),
+        ("<<: 5", 1, "<< can merge only a map"),
         ("a: !!int x", 1, "not an integer"),
         ("[" * (MAX_DEPTH + 5) + "]" * (MAX_DEPTH + 5), 1, "nested too deeply"),
     ],
@@ -189,7 +189,7 @@ def test_empty_documents_are_nothing(text: str) -> None:
 def test_duplicate_keys_are_refused_at_their_line() -> None:
     (problem,) = parse(GOOD + "    uri: host:///x\n").problems
     assert (problem.line, problem.name) == (8, "m")
-    assert "'uri' is written twice" in problem.reason
+    assert "'uri' appears twice" in problem.reason
 
 
 def test_files_and_folders(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_another_cluster_is_not_changed_without_asking(project: Path, cluster: R
     ("arguments", "words"),
     [
         (("up", "--engine", "local"), "there is no kubeconfig"),
-        (("up", "--engine", "local", "--kubeconfig", "nowhere"), "--kubeconfig: there is no file nowhere"),
+        (("up", "--engine", "local", "--kubeconfig", "nowhere"), "--kubeconfig: file nowhere does not exist"),
         (("preview", "--engine", "local", "--cwd", "/nowhere"), "Pulumi.yaml"),
     ],
 )

@@ -207,7 +207,7 @@ def test_unknown_keys_are_found_at_every_depth_with_what_may_have_been_meant() -
         ("flavors[1].nodeSelector", "unknown argument; did you mean 'node_selector'?"),
     ]
     assert list(unknown_keys({"x": 1}, FlavorArgs)) == [
-        ("x", "unknown argument; known are name, limits, node_selector, params")
+        ("x", "unknown argument; known arguments: name, limits, node_selector, params")
     ]
 
 

@@ -86,7 +86,7 @@ def test_too_large_a_model_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(text)
     done = render(str(tmp_path))
     assert done.returncode == 1
-    assert "asks for 2 nvidia.com/gpu" in done.stderr
+    assert "requests 2 nvidia.com/gpu" in done.stderr
 
 
 def test_a_model_that_cannot_be_read_is_not_called_missing(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_load_balancer_whose_name_is_taken() -> None:
     of = fleet_of(open_model(flavors=[GPU]), playground("p"), other, workload=WorkloadChoice.LWS)
     ((path, reason),) = wrong(BALANCERS, of)
     assert path == "metadata.name"
-    assert "would be the Service 'p-in', which is taken" in reason
+    assert "would be named 'p-in', but a Service with that name already exists" in reason
 
 
 def test_a_load_balancer_needs_pods_that_are_known() -> None:

@@ -143,7 +143,7 @@ def test_one_name_with_two_apis_is_refused() -> None:
     plan = front_door(with_endpoints(both, "b", api="kserve"), PUBLIC)
     (problem,) = plan.problems
     assert (problem.kind, problem.name, problem.file) == ("Playground", "b", "fleet.yaml")
-    assert "with the API 'kserve', and Playground/a serves it with 'openai'" in problem.reason
+    assert "with the API 'kserve', but Playground/a serves it with 'openai'" in problem.reason
 
 
 SERVED = """\
@@ -175,7 +175,7 @@ def test_one_name_for_two_sets_of_weights_is_warned_of(second: tuple[str, str], 
 
 def test_an_api_that_the_gateway_does_not_know_is_refused() -> None:
     ((_, reason),) = wrong(PUBLIC, with_endpoints(fleet("m"), api="kserve"))
-    assert "'kserve', which the gateway cannot route; it routes openai" in reason
+    assert "'kserve', which the gateway cannot route; it supports openai" in reason
 
 
 @given(st.integers(0, 70))

@@ -127,7 +127,7 @@ def test_thresholds_are_the_environments() -> None:
     ],
 )
 def test_alerts_that_there_are_not(chosen: Any) -> None:
-    with pytest.raises(ValueError, match="no such alert"):
+    with pytest.raises(ValueError, match="no alert named"):
         AlertSettings(**chosen)
 
 

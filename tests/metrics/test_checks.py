@@ -45,7 +45,7 @@ def test_the_problem_stands_on_the_line_of_the_field() -> None:
         ("llamacpp", "server-b6500", "llamacpp:kv_cache_usage_ratio", "use llamacpp:requests_deferred"),
         ("llamacpp", "server", "llamacpp_kv_cache_tokens", "use llamacpp_requests_deferred"),
         ("vllm", "v0.12.0", "vllm:time_per_output_token_seconds", "use vllm:num_requests_waiting"),
-        ("vllm", "v0.9.2", "vllm:inter_token_latency_seconds", "came with vllm 0.10.2"),
+        ("vllm", "v0.9.2", "vllm:inter_token_latency_seconds", "was added in vllm 0.10.2"),
     ],
 )
 def test_a_metric_of_another_version(backend: str, version: str, name: str, said: str) -> None:

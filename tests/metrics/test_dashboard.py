@@ -74,7 +74,7 @@ def test_every_series_is_in_the_table() -> None:
         ("Time to first token", "vllm:time_to_first_token_seconds_bucket sglang:time_to_first_token_seconds_bucket"),
         ("Tokens generated per second", "vllm:generation_tokens_total sglang:generation_tokens_total "
                                         "tgi_request_generated_tokens_sum llamacpp:tokens_predicted_total"),
-        ("GPU busy", "DCGM_FI_DEV_GPU_UTIL"),
+        ("GPU utilization", "DCGM_FI_DEV_GPU_UTIL"),
         ("GPU memory in use", "DCGM_FI_DEV_FB_USED DCGM_FI_DEV_FB_FREE"),
         ("Ready replicas", "kube_deployment_status_replicas_available kube_statefulset_status_replicas_ready"),
     ],
@@ -84,7 +84,7 @@ def test_what_the_panels_ask_for(title: str, names: str) -> None:
     assert asked == set(names.split())
 
 
-@pytest.mark.parametrize("title", ["Time to first token", "Time between tokens", "Whole request"])
+@pytest.mark.parametrize("title", ["Time to first token", "Time between tokens", "Request latency"])
 def test_latencies_have_three_quantiles(title: str) -> None:
     targets = panels()[title]["targets"]
     assert [re.match(r"histogram_quantile\((0\.\d+),", t["expr"]).group(1) for t in targets] == [  # type: ignore[union-attr]
@@ -120,7 +120,7 @@ def test_engines_are_filtered_by_both_variables() -> None:
 class TestCost:
     def test_nodes_times_price(self) -> None:
         shown = panels(costs=COSTS)
-        each = {t["legendFormat"]: t["expr"] for t in shown["Cost per hour by kind of node"]["targets"]}
+        each = {t["legendFormat"]: t["expr"] for t in shown["Cost per hour by instance type"]["targets"]}
         label = "label_node_kubernetes_io_instance_type"
         assert each == {
             "g5.xlarge": f'count(kube_node_labels{{{label}="g5.xlarge"}}) * 1.006',

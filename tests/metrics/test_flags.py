@@ -126,7 +126,7 @@ def test_a_script_is_not_appended_to() -> None:
     own = runtime(image="lmsysorg/sglang", command=["sh", "-c"], recommendedConfigs=[
         {"name": "default", "args": ["exec python3 -m sglang.launch_server"]}])  # fmt: skip
     problem = the_error(MODEL, own, scaled(QUEUE["sglang"], "own"))
-    assert "write --enable-metrics into the script" in problem.reason
+    assert "add --enable-metrics to the script" in problem.reason
     own["spec"]["recommendedConfigs"][0]["args"] = ["exec python3 -m sglang.launch_server --enable-metrics\n"]
     assert not errors(fleet_of(MODEL, own, scaled(QUEUE["sglang"], "own")))
 

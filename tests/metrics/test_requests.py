@@ -13,7 +13,7 @@ class TestExternal:
         wrong = read("External", "inferno_desired_replicas", "1", "Value")
         problem = the_problem(scaled(wrong))
         assert (problem.severity, problem.path) == ("error", f"{TRIGGER}.metrics[0].external.target.type")
-        assert "runs away" in problem.reason
+        assert "without bound" in problem.reason
         assert not problems(scaled(read("External", "inferno_desired_replicas", "1")))
 
     def test_a_desired_ratio_is_the_other_way_round(self) -> None:
@@ -42,7 +42,7 @@ class TestExternal:
         own = scaled(read("External", "vllm:num_requests_waiting"))
         problem = the_problem(own, playground("other"))
         assert problem.severity == "warning"
-        assert "adds up other, p" in problem.reason
+        assert "is the sum over other, p" in problem.reason
         assert "workload: p" in problem.reason
         chosen = scaled(read("External", "vllm:num_requests_waiting", selector={"matchLabels": {"workload": "p"}}))
         assert not problems(chosen, playground("other"))

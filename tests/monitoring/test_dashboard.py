@@ -165,5 +165,5 @@ def test_the_memory_of_a_gpu_is_its_workloads(prometheus: Prometheus) -> None:
 def test_what_the_nodes_cost(prometheus: Prometheus) -> None:
     """2 x 1.006 + 98.32; a kind without a node costs nothing and does not take the sum with it."""
     assert prometheus.value(query_of("Cost per hour", "all")) == pytest.approx(100.332)
-    kinds = {kind: prometheus.value(query_of("Cost per hour by kind of node", kind)) for kind in COSTS}
+    kinds = {kind: prometheus.value(query_of("Cost per hour by instance type", kind)) for kind in COSTS}
     assert kinds == {"g5.xlarge": pytest.approx(2.012), "p5.48xlarge": pytest.approx(98.32), "g6.xlarge": None}

@@ -31,7 +31,7 @@ def test_as_many_accelerators_as_there_are_fit_and_one_more_does_not(instance_ty
     (problem,) = problems(flavor(instance_type=instance_type, gpu=gpus + 1))
     assert problem.severity == "error"
     assert problem.path == "spec.modelClaim.modelName"
-    for words in (f"asks for {gpus + 1} nvidia.com/gpu", f"{instance_type} has {gpus}", "TP", "PP"):
+    for words in (f"requests {gpus + 1} nvidia.com/gpu", f"{instance_type} has only {gpus}", "TP", "PP"):
         assert words in problem.reason
 
 
@@ -73,13 +73,13 @@ def test_a_type_like_no_other_is_unknown_all_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("cpu", "memory", "words"),
-    [("8", "1Gi", "8.00 cpu"), ("1", "32Gi", "32.0Gi memory"), ("200", "1Gi", "another type")],
+    [("8", "1Gi", "8.00 cpu"), ("1", "32Gi", "32.0Gi memory"), ("200", "1Gi", "another instance type")],
 )
 def test_kubelet_and_system_need_their_share(cpu: str, memory: str, words: str) -> None:
     """A g5.2xlarge has 8 cores and 32 GiB."""
     (problem,) = problems(flavor(gpu=1), cpu=cpu, memory=memory)
     assert words in problem.reason
-    assert "kubelet" in problem.reason
+    assert "allocatable" in problem.reason
 
 
 def test_the_next_larger_type_of_the_same_accelerator_is_proposed() -> None:

@@ -80,7 +80,7 @@ PLAYGROUNDS = [
     ),
     Fault(
         "spec.modelClaim.modelName",
-        "2 nvidia.com/gpu, and g5.2xlarge has 1",
+        "2 nvidia.com/gpu, but g5.2xlarge has only 1",
         flavor={"limits": {"nvidia.com/gpu": 2}},
     ),
     Fault("spec.modelClaim.modelName", "did you mean", flavor={"params": {"INSTANCE-TYPE": "g5.3xlarge"}}),
@@ -110,7 +110,7 @@ PLAYGROUNDS = [
     ),
     Fault(
         "spec.backendRuntimeConfig.args[0]",
-        "does not know",
+        "does not support",
         backend(version="v0.7.3", args=["--async-scheduling"]),
         {"backend_version": "v0.7.3", "args": ["--async-scheduling"]},
     ),
@@ -141,7 +141,9 @@ SERVICES = [
         {"size": 2, "leader_template": pods(name="leader"), "worker_template": pods()},
     ),
     Fault(
-        "spec.modelClaims.models", "2 nvidia.com/gpu, and g5.2xlarge has 1", flavor={"limits": {"nvidia.com/gpu": 2}}
+        "spec.modelClaims.models",
+        "2 nvidia.com/gpu, but g5.2xlarge has only 1",
+        flavor={"limits": {"nvidia.com/gpu": 2}},
     ),
     Fault(
         "spec.workloadTemplate.size",
@@ -151,11 +153,11 @@ SERVICES = [
 ]
 INFERENCE_SERVICES = [
     Fault("spec.modelRef", "metal", model={"hardware": {"accelerator": "metal"}}),
-    Fault("spec.modelRef", "make them agree", model={"hardware": {"accelerator": "cuda", "gpu": {"vendor": "amd"}}}),
+    Fault("spec.modelRef", "make them match", model={"hardware": {"accelerator": "cuda", "gpu": {"vendor": "amd"}}}),
     Fault("spec.image", "is required with runtime generic", {"runtime": "generic"}, {"runtime": "generic"}),
     Fault(
         "spec.endpoint.path",
-        "begins with '/'",
+        "starts with '/'",
         {"endpoint": {"port": 8080, "path": "v1"}},
         {"endpoint": {"port": 8080, "path": "v1"}},
     ),
@@ -168,7 +170,7 @@ INFERENCE_SERVICES = [
     ),
     Fault(
         "spec.nodeSelector",
-        "and g6.4xlarge has 1",
+        "but g6.4xlarge has only 1",
         {"nodeSelector": G6},
         {"node_selector": G6},
         model={"hardware": {"accelerator": "cuda", "gpu": {"count": 2}}},
@@ -187,7 +189,7 @@ INFERENCE_SERVICES = [
     ),
     Fault(
         "spec.autoscaling.metrics[0].name",
-        "exports no 'llamacpp:requests_defered'",
+        "does not export 'llamacpp:requests_defered'",
         {
             "autoscaling": {
                 "maxReplicas": 2,
@@ -209,7 +211,7 @@ INFERENCE_SERVICES = [
     ),
     Fault(
         "spec.extraArgs[0]",
-        "llama.cpp splits no",
+        "llama.cpp does not accept",
         {"extraArgs": ["--ctx-size=4096"]},
         {"extra_args": ["--ctx-size=4096"]},
     ),

@@ -187,11 +187,11 @@ class TestRefusals:
     def test_two_owners_of_one_thing(self) -> None:
         (text,) = refused(GPU, gpu_stack=GpuStack.OPERATOR, present=frozenset({"nvidia-device-plugin"}))
         assert text.startswith("Pulumi.dev.yaml: prerequisites.present: ")
-        assert "gpu-operator and nvidia-device-plugin would both own nvidia.com/gpu; choose one" in text
+        assert "gpu-operator and nvidia-device-plugin both provide nvidia.com/gpu; choose one" in text
 
     def test_two_node_autoscalers(self) -> None:
         (text,) = refused(PLAIN, node_autoscaler="karpenter", present=frozenset({"cluster-autoscaler"}))
-        assert "cluster-autoscaler and karpenter would both own node-autoscaler" in text
+        assert "cluster-autoscaler and karpenter both provide node-autoscaler" in text
 
     def test_adapter_and_keda_share_by_api(self) -> None:
         """Both may be there: the adapter then leaves external metrics to KEDA (lws-hpa spec 2.1)."""
@@ -200,7 +200,7 @@ class TestRefusals:
     def test_a_kubernetes_that_is_too_old(self) -> None:
         texts = refused(PLAIN, DOOR, version="1.31")
         assert any(
-            "envoy-gateway v1.9.0 needs Kubernetes 1.32 or later, and the cluster has 1.31" in t for t in texts
+            "envoy-gateway v1.9.0 requires Kubernetes 1.32 or later, but the cluster runs 1.31" in t for t in texts
         )
         assert refused(PLAIN, DOOR, version="1.32") == []
 

@@ -164,17 +164,17 @@ def test_options_of_the_caller_stay_with_the_component() -> None:
         (
             Playground,
             {"workload": "statefulset"},
-            "chat: workload: input should be 'auto', 'lws' or 'deployment', found 'statefulset'",
+            "chat: workload: must be 'auto', 'lws' or 'deployment', found 'statefulset'",
         ),
         (
             Playground,
             {"realization": "helm"},
-            "chat: realization: input should be 'native' or 'operator', found 'helm'",
+            "chat: realization: must be 'native' or 'operator', found 'helm'",
         ),
         (
             Playground,
             {"cache_claim": "a", "cache_host_path": "/b"},
-            "chat: cache_claim: is either a claim or a folder of the node",
+            "chat: cache_claim: must be either a claim or a hostPath",
         ),
         (Playground, {"model": "opt"}, "pass OpenModel(...).manifest"),
         (Playground, {"draft_model": {"metadata": {}}}, "draft_model"),

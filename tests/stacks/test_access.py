@@ -138,8 +138,8 @@ class TestVolumes:
         with pytest.raises(pulumi.RunError) as caught:
             dev(models=CLAIM)
         assert (
-            "cluster.addons: PersistentVolumeClaim/llmkube-model-cache in namespace models needs a volume, and "
-            'nobody makes any; add aws-ebs-csi-driver: ""'
+            "cluster.addons: PersistentVolumeClaim/llmkube-model-cache in namespace models will stay "
+            'Pending, because no add-on provisions volumes; add aws-ebs-csi-driver: ""'
         ) in str(caught.value)
 
     def test_so_does_prometheus_if_it_keeps_samples(self) -> None:
@@ -169,14 +169,14 @@ class TestRefusals:
             ({"frontDoor": {"tls": {"issuerKind": "clusterissuer"}}}, "did you mean 'ClusterIssuer'?"),
             (
                 {"frontDoor": {"auth": {"kind": "apikey"}}},
-                "frontDoor.auth.kind: input should be 'none', 'api-key' or",
+                "frontDoor.auth.kind: must be 'none', 'api-key' or",
             ),
             ({"hardening": {"podSecurity": "Restricted"}}, "found 'Restricted'; did you mean 'restricted'?"),
-            ({"hardening": {"priority": "standart"}}, "hardening.priority: input should be 'critical', 'standard'"),
+            ({"hardening": {"priority": "standart"}}, "hardening.priority: must be 'critical', 'standard'"),
             ({"frontDoor": {"exposes": "none"}}, "frontDoor.exposes: unknown key; did you mean 'expose'?"),
             (
                 {"frontDoor": INTERNAL, "prerequisites": {}},
-                "frontDoor.expose: 'load-balancer' needs load-balancer-controller; set prerequisites.install to true",
+                "frontDoor.expose: 'load-balancer' requires load-balancer-controller; set prerequisites.install",
             ),
             (
                 {"realization": "operator", "runtimes": "upstream", "hardening": {"disruptionBudgets": True}},
@@ -192,9 +192,9 @@ class TestRefusals:
                         "zones": ["us-east-1a", "us-east-1b"],
                     },
                 },
-                "frontDoor.clientCidrs: is required with network policies and a VPC that is not made here",
+                "frontDoor.clientCidrs: is required with network policies and an existing VPC",
             ),
-            ({"hardening": {"priority": "high"}}, "hardening.priority: input should be 'critical', 'standard' or"),
+            ({"hardening": {"priority": "high"}}, "hardening.priority: must be 'critical', 'standard' or"),
         ],
     )
     def test_of_settings(self, changes: dict[str, Any], expected: str) -> None:
@@ -209,6 +209,8 @@ class TestRefusals:
     def test_keda_feeds_no_operators_autoscalers(self) -> None:
         said = {"install": True, "adapter": "keda"}
         changes: dict[str, Any] = {"models": ["stacks/models/gemma-elastic.yaml"], "prerequisites": said}
-        with pytest.raises(pulumi.RunError, match="keda does not feed the autoscalers that an operator makes"):
+        with pytest.raises(
+            pulumi.RunError, match="keda cannot serve metrics to autoscalers that an operator creates"
+        ):
             dev(realization="operator", runtimes="upstream", **changes)
         assert dev(**changes).exports["models"]

@@ -205,7 +205,7 @@ def test_the_command_line_plans_it_in_a_clean_environment(stack: str, tmp_path: 
 def test_a_cluster_that_exists_is_taken_as_given_in_a_preview(tmp_path: Path) -> None:
     done = preview("dev", tmp_path, cluster={"existing": True})
     assert done.returncode == 0, done.stderr
-    assert "exists already (inference-dev)" in done.stdout
+    assert "already exists (inference-dev)" in done.stdout
     assert "eks/addon" not in done.stdout
 
 

@@ -36,26 +36,26 @@ class TestRefusals:
         }
         nodes = {"types": {"p5.48xlarge": p5, "g5.xlarge": {"efa": True, "spotTypes": ["g5g.xlarge"]}}}
         lines = refused("dev", models=[str(models)], gpuNodes=nodes, cluster={"version": "1.30"})
-        assert lines[0] == f"{len(lines) - 1} problems found; nothing is created"
+        assert lines[0] == f"{len(lines) - 1} problems found; nothing was created"
         text = "\n".join(lines)
         for expected in (
             "INSTANCE-TYPE 'p5.48xlarg' is not a known instance type; did you mean p5.48xlarge",
             "p5e.48xlarge is not offered in us-east-1",
-            "asks for 9 nvidia.com/gpu, and p5.48xlarge has 8",
+            "requests 9 nvidia.com/gpu, but p5.48xlarge has only 8",
             "g5.xlarge has no EFA",
             "mixed architectures in one group",
-            "gpuNodes.types.p5.48xlarge.reservation: ended 2026-11-08 00:00 UTC",
-            "is in one zone, us-east-1b, and zones says us-east-1a, us-east-1b",
-            "Pulumi.test.yaml: cluster.version: EKS 1.30 is out of support since 2026-07-23",
+            "gpuNodes.types.p5.48xlarge.reservation: expired at 2026-11-08 00:00 UTC",
+            "is in us-east-1b, but zones is us-east-1a, us-east-1b; make them match",
+            "Pulumi.test.yaml: cluster.version: EKS 1.30 has been out of support since 2026-07-23",
         ):
             assert expected in text, expected
 
     @pytest.mark.parametrize(
         ("changes", "expected"),
         [
-            ({"network": {"zones": ["us-east-1a"]}}, "inference-platform:network: name two zones at least"),
+            ({"network": {"zones": ["us-east-1a"]}}, "inference-platform:network: set at least two zones"),
             ({"network": {"zone": []}}, "network.zone: unknown key; did you mean 'zones'?"),
-            ({"region": "virginia"}, "inference-platform:region: string should match pattern"),
+            ({"region": "virginia"}, "inference-platform:region: must match pattern"),
             ({"gpuNodes": {"types": {"g5.xlarge": {"spotType": []}}}}, "did you mean 'spotTypes'?"),
             ({"gpuNodes": {"provisioner": "cluster-autoscaler"}}, "'managed' or 'karpenter'"),
             ({"gpuNodes": {"types": {"p5.48xlarge": {"reservation": {"id": "x"}}}}}, "reservation.id"),
@@ -70,7 +70,7 @@ class TestRefusals:
         held = {"id": "cr-0a1b", "zone": "us-east-1b", "count": 1, "starts": "2026-11-01T00:00:00"}
         nodes = {"types": {"p5.48xlarge": {"reservation": held}}}
         assert any(
-            "needs a time zone, such as 2027-01-01T12:00:00Z" in line for line in refused("dev", gpuNodes=nodes)
+            "must have a time zone, such as 2027-01-01T12:00:00Z" in line for line in refused("dev", gpuNodes=nodes)
         )
 
     def test_nobody_waits_for_a_node_that_cannot_come(self) -> None:
@@ -78,8 +78,8 @@ class TestRefusals:
         models = ["stacks/models/qwen-chat.yaml", "stacks/models/mistral-tgi.yaml"]
         nodes = {"types": {"g5.2xlarge": {"maxNodes": 1}}}
         title, line = refused("prod", gpuNodes=nodes, models=models)
-        assert title == "1 problem found; nothing is created"
-        assert "1 of 1 pods will stay Pending: g5-2xlarge may have 1 node; raise maxNodes" in line
+        assert title == "1 problem found; nothing was created"
+        assert "1 of 1 pods will stay Pending: g5-2xlarge has at most 1 node; raise maxNodes" in line
         assert "Playground/" in line
         assert run("prod", gpuNodes={}, models=models).exports["nodes"]["g5-2xlarge"]["maxNodes"] == 2
 

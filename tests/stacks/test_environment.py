@@ -128,7 +128,7 @@ TWO_MAINS = GOOD.replace(
 BAD: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "more accelerators than the instance has": (
         MODEL.replace("GPUS", "4") + PLAYGROUND,
-        ("Playground/opt", "4 nvidia.com/gpu", "g5.2xlarge has 1"),
+        ("Playground/opt", "4 nvidia.com/gpu", "g5.2xlarge has only 1"),
     ),
     "unknown backend": (
         with_spec("backendRuntimeConfig: {backendName: vlm}"),
@@ -165,7 +165,7 @@ def test_a_bad_manifest_is_explained_and_registers_nothing(project: Path, case: 
     with pytest.raises(pulumi.RunError) as caught:
         record(program, preview=preview, config={"models": '["models.yaml"]', "kubeconfig": "kubeconfig"})
     assert registered
-    assert "nothing is created" in str(caught.value)
+    assert "nothing was created" in str(caught.value)
     for part in expected:
         assert part in str(caught.value)
 

@@ -187,4 +187,4 @@ class TestMetricChain:
             for e in graph.of("kubernetes:core/v1:ConfigMap")
             if e.parent.endswith(f"Monitoring::{FLEET}-monitoring")
         )
-        assert "No prices were given" in next(iter(shown.inputs["data"].values()))
+        assert "No prices are known" in next(iter(shown.inputs["data"].values()))

@@ -56,7 +56,7 @@ def test_pod_settings_reach_the_rendering() -> None:
     ("key", "value", "expected"),
     [
         ("models", "[]", "at least 1"),
-        ("models", "stacks/models", "must be YAML list"),
+        ("models", "stacks/models", "must be a YAML list"),
         ("models", "[1]", "models.0"),
         ("namespace", "Models", "namespace"),
         ("realization", "helm", "'native' or 'operator'"),
@@ -72,7 +72,7 @@ def test_pod_settings_reach_the_rendering() -> None:
         ("modelCache", '{"claim": "a", "hostPath": "/b"}', "only one of the two"),
         ("modelCache", '{"pvc": "a"}', "unknown key"),
         ("pods", '{"serviceAccount": "a"}', "did you mean 'serviceAccountName'"),
-        ("pods", "oops", "must be YAML keys"),
+        ("pods", "oops", "must be a YAML map"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_path(key: str, value: str, expected: str) -> None:

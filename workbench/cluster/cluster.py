@@ -26,8 +26,8 @@ _KWOK_SECONDS = 10.0
 _PORT_SECONDS = 3.0
 _LOG_LINES = 15
 _NEXT_STEP = (
-    "Run `workbench cluster start` again. If that does not help, `workbench cluster stop` and remove the state "
-    "directory: the next start makes a new, empty cluster."
+    "Run `workbench cluster start` again. If that does not help, run `workbench cluster stop` and delete the state "
+    "directory; the next start creates a new, empty cluster."
 )
 
 Progress = Callable[[str], None]
@@ -130,7 +130,8 @@ class SimulatedCluster:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise WorkbenchError(
-                f"the cluster's files cannot be kept in {self.folder}: {error.strerror}; give another --state-dir"
+                f"the files of the cluster cannot be stored in {self.folder}: {error.strerror}; use another "
+                "--state-dir"
             ) from None
 
     def _missing(self) -> list[str]:
@@ -138,7 +139,7 @@ class SimulatedCluster:
 
     def _layout(self, progress: Progress) -> Layout:
         if not self._pki.complete:
-            progress("making certificates")
+            progress("creating certificates")
         self._pki.ensure()
         layout = Layout(self.folder, self._pki, self._ports())
         for identity in IDENTITIES:
@@ -205,8 +206,9 @@ class SimulatedCluster:
         needed = ("etcd", "kube-apiserver") if name == "kube-apiserver" else (name,)
         if not await_true(condition, _READY_SECONDS, lambda: self._check_members(*needed)):
             raise WorkbenchError(
-                f"{name} was not ready after {_READY_SECONDS:.0f} s; the end of {self._log(name)}:\n"
-                f"{self._tail(name)}\n{_NEXT_STEP}"
+                f"{name} was not ready after {_READY_SECONDS:.0f} s; end of {self._log(name)}:\n"
+                f"{self._tail(name)}\n"
+                f"{_NEXT_STEP}"
             )
 
     def _stop_orphans(self, names: Iterable[str]) -> list[str]:
@@ -224,7 +226,8 @@ class SimulatedCluster:
         for name in names or MEMBERS:
             if self._process(name) is None:
                 raise WorkbenchError(
-                    f"{name} ended right after its start; the end of {self._log(name)}:\n{self._tail(name)}\n"
+                    f"{name} exited right after its start; end of {self._log(name)}:\n"
+                    f"{self._tail(name)}\n"
                     f"{_NEXT_STEP}"
                 )
 
@@ -265,7 +268,7 @@ def free_ports(count: int) -> list[int]:
         ports.append(port)
         if len(ports) == count:
             return ports
-    raise WorkbenchError(f"there are no {count} free ports from {_PORT_RANGE.start} to {_PORT_RANGE.stop - 1}")
+    raise WorkbenchError(f"there are not {count} free ports between {_PORT_RANGE.start} and {_PORT_RANGE.stop - 1}")
 
 
 def _listening(port: int) -> bool:

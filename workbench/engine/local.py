@@ -97,7 +97,7 @@ class LocalEngine:
             self._display.tree(plan, graph.root)
             self._display.differences(plan)
             changing = len(plan.having(*CHANGING))
-            if changing and not self._options.confirm(f"Make these {changing} changes?"):
+            if changing and not self._options.confirm(f"Apply these {changing} changes?"):
                 raise WorkbenchError("nothing was changed")
             result = self._carry_out(plan, state)
             if not result.failures:
@@ -211,8 +211,9 @@ def _refuse_protected(plan: ChangePlan) -> None:
     if held:
         lines = "\n".join(f"  {urn}" for urn in held)
         raise WorkbenchError(
-            f"these resources are protected and would be deleted or replaced:\n{lines}\n"
-            "Set protect=False on them and run `up`, then try again."
+            "these resources are protected, but would be deleted or replaced:\n"
+            f"{lines}\n"
+            "Set protect=False on them, run `up`, and try again."
         )
 
 

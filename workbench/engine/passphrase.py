@@ -24,15 +24,15 @@ def decrypt(text: str, salt: str, where: str) -> str:
     passphrase = _passphrase()
     if passphrase is None or not salt.startswith("v1:"):
         raise WorkbenchError(
-            f"{where} is encrypted: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE "
-            "(the local engine reads values of the passphrase provider only)"
+            f"{where} is encrypted; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE (the local engine "
+            "supports only the passphrase secrets provider)"
         )
     try:
         nonce, sealed = text.removeprefix("v1:").split(":")
         key = _key(passphrase, base64.b64decode(salt.split(":")[1]))
         return AESGCM(key).decrypt(base64.b64decode(nonce), base64.b64decode(sealed), None).decode()
     except (ValueError, IndexError, InvalidTag):
-        raise WorkbenchError(f"{where} cannot be decrypted with the passphrase that is set") from None
+        raise WorkbenchError(f"{where} cannot be decrypted with the given passphrase") from None
 
 
 def _passphrase() -> str | None:

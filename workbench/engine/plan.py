@@ -159,8 +159,8 @@ class Planner:
                 del self._rows[urn]
         for provider, count in gone.items():
             self._plan.notes.append(
-                f"the cluster of provider {urn_name(provider)!r} is another one than last time: "
-                f"{count} resources of the old one are forgotten"
+                f"provider {urn_name(provider)!r} now points to a different cluster; {count} resources in the old "
+                "cluster are forgotten"
             )
 
     def _providers(self) -> list[str]:
@@ -176,7 +176,7 @@ class Planner:
     def _uid(self, provider: str) -> str:
         target = self._targets.connect(provider) if self._strict else self._targets.reach(provider)
         if target is None:
-            self._plan.notes.append(f"{self._targets.problems[provider]}\nThe plan is made from the state alone.")
+            self._plan.notes.append(f"{self._targets.problems[provider]}\nThe plan is based on the saved state only.")
             return ""
         return target.uid
 
@@ -219,12 +219,12 @@ class Planner:
         if step.cluster and row.cluster and row.cluster != step.cluster:
             step.op, step.note = Op.REPLACE, "moves to another cluster"
         elif row.intent in (Intent.REPLACING, Intent.DELETING):
-            step.op, step.note = Op.REPLACE, "an interrupted step is taken up again"
+            step.op, step.note = Op.REPLACE, "resumes an interrupted step"
         elif row.intent:
             step.op = Op.CREATE if row.intent == Intent.CREATING else Op.UPDATE
-            step.note = "an interrupted step is taken up again"
+            step.note = "resumes an interrupted step"
         elif self._gone(row):
-            step.op, step.note = Op.CREATE, "was deleted outside of this stack"
+            step.op, step.note = Op.CREATE, "was deleted outside this stack"
         elif any(change.replaces for change in found):
             fields = ", ".join(change.path for change in found if change.replaces)
             step.op, step.note = Op.REPLACE, f"cannot change in place: {fields}"
@@ -253,7 +253,7 @@ class Planner:
         if row.retain:
             step.op, step.note = Op.FORGET, "retained: it stays in the cluster"
         elif row.adopted:
-            step.op, step.note = Op.FORGET, "was there before this stack: it stays in the cluster"
+            step.op, step.note = Op.FORGET, "existed before this stack: it stays in the cluster"
         return step
 
 

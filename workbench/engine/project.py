@@ -53,16 +53,16 @@ def load_project(folder: Path, stack: str, overrides: Mapping[str, str] | None =
         WorkbenchError: a file is absent or wrong, or a value has another type than Pulumi.yaml declares.
     """
     if not _STACK_NAME.fullmatch(stack):
-        raise WorkbenchError(f"{stack!r} is not a stack name: letters, digits, '-', '_' and '.' are allowed", 2)
+        raise WorkbenchError(f"{stack!r} is not a valid stack name; use letters, digits, '-', '_' and '.'", 2)
     manifest = folder / "Pulumi.yaml"
-    described = _read(manifest, f"there is no {manifest}; run this in the project's folder or give --cwd")
+    described = _read(manifest, f"{manifest} does not exist; run this in the project folder, or use --cwd")
     name = described.get("name")
     if not isinstance(name, str):
-        raise WorkbenchError(f"{manifest}: name: a project needs a name")
+        raise WorkbenchError(f"{manifest}: name: is required; set it")
     settings = folder / str(described.get("stackConfigDir") or "") / f"Pulumi.{stack}.yaml"
     stacks = sorted(path.name[7:-5] for path in settings.parent.glob("Pulumi.*.yaml"))
     known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
-    stored = _read(settings, f"there is no {settings.name} for stack {stack!r}; {known}")
+    stored = _read(settings, f"stack {stack!r} has no {settings.name}; {known}")
     reader = _Config(name, manifest, settings)
     reader.declare(described.get("config") or {})
     reader.read(stored.get("config") or {}, stored.get("encryptionsalt"))
@@ -127,11 +127,13 @@ class _Config:
         for key, entry in self._types.items():
             kind, value = entry.get("type", "string"), self.values.get(key)
             if value is None:
-                wrong.append(f"{self._settings.name}: config.{key}: missing, and Pulumi.yaml has no default")
+                wrong.append(
+                    f"{self._settings.name}: config.{key}: is required, because Pulumi.yaml has no default; set it"
+                )
             elif not _fits(value, str(kind)):
                 wrong.append(
-                    f"{self._settings.name}: config.{key}: found {json.dumps(value)}, "
-                    f"but Pulumi.yaml declares it as {kind}"
+                    f"{self._settings.name}: config.{key}: must be of type {kind}, as Pulumi.yaml declares, found "
+                    f"{json.dumps(value)}"
                 )
         if wrong:
             raise WorkbenchError("\n".join(wrong))
@@ -158,7 +160,7 @@ def _read(path: Path, absent: str) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise WorkbenchError(f"{path}: {error}") from None
     if not isinstance(content, dict):
-        raise WorkbenchError(f"{path}: found {type(content).__name__}, a mapping is expected")
+        raise WorkbenchError(f"{path}: must be a YAML map, found {type(content).__name__}")
     return content
 
 

@@ -83,7 +83,7 @@ class State:
         except BlockingIOError:
             os.close(self._guard)
             raise WorkbenchError(
-                f"another process is working on stack {self._stack!r}; wait for it, then try again"
+                f"another process is using stack {self._stack!r}; wait until it is done, then try again"
             ) from None
         self.key = self._sealing_key()
         os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -117,8 +117,8 @@ class State:
             self.set_fact("version", _VERSION)
         elif found != _VERSION:
             raise WorkbenchError(
-                f"{self._path} was written by another version of the workbench (format {found}, this one "
-                f"reads {_VERSION}); use that version, or destroy the stack with it first"
+                f"{self._path} was written by another version of the workbench (format {found}; this version reads "
+                f"{_VERSION}); use that version, or destroy the stack with it first"
             )
 
     @contextmanager

@@ -69,7 +69,7 @@ class Targets:
             kube.close()
             raise WorkbenchError(
                 f"provider {name!r}: {error.message}\n"
-                "Start the simulated cluster with `workbench cluster start`, or give --kubeconfig."
+                "Start the simulated cluster with `workbench cluster start`, or use --kubeconfig."
             ) from None
         return Target(kube, uid, _text(inputs.get("namespace")))
 
@@ -79,11 +79,11 @@ class Targets:
         if self.kubeconfig and not isinstance(source, str):
             return Path(self.kubeconfig)
         if isinstance(source, dict):
-            raise WorkbenchError(f"the kubeconfig of provider {name!r} is not kept; give it with --kubeconfig")
+            raise WorkbenchError(f"the kubeconfig of provider {name!r} is not stored; pass it with --kubeconfig")
         if not source:
             raise WorkbenchError(
-                f"provider {name!r} has no kubeconfig; the local engine takes none from the surroundings. "
-                "Set it in the program or give --kubeconfig."
+                f"provider {name!r} has no kubeconfig, and the local engine does not read one from the environment. "
+                "Set it in the program, or use --kubeconfig."
             )
         text = str(source)
         is_path = "\n" not in text.strip() and not text.lstrip().startswith("{")

@@ -77,7 +77,7 @@ class Transport:
             self._pool.clear()
 
     def _unreachable(self, error: Exception) -> KubeError:
-        return KubeError(0, "Unreachable", f"the API server {self.server} does not answer: {error}")
+        return KubeError(0, "Unreachable", f"the API server {self.server} does not respond: {error}")
 
     @property
     def _prefix(self) -> str:

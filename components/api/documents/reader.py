@@ -23,7 +23,7 @@ MAX_DEPTH = 100
 MAX_NODES_PER_DOCUMENT = 1_000_000
 """Bounds what aliases can blow up to (a "billion laughs" document)."""
 
-_TOO_DEEP = f"nested too deeply; at most {MAX_DEPTH} levels are read"
+_TOO_DEEP = f"nested too deeply; at most {MAX_DEPTH} levels are allowed"
 _PLAIN = "plain"
 _TEXT = "text"
 _COLLECTIONS = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq", "!"}
@@ -93,9 +93,9 @@ def nodes(text: str) -> Iterator[Node]:
             yield composer.get_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise YamlError(mark.line + 1 if mark else 1, f"not YAML: {error.problem or error}") from None
+        raise YamlError(mark.line + 1 if mark else 1, f"not valid YAML: {error.problem or error}") from None
     except yaml.YAMLError as error:
-        raise YamlError(1, f"not YAML: {error}") from None
+        raise YamlError(1, f"not valid YAML: {error}") from None
 
 
 def documents(text: str) -> Iterator[Document]:
@@ -137,7 +137,7 @@ class _DocumentReader:
         if self.budget < 0:
             raise YamlError(
                 node.start_mark.line + 1,
-                f"its aliases expand to more than {MAX_NODES_PER_DOCUMENT} values; write less",
+                f"its aliases expand to more than {MAX_NODES_PER_DOCUMENT} values; use fewer aliases",
             )
         if depth > MAX_DEPTH:
             raise YamlError(node.start_mark.line + 1, _TOO_DEEP)
@@ -146,7 +146,7 @@ class _DocumentReader:
         try:
             value = _plain(node.value) if node.tag == _PLAIN else TAGGED[node.tag](node.value)
         except UnusableScalar as error:
-            raise YamlError(node.start_mark.line + 1, f"{error}; write a value that JSON has") from None
+            raise YamlError(node.start_mark.line + 1, f"{error}; use a value that JSON can represent") from None
         except KeyError:
             if node.tag == "!":
                 return str(node.value)
@@ -174,20 +174,22 @@ class _DocumentReader:
 
     def _key(self, node: Node) -> str:
         if type(node) is not ScalarNode:
-            raise YamlError(node.start_mark.line + 1, "a key must be text, found a map or a list")
+            raise YamlError(node.start_mark.line + 1, "a key must be a string, found a map or a list")
         key = _plain_key(node) if node.tag == _PLAIN else node.value
         if isinstance(key, str):
             return key
         if isinstance(key, bool):
             return str(key).lower()
         if key is None:
-            raise YamlError(node.start_mark.line + 1, "a key must be text, found null; write it in quotes")
+            raise YamlError(node.start_mark.line + 1, "a key must be a string, found null; put it in quotes")
         return f"{key:g}" if isinstance(key, float) else str(key)
 
     def _merged(self, node: Node, depth: int) -> list[dict[str, Any]]:
         sources = node.value if isinstance(node, SequenceNode) else [node]
         if not all(isinstance(source, MappingNode) for source in sources):
-            raise YamlError(node.start_mark.line + 1, "<< merges a map or a list of maps, found something else")
+            raise YamlError(
+                node.start_mark.line + 1, "<< can merge only a map or a list of maps, found something else"
+            )
         return [self.read(source, depth) for source in sources]
 
 
@@ -195,7 +197,7 @@ def _plain_key(node: Node) -> Scalar:
     try:
         return _plain(node.value)
     except UnusableScalar as error:
-        raise YamlError(node.start_mark.line + 1, f"{error}; write the key in quotes") from None
+        raise YamlError(node.start_mark.line + 1, f"{error}; put the key in quotes") from None
 
 
 @functools.lru_cache(maxsize=65536)

@@ -44,7 +44,7 @@ def plain(text: str) -> Scalar:
     if text[0] not in "+-.0123456789":
         return text
     if text in _NOT_FINITE:
-        raise UnusableScalar(f"{text} is not a number that JSON can carry")
+        raise UnusableScalar(f"{text} is not a number that JSON can represent")
     return _number(text)
 
 

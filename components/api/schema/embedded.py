@@ -95,7 +95,7 @@ class _ListMapKeys:
             key = tuple(json.dumps(item.get(k, "TCP" if k == "protocol" else None)) for k in self.keys)
             if key in seen:
                 named = ", ".join(f"{k} {v}" for k, v in zip(self.keys, key, strict=True))
-                yield ValueError(f"must differ in {' and '.join(self.keys)}, found {named} twice; remove one")
+                yield ValueError(f"items must differ in {' and '.join(self.keys)}, found {named} twice; remove one")
             seen.add(key)
 
 
@@ -127,7 +127,7 @@ class _ListType:
             return
         twice = [item for index, item in enumerate(items) if item in items[:index]]
         if twice:
-            raise ValueError(f"must not hold an item twice, found {show(twice[0])} again; remove one")
+            raise ValueError(f"must not contain duplicates, found {show(twice[0])} twice; remove one")
 
 
 class Embedded:

@@ -27,7 +27,11 @@ def place_problems(key: str, cluster: str, region: str) -> Problems:
     """Yield what is wrong with a cluster's name, an argument of any name, and with the region."""
     longest = limits().cluster_name
     if not (_CLUSTER.fullmatch(cluster) and len(cluster) <= longest):
-        yield key, f"found {cluster!r}; EKS takes 1 to {longest} letters, digits, '-' and '_', no sign first"
+        yield (
+            key,
+            f"found {cluster!r}; EKS allows 1 to {longest} letters, digits, '-' and '_', starting with a letter or "
+            "digit",
+        )
     if not REGION.fullmatch(region):
         yield "region", f"found {region!r}; write a region such as us-east-1"
 
@@ -36,4 +40,4 @@ def repeated(key: str, values: Sequence[str]) -> Problems:
     """Yield what is in a list twice."""
     for value in dict.fromkeys(values):
         if values.count(value) > 1:
-            yield key, f"{value!r} is there {values.count(value)} times; write it once"
+            yield key, f"{value!r} is listed {values.count(value)} times; list it once"

@@ -171,4 +171,4 @@ def untold_facts(site: Site, charts: Iterable[str]) -> Iterator[tuple[str, str]]
     for chart in charts:
         for fact in _TOLD.get(chart, ()):
             if getattr(site, fact) == "":
-                yield f"cluster.{fact}", f"is required: {chart}, which is installed, has to be told"
+                yield f"cluster.{fact}", f"is required to install {chart}; set it"

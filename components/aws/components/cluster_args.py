@@ -87,10 +87,10 @@ def problems(name: str, args: ClusterArgs) -> Problems:
         yield "support", f"must be one of {', '.join(Support)}, found {args.get('support')!r}"
     for word in args.get("log_types", ()):
         if word not in LOG_TYPES:
-            yield "log_types", f"must be of {', '.join(LOG_TYPES)}, found {word!r}"
+            yield "log_types", f"must be one of {', '.join(LOG_TYPES)}, found {word!r}"
     for addon in args.get("addons", {}):
         if addon not in addons():
-            yield "addons", f"unknown add-on {addon!r}; known are {', '.join(addons())}"
+            yield "addons", f"unknown add-on {addon!r}; known add-ons: {', '.join(addons())}"
     yield from _access_problems(args)
     yield from system_problems(*system_nodes(args))
 

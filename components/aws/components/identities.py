@@ -187,9 +187,9 @@ def _problems(args: IdentitiesArgs) -> Problems:
     plain, given = args.get("cluster_plain_name", ""), args.get("cluster_name")
     yield from place_problems("cluster_plain_name", plain, args.get("region", ""))
     if given is None:
-        yield "cluster_name", "is missing; pass the name of the EKS cluster, best as its output"
+        yield "cluster_name", "is missing; pass the name of the EKS cluster, preferably as an output of the cluster"
     if isinstance(given, str) and given != plain:
-        yield "cluster_name", f"found {given!r}, and {plain!r} as cluster_plain_name; both name the same cluster"
+        yield "cluster_name", f"found {given!r}, but cluster_plain_name is {plain!r}; both must name the same cluster"
     yield from _controller_problems(args)
     yield from _model_problems(args)
 
@@ -198,13 +198,16 @@ def _controller_problems(args: IdentitiesArgs) -> Problems:
     wanted = args.get("controllers", [])
     for key in dict.fromkeys(wanted):
         if key not in controllers():
-            yield "controllers", f"found {key!r}; allowed are {', '.join(controllers())}"
+            yield "controllers", f"unknown controller {key!r}; known controllers: {', '.join(controllers())}"
     yield from repeated("controllers", wanted)
     if "karpenter" in wanted:
         if args.get("node_role_arn") is None:
-            yield "node_role_arn", "is missing; karpenter passes this role to its nodes and may pass no other"
+            yield (
+                "node_role_arn",
+                "is missing; karpenter passes this role to its nodes and is allowed to pass no other",
+            )
         if args.get("interruption_queue_arn") is None:
-            yield "interruption_queue_arn", "is missing; karpenter reads interruptions from this queue"
+            yield "interruption_queue_arn", "is missing; karpenter reads interruption notices from this queue"
 
 
 def _model_problems(args: IdentitiesArgs) -> Problems:
@@ -212,7 +215,10 @@ def _model_problems(args: IdentitiesArgs) -> Problems:
     if accounts and not buckets:
         yield "model_buckets", "is missing; name the buckets that model_service_accounts may read"
     if buckets and not accounts:
-        yield "model_service_accounts", "is missing; name who may read model_buckets, as namespace/name"
+        yield (
+            "model_service_accounts",
+            "is missing; name the service accounts that may read model_buckets, as namespace/name",
+        )
     for location in dict.fromkeys(buckets):
         problem = location_problem(location)
         if problem:
@@ -227,15 +233,18 @@ def _account_problems(args: IdentitiesArgs, accounts: Sequence[str]) -> Problems
     for text in dict.fromkeys(accounts):
         namespace, name = _account(text)
         if not (is_dns1123_label(namespace) and is_dns1123_subdomain(name)):
-            yield "model_service_accounts", f"found {text!r}; write namespace/name, both as Kubernetes names"
+            yield "model_service_accounts", f"found {text!r}; write namespace/name, both valid Kubernetes names"
         elif taken.get(text) in args.get("controllers", []):
-            yield "model_service_accounts", f"found {text!r}, which is {taken[text]}'s; EKS gives it one role only"
+            yield (
+                "model_service_accounts",
+                f"found {text!r}, which belongs to {taken[text]}; EKS allows one role per service account",
+            )
     trust = pod_identity_trust(args.get("cluster_plain_name", ""), map(_account, accounts))
     if _length(trust) > TRUST_MAX:
         yield (
             "model_service_accounts",
-            f"found {len(accounts)}, whose trust policy has {_length(trust)} characters; IAM takes {TRUST_MAX}: "
-            "share service accounts, or make another Identities",
+            f"found {len(accounts)}, whose trust policy has {_length(trust)} characters, but IAM allows "
+            f"{TRUST_MAX}; share service accounts, or create another Identities component",
         )
 
 

@@ -50,10 +50,13 @@ def problems(args: NetworkArgs) -> Problems:
     yield from place_problems("cluster_name", args.get("cluster_name", ""), region)
     wanted = args.get("interface_endpoints", [])
     if wanted and region.startswith("cn-"):
-        yield "interface_endpoints", f"have other service names in {region}; leave them out, and make your own"
+        yield "interface_endpoints", f"have different service names in {region}; remove them, and create your own"
     for service in dict.fromkeys(wanted):
         if service not in ENDPOINT_SERVICES:
-            yield "interface_endpoints", f"found {service!r}; allowed are {', '.join(ENDPOINT_SERVICES)}"
+            yield (
+                "interface_endpoints",
+                f"unknown service {service!r}; known services: {', '.join(ENDPOINT_SERVICES)}",
+            )
     yield from repeated("interface_endpoints", wanted)
     yield from _given_problems(args) if "vpc_id" in args else _new_problems(args)
 
@@ -61,13 +64,13 @@ def problems(args: NetworkArgs) -> Problems:
 def _new_problems(args: NetworkArgs) -> Problems:
     for key in ("private_subnets", "public_subnets"):
         if key in args:
-            yield key, "belongs to a VPC that exists; add vpc_id, or leave it out to have subnets made"
+            yield key, "is for an existing VPC; set vpc_id, or remove it to have subnets created"
     zones = args.get("zones", [])
     if not 2 <= len(zones) <= MOST_ZONES:
         yield (
             "zones",
-            f"found {len(zones)}; EKS wants subnets in two zones at least, and there is room for {MOST_ZONES}: "
-            "write for example [us-east-1a, us-east-1b]",
+            f"found {len(zones)}; EKS requires subnets in at least two zones, and there is room for {MOST_ZONES}; "
+            "for example [us-east-1a, us-east-1b]",
         )
     yield from _zone_problems("zones", zones, args)
     yield from repeated("zones", zones)
@@ -76,39 +79,42 @@ def _new_problems(args: NetworkArgs) -> Problems:
         yield "cidr", problem
     nat = args.get("nat_gateways", NatGateways.ONE)
     if nat not in list(NatGateways):
-        yield "nat_gateways", f"found {nat!r}; allowed are {', '.join(NatGateways)}"
+        yield "nat_gateways", f"must be one of {', '.join(NatGateways)}, found {nat!r}"
 
 
 def _given_problems(args: NetworkArgs) -> Problems:
     if not str(args["vpc_id"]).startswith("vpc-"):
-        yield "vpc_id", f"found {args['vpc_id']!r}; write the ID of a VPC, vpc-..."
+        yield "vpc_id", f"must be the ID of a VPC (vpc-...), found {args['vpc_id']!r}"
     for key in ("zones", "nat_gateways"):
         if key in args:
-            yield key, "is for a VPC made here; leave it out, or leave out vpc_id"
+            yield key, "is for a new VPC; remove it, or remove vpc_id"
     yield from _given_cidr_problems(args)
     private, public = args.get("private_subnets", {}), args.get("public_subnets", {})
     if len(private) < 2:
-        yield "private_subnets", f"found {len(private)}; EKS wants subnets in two zones at least, as zone: subnet-..."
+        yield (
+            "private_subnets",
+            f"found {len(private)}; EKS requires subnets in at least two zones, as zone: subnet-...",
+        )
     for key, given in (("private_subnets", private), ("public_subnets", public)):
         yield from _zone_problems(key, given, args)
         for zone, subnet in given.items():
             if not str(subnet).startswith("subnet-"):
-                yield f"{key}[{zone}]", f"found {subnet!r}; write the ID of a subnet, subnet-..."
+                yield f"{key}[{zone}]", f"must be the ID of a subnet (subnet-...), found {subnet!r}"
     yield from repeated("private_subnets", [*private.values(), *public.values()])
 
 
 def _given_cidr_problems(args: NetworkArgs) -> Problems:
     wanted = bool(args.get("interface_endpoints"))
     if wanted and "cidr" not in args:
-        yield "cidr", "is missing; interface endpoints admit the range of the VPC, so write it"
+        yield "cidr", "is missing; set it to the range of the VPC, from which interface endpoints accept traffic"
     elif wanted and range_of(args["cidr"]) is None:
-        yield "cidr", f"found {args['cidr']!r}; write the VPC's IPv4 range, such as {CIDR}"
+        yield "cidr", f"must be the IPv4 range of the VPC, such as {CIDR}, found {args['cidr']!r}"
     elif not wanted and "cidr" in args:
-        yield "cidr", "is for a VPC made here; leave it out, or leave out vpc_id"
+        yield "cidr", "is for a new VPC; remove it, or remove vpc_id"
 
 
 def _zone_problems(key: str, zones: Sequence[str] | Mapping[str, str], args: NetworkArgs) -> Problems:
     region = args.get("region", "")
     for zone in zones:
         if REGION.fullmatch(region) and not re.fullmatch(f"{region}[a-z]", zone):
-            yield key, f"found {zone!r}; write availability zones of {region}, such as {region}a"
+            yield key, f"must be availability zones of {region}, such as {region}a, found {zone!r}"

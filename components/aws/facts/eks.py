@@ -121,7 +121,7 @@ def no_image(node: Instance) -> str:
     driver = _facts()["driver"]
     needed = driver["needs"].get(node.family)
     if needed:
-        return f"it needs NVIDIA driver {needed}, and the EKS images carry {driver['nvidia']}"
+        return f"it requires NVIDIA driver {needed}, but the EKS images have {driver['nvidia']}"
     return f"the EKS images have no driver for {node.manufacturer} {node.accelerator}"
 
 

@@ -140,9 +140,12 @@ def location_problem(location: str) -> str | None:
     """Say what is wrong with the place of models, None if nothing is."""
     bucket, _, prefix = location.partition("/")
     if not _BUCKET.fullmatch(bucket):
-        return f"found {location!r}; write bucket or bucket/prefix, without s3://, in S3's lower-case bucket names"
+        return (
+            "must be bucket or bucket/prefix, without s3:// and with a valid lower-case bucket name, found "
+            f"{location!r}"
+        )
     if _WIDENS.search(prefix):
-        return f"found {location!r}; a prefix takes no wildcard, it ends in one anyway"
+        return f"found {location!r}; a prefix must not contain a wildcard, because one is appended"
     return None
 
 

@@ -52,13 +52,16 @@ def _of_wish(wish: Wish, environment: NodeEnvironment) -> Iterator[str]:
     if image_of(node, environment.image) is None and rule.ami_id is None:
         yield (
             f"AWS has no EKS image ({environment.image}) for {node.name}: {no_image(node)}; choose another "
-            f"{wish.type_name}, or name an image of your own under {place.path('types', node.name, 'amiId')}"
+            f"{wish.type_name}, or set {place.path('types', node.name, 'amiId')} to an image of your own"
         )
     if environment.provisioner == Provisioner.KARPENTER and is_fractional(node.name):
-        yield f"Karpenter does not place pods on {node.name}, which offers a part of a GPU; use managed node groups"
+        yield f"Karpenter does not place pods on {node.name}, which has a fractional GPU; use managed node groups"
     zone = wish.choice.zone
     if zone and zone not in environment.zones:
-        yield f"asks for zone {zone}, and the nodes of this environment are in {', '.join(environment.zones)}"
+        yield (
+            f"selects zone {zone}, but the nodes of this environment are in {', '.join(environment.zones)}; use "
+            "one of these zones"
+        )
     capacity = environment.nodes.capacity_of(wish.choice)
     known = cloud_labels(node, capacity, zone, environment.region, environment.provisioner)
     yield from impossible(wish.choice.labels, known, environment.provisioner)
@@ -69,15 +72,15 @@ def _of_capacity(wish: Wish, rule: TypePolicy, environment: NodeEnvironment) -> 
     instance_type = wish.choice.instance_type
     capacity = environment.nodes.capacity_of(wish.choice)
     if capacity not in list(Capacity):
-        yield f"asks for capacity {capacity!r}; known are {', '.join(Capacity)}"
+        yield f"selects unknown capacity {capacity!r}; use one of {', '.join(Capacity)}"
     if capacity in RESERVED and rule.reservation is None:
         yield (
-            f"asks for reserved {instance_type}, and no reservation is named; "
-            f"write {environment.place.path('types', instance_type or '', 'reservation')}: "
-            "{id: cr-..., zone: ..., count: ...}"
+            f"selects reserved {instance_type}, but there is no reservation; set "
+            f"{environment.place.path('types', instance_type or '', 'reservation')}: {{id: cr-..., zone: ..., "
+            "count: ...}"
         )
     if capacity in RESERVED and rule.reservation and wish.choice.zone not in (None, rule.reservation.zone):
-        yield f"asks for zone {wish.choice.zone}, and its reservation is in {rule.reservation.zone}"
+        yield f"selects zone {wish.choice.zone}, but its reservation is in {rule.reservation.zone}; select that zone"
 
 
 def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
@@ -86,8 +89,8 @@ def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
         names = ", ".join(group.name for group in groups)
         instead = "provisioner: karpenter" if environment.place.section else "KarpenterPools"
         reason = (
-            f"{len(groups)} node groups, and EKS allows {most} in a cluster: {names}; "
-            f"use fewer instance types and labels, or {instead}"
+            f"the models need {len(groups)} node groups, but EKS allows {most} per cluster: {names}; use fewer "
+            f"instance types and labels, or {instead}"
         )
         yield environment.place.problem(("provisioner",) if environment.place.section else (), reason)
     for group in groups:
@@ -97,13 +100,15 @@ def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
 def _of_group(group: NodeGroupPlan, environment: NodeEnvironment) -> Iterator[Problem]:
     name = group.node.name
     if group.interfaces and len(group.zones) > 1 and not environment.nodes.of(name).efa:
-        reason = f"pods ask for EFA, whose nodes are in one zone; write zones: [{group.zones[0]}]"
+        reason = f"pods request EFA, so the nodes must be in one zone; set zones: [{group.zones[0]}]"
         yield environment.place.problem(("types", name, "zones"), reason)
     if group.demand.capacity == Capacity.SPOT and len(group.instance_types) < _POOLS_WANTED:
         others = ", ".join(similar(group.node)[:_POOLS_WANTED])
-        reason = f"spot capacity of {len(group.instance_types)} type is lost at once; let pods use others too" + (
-            f", such as {others}" if others else ""
-        )
+        reason = (
+            f"spot capacity of only {len(group.instance_types)} instance "
+            f"type{'s' * (len(group.instance_types) > 1)} can be reclaimed all at once; let the pods use other "
+            "types too"
+        ) + (f", such as {others}" if others else "")
         yield environment.place.problem(("types", name, "spotTypes"), reason, Severity.WARNING)
     if group.maximum == limits().nodes_per_group:
         price = group.node.usd_per_hour
@@ -138,8 +143,8 @@ def _of_quotas(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
     for code, needed in sorted(vcpus(groups).items()):
         allowed = environment.quotas.get(code)
         if allowed is not None and needed > allowed:
-            reason = f"the groups may grow to {needed} vCPUs of quota {code}, and the account has {allowed}"
-            remedy = f"ask AWS for more or set {environment.place.key('maxNodes')}"
+            reason = f"the node groups may grow to {needed} vCPUs of quota {code}, but the account has only {allowed}"
+            remedy = f"request an increase from AWS, or set {environment.place.key('maxNodes')}"
             yield environment.place.problem(("quotas", code), f"{reason}; {remedy}", Severity.WARNING)
 
 

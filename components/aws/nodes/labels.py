@@ -87,18 +87,21 @@ def impossible(labels: Mapping[str, str], known: Mapping[str, str], provisioner:
     for key, value in labels.items():
         if key in known:
             if known[key] != value:
-                yield f"asks for nodes with {key}: {value}, and its nodes have {known[key]}; remove the label"
+                yield f"selects nodes with {key}: {value}, but its nodes have {known[key]}; remove the label"
         elif _under(key, _KARPENTER_RESERVED if provisioner == Provisioner.KARPENTER else _RESERVED):
             yield _refused(key, provisioner)
         elif provisioner == Provisioner.KARPENTER and _under(key, ("eks.amazonaws.com",)):
-            yield f"asks for {key}, which Karpenter's nodes do not have; write {KARPENTER_CAPACITY_LABEL} instead"
+            yield f"selects {key}, which Karpenter's nodes do not have; use {KARPENTER_CAPACITY_LABEL} instead"
         elif len(key) > _MAX_LENGTH or not 0 < len(value) <= _MAX_LENGTH:
-            yield f"asks for the label {key}: {value!r}; EKS takes keys and values of 1 to {_MAX_LENGTH} characters"
+            yield (
+                f"selects the label {key}: {value!r}, but EKS allows keys and values of 1 to {_MAX_LENGTH} "
+                "characters; shorten it"
+            )
 
 
 def _refused(key: str, provisioner: Provisioner) -> str:
     who = "Karpenter" if provisioner == Provisioner.KARPENTER else "EKS"
-    return f"asks for the label {key}, which {who} lets nobody set; use a label under a domain of your own"
+    return f"selects the label {key}, which {who} does not allow anyone to set; use a label in your own domain"
 
 
 def _under(key: str, domains: tuple[str, ...]) -> bool:

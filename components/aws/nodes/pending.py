@@ -115,10 +115,12 @@ def _problem(
         for choice in demand.choices
         if _takes(group, choice, environment)
     }
-    limits = ", ".join(f"{name} may have {most} node{'s' * (most != 1)}" for name, most in sorted(reachable.items()))
-    when = "when autoscalers and updates have added all they may, " if largest else ""
-    reason = f"{when}{count} of {total} pods will stay Pending: {limits or 'no node group takes them'}"
+    limits = ", ".join(
+        f"{name} has at most {most} node{'s' * (most != 1)}" for name, most in sorted(reachable.items())
+    )
+    when = "with all autoscalers at their maximum and an update in progress, " if largest else ""
+    reason = f"{when}{count} of {total} pods will stay Pending: {limits or 'no node group fits'}"
     place = environment.place
-    remedy = f"raise {place.key('maxNodes')} under {place.path('types')} in {place.file}, or ask for fewer replicas"
+    remedy = f"raise {place.key('maxNodes')} under {place.path('types')} in {place.file}, or use fewer replicas"
     severity = Severity.WARNING if largest else Severity.ERROR
     return item.source.problem("spec", f"{reason}; {remedy}", severity)

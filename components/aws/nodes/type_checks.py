@@ -15,8 +15,8 @@ from .plan import NodeEnvironment, image_of
 def not_offered(offered: frozenset[str], region: str, type_name: str = "type") -> str:
     """Say where a type is offered instead."""
     if not offered:
-        return f"is offered in no region any more; choose another {type_name}"
-    return f"is not offered in {region}; it is in {', '.join(sorted(offered))}"
+        return f"is no longer offered in any region; choose another {type_name}"
+    return f"is not offered in {region}, only in {', '.join(sorted(offered))}"
 
 
 def check_types(environment: NodeEnvironment) -> Iterator[Problem]:
@@ -37,22 +37,25 @@ def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> 
     yield from (("zones", reason) for reason in _zones(rule, environment))
     yield from (("reservation", reason) for reason in _reservation(node, rule, environment))
     if rule.placement_group and environment.provisioner == Provisioner.KARPENTER:
-        yield "placementGroup", "Karpenter's pools here use none; use managed node groups, or leave it out"
+        yield "placementGroup", "is not supported with Karpenter; use managed node groups, or remove it"
     if rule.min_nodes is not None and rule.max_nodes is not None and rule.min_nodes > rule.max_nodes:
-        yield "minNodes", f"{rule.min_nodes} is more than {environment.place.key('maxNodes')}, {rule.max_nodes}"
+        yield (
+            "minNodes",
+            f"must not be above {environment.place.key('maxNodes')} ({rule.max_nodes}), found {rule.min_nodes}",
+        )
 
 
 def _efa(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
     if rule.efa and not node.efa_interfaces:
         with_efa = sorted(n.name for n in instances().values() if n.family == node.family and n.efa_interfaces)
-        hint = f"of its family, {', '.join(with_efa)} have it" if with_efa else "no type of its family has"
+        hint = f"in its family, {', '.join(with_efa)} have EFA" if with_efa else "no type of its family has EFA"
         yield f"{node.name} has no EFA; {hint}"
     close = rule.efa or rule.placement_group
     zones = rule.zones or ((rule.reservation.zone,) if rule.reservation else environment.zones)
     if close and len(zones) > 1:
         yield (
-            f"nodes with EFA or in a placement group are in one zone; choose one: zones: [{zones[0]}] "
-            f"(now {', '.join(zones)})"
+            f"nodes with EFA or in a placement group must be in one zone, found {', '.join(zones)}; set zones: "
+            f"[{zones[0]}]"
         )
 
 
@@ -64,51 +67,66 @@ def _alternatives(node: Instance, rule: TypePolicy, environment: NodeEnvironment
         elif other.arch != node.arch:
             yield f"mixed architectures in one group: {node.name} is {node.arch}, {other.name} is {other.arch}"
         elif image_of(other, environment.image) != image_of(node, environment.image):
-            yield f"{other.name} needs another image than {node.name}; a group has one"
+            yield f"{other.name} needs a different image than {node.name}, but a group has only one; remove it"
         elif other.accelerator_resource != node.accelerator_resource:
-            yield f"pods ask {node.name} for {node.accelerator_resource}, and {other.name} has none"
+            yield (
+                f"pods on {node.name} request {node.accelerator_resource}, which {other.name} does not have; "
+                "remove it"
+            )
         elif environment.region not in (regions_of(name) or {environment.region}):
             yield f"{name} {not_offered(regions_of(name) or frozenset(), environment.region)}"
     most = limits().instance_types_per_group - 1
     if len(rule.alternatives) > most:
-        yield f"{len(rule.alternatives)} types; EKS takes {most} beside the first"
+        yield f"must have at most {most} types in addition to the first, found {len(rule.alternatives)}"
     if rule.alternatives and rule.capacity in RESERVED:
-        yield f"a reservation holds one type, {node.name}; remove {environment.place.key('spotTypes')}"
+        yield f"a reservation has only one type, {node.name}; remove {environment.place.key('spotTypes')}"
 
 
 def _zones(rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
     unknown = [zone for zone in rule.zones if zone not in environment.zones]
     if unknown:
-        yield f"{', '.join(unknown)}: nodes can be in {', '.join(environment.zones)}"
+        yield f"must be zones of the environment ({', '.join(environment.zones)}), found {', '.join(unknown)}"
 
 
 def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
     reservation = rule.reservation
     if reservation is None:
         if rule.capacity in RESERVED:
-            yield f"capacity {rule.capacity} needs one: {{id: cr-..., zone: {environment.zones[0]}, count: 1}}"
+            yield (
+                f"is required with capacity {rule.capacity}; for example {{id: cr-..., zone: "
+                f"{environment.zones[0]}, count: 1}}"
+            )
         return
     if rule.capacity not in RESERVED:
-        yield f"is set, and capacity is not; write capacity: {' or '.join(RESERVED)}"
+        yield f"is set without reserved capacity; set capacity: {' or '.join(RESERVED)}"
     if reservation.zone not in environment.zones:
-        yield f"is in {reservation.zone}, where the environment has no subnet ({', '.join(environment.zones)})"
+        yield (
+            f"is in {reservation.zone}, where the environment has no subnet; its zones are "
+            f"{', '.join(environment.zones)}"
+        )
     if rule.zones and rule.zones != (reservation.zone,):
-        yield f"is in one zone, {reservation.zone}, and zones says {', '.join(rule.zones)}"
+        yield f"is in {reservation.zone}, but zones is {', '.join(rule.zones)}; make them match"
     if environment.provisioner == Provisioner.KARPENTER and not reservation.id.startswith("cr-"):
-        yield f"Karpenter names reservations by id, cr-..., found {reservation.id!r}"
+        yield f"must have the ID of a reservation (cr-...) with Karpenter, found {reservation.id!r}"
     if rule.capacity == Capacity.CAPACITY_BLOCK:
         yield from _block(node, reservation, environment)
 
 
 def _block(node: Instance, block: Reservation, environment: NodeEnvironment) -> Iterator[str]:
     if not takes_capacity_block(node.name):
-        yield f"Capacity Blocks are not sold for {node.name}; use an On-Demand reservation: capacity: odcr"
+        yield (
+            f"Capacity Blocks are not available for {node.name}; use an On-Demand Capacity Reservation: capacity: "
+            "odcr"
+        )
     if not block.id.startswith("cr-"):
-        yield f"a Capacity Block is named by its id, cr-..., found {block.id!r}"
+        yield f"must have the ID of a Capacity Block (cr-...), found {block.id!r}"
     if block.ends is None or block.starts is None:
-        yield "a Capacity Block has a start and an end; write starts and ends"
+        yield "a Capacity Block has a start and an end; set starts and ends"
         return
     if block.ends <= environment.now:
-        yield f"ended {block.ends:%Y-%m-%d %H:%M} UTC, and it is {environment.now:%Y-%m-%d %H:%M}; name one to come"
+        yield (
+            f"expired at {block.ends:%Y-%m-%d %H:%M} UTC (now {environment.now:%Y-%m-%d %H:%M}); use a current or "
+            "future Capacity Block"
+        )
     if block.starts >= block.ends:
-        yield f"starts {block.starts:%Y-%m-%d %H:%M}, after it ends"
+        yield f"must start before it ends, found {block.starts:%Y-%m-%d %H:%M} to {block.ends:%Y-%m-%d %H:%M}"

@@ -10,7 +10,7 @@ from ...api.rules import name_rule
 _PERCENT = re.compile(r"(100|[0-9]{1,2})%\Z", re.ASCII)
 
 LWS_NAME = name_rule(
-    "must be a DNS-1035 label: at most 63 lower-case letters, digits and '-', a letter first",
+    "must be a DNS-1035 label: at most 63 lower-case letters, digits and '-', starting with a letter",
     is_dns1035_label,
     "self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
 )
@@ -41,7 +41,7 @@ SUBGROUPS = Rule(
     "(self.size - 1) % self.subGroupPolicy.subGroupSize == 0))",
 )
 LEADER_EXCLUDED = Rule(
-    "with subGroupPolicyType LeaderExcluded subGroupSize must divide size - 1",
+    "with subGroupPolicyType LeaderExcluded, subGroupSize must divide size - 1",
     _excluded_leader_broken,
     "!has(self.subGroupPolicy) || self.subGroupPolicy.subGroupPolicyType != 'LeaderExcluded' || "
     "(self.size - 1) % self.subGroupPolicy.subGroupSize == 0",
@@ -59,7 +59,7 @@ def _share_rule(attribute: str, wire: str) -> Rule:
             yield (wire,), f", found {value!r}"
 
     return Rule(
-        f"{wire} must be a number of groups from 0, or a percentage from 0% to 100%",
+        f"{wire} must be a number of groups of at least 0, or a percentage from 0% to 100%",
         broken,
         f"!has(self.{wire}) || (type(self.{wire}) == int ? self.{wire} >= 0 : "
         f"self.{wire}.matches('^(100|[0-9]{{1,2}})%$'))",
@@ -92,8 +92,8 @@ def _rollout_stuck(spec: Json) -> Iterator[Broken]:
 
 _RUC = "self.rolloutStrategy.rollingUpdateConfiguration"
 ROLLOUT_MOVES = Rule(
-    "maxUnavailable and maxSurge must not both come to 0: no group could ever be updated "
-    "(percentages of maxUnavailable round down)",
+    "maxUnavailable and maxSurge must not both amount to 0, or no group could ever be updated (percentages of "
+    "maxUnavailable round down)",
     _rollout_stuck,
     f"!has(self.rolloutStrategy) || !has({_RUC}) || self.replicas == 0 || "
     f"(type({_RUC}.maxUnavailable) == int ? {_RUC}.maxUnavailable != 0 : "

@@ -78,7 +78,7 @@ def choose_backend(spec: PlaygroundSpec, library: Library, edition: Edition, fin
             "BackendRuntime",
             wanted.backend_name,
             {*own, *shipped_names()},
-            "use one of them or add a BackendRuntime manifest",
+            "use one of them, or add a BackendRuntime manifest",
         )
         raise findings.fail(f"{CONFIG_PATH}.backendName", reason)
     name = wanted.config_name or _inferred_config(spec)
@@ -88,7 +88,7 @@ def choose_backend(spec: PlaygroundSpec, library: Library, edition: Edition, fin
             f"recommended configuration of BackendRuntime {wanted.backend_name!r}",
             name,
             configs,
-            "set configName to one of them or choose another backend",
+            "set configName to one of them, or choose another backend",
         )
         raise findings.fail(f"{CONFIG_PATH}.configName", reason)
     return ChosenBackend(runtime, configs[name], wanted)

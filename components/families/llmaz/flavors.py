@@ -13,7 +13,7 @@ from ...fleet.origins import Origin
 from .types import Flavor
 
 _INSTANCE_TYPE = "INSTANCE-TYPE"
-_SPREAD = "spread a replica over nodes: limits {key}: {count} with params TP and PP"
+_SPREAD = "spread each replica over several nodes: limits {key}: {count} with params TP and PP"
 
 
 def param(flavor: Flavor, key: str) -> str | None:
@@ -55,14 +55,14 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
     if len({tuple(sorted(count.items())) for count in counts.values()}) > 1:
         findings.warn(
             path,
-            f"flavors {', '.join(counts)} ask for different accelerators; only the limits of the first, "
-            f"{flavors[0].name!r}, are applied: give all of them the same",
+            f"flavors {', '.join(counts)} request different accelerators, but only the limits of the first, "
+            f"{flavors[0].name!r}, are applied; give all of them the same limits",
         )
     unnamed = [f.name for f in flavors if counts[f.name] and not param(f, _INSTANCE_TYPE)]
     if unnamed:
         findings.warn(
             path,
-            f"flavor {', '.join(unnamed)} names no instance type, so no nodes are made for it and its price is "
+            f"flavor {', '.join(unnamed)}: without an instance type there is no node group for it and its price is "
             "unknown; add params: {INSTANCE-TYPE: ...}",
         )
 
@@ -73,8 +73,8 @@ def _check_labels(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
             if not (is_qualified_name(key) and is_label_value(value)):
                 findings.error(
                     path,
-                    f"flavor {flavor.name!r} asks for nodes with the label {key}: {value!r}, which no node can have; "
-                    "keys and values are letters, digits, '-', '_' and '.', at most 63 of them",
+                    f"flavor {flavor.name!r} selects nodes with the label {key}: {value!r}, which is not a valid "
+                    "label; use at most 63 letters, digits, '-', '_' and '.' in keys and values",
                 )
 
 

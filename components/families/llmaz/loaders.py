@@ -128,7 +128,9 @@ def _mount_hosts(spec: Object, runner: Object, claim: Claim, findings: Findings,
             address = source_of(model).address
             if ":" in address:
                 reason = f"OpenModel {model.metadata.name!r} comes from {source_of(model).uri!r}"
-                findings.error(claim.paths[index], f"{reason}, and Kubernetes mounts no path with ':'; rename it")
+                findings.error(
+                    claim.paths[index], f"{reason}, but Kubernetes cannot mount a path that contains ':'; rename it"
+                )
             paths.setdefault(address, index)
     for path, index in paths.items():
         name = VOLUME if index == 0 and not shared else f"{VOLUME}-{index}"
@@ -143,7 +145,7 @@ def _give_credentials(runner: Object, claim: Claim, findings: Findings) -> None:
         if source.scheme in ("host", "ollama"):
             findings.error(
                 path,
-                f"OpenModel {model.metadata.name!r} comes from {source.uri!r}, which needs no model loader; "
+                f"OpenModel {model.metadata.name!r} comes from {source.uri!r}, which does not use the model loader; "
                 "remove the annotation llmaz.io/skip-model-loader",
             )
             continue

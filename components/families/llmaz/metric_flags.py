@@ -53,9 +53,9 @@ def reads_engine(metric: Object) -> bool:
 def _report_off(exporter: Exporter, path: str, findings: Findings, *, scales: bool) -> None:
     off = exporter.facts.off if exporter.facts else ""
     if scales:
-        findings.error(path, f"{off} turns the metrics off that the autoscaler reads; remove {off}")
+        findings.error(path, f"{off} turns off the metrics that the autoscaler reads; remove {off}")
     else:
-        findings.warn(path, f"{off} turns the metrics off: nothing will be seen of this model; remove {off}")
+        findings.warn(path, f"{off} turns off the metrics, so this model cannot be monitored; remove {off}")
 
 
 def _missing(exporter: Exporter, options: Options, *, playground: bool) -> str:
@@ -63,6 +63,8 @@ def _missing(exporter: Exporter, options: Options, *, playground: bool) -> str:
     assert facts is not None  # noqa: S101  the caller returned where nothing is known of the engine
     what = f"{facts.engine} exports metrics only with {facts.flag}, which is not among its arguments"
     if exporter.line.is_script:
-        return f"{what}, and a shell runs it: write {facts.flag} into the script"
-    reason = "the llmaz operator adds nothing" if playground and not options.realization.is_native else "found none"
+        return f"{what}, and it is started by a shell script; add {facts.flag} to the script"
+    reason = (
+        ("the llmaz operator does not add it") if playground and not options.realization.is_native else "not found"
+    )
     return f"{what} ({reason}); add {facts.flag}"

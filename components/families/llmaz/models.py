@@ -124,7 +124,7 @@ def resolve(
     missing = [(ref.name, path) for ref, path in refs if ref.name not in known]
     for name, path in missing:
         if not library.is_unread("OpenModel", name):
-            findings.error(path, unknown("OpenModel", name, known, "add its manifest or correct the name"))
+            findings.error(path, unknown("OpenModel", name, known, "add its manifest, or correct the name"))
     if missing:
         raise Unrenderable
     ordered = sorted(refs, key=lambda item: item[0].role != "main")
@@ -149,5 +149,5 @@ def _flavors(model: OpenModel, names: list[str], path: str, findings: Findings) 
     for index, name in enumerate(names):
         if name not in there:
             what = f"flavor of OpenModel {model.metadata.name!r}"
-            findings.error(f"{path}[{index}]", unknown(what, name, there, "add it to the model or leave it out"))
+            findings.error(f"{path}[{index}]", unknown(what, name, there, "add it to the model, or remove it here"))
     return tuple(there[name] for name in names if name in there) if names else tuple(there.values())

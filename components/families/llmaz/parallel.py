@@ -47,8 +47,8 @@ def parallelism(flavor: Flavor | None, path: str, findings: Findings) -> Paralle
         if product != total:
             findings.error(
                 path,
-                f"flavor {flavor.name!r}: TP {tensor or 1} x PP {pipeline or 1} = {product}, but a group of "
-                f"{size} pod{'s' * (size > 1)} has {total} accelerators; limits are per pod: set them to TP",
+                f"flavor {flavor.name!r}: TP {tensor or 1} x PP {pipeline or 1} = {product}, but a group of {size} "
+                f"pod{'s' * (size > 1)} has {total} accelerators; limits apply to each pod, so set them to TP",
             )
     return Parallelism(tensor, pipeline, size, per_pod)
 
@@ -71,7 +71,9 @@ def _positive(flavor: Flavor, key: str, path: str, findings: Findings) -> int | 
     if text is None:
         return None
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        findings.error(path, f"flavor {flavor.name!r}: param {key} must be a whole number from 1, found {text!r}")
+        findings.error(
+            path, f"flavor {flavor.name!r}: param {key} must be a whole number of at least 1, found {text!r}"
+        )
         return None
     return int(text)
 
@@ -91,8 +93,8 @@ def parallel_args(
         first = ".".join(map(str, since))
         findings.error(
             path,
-            f"pipeline parallelism needs {backend.runtime.metadata.name} {first} or later, found "
-            f"{backend.version}; set backendRuntimeConfig.version, or runtimes 'current'",
+            f"pipeline parallelism requires {backend.runtime.metadata.name} {first} or later, found "
+            f"{backend.version}; set backendRuntimeConfig.version, or use runtimes 'current'",
         )
     for word, value, flag in (
         ("tensor", cut.tensor, engine.tensor_flag if engine else None),
@@ -104,11 +106,15 @@ def parallel_args(
         written = _value_of(user, spellings)
         if flag is None and value > 1 and (word == "pipeline" or engine is None):
             name = engine.name if engine else "this engine"
-            findings.error(path, f"{word} parallelism {value} is asked for, and {name} has no flag for it")
+            findings.error(
+                path,
+                f"{word} parallelism {value} is requested, but {name} has no flag for it; remove the param, or "
+                "choose another backend",
+            )
         elif written is not None and written != str(value):
             findings.error(
                 "spec.backendRuntimeConfig.args",
-                f"{flag} is {written} here and {value} in the flavor's params; remove one of the two",
+                f"{flag} is {written} here, but {value} in the flavor's params; remove one of the two",
             )
         elif flag and written is None and (value > 1 or word == "tensor"):
             args = [*_without(args, spellings), flag, str(value)]
@@ -151,8 +157,8 @@ def check_use(
     if _value_of(user, (*spellings, engine.pipeline_flag or "", *_OTHER_SPLITS)) is None:
         findings.warn(
             path,
-            f"flavor {flavor.name!r} gives {count} accelerators, and {engine.name} uses one "
-            f"without {engine.tensor_flag}; add params: {{TP: '{count}'}}",
+            f"flavor {flavor.name!r} provides {count} accelerators, but without {engine.tensor_flag} {engine.name} "
+            f"uses only one; add params: {{TP: '{count}'}}",
         )
 
 

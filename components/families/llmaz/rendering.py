@@ -119,20 +119,21 @@ def _check_for_operator(asked: Asked, path: str, options: Options, findings: Fin
     for name in ("overrides", "cache", "workload", "runtimes", "grace_seconds"):
         if getattr(options, name) != getattr(plain, name):
             findings.error(
-                "", f"the option {name!r} is for realization 'native'; the llmaz operator knows nothing of it"
+                "",
+                f"the option {name!r} applies only to realization 'native'; the llmaz operator does not support it",
             )
     cut = asked.cut
     if (cut.tensor or 1) > 1 or (cut.pipeline or 1) > 1:
         findings.error(
             path,
             "the llmaz operator ignores the flavor's params TP and PP; use realization 'native', or a Service with "
-            "the flags and the size written out",
+            "explicit flags and size",
         )
     if any(choice.labels for choice in node_choices(asked.claim.flavors)):
         findings.warn(
             path,
-            "the llmaz operator writes neither affinity nor tolerations for flavors; their order and INSTANCE-TYPE "
-            "hold only with its own scheduler and untainted nodes, or with realization 'native'",
+            "the llmaz operator sets neither affinity nor tolerations for flavors, so their order and INSTANCE-TYPE "
+            "take effect only with its own scheduler and untainted nodes; otherwise use realization 'native'",
         )
 
 
@@ -165,7 +166,7 @@ def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None
     if cut.pipeline and cut.size != size:
         findings.error(
             "spec.workloadTemplate.size",
-            f"is {size}, but PP {cut.pipeline} of the flavor makes groups of {cut.size}; make them agree",
+            f"is {size}, but PP {cut.pipeline} of the flavor requires groups of {cut.size}; make them match",
         )
 
 
@@ -182,8 +183,9 @@ def _template(
     if not backend.engine or not backend.engine.multi_node:
         raise findings.fail(
             path,
-            f"a replica spans {cut.size} pods, and backend {backend.runtime.metadata.name!r} cannot join pods; use "
-            "vllm or sglang, an instance with more accelerators, or write a Service with a leader template",
+            f"a replica spans {cut.size} pods, but backend {backend.runtime.metadata.name!r} does not support "
+            "multi-node serving; use vllm or sglang, an instance with more accelerators, or a Service with a "
+            "leader template",
         )
     leader, worker = group_templates(container, backend.engine, backend.version)
     return {
@@ -208,8 +210,8 @@ def _scaling(elastic: ElasticConfig | None, config: RecommendedConfig, findings:
     if trigger is None:
         findings.error(
             "spec.elasticConfig",
-            f"has replica bounds and nothing to scale on: configuration {config.name!r} recommends no scaleTrigger; "
-            + _TRIGGER_REMEDY,
+            f"has replica bounds but nothing to scale on: configuration {config.name!r} does not recommend a "
+            "scaleTrigger; " + _TRIGGER_REMEDY,
         )
         return None
     recommended = elastic.scale_trigger is None

@@ -21,8 +21,8 @@ MODEL_NAME = name_rule(
     "self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
 )
 WORKLOAD_NAME = name_rule(
-    "must be a DNS-1035 label of at most 60 characters (lower-case letters, digits and '-', a letter first): "
-    "it names a LeaderWorkerSet and, with '-lb', a Service",
+    "must be a DNS-1035 label of at most 60 characters (lower-case letters, digits and '-', starting with a "
+    "letter), because it names a LeaderWorkerSet and, with '-lb', a Service",
     lambda name: is_dns1035_label(name) and len(name) <= 60,
     "self.metadata.name.size() <= 60 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
 )
@@ -37,7 +37,7 @@ def _family_broken(spec: Json) -> Iterator[Broken]:
 
 
 FAMILY_NAME = Rule(
-    "familyName must be a label value (at most 63 letters, digits, '-', '_', '.'): it becomes a pod label",
+    "familyName must be a label value (at most 63 letters, digits, '-', '_', '.'), because it becomes a pod label",
     _family_broken,
     "self.familyName.size() <= 63 && self.familyName.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",
 )
@@ -74,7 +74,7 @@ def _ascii_lower(text: str) -> str:
 
 
 SOURCE = Rule(
-    "set modelHub or uri: a model has to come from somewhere",
+    "set modelHub or uri; a model needs a source",
     _no_source,
     "has(self.modelHub) || has(self.uri)",
 )
@@ -99,12 +99,12 @@ def _filename_with_patterns(hub: Json) -> Iterator[Broken]:
 
 
 HUB_FILENAME = Rule(
-    "filename works with name Huggingface only; remove it for ModelScope",
+    "filename works only with name Huggingface; remove it for ModelScope",
     _filename_on_modelscope,
     "!has(self.filename) || self.name != 'ModelScope'",
 )
 HUB_PATTERNS = Rule(
-    "filename excludes allowPatterns and ignorePatterns; keep one way to choose files",
+    "filename cannot be combined with allowPatterns and ignorePatterns; keep one way to choose files",
     _filename_with_patterns,
     "!has(self.filename) || (!has(self.allowPatterns) && !has(self.ignorePatterns))",
 )
@@ -125,12 +125,12 @@ def _draft_needs_two(claims: Json) -> Iterator[Broken]:
 
 
 ONE_MAIN = Rule(
-    "models must have exactly one with role main",
+    "models must contain exactly one with role main",
     _not_one_main,
     "self.models.filter(m, m.role == 'main').size() == 1",
 )
 DRAFT = Rule(
-    "models with a draft must be exactly 2: the main model and its draft",
+    "models with a draft must be exactly 2, the main model and its draft",
     _draft_needs_two,
     "self.models.size() == 2 || !self.models.exists(m, m.role == 'draft')",
 )
@@ -173,7 +173,7 @@ def _limits_broken(resources: Json) -> Iterator[Broken]:
 
 
 LIMITS = Rule(
-    "a limit must not be below the request of the same resource",
+    "a limit must not be below the request for the same resource",
     _limits_broken,
     "!has(self.limits) || !has(self.requests) || self.limits.all(k, !(k in self.requests) || "
     "quantity(string(self.limits[k])).compareTo(quantity(string(self.requests[k]))) >= 0)",

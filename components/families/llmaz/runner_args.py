@@ -64,7 +64,8 @@ def _filled(arg: str, values: Mapping[str, str], backend: ChosenBackend, finding
         known = ", ".join(f"{{{{ .{key} }}}}" for key in values)
         findings.error(
             f"{CONFIG_PATH}.configName",
-            f"{_named(backend, arg)}, names {{{{ .{match[1]} }}}}, which has no value here; known are {known}",
+            f"{_named(backend, arg)}, uses {{{{ .{match[1]} }}}}, which has no value here; available placeholders: "
+            f"{known}",
         )
         return match[0]
 
@@ -103,10 +104,10 @@ def _check_reach(backend: ChosenBackend, args: list[str], findings: Findings) ->
     port = engine_port(backend, args)
     above = port is not None and port > _MAX_PORT and backend.flags(args) is None  # else the lint has told it
     if port == 0 or above:
-        findings.error(f"{CONFIG_PATH}.args", f"--port must be from 1 to {_MAX_PORT}, found {port}; correct it")
+        findings.error(f"{CONFIG_PATH}.args", f"--port must be between 1 and {_MAX_PORT}, found {port}; correct it")
     if backend.wanted.args and backend.command[-1:] == ["-c"]:
         findings.warn(
             f"{CONFIG_PATH}.args",
-            f"have no effect: BackendRuntime {backend.runtime.metadata.name!r} runs a shell script, which takes them "
-            "for its own parameters; use envs, or a BackendRuntime with a script that reads them",
+            f"have no effect: BackendRuntime {backend.runtime.metadata.name!r} runs a shell script, which receives "
+            "them as its own parameters; use envs, or a BackendRuntime with a script that reads them",
         )

@@ -61,12 +61,14 @@ def _check_bounds(spec: InferenceServiceSpec, scaling: AutoscalingSpec, findings
     if scaling.min_replicas > scaling.max_replicas:
         findings.error(
             f"{_PATH}.maxReplicas",
-            f"must be at least minReplicas {scaling.min_replicas}, found {scaling.max_replicas}; make them agree",
+            f"must be at least minReplicas ({scaling.min_replicas}), found {scaling.max_replicas}; correct one of "
+            "the two",
         )
     if spec.replicas == 0:
         findings.error(
             "spec.replicas",
-            "0 stops the service, and the autoscaler starts it again; to stop it remove autoscaling, else replicas",
+            "0 stops the service, but the autoscaler starts it again; remove autoscaling to stop it, otherwise "
+            "remove replicas",
         )
     elif "replicas" in spec.model_fields_set:
         findings.warn("spec.replicas", "has no effect: the autoscaler owns the replicas; remove it")
@@ -80,8 +82,8 @@ def _metrics(scaling: AutoscalingSpec, runtime: LlmkubeRuntime, findings: Findin
         return [_pods_metric(runtime.metric, _DEFAULT_TARGET)]
     findings.error(
         f"{_PATH}.metrics",
-        f"is required with runtime {runtime.name}: it exports no metric that is known here; name one that its server "
-        "exports ({type: Pods, name: ..., targetAverageValue: ...}), or scale on cpu ({type: Resource, name: cpu, "
+        f"is required with runtime {runtime.name}, which exports no known metric; name one that its server exports "
+        "({type: Pods, name: ..., targetAverageValue: ...}), or scale on cpu ({type: Resource, name: cpu, "
         "targetAverageUtilization: 70})",
     )
     return []
@@ -102,21 +104,21 @@ def _check_other_target(metric: MetricSpec, path: str, findings: Findings) -> No
         else ("targetAverageValue", metric.target_average_value, "Pods")
     )
     if value is not None:
-        findings.warn(f"{path}.{field}", f"has no effect: it is for type {type_}, found {metric.type}; remove it")
+        findings.warn(f"{path}.{field}", f"has no effect: it applies to type {type_}, found {metric.type}; remove it")
 
 
 def _checked_pods_metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:
     text = metric.target_average_value
     if text is None:
         findings.error(
-            f"{path}.targetAverageValue", "is required for type Pods: the value per pod, such as '2'; set it"
+            f"{path}.targetAverageValue", "is required for type Pods; set it to the value per pod, such as '2'"
         )
     elif not is_quantity(text) or parse_quantity(text) <= 0:
         findings.error(
             f"{path}.targetAverageValue", f"must be a quantity above 0 such as '2' or 500m, found {text!r}"
         )
     elif not metric.name:
-        findings.error(f"{path}.name", "must name a metric, found an empty text")
+        findings.error(f"{path}.name", "must name a metric, found an empty string")
     else:
         return _pods_metric(metric.name, text)
     return None
@@ -137,10 +139,10 @@ def _resource_metric(metric: MetricSpec, path: str, findings: Findings) -> Objec
     elif share is None:
         findings.error(
             f"{path}.targetAverageUtilization",
-            "is required for type Resource: per cent of what the pods request, such as 70; set it",
+            "is required for type Resource; set it to a percentage of what the pods request, such as 70",
         )
     elif share <= 0:
-        findings.error(f"{path}.targetAverageUtilization", f"must be above 0 per cent, found {share}")
+        findings.error(f"{path}.targetAverageUtilization", f"must be above 0 percent, found {share}")
     else:
         target = {"type": "Utilization", "averageUtilization": share}
         return {"type": "Resource", "resource": {"name": metric.name, "target": target}}

@@ -18,20 +18,20 @@ def check_names(service: InferenceService, findings: Findings) -> None:
     if not is_dns1035_label(name.replace(".", "-")):
         findings.error(
             "metadata.name",
-            "must be at most 63 lower-case letters, digits, '-' and '.', a letter first: with dashes for its dots it "
-            f"names a Service; found {name!r}",
+            "must be at most 63 lower-case letters, digits, '-' and '.', starting with a letter, because with "
+            f"dashes instead of dots it names a Service; found {name!r}",
         )
     if not is_label_value(spec.model_ref):
         findings.error(
             MODEL_PATH,
-            "is written into a label, which takes letters, digits, '-', '_' and '.', at most 63 of them, found "
+            "becomes a label value, so it must be at most 63 letters, digits, '-', '_' and '.', found "
             f"{spec.model_ref!r}; rename the Model",
         )
     _check_labels("spec.podLabels", spec.pod_labels or {}, findings)
     _check_labels("spec.nodeSelector", spec.node_selector or {}, findings)
     for key in spec.pod_labels or {}:
         if key in _MANAGED:
-            findings.warn(f"spec.podLabels[{key}]", "has no effect: the pods' own label wins; remove it")
+            findings.warn(f"spec.podLabels[{key}]", "has no effect: the pods already have this label; remove it")
 
 
 def check_probes(spec: InferenceServiceSpec, findings: Findings) -> None:
@@ -48,8 +48,8 @@ def _check_labels(path: str, labels: Mapping[str, str], findings: Findings) -> N
         if not (is_qualified_name(key) and is_label_value(value)):
             findings.error(
                 f"{path}[{key}]",
-                "must be a label: key and value are letters, digits, '-', '_' and '.', at most 63 of them, the key "
-                f"perhaps after a domain and '/', found {key!r}: {value!r}",
+                "must be a label: key and value are at most 63 letters, digits, '-', '_' and '.', with an optional "
+                f"domain and '/' before the key, found {key!r}: {value!r}",
             )
 
 
@@ -63,7 +63,7 @@ def check_quantities(spec: InferenceServiceSpec, model: Model, findings: Finding
     for field, text in {"cpu": needs.cpu, "memory": needs.memory}.items() if needs else ():
         _check_quantity(MODEL_PATH, f"Model {model.metadata.name!r}: resources.{field} ", text, findings)
     if said and said.memory and said.host_memory:
-        findings.warn("spec.resources.memory", "has no effect: hostMemory wins; remove one of the two")
+        findings.warn("spec.resources.memory", "has no effect: hostMemory takes precedence; remove one of the two")
 
 
 def _check_quantity(path: str, what: str, text: str | None, findings: Findings) -> None:
@@ -80,7 +80,8 @@ def check_unread(spec: InferenceServiceSpec, findings: Findings) -> None:
     if spec.eviction_protection:
         findings.warn(
             "spec.evictionProtection",
-            "has no effect: it is for LLMKube's host agent on a Mac; a higher priority protects pods, remove it",
+            "has no effect: only LLMKube's host agent on a Mac reads it; remove it, and use a higher priority to "
+            "protect pods",
         )
     if spec.priority_class_name and "priority" in spec.model_fields_set:
-        findings.warn("spec.priority", "has no effect: priorityClassName wins; remove one of the two")
+        findings.warn("spec.priority", "has no effect: priorityClassName takes precedence; remove one of the two")

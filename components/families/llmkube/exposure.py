@@ -43,7 +43,7 @@ def endpoint_of(serving: Serving, args: Iterable[str], replicas: int) -> Endpoin
     said = serving.service.spec.endpoint or EndpointSpec()
     path = said.path or EndpointSpec().path
     if not path.startswith("/") or any(letter.isspace() for letter in path):
-        reason = f"must be a path that begins with '/', without blanks, found {path!r}"
+        reason = f"must be a path that starts with '/' and contains no whitespace, found {path!r}"
         serving.findings.error("spec.endpoint.path", reason)
     service = service_name(serving.service.metadata.name)
     url = f"http://{service}.{serving.namespace}.svc.cluster.local:{said.port}{_base(path)}"

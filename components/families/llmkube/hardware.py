@@ -20,7 +20,7 @@ from .types.model import GPUSpec, HardwareSpec
 MODEL_PATH = "spec.modelRef"
 """Field to blame for what the Model says: it is a resource of its own, and may serve several."""
 _TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
-_FEWER = "ask for {count} GPUs at most in the Model's hardware.gpu.count"
+_FEWER = "request at most {count} GPUs in the Model's hardware.gpu.count"
 _GIB, _GB = Decimal(2**30), Decimal(10**9)
 
 
@@ -58,7 +58,10 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
     gpus = gpu.count or (spec.resources.gpu if spec.resources else None) or 0
     _check_hardware(said, gpu, gpus, model, findings)
     if spec.resources and spec.resources.gpu and spec.resources.gpu != gpus:
-        reason = f"has no effect: Model {model.metadata.name!r} asks for {gpus}, and that wins; remove one of the two"
+        reason = (
+            f"has no effect: Model {model.metadata.name!r} requests {gpus}, which takes precedence; remove one of "
+            "the two"
+        )
         findings.warn("spec.resources.gpu", reason)
     return Hardware(gpus, _vendor(said, gpu))
 
@@ -74,22 +77,28 @@ def _check_hardware(said: HardwareSpec, gpu: GPUSpec, gpus: int, model: Model, f
     if said.accelerator == "metal":
         raise findings.fail(
             MODEL_PATH,
-            f"{who}.accelerator is metal, which runs on a Mac under LLMKube's host agent and not in a cluster; set "
+            f"{who}.accelerator is metal, which runs on a Mac under LLMKube's host agent, not in a cluster; set "
             "accelerator to cuda, rocm, intel or cpu",
         )
     if "vendor" in gpu.model_fields_set and gpu.vendor != vendor:
         findings.error(
             MODEL_PATH,
-            f"{who}.accelerator is {said.accelerator} and hardware.gpu.vendor is {gpu.vendor}; make them agree",
+            f"{who}.accelerator is {said.accelerator}, but hardware.gpu.vendor is {gpu.vendor}; make them match",
         )
     if gpus and gpu.enabled is False:
-        findings.warn(MODEL_PATH, f"{who}.gpu.enabled is false and has no effect: {gpus} GPUs are asked for")
+        findings.warn(
+            MODEL_PATH,
+            f"{who}.gpu.enabled is false but has no effect, because {gpus} GPUs are requested; remove it, or the "
+            "number of GPUs",
+        )
     if not gpus and (gpu.enabled or said.accelerator in llmkube().accelerators):
-        findings.warn(MODEL_PATH, f"{who} names GPUs and no number of them, so none are asked for; set gpu.count")
+        findings.warn(MODEL_PATH, f"{who} names GPUs without a count, so none are requested; set gpu.count")
     for name in ("memory_budget", "memory_fraction"):
         if getattr(said, name) is not None:
             wire = HardwareSpec.model_fields[name].alias
-            findings.warn(MODEL_PATH, f"{who}.{wire} has no effect: it is for LLMKube's host agent on a Mac")
+            findings.warn(
+                MODEL_PATH, f"{who}.{wire} has no effect: only LLMKube's host agent on a Mac reads it; remove it"
+            )
 
 
 # -- nodes
@@ -121,8 +130,8 @@ def check_nodes(
     if hardware.gpus and not name:
         findings.warn(
             "spec.nodeSelector",
-            f"{hardware.gpus} {hardware.resource} are asked for and no instance type is named, so no nodes are made "
-            f"for it and its price is unknown; add {{{INSTANCE_TYPE_LABEL}: ...}}",
+            f"the pod requests {hardware.gpus} {hardware.resource} but does not select an instance type, so it gets "
+            f"no node group and its price is unknown; add {{{INSTANCE_TYPE_LABEL}: ...}}",
         )
     resources = spec.resources
     gpu = model.spec.hardware.gpu if model.spec.hardware else None
@@ -140,7 +149,7 @@ def check_nodes(
 def _check_memory(path: str, what: str, text: str, hardware: Hardware, name: str | None, findings: Findings) -> None:
     """Hold the GPU memory that a pod needs against that of its GPUs; nothing else reads it."""
     if not hardware.gpus:
-        findings.warn(path, f"{what}has no effect: no GPUs are asked for; set their number or remove it")
+        findings.warn(path, f"{what}has no effect: no GPUs are requested; set their number, or remove it")
         return
     node = instance(name or "")
     if node is None or node.accelerator_memory_gib is None:
@@ -150,8 +159,8 @@ def _check_memory(path: str, what: str, text: str, hardware: Hardware, name: str
     if parse_quantity(text) > each * hardware.gpus * _GIB:
         findings.error(
             path,
-            f"{what}is {text}, and {hardware.gpus} {node.accelerator} of {name} have {each} GB each; ask for more "
-            "GPUs or for larger ones",
+            f"{what}is {text}, but the {hardware.gpus} {node.accelerator} of {name} have only {each} GB each; "
+            "request more or larger GPUs",
         )
 
 

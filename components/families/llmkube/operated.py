@@ -33,7 +33,9 @@ def check_for_operator(
     """Refuse what the operator v0.8.7 ignores or breaks (LLMKube spec 4), instead of dropping it silently."""
     for name in _OPTIONS:
         if getattr(options, name) != getattr(Options(), name):
-            reason = f"the option {name!r} is for realization 'native'; the LLMKube operator knows nothing of it"
+            reason = (
+                f"the option {name!r} applies only to realization 'native'; the LLMKube operator does not support it"
+            )
             findings.error("", reason)
     _check_port(serving, findings)
     _check_hardware(serving, hardware, findings)
@@ -50,7 +52,7 @@ def _check_port(serving: Serving, findings: Findings) -> None:
     if port != serving.port:
         findings.error(
             "spec.endpoint.port",
-            f"the LLMKube operator's Service leads to port {port}, and the container listens on {serving.port}; set "
+            f"the LLMKube operator's Service targets port {port}, but the container listens on {serving.port}; set "
             f"endpoint.port: {serving.port}, or use realization 'native'",
         )
 
@@ -59,13 +61,13 @@ def _check_hardware(serving: Serving, hardware: Hardware, findings: Findings) ->
     if hardware.gpus and hardware.vendor == "amd":
         findings.error(
             MODEL_PATH,
-            f"the LLMKube operator asks for {llmkube().resources['nvidia']} where the Model's GPUs are AMD's; use "
+            f"the LLMKube operator requests {llmkube().resources['nvidia']}, but the Model's GPUs are AMD's; use "
             "realization 'native'",
         )
     if serving.runtime == "llamacpp" and hardware.gpus and not serving.service.spec.image:
         findings.warn(
             "spec.image",
-            "the LLMKube operator takes an image without GPU support by default; name one that has it, such as "
+            "the LLMKube operator uses an image without GPU support by default; name one with GPU support, such as "
             f"{serving.image}",
         )
 
@@ -76,14 +78,14 @@ def _check_placement(
     spec = serving.service.spec
     for field, value in (("nodeSelector", spec.node_selector), ("tolerations", spec.tolerations)):
         if value and not hardware.gpus:
-            reason = "the LLMKube operator drops it where no GPUs are asked for; use realization 'native'"
+            reason = "the LLMKube operator drops it if no GPUs are requested; use realization 'native'"
             findings.warn(f"spec.{field}", reason)
     for taint in {t["key"]: t for choice in choices for t in taints(choice.instance_type)}.values():
         if hardware.gpus and not any(_tolerates(each, taint) for each in spec.tolerations or ()):
             findings.error(
                 "spec.tolerations",
-                f"its nodes have the taint {taint['key']}={taint['value']}:NoSchedule, and the LLMKube operator "
-                f"tolerates the value 'present' alone; add {{key: {taint['key']}, operator: Exists}}",
+                f"its nodes have the taint {taint['key']}={taint['value']}:NoSchedule, but the LLMKube operator "
+                f"tolerates only the value 'present'; add {{key: {taint['key']}, operator: Exists}}",
             )
 
 
@@ -103,7 +105,7 @@ def _check_metric(serving: Serving, findings: Findings) -> None:
     if scaling and not scaling.metrics and serving.runtime not in _UPSTREAM_METRICS:
         findings.error(
             "spec.autoscaling.metrics",
-            f"the LLMKube operator's default with runtime {serving.runtime} is a metric that its server does not "
+            f"the LLMKube operator's default metric for runtime {serving.runtime} is one that the server does not "
             "export; name one that it does",
         )
 
@@ -116,41 +118,50 @@ def _source(serving: Serving) -> Iterator[Fault]:
     source, skipped = serving.model.spec.source, serving.service.spec.skip_model_init
     loads = llmkube().runtimes[serving.runtime].loads
     if source.startswith(_CLAIM) and not loads:
-        yield MODEL_PATH, f"mounts no claim with runtime {serving.runtime}; take a Model from a repository"
+        yield MODEL_PATH, f"does not mount claims for runtime {serving.runtime}; use a Model from a repository"
     elif source.startswith(_CLAIM) and skipped:
-        yield "spec.skipModelInit", "mounts the Model's claim with the init container alone; remove skipModelInit"
+        yield (
+            "spec.skipModelInit",
+            "mounts the Model's claim only together with the init container; remove skipModelInit",
+        )
     elif "/" not in source:
-        yield MODEL_PATH, f"takes the source {source!r} for an address, and cannot fetch it; write it as org/name"
+        yield MODEL_PATH, f"takes the source {source!r} for a URL and cannot fetch it; write it as org/name"
     elif source.startswith("file://") and (serving.runtime == "tgi" or (serving.runtime == "vllm" and skipped)):
         path = source.removeprefix("file://")
-        yield MODEL_PATH, f"hands the server {source!r}, which it takes for a repository; write the source as {path}"
+        yield (
+            MODEL_PATH,
+            f"passes {source!r} to the server, which takes it for a repository; write the source as {path}",
+        )
 
 
 def _llamacpp(serving: Serving) -> Iterator[Fault]:
     line, spec = Line(serving), serving.service.spec
     valued = line.takes_value("--flash-attn")
     if spec.flash_attention is False and valued and not line.written("--flash-attn"):
-        yield "spec.flashAttention", f"writes nothing for false, and this version decides; {_put('--flash-attn off')}"
+        yield "spec.flashAttention", f"writes no flag for false, so the server decides; {_put('--flash-attn off')}"
     if spec.flash_attention and serving.gpus and not valued:
         yield (
             "spec.flashAttention",
-            f"writes '--flash-attn on', and this version takes no value; {_put('--flash-attn')}",
+            f"writes '--flash-attn on', but the flag takes no value in this version; {_put('--flash-attn')}",
         )
     if spec.jinja is False and has_since("llamacpp", "jinja", serving.tag) and not line.written("--no-jinja"):
-        yield "spec.jinja", f"writes nothing for false, and this version has it on; {_put('--no-jinja')}"
+        yield "spec.jinja", f"writes no flag for false, but it is on by default in this version; {_put('--no-jinja')}"
     hardware = serving.model.spec.hardware
     if serving.gpus and hardware and hardware.gpu and hardware.gpu.layers == 0 and not line.written("--n-gpu-layers"):
-        layers = f"takes hardware.gpu.layers 0 of Model {serving.model.metadata.name!r} for unset: all layers"
+        layers = (
+            f"treats hardware.gpu.layers 0 of Model {serving.model.metadata.name!r} as unset and puts all layers "
+            "on GPUs"
+        )
         yield MODEL_PATH, f"{layers}; add '--n-gpu-layers 0' to {EXTRA}"
     named = {variable["name"] for variable in spec.env or ()}
     told = line.written(*_MODEL_FLAGS) or named & set(_MODEL_ENV)
     if spec.skip_model_init and not told and not serving.model.spec.source.startswith(_CLAIM):
-        empty = "writes an empty --model where the init container is skipped, and the server has none"
-        yield "spec.skipModelInit", f"{empty}; name it in {EXTRA}, such as '--hf-repo org/name'"
+        empty = "writes an empty --model if the init container is skipped, so the server has no model"
+        yield "spec.skipModelInit", f"{empty}; name one in {EXTRA}, such as '--hf-repo org/name'"
 
 
 def _put(arguments: str) -> str:
-    return f"remove the field and put '{arguments}' into {EXTRA}"
+    return f"remove the field and add '{arguments}' to {EXTRA}"
 
 
 def _vllm(serving: Serving) -> Iterator[Fault]:
@@ -161,26 +172,26 @@ def _vllm(serving: Serving) -> Iterator[Fault]:
         path, name = f"{_VLLM}.speculative", speculative.model
         model = serving.models.get(name)
         if not line.knows("--speculative-model"):
-            flags = "writes --speculative-model and --num-speculative-tokens, which this version refuses"
-            yield path, f"{flags}; remove the field and put --speculative-config into {EXTRA}"
+            flags = "writes --speculative-model and --num-speculative-tokens, which this version rejects"
+            yield path, f"{flags}; remove the field and add --speculative-config to {EXTRA}"
         elif model and model.spec.source != name and not line.written("--speculative-model"):
-            draft = f"hands the server the name of Model {name!r} for the draft, not its source"
+            draft = f"passes the name of Model {name!r} to the server as the draft, not its source"
             yield f"{path}.model", f"{draft}; add --speculative-model with that source to {EXTRA}"
     if config and config.attention_backend and not line.knows("--attention-backend"):
-        flag = "writes --attention-backend, which this version does not know"
+        flag = "writes --attention-backend, which this version does not support"
         yield f"{_VLLM}.attentionBackend", f"{flag}; remove the field and set VLLM_ATTENTION_BACKEND in spec.env"
 
 
 def _tgi(serving: Serving) -> Iterator[Fault]:
     if serving.service.spec.extra_args:
-        yield EXTRA, "hands no extra arguments to TGI; set the launcher's variables in spec.env"
+        yield EXTRA, "does not pass extra arguments to TGI; set the launcher's environment variables in spec.env"
 
 
 def _personaplex(serving: Serving) -> Iterator[Fault]:
     port = llmkube().runtimes[serving.runtime].port
     if serving.port != port:
         field = "containerPort" if serving.service.spec.container_port else "endpoint.port"
-        stays = f"moves Service and probes to port {serving.port}, and the server stays on {port}"
+        stays = f"moves Service and probes to port {serving.port}, but the server stays on {port}"
         yield f"spec.{field}", f"{stays}; set {field}: {port}"
 
 
@@ -189,19 +200,19 @@ def _doubts(serving: Serving) -> Iterator[Fault]:
     spec, model = serving.service.spec, serving.model.spec
     who = f"of Model {serving.model.metadata.name!r}"
     if model.resources and model.resources.wire():
-        yield MODEL_PATH, f"does not read the resources {who}; set spec.resources"
+        yield MODEL_PATH, f"ignores the resources {who}; set spec.resources"
     if model.sha256 and model.source.startswith("http"):
-        yield MODEL_PATH, f"verifies the sha256 {who} for local sources alone; check the file itself"
+        yield MODEL_PATH, f"verifies the sha256 {who} only for local sources; check the file yourself"
     if model.refresh_policy == "OnChange" and model.source.startswith(("/", "file://")):
-        yield MODEL_PATH, f"does not copy a local source {who} again; give a changed file another name"
+        yield MODEL_PATH, f"does not copy the local source {who} again; give a changed file a new name"
     if serving.port < FIRST_OPEN_PORT and spec.security_context is None:
-        rights = f"takes all rights away, also the one to listen on port {serving.port}"
-        yield "spec.endpoint.port", f"{rights}; take one from {FIRST_OPEN_PORT}"
+        rights = f"drops all capabilities, including the one to listen on port {serving.port}"
+        yield "spec.endpoint.port", f"{rights}; use a port of at least {FIRST_OPEN_PORT}"
     token = spec.tgi_config and spec.tgi_config.hf_token_secret_ref
     named = {variable["name"] for variable in spec.env or ()}
     if serving.runtime == "tgi" and token and "HF_TOKEN" not in named and has_since("tgi", "hfToken", serving.tag):
         name = "HUGGING_FACE_HUB_TOKEN, which the launcher of this version does not read"
-        yield "spec.tgiConfig.hfTokenSecretRef", f"hands the token over as {name}; set HF_TOKEN in spec.env"
+        yield "spec.tgiConfig.hfTokenSecretRef", f"passes the token as {name}; set HF_TOKEN in spec.env"
 
 
 def _nothing(_serving: Serving) -> Iterator[Fault]:

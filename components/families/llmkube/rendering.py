@@ -33,7 +33,7 @@ OPERATOR = "llmkube"
 
 _LOADING_SECONDS = 3600
 """A new node and half an hour to start take longer than the ten minutes after which a Deployment counts as failed."""
-_OTHER_CACHE = "set the cache of the environment to a ReadWriteMany claim"
+_OTHER_CACHE = "set modelCache of the environment to a ReadWriteMany claim"
 _SURGE = 0.25
 """Share of the replicas that a rolling update adds by default, rounded up (LLMKube spec 4.1)."""
 
@@ -146,7 +146,10 @@ def _model(spec: InferenceServiceSpec, namespace: str, library: Library, finding
         elsewhere = library.namespaces_with(Model, spec.model_ref)
         remedy = f"add its manifest to namespace {namespace}, or correct the name"
         if elsewhere:
-            remedy = f"it is in namespace {', '.join(elsewhere)}, and must be in the service's own: {namespace}"
+            remedy = (
+                f"it exists in namespace {', '.join(elsewhere)}, but must be in the namespace of the service, "
+                f"{namespace}"
+            )
         findings.error(MODEL_PATH, unknown("Model", spec.model_ref, models, remedy))
     raise Unrenderable
 
@@ -169,8 +172,8 @@ def _image(
     else:
         known = ", ".join(sorted(runtime.images[options.runtimes]))
         reason = (
-            f"is required with runtime {runtime.name} on {hardware.kind}: its default images are built for {known}; "
-            "name an image, or ask for such GPUs in the Model's hardware.gpu"
+            f"is required with runtime {runtime.name} on {hardware.kind}, because its default images are built for "
+            f"{known}; name an image, or request such GPUs in the Model's hardware.gpu"
         )
     findings.error("spec.image", reason)
     return ""
@@ -238,8 +241,8 @@ def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
         if other is not item:
             claim = llmkube().claim
             reason = (
-                f"its pods share the claim {claim.name!r} with those of {other.kind}/{other.name}, and it is "
-                f"{claim.access}: all of them must be on one node; {_OTHER_CACHE}"
+                f"its pods share the claim {claim.name!r} with those of {other.kind}/{other.name}; the claim is "
+                f"{claim.access}, so all of them must run on one node; {_OTHER_CACHE}"
             )
             yield item.source.problem(MODEL_PATH, reason, Severity.WARNING)
 
@@ -252,6 +255,6 @@ def _check_one_node(spec: InferenceServiceSpec, weights: MountedWeights, finding
         path = "spec.autoscaling.maxReplicas" if spec.autoscaling else "spec.replicas"
         findings.warn(
             path,
-            f"up to {most} pods share the claim {claim.name!r}, which is {claim.access}: all of them must be on one "
-            f"node; {_OTHER_CACHE}",
+            f"up to {most} pods share the claim {claim.name!r}, which is {claim.access}, so all of them must run on "
+            f"one node; {_OTHER_CACHE}",
         )

@@ -62,7 +62,7 @@ def weights_of(
     if spec.skip_model_init and not runtime.loads:
         findings.warn("spec.skipModelInit", f"has no effect: {runtime.name} never has an init container; remove it")
     if kind == "claim":
-        _check_unverified(model, "lies on a claim, which nobody reads before the server does", findings)
+        _check_unverified(model, "is on a claim, and nothing reads it before the server does", findings)
         return _from_claim(model.spec.source)
     if runtime.loads and not spec.skip_model_init:
         return _loaded(spec, model, kind, cache, findings)
@@ -102,7 +102,7 @@ def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
         if not is_dns1123_subdomain(claim) or not path.strip("/") or ".." in path.split("/"):
             fault = "must be pvc://<claim>/<path of the file>, without '..'"
     elif kind == "http" and not _HTTP.fullmatch(source):
-        fault = "must be an address such as https://example.com/model.gguf, without blanks"
+        fault = "must be a URL such as https://example.com/model.gguf, without whitespace"
     elif kind == "local" and not _is_path(_local_path(source)):
         fault = "must be an absolute path such as file:///srv/model.gguf, without '..'"
     if fault:
@@ -124,7 +124,7 @@ def _check_format(model: Model, runtime: LlmkubeRuntime, findings: Findings) -> 
     if written and runtime.formats and model.spec.format not in runtime.formats:
         findings.warn(
             MODEL_PATH,
-            f"Model {model.metadata.name!r}: format is {model.spec.format}, and {runtime.name} reads "
+            f"Model {model.metadata.name!r}: format is {model.spec.format}, but {runtime.name} reads only "
             f"{', '.join(runtime.formats)}; choose another runtime, or correct it",
         )
 
@@ -132,7 +132,7 @@ def _check_format(model: Model, runtime: LlmkubeRuntime, findings: Findings) -> 
 def _check_unverified(model: Model, why: str, findings: Findings) -> None:
     if model.spec.sha256:
         who = f"Model {model.metadata.name!r}: sha256"
-        findings.warn(MODEL_PATH, f"{who} has no effect: the model {why}; check it before, and remove sha256")
+        findings.warn(MODEL_PATH, f"{who} has no effect: the model {why}; verify it beforehand, and remove sha256")
     if model.spec.refresh_policy == "OnChange":
         who = f"Model {model.metadata.name!r}: refreshPolicy"
         findings.warn(MODEL_PATH, f"{who} OnChange has no effect: the model {why}; remove it")
@@ -157,8 +157,8 @@ def _loaded(
     if kind == "repository":
         findings.error(
             "spec.skipModelInit",
-            f"Model {model.metadata.name!r} comes from the repository {source!r}, which the server fetches and no "
-            "init container can; set skipModelInit: true",
+            f"Model {model.metadata.name!r} comes from the repository {source!r}, which only the server can fetch, "
+            "not the init container; set skipModelInit: true",
         )
         return MountedWeights()
     folder = f"{FOLDER}/{hashlib.sha256(source.encode()).hexdigest()[:16]}"

@@ -99,7 +99,7 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     leaves = _take_leaves(given)
     found += _wrong_leaves(leaves)
     if not any(key in given for key in _SOURCES):
-        found.append(("manifests", "is required, or files; give manifests as data, or name the files that hold them"))
+        found.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
     settings = _settings(name, given, found)
     problems = tuple(Problem(name, 0, "", "", path, reason) for path, reason in found)
     manifests = _manifests(settings or _sources_alone(given))
@@ -121,7 +121,7 @@ def _take_leaves(given: dict[str, Any]) -> dict[str, Any]:
 def _wrong_leaves(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in leaves.items():
         if not isinstance(value, str | pulumi.Output):
-            yield f"cluster.{key}", f"input should be a string or an output, found {value!r}"
+            yield f"cluster.{key}", f"must be a string or an output, found {value!r}"
 
 
 def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> _Settings | None:

@@ -52,9 +52,9 @@ def test_no_plan_for_what_does_not_fit(cidr: str, count: int) -> None:
     ("cidr", "reason"),
     [
         ("10.0.0.1/16", "host bits"),
-        ("10.0.0.0", "AWS takes /16 to /28"),
-        ("10.0.0.0/8", "AWS takes /16 to /28"),
-        ("10.0.0.0/29", "AWS takes /16 to /28"),
+        ("10.0.0.0", "must be /16 to /28, as AWS requires"),
+        ("10.0.0.0/8", "must be /16 to /28, as AWS requires"),
+        ("10.0.0.0/29", "must be /16 to /28, as AWS requires"),
         ("10.0.0.0/22", "too small"),
         ("fd00::/56", "IPv4"),
         ("ten", "IPv4"),

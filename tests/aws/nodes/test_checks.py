@@ -29,9 +29,13 @@ class TestFlavors:
     @pytest.mark.parametrize(
         ("kind", "region", "expected"),
         [
-            ("p5e.48xlarge", "us-east-1", "p5e.48xlarge is not offered in us-east-1; it is in ap-southeast-2"),
-            ("g7.2xlarge", "us-east-1", "AWS has no EKS image (al2023) for g7.2xlarge: it needs NVIDIA driver 595"),
-            ("p3.2xlarge", "us-east-1", "is offered in no region any more"),
+            ("p5e.48xlarge", "us-east-1", "p5e.48xlarge is not offered in us-east-1, only in ap-southeast-2"),
+            (
+                "g7.2xlarge",
+                "us-east-1",
+                "AWS has no EKS image (al2023) for g7.2xlarge: it requires NVIDIA driver 595",
+            ),
+            ("p3.2xlarge", "us-east-1", "is no longer offered in any region"),
         ],
     )
     def test_types_that_cannot_be_had(self, kind: str, region: str, expected: str) -> None:
@@ -49,12 +53,12 @@ class TestFlavors:
 
     def test_more_than_the_instance_has(self) -> None:
         (problem,) = fit(one(flavor("g5.12xlarge", {"nvidia.com/gpu": 5})))
-        assert "asks for 5 nvidia.com/gpu, and g5.12xlarge has 4" in problem.reason
+        assert "requests 5 nvidia.com/gpu, but g5.12xlarge has only 4" in problem.reason
 
     @pytest.mark.parametrize(
         ("kind", "count", "expected"),
         [
-            ("g5.xlarge", 1, "g5.xlarge has no EFA; the cheapest type with so many is "),
+            ("g5.xlarge", 1, "g5.xlarge has no EFA; the cheapest type with that many is "),
             ("p4d.24xlarge", 5, "p4d.24xlarge has 4 EFA interfaces"),
             ("p5.48xlarge", 33, "no instance type has more than 32"),
         ],
@@ -62,22 +66,25 @@ class TestFlavors:
     def test_efa_on_a_type_without_it(self, kind: str, count: int, expected: str) -> None:
         limits = {"nvidia.com/gpu": 1, "vpc.amazonaws.com/efa": count}
         (problem,) = fit(one(flavor(kind, limits)))
-        assert f"asks for {count} vpc.amazonaws.com/efa, and {kind} has" in problem.reason
+        assert f"requests {count} vpc.amazonaws.com/efa, but {kind} has" in problem.reason
         assert expected in problem.reason
 
     def test_a_zone_without_subnets(self) -> None:
         (text,) = said(flavor("g5.xlarge", topology_kubernetes_io__zone="us-east-1f"))
-        assert "asks for zone us-east-1f, and the nodes of this environment are in us-east-1a, us-east-1b" in text
+        assert (
+            "selects zone us-east-1f, but the nodes of this environment are in us-east-1a, us-east-1b; use "
+            "one of these zones"
+        ) in text
 
     @pytest.mark.parametrize(
         ("selector", "provisioner", "expected"),
         [
-            ({"kubernetes_io__arch": "arm64"}, "managed", "kubernetes.io/arch: arm64, and its nodes have amd64"),
-            ({"node-role_kubernetes_io__gpu": "x"}, "managed", "which EKS lets nobody set"),
-            ({"eks_amazonaws_com__nodegroup": "x"}, "managed", "which EKS lets nobody set"),
-            ({"node-role_kubernetes_io__gpu": "x"}, "karpenter", "which Karpenter lets nobody set"),
-            ({"eks_amazonaws_com__capacityType": "SPOT"}, "karpenter", "write karpenter.sh/capacity-type instead"),
-            ({"team": ""}, "managed", "EKS takes keys and values of 1 to 63 characters"),
+            ({"kubernetes_io__arch": "arm64"}, "managed", "kubernetes.io/arch: arm64, but its nodes have amd64"),
+            ({"node-role_kubernetes_io__gpu": "x"}, "managed", "which EKS does not allow anyone to set"),
+            ({"eks_amazonaws_com__nodegroup": "x"}, "managed", "which EKS does not allow anyone to set"),
+            ({"node-role_kubernetes_io__gpu": "x"}, "karpenter", "which Karpenter does not allow anyone to set"),
+            ({"eks_amazonaws_com__capacityType": "SPOT"}, "karpenter", "use karpenter.sh/capacity-type instead"),
+            ({"team": ""}, "managed", "EKS allows keys and values of 1 to 63 characters"),
         ],
     )
     def test_labels_that_no_node_can_have(self, selector: Any, provisioner: str, expected: str) -> None:
@@ -98,12 +105,12 @@ class TestFlavors:
         (text,) = said(
             flavor("p5.48xlarge", P5, **{"karpenter_sh__capacity-type": "reserved"}), provisioner="karpenter"
         )
-        assert "write gpuNodes.types.p5.48xlarge.reservation: {id: cr-..., zone: ..., count: ...}" in text
+        assert "set gpuNodes.types.p5.48xlarge.reservation: {id: cr-..., zone: ..., count: ...}" in text
 
     def test_unknown_capacity(self) -> None:
         selector: Any = {"karpenter_sh__capacity-type": "cheap"}
         (text,) = said(flavor("g5.xlarge", **selector), provisioner="karpenter")
-        assert "asks for capacity 'cheap'; known are on-demand, spot, odcr, capacity-block" in text
+        assert "selects unknown capacity 'cheap'; use one of on-demand, spot, odcr, capacity-block" in text
 
 
 class TestReservations:
@@ -112,20 +119,23 @@ class TestReservations:
         [
             (
                 {"reservation": replace(BLOCK, starts=NOW - datetime.timedelta(9), ends=NOW - datetime.timedelta(1))},
-                "ended 2026-11-20 12:00 UTC, and it is 2026-11-21 12:00",
+                "expired at 2026-11-20 12:00 UTC (now 2026-11-21 12:00)",
             ),
             (
                 {"reservation": BLOCK, "zones": ZONES},
-                "one zone, us-east-1b, and zones says us-east-1a, us-east-1b",
+                "is in us-east-1b, but zones is us-east-1a, us-east-1b",
             ),
             (
                 {"reservation": replace(BLOCK, zone="us-east-1f")},
                 "is in us-east-1f, where the environment has no",
             ),
-            ({"reservation": replace(BLOCK, starts=None)}, "write starts and ends"),
-            ({"reservation": replace(BLOCK, starts=BLOCK.ends)}, "after it ends"),
-            ({"reservation": replace(BLOCK, id="arn:aws:x:group/y")}, "named by its id, cr-..."),
-            ({}, "capacity capacity-block needs one"),
+            ({"reservation": replace(BLOCK, starts=None)}, "set starts and ends"),
+            ({"reservation": replace(BLOCK, starts=BLOCK.ends)}, "must start before it ends"),
+            (
+                {"reservation": replace(BLOCK, id="arn:aws:x:group/y")},
+                "must have the ID of a Capacity Block (cr-...)",
+            ),
+            ({}, "is required with capacity capacity-block"),
         ],
     )
     def test_a_capacity_block_that_cannot_be(self, rule: dict[str, Any], expected: str) -> None:
@@ -136,7 +146,9 @@ class TestReservations:
     def test_capacity_blocks_are_not_sold_for_every_type(self) -> None:
         types = {"g5.48xlarge": TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)}
         (text,) = said(flavor("g5.48xlarge", P5), types=types)
-        assert "Capacity Blocks are not sold for g5.48xlarge; use an On-Demand reservation: capacity: odcr" in text
+        assert (
+            "Capacity Blocks are not available for g5.48xlarge; use an On-Demand Capacity Reservation: capacity: odcr"
+        ) in text
 
     @pytest.mark.parametrize(
         "rule", [{"capacity": "capacity-block", "reservation": BLOCK}, {"capacity": "odcr", "reservation": HELD}]
@@ -146,14 +158,14 @@ class TestReservations:
 
     def test_a_reservation_without_a_capacity_kind_would_not_be_used(self) -> None:
         (text,) = said(flavor("p5.48xlarge", P5), types={"p5.48xlarge": TypePolicy(reservation=HELD)})
-        assert "write capacity: odcr or capacity-block" in text
+        assert "set capacity: odcr or capacity-block" in text
 
     def test_resource_groups_are_for_managed_groups(self) -> None:
         group = Reservation("arn:aws:resource-groups:us-east-1:1:group/p5", "us-east-1b", 2)
         types = {"p5.48xlarge": TypePolicy(capacity=Capacity.ODCR, reservation=group)}
         assert said(flavor("p5.48xlarge", P5), types=types) == []
         (text,) = said(flavor("p5.48xlarge", P5), types=types, provisioner="karpenter")
-        assert "Karpenter names reservations by id" in text
+        assert "must have the ID of a reservation (cr-...) with Karpenter" in text
 
 
 class TestTypes:
@@ -161,15 +173,15 @@ class TestTypes:
         ("name", "rule", "key", "expected"),
         [
             ("g5.xlarg", {}, "", "unknown instance type 'g5.xlarg'; did you mean g5.xlarge"),
-            ("g5.xlarge", {"efa": True, "zones": ("us-east-1a",)}, "efa", "no EFA; of its family, g5.12xlarge"),
-            ("p5.48xlarge", {"efa": True}, "efa", "are in one zone; choose one: zones: [us-east-1a]"),
-            ("p5.48xlarge", {"placement_group": True}, "efa", "are in one zone"),
+            ("g5.xlarge", {"efa": True, "zones": ("us-east-1a",)}, "efa", "no EFA; in its family, g5.12xlarge"),
+            ("p5.48xlarge", {"efa": True}, "efa", "found us-east-1a, us-east-1b; set zones: [us-east-1a]"),
+            ("p5.48xlarge", {"placement_group": True}, "efa", "must be in one zone"),
             ("g5.xlarge", {"alternatives": ("g5g.xlarge",)}, "spotTypes", "mixed architectures in one group"),
-            ("g5.xlarge", {"alternatives": ("inf2.xlarge",)}, "spotTypes", "inf2.xlarge needs another image"),
+            ("g5.xlarge", {"alternatives": ("inf2.xlarge",)}, "spotTypes", "inf2.xlarge needs a different image"),
             ("g5.xlarge", {"alternatives": ("g5.xxl",)}, "spotTypes", "unknown instance type 'g5.xxl'"),
             ("g5.xlarge", {"alternatives": ("p5e.48xlarge",)}, "spotTypes", "p5e.48xlarge is not offered"),
-            ("g5.xlarge", {"zones": ("us-east-1f",)}, "zones", "us-east-1f: nodes can be in us-east-1a, us-east-1b"),
-            ("g5.xlarge", {"min_nodes": 3, "max_nodes": 2}, "minNodes", "3 is more than maxNodes, 2"),
+            ("g5.xlarge", {"zones": ("us-east-1f",)}, "zones", "found us-east-1f"),
+            ("g5.xlarge", {"min_nodes": 3, "max_nodes": 2}, "minNodes", "must not be above maxNodes (2), found 3"),
         ],
     )  # fmt: skip
     def test_settings_that_cannot_be(self, name: str, rule: dict[str, Any], key: str, expected: str) -> None:
@@ -183,7 +195,7 @@ class TestTypes:
         rule = TypePolicy(alternatives=("g5.xlarge",))
         where = environment(capacity="spot", types={"g5.12xlarge": rule})
         (problem,) = fit(one(flavor("g5.12xlarge", {"nvidia.com/gpu": 4}), where=where))
-        assert "asks for 4 nvidia.com/gpu, and g5.xlarge has 1" in problem.reason
+        assert "requests 4 nvidia.com/gpu, but g5.xlarge has only 1" in problem.reason
 
     def test_spot_in_one_pool_is_warned_about_with_types_to_add(self) -> None:
         (text,) = said(flavor("g5.xlarge"), capacity="spot", severity="warning")
@@ -205,7 +217,9 @@ class TestGroups:
     def test_eks_allows_thirty(self) -> None:
         assert problems(self.fleet(30), environment()) == []
         (problem,) = problems(self.fleet(31), environment())
-        assert problem.reason.startswith("31 node groups, and EKS allows 30 in a cluster: g5-xlarge-p0")
+        assert problem.reason.startswith(
+            "the models need 31 node groups, but EKS allows 30 per cluster: g5-xlarge-p0"
+        )
         assert "provisioner: karpenter" in problem.reason
 
     def test_karpenter_has_no_such_limit(self) -> None:
@@ -214,7 +228,7 @@ class TestGroups:
     def test_efa_groups_are_in_one_zone(self) -> None:
         limits = {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32}
         (text,) = said(flavor("p5.48xlarge", limits))
-        assert "Pulumi.dev.yaml: gpuNodes.types.p5.48xlarge.zones: pods ask for EFA" in text
+        assert "Pulumi.dev.yaml: gpuNodes.types.p5.48xlarge.zones: pods request EFA" in text
         assert said(flavor("p5.48xlarge", limits), zones=("us-east-1a",)) == []
 
 
@@ -233,7 +247,9 @@ class TestQuotas:
     @pytest.mark.parametrize(("quota", "warned"), [(7, True), (8, False)])
     def test_too_few_are_warned_about(self, quota: int, warned: bool) -> None:
         texts = said(flavor("g5.2xlarge"), quotas={"L-DB2E81BA": quota}, severity="warning")
-        assert [("8 vCPUs of quota L-DB2E81BA, and the account has 7" in text) for text in texts] == [True] * warned
+        assert [("8 vCPUs of quota L-DB2E81BA, but the account has only 7" in text) for text in texts] == [
+            True
+        ] * warned
 
     def test_an_unknown_code(self) -> None:
         (text,) = said(flavor("g5.2xlarge"), quotas={"L-DB2E81BB": 8})
@@ -248,13 +264,18 @@ class TestVersions:
         [
             ("1.35", "2026-11-21", "", ""),
             ("1.36", "2026-11-21", "", ""),
-            ("1.34", "2026-11-21", "warning", "standard support of EKS 1.34 ends 2026-12-02"),
+            ("1.34", "2026-11-21", "warning", "standard support for EKS 1.34 ends on 2026-12-02"),
             ("1.34", "2026-10-02", "", ""),
-            ("1.34", "2026-10-03", "warning", "ends 2026-12-02"),
-            ("1.33", "2026-11-21", "warning", "in extended support since 2026-07-29, until 2027-07-29"),
-            ("1.30", "2026-11-21", "error", "out of support since 2026-07-23; supported are 1.31, 1.32"),
-            ("1.31", "2026-11-26", "error", "out of support since 2026-11-26; supported are 1.32"),
-            ("1.99", "2026-11-21", "error", "unknown EKS version '1.99'; supported are 1.31"),
+            ("1.34", "2026-10-03", "warning", "ends on 2026-12-02"),
+            (
+                "1.33",
+                "2026-11-21",
+                "warning",
+                "in extended support since 2026-07-29, and goes out of support on 2027-07-29",
+            ),
+            ("1.30", "2026-11-21", "error", "out of support since 2026-07-23; supported versions: 1.31, 1.32"),
+            ("1.31", "2026-11-26", "error", "out of support since 2026-11-26; supported versions: 1.32"),
+            ("1.99", "2026-11-21", "error", "unknown EKS version '1.99'; supported versions: 1.31"),
         ],
     )
     def test_support(self, version: str, day: str, severity: str, expected: str) -> None:
@@ -283,5 +304,12 @@ def test_everything_is_reported_at_once() -> None:
         small("b", "b"),
     )
     texts = [p.reason for p in check_nodes(fleet, node_plan(fleet, where), where) if p.severity == "error"]
-    for expected in ("not offered", "no EKS image", "no EFA", "mixed architectures", "ended", "one zone, us-east-1b"):
+    for expected in (
+        "not offered",
+        "no EKS image",
+        "no EFA",
+        "mixed architectures",
+        "expired",
+        "is in us-east-1b, but zones is",
+    ):
         assert any(expected in text for text in texts), expected

@@ -20,7 +20,7 @@ def limited(kind: str, nodes: int) -> NodeEnvironment:
 def test_at_rest_it_is_an_error_that_names_the_model(nodes: int, left: int) -> None:
     found = problems(one(flavor("g5.xlarge"), replicas=3), limited("g5.xlarge", nodes))
     expected = (
-        f"{left} of 3 pods will stay Pending: g5-xlarge may have {nodes} node{'s' * (nodes != 1)}; raise maxNodes"
+        f"{left} of 3 pods will stay Pending: g5-xlarge has at most {nodes} node{'s' * (nodes != 1)}; raise maxNodes"
     )
     assert [(p.kind, p.name) for p in found] == [("Playground", "p")] * bool(left)
     assert all(p.reason.startswith(expected) for p in found)
@@ -57,7 +57,10 @@ def test_at_its_largest_it_is_a_warning() -> None:
     assert problems(fleet, where) == []
     (warning,) = problems(fleet, where, "warning")
     assert warning.reason.startswith(
-        "when autoscalers and updates have added all they may, 1 of 4 pods will stay Pending: g5-xlarge may have 3"
+
+            "with all autoscalers at their maximum and an update in progress, 1 of 4 pods will stay "
+            "Pending: g5-xlarge has at most 3"
+
     )
     assert problems(fleet, environment(), "warning") == []
 

@@ -30,7 +30,7 @@ def refusal(node: Instance) -> str:
     if node.family == "g7":
         return "NVIDIA driver 595"
     if node.name in RETIRED or node.family == "g4ad":
-        return "is offered in no region"
+        return "is no longer offered in any region"
     return ""
 
 

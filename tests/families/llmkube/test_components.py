@@ -144,7 +144,7 @@ def test_the_operator_gets_typed_resources() -> None:
         ({"draft_model": {}}, "draft_model: must be the manifest of a Model"),
         ({"autoscaling": {"min_replicas": 3, "max_replicas": 2}}, "spec.autoscaling"),
         ({"cache_type_k": "q9"}, "spec.cacheTypeK"),
-        ({"realization": "helm"}, "chat: realization: input should be 'native' or 'operator'"),
+        ({"realization": "helm"}, "chat: realization: must be 'native' or 'operator'"),
     ],
 )
 def test_bad_arguments_are_named(args: dict[str, Any], expected: str) -> None:

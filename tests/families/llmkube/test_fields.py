@@ -9,6 +9,7 @@ import pytest
 
 from components.families import load
 from components.plan.explain import ExplainedField, explain
+from components.plan.plan import plan
 from components.plan.rendering import render_fleet
 from tests.families.llmkube.api.documents import ROWS
 
@@ -42,7 +43,7 @@ def explained() -> dict[str, list[ExplainedField]]:
     assert not [p for p in render_fleet(manifests.resources).problems if p.severity == "error"]
     found: dict[str, list[ExplainedField]] = {}
     for subject in manifests.resources:
-        for row in explain(subject, manifests.resources):
+        for row in explain(subject, manifests.resources, plan(manifests)):
             found.setdefault(f"{subject.resource.kind}.{INDEX.sub('', row.path)}", []).append(row)
     return found
 
@@ -62,7 +63,7 @@ def test_a_field_is_rendered_refused_or_warned_about(row: dict[str, str]) -> Non
     if name in FOR_PEOPLE | HELD_AGAINST:
         assert became == []
     else:
-        assert any(not line.startswith("must be right: is required") for line in became), found
+        assert any(not line.startswith("only validated: is required") for line in became), found
 
 
 @pytest.mark.parametrize(("name", "change"), WARNED.items())

@@ -32,11 +32,11 @@ class TestFleet:
     def test_a_missing_model_is_named_with_those_there_are(self) -> None:
         found = problem(isvc(model="m2"), model())
         assert found.path == "spec.modelRef"
-        assert "there are m1" in found.reason
+        assert "available: m1" in found.reason
 
     def test_a_model_of_another_namespace_is_not_the_services(self) -> None:
         found = problem(isvc(), model(namespace="other"))
-        assert "it is in namespace other" in found.reason
+        assert "it exists in namespace other" in found.reason
 
     def test_a_namespace_that_nobody_names_is_that_of_the_environment(self) -> None:
         item = served(isvc(namespace=None), model(namespace="prod"), namespace="prod")

@@ -60,7 +60,7 @@ class TestNodes:
     def test_more_gpus_than_the_type_has_do_not_fit(self) -> None:
         selector = {"node.kubernetes.io/instance-type": "g5.xlarge"}
         found = fit(fleet_of(isvc(resources={"gpu": 2}, nodeSelector=selector), model()))
-        assert any("asks for 2 nvidia.com/gpu" in p.reason for p in found)
+        assert any("requests 2 nvidia.com/gpu" in p.reason for p in found)
 
     def test_alternatives_of_the_environment_become_an_affinity(self) -> None:
         spec = pod(isvc(**GPUS), model(), alternatives={"g5.12xlarge": ("g6.12xlarge",)})

@@ -45,7 +45,7 @@ def queue(series: str, engine: str) -> Case:
         over={served(series, engine): f"15{LONG}", served(series, engine, 1): f"9{LONG}"},
         under={served(series, engine): f"15{LONG}", served(series, engine, 1): f"5{LONG}"},
         labels=of(engine),
-        summary=f"{engine}: 12 requests wait per pod",
+        summary=f"{engine}: 12 requests are waiting per pod",
     )
 
 
@@ -63,7 +63,7 @@ def first_token(series: str, engine: str) -> Case:
         over=buckets(0, 0, 60, 60),
         under=buckets(0, 57, 60, 60),
         labels=of(engine),
-        summary=f"{engine}: the first token takes 9.75s for one request in twenty",
+        summary=f"{engine}: time to first token (95th percentile) is 9.75s",
         since=1,
     )
 
@@ -73,7 +73,7 @@ def cache(series: str, engine: str) -> Case:
         over={served(series, engine): f"0.98{LONG}", served(series, engine, 1): f"0.96{LONG}"},
         under={served(series, engine): f"1{LONG}", served(series, engine, 1): f"0.9{LONG}"},
         labels=of(engine),
-        summary=f"{engine}: the cache of keys and values is 97% full",
+        summary=f"{engine}: the KV cache is 97% full",
     )
 
 
@@ -106,7 +106,7 @@ ROWS: Mapping[str, Mapping[str, Case]] = {
                 served("vllm:num_requests_waiting", "vllm", engine="1"): f"2{LONG}",
             },
             labels=of("vllm"),
-            summary="vllm: 11 requests wait per pod",
+            summary="vllm: 11 requests are waiting per pod",
         ),
     },
     "ModelFirstTokenSlow": {
@@ -192,7 +192,7 @@ ROWS: Mapping[str, Mapping[str, Case]] = {
             # Pods of others have no such labels.
             under={served("up", "vllm"): f"1{LONG}", f'up{{namespace="{NAMESPACE}",pod="x"}}': f"0{LONG}"},
             labels={**of("vllm"), "pod": "vllm-0"},
-            summary="vllm-0: its metrics cannot be read",
+            summary="vllm-0: its metrics cannot be scraped",
         ),
     },
     "ModelAutoscalerAtMaximum": {
@@ -244,7 +244,7 @@ ROWS: Mapping[str, Mapping[str, Case]] = {
                 state("kube_pod_status_phase", pod="other-5d-x", phase="Pending"): f"1{LONG}",
             },
             labels={"namespace": NAMESPACE, "job": "kube-state-metrics", "pod": "vllm-5d-x", "phase": "Pending"},
-            summary="vllm-5d-x: pending",
+            summary="vllm-5d-x: stays Pending",
         ),
     },
     # From five to eight and to seven: extrapolated over the hour, these are 3.05 and 2.03.
@@ -281,7 +281,7 @@ ROWS: Mapping[str, Mapping[str, Case]] = {
             # One busy minute in each half of an hour.
             under={gpu("DCGM_FI_DEV_GPU_UTIL"): " ".join(["0x28 50"] * 20)},
             labels=ON_GPU,
-            summary="gpu-1 GPU 0: paid for and idle for hours",
+            summary="gpu-1 GPU 0: has been idle for hours",
         ),
     },
 }  # fmt: skip

@@ -153,7 +153,7 @@ class Executor:
             live, created = put(target.kube, obj, self._passes)
         if step.op is Op.CREATE and step.row is None and not created and foreign(live):
             row = replace(row, adopted=True)
-            step.note = "already existed: adopted, and left standing by destroy"
+            step.note = "already existed: adopted, and kept by destroy"
         if obj["kind"] == CRD:
             await_established(target.kube, obj["metadata"]["name"])
         self.state.write([row.settled(live["metadata"]["uid"])])
@@ -164,7 +164,7 @@ class Executor:
         if row is None or row.inputs is None:
             return
         if step.node and (step.node.protect or row.protect):
-            raise WorkbenchError("it is protected, and the change needs a replacement")
+            raise WorkbenchError("it is protected, but the change requires a replacement")
         self.state.write([replace(row, intent=Intent.REPLACING)])
         kube = (self.targets.by_cluster(row.cluster) or target).kube
         delete_object(kube, row.inputs, None)
@@ -178,7 +178,7 @@ class Executor:
                 step.sealed.get("kind") == "Namespace" for step in self._steps.values()
             )
         if error.status == http.HTTPStatus.FORBIDDEN:
-            return "being terminated" in error.message
+            return "is terminating" in error.message
         if error.status == http.HTTPStatus.INTERNAL_SERVER_ERROR:
             return "typed patch object" not in error.message
         return error.status in _TRANSIENT

@@ -90,8 +90,8 @@ def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0) ->
                 return
             raise
         if time.monotonic() > deadline:
-            held = ", ".join(live["metadata"].get("finalizers") or ()) or "its deletion is not finished"
-            raise WorkbenchError(f"{kind} {name} is still there after {seconds:.0f} s: {held}")
+            held = ", ".join(live["metadata"].get("finalizers") or ()) or "its deletion has not finished"
+            raise WorkbenchError(f"{kind} {name} still exists after {seconds:.0f} s: {held}")
         time.sleep(0.1)
 
 
@@ -107,7 +107,7 @@ def await_established(kube: Kube, name: str) -> None:
         conditions = {c["type"]: c for c in live.get("status", {}).get("conditions") or ()}
         refused = conditions.get("NamesAccepted", {})
         if refused.get("status") == "False":
-            raise WorkbenchError(f"the names of CRD {name} are taken: {refused.get('message')}")
+            raise WorkbenchError(f"the names of CRD {name} are already in use: {refused.get('message')}")
         if conditions.get("Established", {}).get("status") == "True":
             for version in live["spec"]["versions"]:
                 kube.forget(f"{live['spec']['group']}/{version['name']}")

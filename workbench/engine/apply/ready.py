@@ -26,7 +26,7 @@ def _deployment(live: Json) -> str:
         return "not observed by its controller yet"
     updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
     if status.get("replicas", 0) > updated:
-        return f"{status['replicas'] - updated} old pods are still there"
+        return f"{status['replicas'] - updated} old pods still exist"
     return "" if updated >= wanted and available >= wanted else f"{available} of {wanted} pods available"
 
 
@@ -147,7 +147,7 @@ def _look(waiting: Mapping[str, _Waiting]) -> None:
         for item in items:
             _, _, namespace, name = identity(item.step.inputs)
             live = by_name.get((namespace, name)) or by_name.get(("default", name))
-            item.state = item.check(live) if live else "it is gone"
+            item.state = item.check(live) if live else "it no longer exists"
 
 
 def _name(item: _Waiting) -> str:

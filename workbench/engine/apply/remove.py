@@ -93,7 +93,7 @@ class Remover:
                             del waiting[urn]
             if waiting:
                 time.sleep(0.2)
-        message = f"still there after {_SECONDS:.0f} s: a finalizer holds it, or no controller manager runs"
+        message = f"still exists after {_SECONDS:.0f} s: a finalizer blocks it, or no controller manager is running"
         self.result.failures += [Failure(urn, message) for urn in waiting]
         return set(waiting)
 

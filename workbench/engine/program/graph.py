@@ -68,7 +68,7 @@ class ResourceGraph:
         node = self._node(registration)
         if node.urn in self.nodes:
             raise pulumi.RunError(
-                f"duplicate resource URN {node.urn}: give one of the two {registration.type} another name"
+                f"duplicate resource URN {node.urn}; give one of the two {registration.type} another name"
             )
         self._refuse(registration)
         self.nodes[node.urn] = node
@@ -87,19 +87,19 @@ class ResourceGraph:
             pulumi.RunError: something is to be deployed, or the resource is a cluster's object.
         """
         if self.preview and not registration.is_object:
-            node = replace(self._node(registration), pending=f"exists already ({id_})")
+            node = replace(self._node(registration), pending=f"already exists ({id_})")
             self.nodes[node.urn] = node
             return Answer(node.urn, unknown=True)
         raise pulumi.RunError(
-            f"{registration.type} {registration.name!r} reads an existing resource ({id_}); the local engine "
+            f"{registration.type} {registration.name!r} reads an existing resource ({id_}), but the local engine "
             "knows only what it deployed. Deploy this stack with the Pulumi CLI (--engine pulumi)."
         )
 
     def invoke(self, token: str) -> None:
         """Refuse a function of a provider."""
         raise pulumi.RunError(
-            f"the program calls the provider function {token}; the local engine runs no provider. "
-            "Deploy this stack with the Pulumi CLI (--engine pulumi)."
+            f"the program calls the provider function {token}, but the local engine runs no providers. Deploy this "
+            "stack with the Pulumi CLI (--engine pulumi)."
         )
 
     # Inside
@@ -130,30 +130,32 @@ class ResourceGraph:
         if not registration.custom:
             return ""
         if registration.type.startswith(CHARTS):
-            return "planned only: the local engine installs no charts"
+            return "planned only: the local engine does not install charts"
         if registration.type != KUBERNETES_PROVIDER and registration.package != KUBERNETES:
             return "planned only: the local engine has no provider for it"
         for urn in (registration.provider, *registration.dependencies):
             node = self.nodes.get(urn)
             if node and node.pending:
                 return f"waits for {urn_name(urn)} ({node.registration.type})"
-        return "waits for values that are not known yet" if has_unknown(registration.inputs) else ""
+        return "waits for values that are not yet known" if has_unknown(registration.inputs) else ""
 
     def _refuse(self, registration: Registration) -> None:
         what = f"{registration.type} {registration.name!r}"
         if registration.remote:
             raise pulumi.RunError(
-                f"{what} is a remote component: its children are made by a provider plugin, which the local "
-                "engine does not run. Use plain resources instead, or the Pulumi CLI (--engine pulumi)."
+                f"{what} is a remote component, whose children are created by a provider plugin; the local engine "
+                "does not run plugins. Use plain resources instead, or the Pulumi CLI (--engine pulumi)."
             )
         if registration.import_id:
-            raise pulumi.RunError(f"{what} asks to import {registration.import_id!r}; only the Pulumi CLI imports.")
+            raise pulumi.RunError(
+                f"{what} imports {registration.import_id!r}, which only the Pulumi CLI (--engine pulumi) can do."
+            )
         if not registration.custom or registration.is_provider:
             return
         if not registration.provider and self._default_refused(registration.package):
             raise pulumi.RunError(
-                f"{what} has no explicit provider, and default providers are disabled: pass "
-                f"opts=ResourceOptions(provider=...) to it or to a parent."
+                f"{what} has no explicit provider, and default providers are disabled; pass "
+                "opts=ResourceOptions(provider=...) to it or to a parent."
             )
         if registration.is_object:
             _check_object(what, registration.inputs)
@@ -170,7 +172,7 @@ def _check_object(what: str, inputs: Mapping[str, Any]) -> None:
         ("metadata.name", meta.get("name") if isinstance(meta, dict) else None),
     ):
         if not value:
-            raise pulumi.RunError(f"{what} has no {path}; the local engine does not make names up, so write it down.")
+            raise pulumi.RunError(f"{what} has no {path}. The local engine does not generate names; set one.")
 
 
 def _sealed_secret(registration: Registration) -> Mapping[str, Any]:

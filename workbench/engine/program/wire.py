@@ -85,4 +85,4 @@ def _special(fields: Mapping[str, Any]) -> Any:  # noqa: ANN401
         return Secret(_value(fields["value"]))
     if signature == _RESOURCE:
         return fields["id"].string_value if "id" in fields else fields["urn"].string_value
-    raise pulumi.RunError("assets and archives cannot be used as inputs here; pass their text instead")
+    raise pulumi.RunError("assets and archives cannot be used as inputs here; pass their content as a string instead")

@@ -96,7 +96,7 @@ def problems(types: Sequence[str], count: int, image: str) -> Iterator[tuple[str
     if any(node.accelerators for node in known):
         yield (
             "system_instance_types",
-            "system pods need no accelerators; name general purpose types, such as m7i.large",
+            "system pods do not need accelerators; use general-purpose types, such as m7i.large",
         )
     if not types:
         yield "system_instance_types", "name at least one, such as m7i.large"

@@ -23,7 +23,7 @@ def workload_kind(asked: Asked, options: Options, findings: Findings) -> str:
 
 
 def _needs_lws(reason: str, findings: Findings) -> Unrenderable:
-    return findings.fail("spec", f"{reason} needs a LeaderWorkerSet; set workload to 'auto' or 'lws'")
+    return findings.fail("spec", f"{reason} requires a LeaderWorkerSet; set workload to 'auto' or 'lws'")
 
 
 def _replicas(asked: Asked) -> Object:

@@ -68,7 +68,7 @@ class Line:
         """Let the server listen where its Service and its probes ask."""
         other = self.written("--port")
         if other:
-            reason = f"{other} moves the server away from port {port} of its Service and probes"
+            reason = f"{other} makes the server listen on another port than its Service and probes use ({port})"
             self._serving.findings.error(EXTRA, f"{reason}; remove it and set containerPort")
         self.args += ("--port", str(port))
 
@@ -106,13 +106,15 @@ class Line:
         if engine is not None and engine.name == self._serving.runtime:
             self._serving.findings.error(path, reason)
         else:
-            self._serving.findings.warn(path, f"{reason}, unless this image is built otherwise")
+            self._serving.findings.warn(path, f"{reason}, unless this image is built differently")
 
     def _check_known(self, flag: str, path: str) -> Flag | None:
         """Return the flag as the version has it; None after reporting one that the version does not know."""
         right = self._flag(self._right(flag))
         if right is not None and not right.span.is_in(self._version):
-            self.refuse(path, f"{right.name} is not known to {self._image()}; take a newer one or remove the field")
+            self.refuse(
+                path, f"{self._image()} does not support {right.name}; use a newer image, or remove the field"
+            )
             return None
         return right
 
@@ -122,9 +124,9 @@ class Line:
         if form.type != ENUM or (choice.span.is_in(self._version) if choice else form.open):
             return
         instead = successor_of(value) or f"one of {', '.join(form.allowed(self._version))}"
-        reason = f"{value!r} is no value of {right.name} in {self._image()}; use {instead}"
+        reason = f"{right.name} of {self._image()} does not accept {value!r}; use {instead}"
         if custom or form.open:
-            self._serving.findings.warn(path, f"{reason}, unless this image is built otherwise")
+            self._serving.findings.warn(path, f"{reason}, unless this image is built differently")
         else:
             self.refuse(path, reason)
 
@@ -132,8 +134,8 @@ class Line:
         other = self.written(flag)
         # What a server refuses to take twice is found among the extra arguments.
         if other and self._table.style != CLAP:
-            where = f"{other} here" if path == EXTRA else f"{EXTRA} has {other}, which"
-            self._serving.findings.warn(path, f"{where} comes last and wins over {flag}; remove one of the two")
+            where = f"{other} here" if path == EXTRA else f"{EXTRA} contains {other}, which"
+            self._serving.findings.warn(path, f"{where} comes last and overrides {flag}; remove one of the two")
 
     def _names(self, flag: str) -> tuple[str, ...]:
         """Return every spelling of a flag, and of what the version has in its place."""

@@ -38,7 +38,7 @@ def _add_model(serving: Serving, line: Line) -> None:
     if serving.model_path:
         line.args += ("--model", serving.model_path)
         if other:
-            reason = f"{other} loads another model than the one of spec.modelRef; remove it"
+            reason = f"{other} loads a different model than spec.modelRef; remove it"
             serving.findings.warn(EXTRA, reason)
     elif other or named & set(_MODEL_ENV):
         # An argument wins over its variable, an empty one too.
@@ -63,7 +63,7 @@ def _add_rope_scaling(serving: Serving, line: Line) -> None:
     if rope is None:
         return
     if line.written("--rope-scaling"):
-        reason = f"is left out: {EXTRA} has --rope-scaling; remove one of the two"
+        reason = f"is omitted, because {EXTRA} contains --rope-scaling; remove one of the two"
         serving.findings.warn("spec.ropeScaling", reason)
         return
     line.add("--rope-scaling", rope.type, "spec.ropeScaling.type")
@@ -74,7 +74,9 @@ def _add_rope_scaling(serving: Serving, line: Line) -> None:
 def _add_slots(serving: Serving, line: Line) -> None:
     slots, other = serving.service.spec.parallel_slots, line.written("--parallel")
     if slots is not None and other:
-        serving.findings.warn("spec.parallelSlots", f"is left out: {EXTRA} has {other}; remove one of the two")
+        serving.findings.warn(
+            "spec.parallelSlots", f"is omitted, because {EXTRA} contains {other}; remove one of the two"
+        )
     else:
         line.add("--parallel", slots, "spec.parallelSlots")
 
@@ -83,7 +85,7 @@ def _add_flash_attention(serving: Serving, line: Line) -> None:
     """Add flash attention: on where there is a GPU, off wherever the server would otherwise decide by itself."""
     wanted, path = serving.service.spec.flash_attention, "spec.flashAttention"
     if wanted and serving.gpus < 1:
-        reason = "is for GPUs, and the pod asks for none: the server decides; set resources.gpu or remove it"
+        reason = "requires a GPU, but the pod requests none, so the server decides; set resources.gpu, or remove it"
         serving.findings.warn(path, reason)
     elif wanted is not None:
         line.add("--flash-attn", "on" if wanted else "off", path)
@@ -103,13 +105,15 @@ def _add_cache_types(serving: Serving, line: Line) -> None:
         ("V", spec.cache_type_v, spec.cache_type_custom_v),
     ):
         if listed and custom:
-            reason = f"has no effect: cacheTypeCustom{side} wins; remove one of the two"
+            reason = f"has no effect: cacheTypeCustom{side} takes precedence; remove one of the two"
             serving.findings.warn(f"spec.cacheType{side}", reason)
         path = f"spec.cacheType{'Custom' if custom else ''}{side}"
         line.add(f"--cache-type-{side.lower()}", custom or listed, path, custom=bool(custom))
     quantized = None if spec.cache_type_custom_v else spec.cache_type_v
     if quantized and quantized not in _WHOLE_TYPES and _flash_attention_is_off(serving, line):
-        line.refuse("spec.cacheTypeV", f"{quantized} needs flash attention, which is off; set flashAttention: true")
+        line.refuse(
+            "spec.cacheTypeV", f"{quantized} requires flash attention, which is off; set flashAttention: true"
+        )
 
 
 def _flash_attention_is_off(serving: Serving, line: Line) -> bool:
@@ -129,7 +133,9 @@ def _add_offloading(serving: Serving, line: Line) -> None:
     line.switch("--no-kv-offload", "spec.noKvOffload", on=spec.no_kv_offload)
     line.each("--override-tensor", spec.tensor_overrides)
     if spec.moe_cpu_offload and layers:
-        reason = "has no effect beside moeCPUOffload, which keeps the experts of all layers on the CPU; remove one"
+        reason = (
+            "has no effect together with moeCPUOffload, which keeps the experts of all layers on the CPU; remove one"
+        )
         serving.findings.warn("spec.moeCPULayers", reason)
     _check_host_memory(serving)
 
@@ -140,7 +146,7 @@ def _check_host_memory(serving: Serving) -> None:
         return
     for name, wanted in (("moeCPUOffload", spec.moe_cpu_offload), ("noKvOffload", spec.no_kv_offload)):
         if wanted:
-            reason = "needs memory of the host, and the pod requests none; set resources.hostMemory"
+            reason = "uses host memory, but the pod does not request any; set resources.hostMemory"
             serving.findings.warn(f"spec.{name}", reason)
 
 

@@ -20,7 +20,10 @@ def personaplex_args(serving: Serving) -> list[str]:
     args = ["--ssl", _CERTIFICATES]
     if config.quantize4_bit:
         args.append("--quantize-4bit")
-        reason = "needs an image whose server has --quantize-4bit, as NVIDIA's own has not; make sure of it"
+        reason = (
+            "requires an image whose server supports --quantize-4bit, which NVIDIA's own does not; make sure that "
+            "yours does"
+        )
         serving.findings.warn(f"{_CONFIG}.quantize4Bit", reason)
     if config.cpu_offload:
         args.append("--cpu-offload")

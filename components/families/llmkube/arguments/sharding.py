@@ -26,7 +26,7 @@ def add_sharding(serving: Serving, line: Line) -> None:
     line.add("--n-gpu-layers", _layers(serving), EXTRA)
     if serving.gpus == 1:
         if gpu.sharding and gpu.sharding.layer_split:
-            reason = "sharding.layerSplit has no effect on one GPU; set hardware.gpu.count, or remove it"
+            reason = "sharding.layerSplit has no effect with one GPU; increase hardware.gpu.count, or remove it"
             serving.findings.warn(MODEL, f"{_of(serving)}: {reason}")
         return
     mode = _MODES.get(gpu.sharding.strategy, "layer") if gpu.sharding else "layer"
@@ -36,7 +36,7 @@ def add_sharding(serving: Serving, line: Line) -> None:
     else:
         serving.findings.warn(
             MODEL,
-            f"{_of(serving)}: sharding.strategy none uses one of {serving.gpus} GPUs; take layer",
+            f"{_of(serving)}: sharding.strategy none uses only one of {serving.gpus} GPUs; use layer",
         )
 
 
@@ -46,8 +46,8 @@ def _layers(serving: Serving) -> int:
     if layers == 0:
         serving.findings.warn(
             MODEL,
-            f"{_of(serving)}: hardware.gpu.layers 0 keeps every layer off the {serving.gpus} GPUs that the pod gets; "
-            "set -1 for all layers, or ask for no GPU",
+            f"{_of(serving)}: hardware.gpu.layers 0 puts no layer on the {serving.gpus} GPUs of the pod; set -1 for "
+            "all layers, or request no GPU",
         )
     return ALL_LAYERS if layers is None or layers < 0 else layers
 
@@ -62,8 +62,8 @@ def _shares(serving: Serving) -> list[int]:
     if len(sizes) != serving.gpus or not all(sizes):
         serving.findings.warn(
             MODEL,
-            f"{_of(serving)}: sharding.layerSplit must have {serving.gpus} entries such as '0-19', one a GPU, found "
-            f"{', '.join(map(repr, entries))}; every GPU gets an equal share until it is corrected",
+            f"{_of(serving)}: sharding.layerSplit must have {serving.gpus} entries such as '0-19', one per GPU, "
+            f"found {', '.join(map(repr, entries))}; until it is corrected, every GPU gets an equal share",
         )
         return [1] * serving.gpus
     return [size // math.gcd(*sizes) for size in sizes]

@@ -20,12 +20,10 @@ def add_speculative(serving: Serving, line: Line) -> None:
         return
     if not speculative.enabled:
         if speculative.model and speculative.enabled is None:
-            serving.findings.warn(
-                f"{_PATH}.model", "has no effect until enabled: true is set; set it, or remove this"
-            )
+            serving.findings.warn(f"{_PATH}.model", "has no effect without enabled: true; set it, or remove this")
         return
     if not speculative.model:
-        reason = "speculative decoding is left out without a draft; name a Model of this namespace"
+        reason = "speculative decoding is omitted, because there is no draft; name a Model in this namespace"
         serving.findings.warn(f"{_PATH}.model", reason)
         return
     draft = _draft(serving, speculative.model)
@@ -57,8 +55,8 @@ def _draft(serving: Serving, name: str) -> str | None:
         return source.removeprefix("file://")
     serving.findings.error(
         path,
-        f"Model {name!r} comes from {source!r}, and only the served Model is fetched into the pod; use a repository "
-        "of the Hugging Face hub such as org/name, or a path in the image",
+        f"Model {name!r} comes from {source!r}, but only the served Model is fetched into the pod; use a Hugging "
+        "Face repository such as org/name, or a path in the image",
     )
     return None
 

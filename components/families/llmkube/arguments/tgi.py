@@ -39,21 +39,23 @@ def _model(serving: Serving) -> str:
     """Return what the server loads: the file that is mounted, else a path in the image or a repository."""
     source = serving.model.spec.source
     if not serving.model_path and source.startswith(("http://", "https://")):
-        reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, and tgi loads no address"
-        serving.findings.error("spec.modelRef", f"{reason}; name a repository such as org/name, a claim or a path")
+        reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, but tgi cannot load a URL"
+        serving.findings.error("spec.modelRef", f"{reason}; use a repository such as org/name, a claim or a path")
     return serving.model_path or source.removeprefix("file://")
 
 
 def _check(serving: Serving, config: TGIConfig) -> None:
     findings = serving.findings
     if config.dtype and config.quantize in _WITHOUT_DTYPE:
-        reason = f"cannot be set together with quantize {config.quantize}: the server stops; remove one of the two"
+        reason = (
+            f"cannot be combined with quantize {config.quantize}, with which the server exits; remove one of the two"
+        )
         findings.error(f"{_CONFIG}.dtype", reason)
     longest, total = config.max_input_length, config.max_total_tokens
     for field, length in (("maxInputLength", longest), ("maxTotalTokens", total)):
         if length is not None and length < 1:
-            reason = f"must be a number of tokens from 1, found {length}; remove it to take the server's own"
+            reason = f"must be at least 1 token, found {length}; remove it to use the server's default"
             findings.error(f"{_CONFIG}.{field}", reason)
     if longest is not None and total is not None and longest >= total:
-        reason = f"must be below maxTotalTokens, which counts the answer too, found {longest} and {total}"
+        reason = f"must be below maxTotalTokens, which includes the answer, found {longest} and {total}"
         findings.error(f"{_CONFIG}.maxInputLength", f"{reason}; lower it, or raise maxTotalTokens")

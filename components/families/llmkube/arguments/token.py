@@ -12,5 +12,5 @@ def token_env(serving: Serving, name: str, secret: Mapping[str, Any] | None, pat
     if secret is None:
         return []
     if not secret.get("name"):
-        serving.findings.error(f"{path}.name", "must name a Secret of this namespace, found none; set it")
+        serving.findings.error(f"{path}.name", "must name a Secret in this namespace, found none; set it")
     return [{"name": name, "valueFrom": {"secretKeyRef": dict(secret)}}]

@@ -14,7 +14,7 @@ def report_unread(serving: Serving) -> None:
         other = reading.instead.get(serving.runtime)
         remedy = f"use {other} instead" if other else "remove it"
         readers = " and ".join(reading.runtimes)
-        reason = f"has no effect: runtime {serving.runtime} does not read it, {readers} would; {remedy}"
+        reason = f"has no effect: runtime {serving.runtime} does not read it, only {readers} would; {remedy}"
         serving.findings.warn(f"spec.{name}", reason)
     if serving.runtime != "llamacpp":
         _report_model(serving)
@@ -28,5 +28,5 @@ def _report_model(serving: Serving) -> None:
             serving.findings.warn(
                 "spec.modelRef",
                 f"hardware.gpu.{name} of Model {serving.model.metadata.name!r} has no effect: runtime "
-                f"{serving.runtime} does not read it, llamacpp would; remove it there",
+                f"{serving.runtime} does not read it, only llamacpp would; remove it there",
             )

@@ -24,7 +24,9 @@ def vllm_args(serving: Serving) -> list[str]:
     _derive_tensor_parallelism(serving, line)
     other = line.written("--max-num-seqs")
     if spec.parallel_slots is not None and other:
-        serving.findings.warn("spec.parallelSlots", f"is left out: {EXTRA} has {other}; remove one of the two")
+        serving.findings.warn(
+            "spec.parallelSlots", f"is omitted, because {EXTRA} contains {other}; remove one of the two"
+        )
     else:
         line.add("--max-num-seqs", spec.parallel_slots, "spec.parallelSlots")
     return line.finish()
@@ -47,7 +49,7 @@ def _model(serving: Serving) -> str:
     source = serving.model.spec.source
     skipped = serving.service.spec.skip_model_init and not serving.model_path
     if skipped and source.startswith(("http://", "https://")):
-        reason = f"vllm loads no address, and nothing fetches {source!r} of Model {serving.model.metadata.name!r}"
+        reason = f"vllm cannot load a URL, and nothing fetches {source!r} of Model {serving.model.metadata.name!r}"
         serving.findings.error("spec.skipModelInit", f"{reason}; remove skipModelInit")
     return serving.model_path or source.removeprefix("file://")
 
@@ -78,7 +80,7 @@ def _warn_still_on(serving: Serving, line: Line, flag: str, path: str) -> None:
     """Tell that false is vLLM's own default, as the contract says, and that this default is on."""
     off = f"--no-{flag.removeprefix('--')}"
     if line.written(off) != off:
-        reason = f"false leaves vLLM's default, and that is on in this version; add {off} to {EXTRA} to turn it off"
+        reason = f"false keeps vLLM's default, which is on in this version; add {off} to {EXTRA} to turn it off"
         serving.findings.warn(path, reason)
 
 
@@ -88,14 +90,16 @@ def _add_tensor_parallelism(serving: Serving, line: Line, size: int | None) -> N
         return
     if size < 1:
         serving.findings.error(
-            path, f"must be from 1 to the GPUs of a pod, found {size}; remove it to use all of them"
+            path, f"must be between 1 and the number of GPUs of a pod, found {size}; remove it to use all GPUs"
         )
     elif size > max(serving.gpus, 1):
         serving.findings.error(
-            path, f"is {size}, and a pod has {serving.gpus} GPUs; ask for more GPUs in the Model, or lower it"
+            path, f"is {size}, but a pod has only {serving.gpus} GPUs; request more GPUs in the Model, or lower it"
         )
     elif size < serving.gpus and line.written(*_OTHER_SPLITS) is None:
-        reason = f"uses {size} of the {serving.gpus} GPUs of a pod, the others are idle; remove it to use all of them"
+        reason = (
+            f"uses {size} of the {serving.gpus} GPUs of a pod, and the others stay idle; remove it to use all of them"
+        )
         serving.findings.warn(path, reason)
     if size > 1:
         line.add(_TENSOR, size, path)
@@ -111,7 +115,7 @@ def _derive_tensor_parallelism(serving: Serving, line: Line) -> None:
 
 def _check_length(serving: Serving, length: int | None) -> None:
     if length is not None and length < 1 and length != _AUTO_LENGTH:
-        reason = f"must be a number of tokens from 1, found {length}; remove it to take the model's own"
+        reason = f"must be at least 1 token, found {length}; remove it to use the model's default"
         serving.findings.error(f"{_CONFIG}.maxModelLen", reason)
 
 
@@ -120,7 +124,7 @@ def _add_cache_dtype(serving: Serving, line: Line, config: VLLMConfig) -> None:
     listed, custom = config.kv_cache_dtype, config.kv_cache_custom_dtype
     if custom:
         if listed != "auto":
-            reason = "has no effect: kvCacheCustomDtype wins; remove one of the two"
+            reason = "has no effect: kvCacheCustomDtype takes precedence; remove one of the two"
             serving.findings.warn(f"{_CONFIG}.kvCacheDtype", reason)
         line.add("--kv-cache-dtype", custom, f"{_CONFIG}.kvCacheCustomDtype", custom=True)
     elif listed != "auto":
@@ -133,7 +137,10 @@ def _add_gpu_memory(serving: Serving, line: Line, config: VLLMConfig) -> None:
         ("--gpu-memory-utilization", "gpuMemoryUtilization", config.gpu_memory_utilization),
     ):
         if value is not None and serving.gpus < 1:
-            reason = "is left out: the pod asks for no GPU; set hardware.gpu.count in the Model, or remove it"
+            reason = (
+                "is omitted, because the pod does not request a GPU; set hardware.gpu.count in the Model, or "
+                "remove it"
+            )
             serving.findings.warn(f"{_CONFIG}.{field}", reason)
         else:
             line.add(flag, value, f"{_CONFIG}.{field}")

@@ -48,7 +48,7 @@ def _unquoted(value: Json) -> str:
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z", re.ASCII)
 
 Decimals = Annotated[
-    str, *_text(r"^[0-9]+(\.[0-9]+)?$", _DECIMAL.pattern, "a number without sign in quotes, such as '2' or '1.5'")
+    str, *_text(r"^[0-9]+(\.[0-9]+)?$", _DECIMAL.pattern, "an unsigned number in quotes, such as '2' or '1.5'")
 ]
 """A factor written as text."""
 
@@ -60,8 +60,8 @@ Source = Annotated[
     *_text(
         r"^(https?|file|pvc)://.*|^/[^\s]+$|^[a-zA-Z0-9][\w\-\.\/]+$",
         r"(https?|file|pvc)://|/[^\t\n\f\r ]+\Z|[a-zA-Z0-9][\w\-./]+\Z",
-        "an http://, https://, file:// or pvc:// address, an absolute path without blanks, "
-        "or a repository id such as org/name",
+        "an http://, https://, file:// or pvc:// URL, an absolute path without whitespace, or a repository ID such "
+        "as org/name",
     ),
 ]
 """Where weights come from."""

@@ -113,7 +113,7 @@ def test_bad_sources(source: str) -> None:
     ((path, reason),) = problems(REPOSITORY, {"spec/source": source})
     assert path == "spec/source"
     assert reason.startswith(
-        "must be an http://, https://, file:// or pvc:// address, an absolute path without blanks"
+        "must be an http://, https://, file:// or pvc:// URL, an absolute path without whitespace"
     )
     assert "found " in reason
 
@@ -163,9 +163,9 @@ BAD: list[tuple[int, dict[str, Any], str, str]] = [
     (LLAMACPP, {f"{ROPE}/type": REMOVED}, f"{ROPE}/type", "is required"),
     (LLAMACPP, {f"{ROPE}/type": "dynamic"}, f"{ROPE}/type", "'linear', 'yarn' or 'longrope'"),
     (LLAMACPP, {f"{ROPE}/factor": 2.0}, f"{ROPE}/factor", "must be a string, found 2.0; put it in quotes"),
-    (LLAMACPP, {f"{ROPE}/factor": "-2"}, f"{ROPE}/factor", "must be a number without sign in quotes, such as '2' or '1.5', found \"-2\""),
+    (LLAMACPP, {f"{ROPE}/factor": "-2"}, f"{ROPE}/factor", "must be an unsigned number in quotes, such as '2' or '1.5', found \"-2\""),
     (LLAMACPP, {f"{ROPE}/factor": "2."}, f"{ROPE}/factor", "found \"2.\""),
-    (LLAMACPP, {f"{ROPE}/factor": "2\n"}, f"{ROPE}/factor", "must be a number without sign"),
+    (LLAMACPP, {f"{ROPE}/factor": "2\n"}, f"{ROPE}/factor", "must be an unsigned number"),
     (LLAMACPP, {f"{ROPE}/originalContext": 127}, f"{ROPE}/originalContext", "must be at least 128"),
     (LLAMACPP, {"spec/env/0/valueForm": {}}, "spec/env/0/valueForm", "did you mean 'valueFrom'?"),
     (VLLM, {f"{VLLM_}/gpuMemoryUtilization": 1}, f"{VLLM_}/gpuMemoryUtilization", "must be at most 0.99, found 1"),
