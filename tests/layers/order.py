@@ -3,7 +3,15 @@
 import ast
 from collections.abc import Iterator
 
-from tests.layers.modules import Module
+from tests.layers.modules import ROOT, Module
+
+_FOLDERS = sorted(path.parent for path in (ROOT / "components/families").glob("*/family.py"))
+FAMILIES = tuple(f"components.families.{folder.name}" for folder in _FOLDERS)
+_COMPONENTS = tuple(
+    f"components.families.{folder.name}.components" for folder in _FOLDERS if (folder / "components").is_dir()
+)
+OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("args", "rules", "types"))
+"""LeaderWorkerSet is a workload of the waist too: other families take its template into their types."""
 
 ORDER: tuple[tuple[str, ...], ...] = (
     ("components.lazy",),
@@ -13,21 +21,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("components.nodes.instances",),
     ("components.engines",),
     ("components.fleet",),
-    # What a family is. LeaderWorkerSet is a workload of the waist too: others take its template into their types.
-    (
-        "components.families.family",
-        "components.families.leaderworkerset.rules components.families.leaderworkerset.types"
-        " components.families.leaderworkerset.args",
-    ),
-    (
-        "components.families.llmaz",
-        "components.families.llmkube",
-        "components.families.leaderworkerset",
-        "components.nodes",
-        "components.metrics",
-        "components.front_door",
-        "components.hardening",
-    ),
+    # What a family is, and what any of them may use of another.
+    ("components.families.family", " ".join(OPEN)),
+    (*FAMILIES, "components.nodes", "components.metrics", "components.front_door", "components.hardening"),
     ("components.families",),
     ("components.aws",),
     ("components.prerequisites.charts components.prerequisites.needed components.prerequisites.prometheus",),
@@ -35,7 +31,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # What component files share; component files, with those of prerequisites first; the fleet made of them.
     ("components.serving",),
     ("components.prerequisites",),
-    ("components.families.llmaz.components", "components.families.llmkube.components", "components.aws.components"),
+    (*_COMPONENTS, "components.aws.components"),
     ("components.serving.model_fleet components.serving.fleet",),
     ("components",),
     ("stacks",),
@@ -50,9 +46,6 @@ A room is one or more prefixes of dotted names, parted by spaces; a module is in
 FIRST_WITH_PULUMI = "components.serving"
 OUTSIDE = ("pulumi", "pulumi_kubernetes", "pulumi_aws", "httpx", "requests", "socket", "subprocess", "urllib")
 """What reaches out of the process: not for rooms above the first one with Pulumi, which are tested as functions."""
-INSIDE = tuple(f"components.families.{family}" for family in ("llmaz", "llmkube", "leaderworkerset"))
-"""Families: only the list of families knows them, by their ``family`` module."""
-OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("args", "rules", "types"))
 
 _ROOMS = {prefix: (row, room) for row, rooms in enumerate(ORDER) for room in rooms for prefix in room.split()}
 
@@ -81,8 +74,8 @@ def _beside(there: int, here: int) -> str:
 
 
 def insides(module: Module) -> Iterator[str]:
-    """Yield imports from within a family by somebody else."""
-    for family in INSIDE:
+    """Yield imports from within a family by somebody else: only the list of families knows their ``family``."""
+    for family in FAMILIES:
         if within(module.name, family):
             continue
         for name in sorted(module.imports):
