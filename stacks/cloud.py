@@ -48,18 +48,18 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     after = network.endpoints if settings.network.nat_gateways == NatGateways.NONE else []
     options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
     cluster = Cluster("cluster", _cluster_args(settings, network), options)
-    made = _ModelNodes(settings, planned.cloud_groups, network, cluster, aws)
+    nodes = _ModelNodes(settings, planned.cloud_groups, network, cluster, aws)
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
-        made.prepare_karpenter()
+        nodes.prepare_karpenter()
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
-    identities = made.identities(planned.namespaces, roles)
+    identities = nodes.identities(planned.namespaces, roles)
     site = Site(
         name=settings.cluster_name,
         region=settings.region,
         vpc_id=network.vpc_id,
-        interruption_queue=made.access.queue_name if made.access else "",
+        interruption_queue=nodes.access.queue_name if nodes.access else "",
         after=(identities,),
-        nodes=made.karpenter if made.access else made.managed,
+        nodes=nodes.karpenter if nodes.access else nodes.managed,
     )
     exports = {
         "cluster": {"name": settings.cluster_name, "region": settings.region, "version": settings.cluster.version},
@@ -75,54 +75,54 @@ def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:
 
 
 def _network_args(settings: Settings) -> NetworkArgs:
-    said = settings.network
+    network = settings.network
     args: NetworkArgs = {
         "cluster_name": settings.cluster_name,
         "region": settings.region,
-        "interface_endpoints": said.interface_endpoints,
+        "interface_endpoints": network.interface_endpoints,
         "tags": settings.tags,
     }
-    if said.cidr:
-        args["cidr"] = said.cidr
-    if said.vpc_id:
-        args["vpc_id"] = said.vpc_id
-        args["private_subnets"] = said.private_subnets
-        args["public_subnets"] = said.public_subnets
+    if network.cidr:
+        args["cidr"] = network.cidr
+    if network.vpc_id:
+        args["vpc_id"] = network.vpc_id
+        args["private_subnets"] = network.private_subnets
+        args["public_subnets"] = network.public_subnets
         return args
-    args["zones"] = said.zones
-    args["nat_gateways"] = said.nat_gateways
+    args["zones"] = network.zones
+    args["nat_gateways"] = network.nat_gateways
     args["protect"] = settings.protect
     return args
 
 
 def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
-    said = settings.cluster
+    cluster = settings.cluster
     args: ClusterArgs = {
         "region": settings.region,
         "cluster_name": settings.cluster_name,
-        "existing": said.existing,
-        "version": said.version,
+        "existing": cluster.existing,
+        "version": cluster.version,
         "subnet_ids": network.private_subnet_ids,
-        "public_access_cidrs": said.public_access_cidrs,
-        "admin_role_arns": said.admin_role_arns,
-        "viewer_role_arns": said.viewer_role_arns,
-        "log_retention_days": said.log_retention_days,
-        "addons": said.addons,
-        "support": said.support,
-        "system_instance_types": said.system_instance_types,
-        "system_nodes": said.system_nodes,
+        "public_access_cidrs": cluster.public_access_cidrs,
+        "admin_role_arns": cluster.admin_role_arns,
+        "viewer_role_arns": cluster.viewer_role_arns,
+        "log_retention_days": cluster.log_retention_days,
+        "addons": cluster.addons,
+        "support": cluster.support,
+        "system_instance_types": cluster.system_instance_types,
+        "system_nodes": cluster.system_nodes,
         "image": settings.gpu_nodes.image,
-        "deletion_protection": said.deletion_protection,
-        "service_cidr": said.service_cidr,
+        "deletion_protection": cluster.deletion_protection,
+        "service_cidr": cluster.service_cidr,
         "protect": settings.protect,
         "tags": settings.tags,
     }
-    if said.log_types is not None:
-        args["log_types"] = said.log_types
-    if said.secrets_key_arn:
-        args["secrets_key_arn"] = said.secrets_key_arn
-    if said.node_role_arn:
-        args["node_role_arn"] = said.node_role_arn
+    if cluster.log_types is not None:
+        args["log_types"] = cluster.log_types
+    if cluster.secrets_key_arn:
+        args["secrets_key_arn"] = cluster.secrets_key_arn
+    if cluster.node_role_arn:
+        args["node_role_arn"] = cluster.node_role_arn
     return args
 
 
@@ -140,7 +140,7 @@ class _ModelNodes:
     def managed(self, _: list[pulumi.Resource]) -> list[pulumi.Resource]:
         """Register managed node groups: they need nothing but the cluster."""
         cluster, settings = self.cluster, self.settings
-        made = GpuNodeGroups(
+        groups = GpuNodeGroups(
             "nodes",
             {
                 "groups": self.groups,
@@ -160,7 +160,7 @@ class _ModelNodes:
             },
             pulumi.ResourceOptions(providers=[self.aws], depends_on=cluster.ready),
         )
-        return list(made.groups.values())
+        return list(groups.groups.values())
 
     def prepare_karpenter(self) -> None:
         """Register what Karpenter needs in AWS."""
@@ -179,7 +179,7 @@ class _ModelNodes:
         """Register Karpenter's pools, after Karpenter itself where it is installed here."""
         cluster, settings, access = self.cluster, self.settings, self.access
         assert access is not None  # noqa: S101  prepare_karpenter has been called
-        made = KarpenterPools(
+        pools = KarpenterPools(
             "nodes",
             {
                 "groups": self.groups,
@@ -192,7 +192,7 @@ class _ModelNodes:
             },
             pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=after),
         )
-        return list(made.pools.values())
+        return list(pools.pools.values())
 
     def identities(self, namespaces: Sequence[str], controllers: list[str]) -> Identities:
         """Register the identities of the controllers, and of the models' pods where they read buckets."""

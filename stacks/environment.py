@@ -36,11 +36,11 @@ def deploy(settings: Settings) -> None:
 
 def _tell(problems: Iterable[Problem]) -> None:
     """Warn of what works but hardly as meant, and refuse what cannot work."""
-    listed = list(problems)
-    for problem in listed:
+    problems = list(problems)
+    for problem in problems:
         if not problem.is_error:
             pulumi.log.warn(str(problem))
-    lines = [str(problem) for problem in errors(listed)]
+    lines = [str(problem) for problem in errors(problems)]
     if lines:
         count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"
         raise pulumi.RunError("\n".join([count, *lines]))

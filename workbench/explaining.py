@@ -62,11 +62,11 @@ def _show(rows: "Sequence[ExplainedField]", *, whole: bool) -> None:
 
     table = Table("field", "value", "became", box=None)
     for row in rows:
-        shown = list(row.became) if whole else [_cut(text) for text in row.became[:_MOST]]
+        shown = list(row.became) if whole else [_shortened(text) for text in row.became[:_MOST]]
         if len(row.became) > len(shown):
             shown.append(f"and {len(row.became) - len(shown)} more (--all)")
         value = str(row.value)
-        table.add_row(row.path, value if whole else _cut(value), "\n".join(shown) or "no effect here")
+        table.add_row(row.path, value if whole else _shortened(value), "\n".join(shown) or "no effect here")
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 10_000 if whole else 240
@@ -85,6 +85,6 @@ def _named(name: str, resources: "Sequence[Loaded]") -> "list[Loaded]":
     return found
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."

@@ -120,8 +120,8 @@ def _execute(plugin: Json) -> Json:
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
         status = json.loads(done.stdout)["status"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-        said = getattr(error, "stderr", None) or error
-        raise WorkbenchError(f"the kubeconfig's credential plugin `{' '.join(command)}` failed: {said}") from None
+        output = getattr(error, "stderr", None) or error
+        raise WorkbenchError(f"the kubeconfig's credential plugin `{' '.join(command)}` failed: {output}") from None
     return {
         "token": status.get("token"),
         "client-certificate-data": _encoded(status.get("clientCertificateData")),

@@ -230,12 +230,12 @@ def _status(first: str, *, asking: bool = False) -> Iterator[Callable[[str], Non
 
 def _now_and_then(stream: IO[str]) -> Callable[[str], None]:
     """Return a progress function for logs: a line when nothing was heard for a while."""
-    said = time.monotonic()
+    written = time.monotonic()
 
     def progress(text: str) -> None:
-        nonlocal said
-        if time.monotonic() - said > _QUIET_SECONDS:
-            said = time.monotonic()
+        nonlocal written
+        if time.monotonic() - written > _QUIET_SECONDS:
+            written = time.monotonic()
             stream.write(text + "\n")
             stream.flush()
 

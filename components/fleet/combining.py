@@ -14,15 +14,15 @@ from .workloads import Workload
 
 def shared_items(rendered: Iterable[Rendered]) -> tuple[Rendered, ...]:
     """Make each object that several resources share once, whoever asks for it first."""
-    made: dict[tuple[str, str, str], tuple[Object, Rendered]] = {}
+    shared: dict[tuple[str, str, str], tuple[Object, Rendered]] = {}
     for item in rendered:
         for body in item.shared:
             kind, namespace, name = key_of(body)
-            made.setdefault((namespace, kind, name), (body, item))
+            shared.setdefault((namespace, kind, name), (body, item))
     # A copy of the source: who looks for the item of a resource by its source shall not find these.
     return tuple(
         Rendered(replace(item.source), kind, name, namespace, others=(body,))
-        for (namespace, kind, name), (body, item) in sorted(made.items(), key=lambda entry: entry[0])
+        for (namespace, kind, name), (body, item) in sorted(shared.items(), key=lambda entry: entry[0])
     )
 
 
@@ -31,10 +31,10 @@ def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rend
     makers: dict[Key, Rendered] = {}
     problems, unique = [], []
     for item in rendered:
-        made = list(_made(item))
-        taken = next((key for key in made if key in makers), None)
+        keys = list(_keys_of(item))
+        taken = next((key for key in keys if key in makers), None)
         if taken is None:
-            makers.update(dict.fromkeys(made, item))
+            makers.update(dict.fromkeys(keys, item))
             unique.append(item)
             continue
         reason = f"{taken[0]} {taken[2]!r} is also generated for {makers[taken].source.where}; rename one of the two"
@@ -42,7 +42,7 @@ def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rend
     return problems, tuple(unique)
 
 
-def _made(item: Rendered) -> Iterable[Key]:
+def _keys_of(item: Rendered) -> Iterable[Key]:
     """Return what is made for a resource, be it here or by a controller."""
     keys = [(body["kind"], item.namespace, str(body["metadata"]["name"])) for body in item.objects]
     yield from keys
@@ -58,14 +58,14 @@ def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tup
 
     What aims at nothing, or at what another autoscaler moves already, is reported.
     """
-    listed = list(rendered)
-    owners = {_identity(workload): item for item in listed for workload in item.workloads}
+    items = list(rendered)
+    owners = {_identity(workload): item for item in items for workload in item.workloads}
     scalers: dict[Key, tuple[Rendered, Autoscaler]] = {
-        scaler.aim: (item, scaler) for item in listed for scaler in item.autoscalers if owners.get(scaler.aim) is item
+        scaler.aim: (item, scaler) for item in items for scaler in item.autoscalers if owners.get(scaler.aim) is item
     }
     problems: list[Problem] = []
     added: dict[Key, Autoscaler] = {}
-    for item in listed:
+    for item in items:
         for scaler in item.autoscalers:
             if owners.get(scaler.aim) is item:
                 continue
@@ -76,7 +76,7 @@ def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tup
             else:
                 scalers[scaler.aim] = item, scaler
                 added[scaler.aim] = scaler
-    return problems, tuple(_moved(item, added) for item in listed)
+    return problems, tuple(_moved(item, added) for item in items)
 
 
 def _identity(workload: Workload) -> Key:

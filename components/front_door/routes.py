@@ -122,17 +122,17 @@ def _rule(model: str, endpoints: list[Endpoint], door: Door) -> Object:
 
 def _references(endpoints: list[Endpoint], door: Door) -> list[Object]:
     """Return references to the backends of a model; several share the requests by their replicas."""
-    listed = [
+    backends = [
         (each, backend, name)
         for each in endpoints
         for backend, name in zip(each.backends, backend_names(each), strict=True)
     ]
     # All at rest without a pod: weights of 0 only would refuse requests even once one is started.
-    none_runs = not any(backend.share for _, backend, _ in listed)
+    none_runs = not any(backend.share for _, backend, _ in backends)
     references: list[Object] = []
-    for each, backend, name in listed:
+    for each, backend, name in backends:
         elsewhere = {"namespace": each.namespace} if each.namespace != door.namespace else {}
-        weight = {"weight": 1 if none_runs else backend.share} if len(listed) > 1 else {}
+        weight = {"weight": 1 if none_runs else backend.share} if len(backends) > 1 else {}
         references.append({"name": name, **elsewhere, **weight})
     return references
 

@@ -74,8 +74,8 @@ def alerts(fleet: Fleet, settings: AlertSettings = DEFAULTS) -> list[Object]:
         "workloads": _one_of(names),
         "pods": f"({_one_of(names)})-.*",
     }
-    made = (_alert(row, asked, words, settings) for row in alert_rows() if row["name"] not in settings.left_out)
-    return [rule for rule in made if rule]
+    rules = (_alert(row, asked, words, settings) for row in alert_rows() if row["name"] not in settings.left_out)
+    return [rule for rule in rules if rule]
 
 
 def _alert(

@@ -124,9 +124,9 @@ def _slots(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) ->
     written = serving.line.value_of(*slots.flags)
     count = int(written) if written and written.isdecimal() else slots.default
     if value >= count:
-        said = f"{slots.flags[0]} {count}" if written else f"{count} without {slots.flags[0]}"
+        limit = f"{slots.flags[0]} {count}" if written else f"{count} without {slots.flags[0]}"
         reason = (
-            f"is {_plain(value)}, but a pod never has more requests in flight than slots ({said}), so it can never "
+            f"is {_plain(value)}, but a pod never has more requests in flight than slots ({limit}), so it can never "
             "trigger"
         )
         yield use.problem(

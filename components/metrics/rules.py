@@ -44,8 +44,8 @@ def adapter_rules(uses: Iterable[MetricUse], window: str, *, wva: bool) -> Objec
 
 
 def _distinct(uses: Iterable[MetricUse], rule: Callable[[MetricUse], Object | None]) -> list[Object]:
-    made = (rule(use) for use in uses)
-    by_name = {_name(found): found for found in made if found}
+    rules = (rule(use) for use in uses)
+    by_name = {_name(found): found for found in rules if found}
     return [by_name[name] for name in sorted(by_name)]
 
 

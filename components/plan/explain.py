@@ -100,12 +100,12 @@ def _became(
         yield from _alike(trial, path, value) or [f"only validated: {refused}"]
     place, name = field_path(path), trial.subject.resource.metadata.name
     own, elsewhere = (trial.kind.kind, name), f"{trial.kind.kind} {name!r}: {place.removeprefix('spec.')} "
-    told = (
+    warnings = (
         f"{p.severity}: {p.reason}"
         for p in problems
         if ((p.kind, p.name) == own and _covers(p.path, place)) or p.reason.startswith(elsewhere)
     )
-    yield from dict.fromkeys(told)
+    yield from dict.fromkeys(warnings)
 
 
 def _alike(trial: _Trial, path: Path, value: object) -> list[str]:

@@ -27,9 +27,9 @@ def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Proble
         yield Problem(environment.file, 0, "", "", "prerequisites.adapter", reason)
 
 
-def has_prometheus(listed: Iterable[Prerequisite], environment: Environment) -> bool:
+def has_prometheus(needed: Iterable[Prerequisite], environment: Environment) -> bool:
     """Tell whether PodMonitors mean anything: kinds that nobody knows would be refused."""
-    installed = environment.install and any(each.chart.name == "prometheus" for each in listed)
+    installed = environment.install and any(each.chart.name == "prometheus" for each in needed)
     return installed or "prometheus" in environment.present
 
 

@@ -77,18 +77,18 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     cloud_groups, found = _cloud(fleet, environment)
     problems += found
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet)
-    listed: tuple[Prerequisite, ...] = ()
+    needed: tuple[Prerequisite, ...] = ()
     if environment.cluster:
-        listed = prerequisites(fleet, groups, environment.cluster, _further(fleet, chain, door, environment))
-        problems += check_prerequisites(listed, environment.cluster)
-    watched = has_prometheus(listed, environment)
+        needed = prerequisites(fleet, groups, environment.cluster, _further(fleet, chain, door, environment))
+        problems += check_prerequisites(needed, environment.cluster)
+    watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment) if watched else ()
     return Plan(
         environment=environment,
         problems=tuple(problems),
         fleet=fleet,
         groups=groups,
-        prerequisites=listed,
+        prerequisites=needed,
         chain=chain,
         monitoring=monitoring,
         door=door,

@@ -101,8 +101,8 @@ class FleetSettings(Section):
     @property
     def model_account(self) -> str | None:
         """Service account of the pods; one is made where they read buckets and none is named."""
-        made = MODEL_ACCOUNT if self.model_buckets else None
-        return self.pods.service_account_name or made
+        account = MODEL_ACCOUNT if self.model_buckets else None
+        return self.pods.service_account_name or account
 
     @property
     def aws(self) -> AwsEnvironment | None:

@@ -26,11 +26,11 @@ def view(fleet: Fleet) -> dict[str, str]:
 
     Containers, variables and ports stand under their name, arguments under their flag.
     """
-    listed: dict[str, str] = {}
+    values: dict[str, str] = {}
     for item in fleet.rendered:
         for place, value in _of_resource(item):
-            listed[_unique(place, listed)] = value
-    return listed
+            values[_unique(place, values)] = value
+    return values
 
 
 def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:

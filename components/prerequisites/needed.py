@@ -86,9 +86,9 @@ class _Wanted:
     reasons: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, name: str, reason: str) -> None:
-        listed = self.reasons.setdefault(name, [])
-        if reason not in listed:
-            listed.append(reason)
+        reasons = self.reasons.setdefault(name, [])
+        if reason not in reasons:
+            reasons.append(reason)
 
 
 def prerequisites(
@@ -197,18 +197,18 @@ def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:
     )
 
 
-def check_prerequisites(listed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
+def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
     """Return what cannot be: unknown names, two owners of one thing, a Kubernetes that is too old."""
     for name in sorted(facts.present - set(charts())):
         hint = did_you_mean(name, charts())
         yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(charts())}")
-    there = {*facts.present & set(charts()), *(each.chart.name for each in listed)}
+    there = {*facts.present & set(charts()), *(each.chart.name for each in needed)}
     for thing in EXCLUSIVE:
         owners = sorted(name for name in there if thing in charts()[name].provides and _serves(name, thing, facts))
         if len(owners) > 1:
             reason = f"{' and '.join(owners)} both provide {thing}; choose one"
             yield _problem(facts, "present", reason)
-    for each in listed:
+    for each in needed:
         if _older(facts.version, each.chart.kubernetes):
             reason = f"{each.chart.name} {each.chart.version} requires Kubernetes {each.chart.kubernetes} or later"
             yield Problem(facts.file, 0, "", "", "cluster.version", f"{reason}, but the cluster runs {facts.version}")
@@ -235,6 +235,6 @@ def _problem(facts: ClusterFacts, key: str, reason: str) -> Problem:
     return Problem(facts.file, 0, "", "", f"prerequisites.{key}", reason)
 
 
-def reasons_by_name(listed: Iterable[Prerequisite]) -> Mapping[str, list[str]]:
+def reasons_by_name(needed: Iterable[Prerequisite]) -> Mapping[str, list[str]]:
     """Return, for outputs, what each prerequisite is for."""
-    return {each.chart.name: list(each.reasons) for each in listed}
+    return {each.chart.name: list(each.reasons) for each in needed}

@@ -84,10 +84,10 @@ class Arguments:
             InvalidArguments: the contract refuses it, or something was recorded; every problem is listed.
         """
         value = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
-        made, found = _checked(value, metadata["name"])
-        if made is None or self._found:
+        loaded, found = _checked(value, metadata["name"])
+        if loaded is None or self._found:
             refuse([*self._found, *found])
-        return made
+        return loaded
 
     def _problem(self, path: str, reason: str) -> Problem:
         return Problem(self._name, 0, "", "", path, reason)
@@ -120,8 +120,8 @@ def referred(value: Mapping[str, Any]) -> Loaded:
     Raises:
         InvalidArguments: its kind is unknown or the contract refuses it.
     """
-    made, found = _checked(plain(dict(value)), "a referred manifest")
-    return made or refuse(found)
+    loaded, found = _checked(plain(dict(value)), "a referred manifest")
+    return loaded or refuse(found)
 
 
 def _checked(value: dict[str, Any], name: str) -> tuple[Loaded | None, list[Problem]]:

@@ -108,7 +108,9 @@ class ModelFleet(pulumi.ComponentResource):
             NetworkPolicies, "network-policies", planned.policies, list(self._namespaces.values())
         )
         self._shared: dict[Key, pulumi.Resource] = {}
-        components = {key_of_item(item): made for item in planned.fleet.rendered if (made := self._make(item))}
+        components = {
+            key_of_item(item): component for item in planned.fleet.rendered if (component := self._make(item))
+        }
         self._set(Monitoring, "monitoring", planned.monitoring, self._after(["prometheus"]))
         charts = charts_for(planned.door, planned.environment)
         door = self._set(FrontDoor, "front-door", planned.door.objects, self._after(charts))
@@ -152,7 +154,7 @@ class ModelFleet(pulumi.ComponentResource):
         """Register the service account of pods that read buckets, unless the environment names one of its own."""
         if not self._settings.model_buckets or self._settings.pods.service_account_name:
             return {}
-        made = {}
+        accounts = {}
         for namespace in self._planned.namespaces:
             value = {
                 "apiVersion": "v1",
@@ -162,14 +164,14 @@ class ModelFleet(pulumi.ComponentResource):
             }
             after = [self._namespaces[namespace]] if namespace in self._namespaces else []
             name = f"{self._name}-{namespace}-{MODEL_ACCOUNT}"
-            made[namespace] = [kubernetes_object(value, name, self._child(after))]
-        return made
+            accounts[namespace] = [kubernetes_object(value, name, self._child(after))]
+        return accounts
 
     def _simulated(self) -> dict[_NodeKind | None, list[Any]]:
         """Register simulated nodes. Pods must go before them: nobody else would end a pod of a node that is gone."""
         groups: list[NodeGroupDemand] = list(self._planned.groups)
-        made = SimulatedNodes.of(f"{self._name}-nodes", groups, self._child())
-        return {frozenset(group.labels.items()): list(made.of_group[group.name]) for group in groups}
+        nodes = SimulatedNodes.of(f"{self._name}-nodes", groups, self._child())
+        return {frozenset(group.labels.items()): list(nodes.of_group[group.name]) for group in groups}
 
     def _make_definitions(self) -> dict[tuple[str, str], KubernetesObject]:
         """Register the definitions of the kinds in use, where charts do not bring them."""
@@ -181,9 +183,9 @@ class ModelFleet(pulumi.ComponentResource):
         if not kinds:
             return {}
         titles = [kind.title for kind in kinds]
-        made = CustomResources(f"{self._name}-kinds", {"kinds": titles}, self._child())
+        resources = CustomResources(f"{self._name}-kinds", {"kinds": titles}, self._child())
         keys = [(kind.api_version, kind.kind) for kind in kinds]
-        return dict(zip(keys, made.definitions, strict=True))
+        return dict(zip(keys, resources.definitions, strict=True))
 
     def _make(self, item: Rendered) -> WorkloadComponent | None:
         """Register what a resource became: a component for what serves, plain objects for the rest."""
@@ -205,7 +207,7 @@ class ModelFleet(pulumi.ComponentResource):
         used = ((body["apiVersion"], body["kind"]) for body in item.objects)
         before += [self._definitions[key] for key in used if key in self._definitions]
         before += self._accounts.get(item.namespace, [])
-        before += [made for made in (self._classes, self._policies) if made]
+        before += [guard for guard in (self._classes, self._policies) if guard]
         before += [node for key in (None, *_node_kinds(item)) for node in self._nodes.get(key, ())]
         wanted = [each.chart.name for each in self._planned.prerequisites if item.title in each.reasons]
         before += [self._charts[key] for key in wanted if key in self._charts]

@@ -166,16 +166,16 @@ def _build(go: Go, name: str, folder: Path, title: str, progress: Progress) -> N
     unfinished = folder / f".{name}.{os.getpid()}"
     command = [str(go.program), "build", "-v", "-trimpath", "-ldflags", _ld_flags(), "-o", str(unfinished)]
     progress(title)
-    said: deque[str] = deque(maxlen=50)
+    output: deque[str] = deque(maxlen=50)
     with subprocess.Popen(
         [*command, _PACKAGES[name]], cwd=TOOLS, env=go.environment(), stderr=subprocess.PIPE, text=True
     ) as child:
         for position, line in enumerate(child.stderr or (), start=1):
-            said.append(line)
+            output.append(line)
             progress(f"{title}: {position} steps, {line.strip()}")
     if child.returncode != 0:
         unfinished.unlink(missing_ok=True)
-        raise WorkbenchError(f"{name} could not be built with {go.program}:\n{tail(''.join(said))}")
+        raise WorkbenchError(f"{name} could not be built with {go.program}:\n{tail(''.join(output))}")
     unfinished.rename(folder / name)
 
 
@@ -192,12 +192,12 @@ def module_stages(go: Go) -> str:
         WorkbenchError: the module cannot be had.
     """
     download = go.run("mod", "download", _KWOK)
-    listed = go.run("list", "-m", "-f", "{{.Dir}}", _KWOK)
-    folders = [Path(listed.stdout.strip()) / "kustomize/stage" / part for part in _STAGE_FOLDERS]
+    module = go.run("list", "-m", "-f", "{{.Dir}}", _KWOK)
+    folders = [Path(module.stdout.strip()) / "kustomize/stage" / part for part in _STAGE_FOLDERS]
     texts = [file.read_text() for folder in folders for file in sorted(folder.glob("*.yaml"))]
     stages = [text for text in texts if re.search(r"^kind: Stage$", text, re.MULTILINE)]
     if not stages:
-        raise WorkbenchError(f"kwok's stages could not be read:\n{tail(download.stderr + listed.stderr)}")
+        raise WorkbenchError(f"kwok's stages could not be read:\n{tail(download.stderr + module.stderr)}")
     return "---\n".join(stages)
 
 

@@ -111,14 +111,14 @@ def _keep(old: Any, new: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401
     head, rest = path[0], path[1:]
     if isinstance(new, dict) and isinstance(old, dict | _Absent):
         before = old if isinstance(old, dict) else {}
-        made = dict(new)
+        merged = dict(new)
         for key in {**new, **before} if head == "*" else (head,):
-            kept = _keep(before.get(key, ABSENT), made.get(key, ABSENT), rest)
+            kept = _keep(before.get(key, ABSENT), merged.get(key, ABSENT), rest)
             if kept is ABSENT:
-                made.pop(key, None)
+                merged.pop(key, None)
             else:
-                made[key] = kept
-        return made
+                merged[key] = kept
+        return merged
     if isinstance(new, list) and isinstance(old, list):
         return [
             _keep(old[index], item, rest) if index < len(old) and head in ("*", str(index)) else item

@@ -75,9 +75,9 @@ class PulumiCli:
         stored = content if isinstance(content, dict) else {}
         name = yaml.safe_load((self.folder / "Pulumi.yaml").read_text())["name"]
         stored.setdefault("config", {})[f"{name}:kubeconfig"] = str(Path(self.kubeconfig).resolve())
-        made = self.state_folder / f"Pulumi.{self.stack}.yaml"
-        _write_private(made, yaml.safe_dump(stored, sort_keys=False))
-        return ("--config-file", str(made))
+        copy = self.state_folder / f"Pulumi.{self.stack}.yaml"
+        _write_private(copy, yaml.safe_dump(stored, sort_keys=False))
+        return ("--config-file", str(copy))
 
     def _run(self, *arguments: str) -> int:
         command = [installed() or "pulumi", *arguments, "--stack", self.stack]
@@ -107,7 +107,7 @@ class PulumiCli:
 
 def _write_private(path: Path, text: str) -> None:
     """Write a file whole, readable by its owner only."""
-    made = path.with_name(path.name + ".new")
-    with os.fdopen(os.open(made, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+    draft = path.with_name(path.name + ".new")
+    with os.fdopen(os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)
-    made.rename(path)
+    draft.rename(path)

@@ -104,11 +104,11 @@ class State:
     def _sealing_key(self) -> bytes:
         path = self._path.with_suffix(".key")
         if not path.exists():
-            made = path.with_suffix(".key.new")
-            handle = os.open(made, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+            draft = path.with_suffix(".key.new")
+            handle = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
             with os.fdopen(handle, "wb") as file:
                 file.write(secrets.token_bytes(32))
-            made.rename(path)
+            draft.rename(path)
         return path.read_bytes()
 
     def _check_version(self) -> None:

@@ -30,7 +30,7 @@ class Targets:
     kubeconfig: str = ""
     """Given by hand: used instead of what providers in the state say."""
     _inputs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    _made: dict[str, Target] = field(default_factory=dict)
+    _connected: dict[str, Target] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
     def add(self, urn: str, inputs: Mapping[str, Any]) -> None:
@@ -43,9 +43,9 @@ class Targets:
         Raises:
             WorkbenchError: it has no kubeconfig, or the cluster does not answer.
         """
-        if urn not in self._made:
-            self._made[urn] = self._open(urn)
-        return self._made[urn]
+        if urn not in self._connected:
+            self._connected[urn] = self._open(urn)
+        return self._connected[urn]
 
     def reach(self, urn: str) -> Target | None:
         """Return the cluster of a provider, or None (see ``problems``)."""
@@ -91,14 +91,14 @@ class Targets:
 
     def by_cluster(self, uid: str) -> Target | None:
         """Return a connected cluster by its uid."""
-        return next((target for target in self._made.values() if target.uid == uid), None)
+        return next((target for target in self._connected.values() if target.uid == uid), None)
 
     def __enter__(self) -> "Targets":
         return self
 
     def __exit__(self, *_: object) -> None:
         """Close all connections."""
-        for target in self._made.values():
+        for target in self._connected.values():
             target.kube.close()
 
 

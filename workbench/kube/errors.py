@@ -28,9 +28,9 @@ class KubeError(Exception):
     @property
     def immutable(self) -> bool:
         """Whether a field was refused because it cannot change; only a new object can have the value."""
-        said = [message for _, message in self.causes] or [self.message]
+        messages = [message for _, message in self.causes] or [self.message]
         return self.status == http.HTTPStatus.UNPROCESSABLE_ENTITY and any(
-            words in message for message in said for words in _IMMUTABLE
+            words in message for message in messages for words in _IMMUTABLE
         )
 
     @property

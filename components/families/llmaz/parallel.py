@@ -16,7 +16,7 @@ _OTHER_SPLITS = ("--data-parallel-size", "-dp", "--dp-size", "--dp", "--sharded"
 
 @dataclass(frozen=True, slots=True)
 class Parallelism:
-    """How one replica is cut.
+    """How one replica is spread over accelerators and pods.
 
     Attributes:
         tensor, pipeline: What the flavor's params say; None where they say nothing.
@@ -30,7 +30,7 @@ class Parallelism:
     per_pod: dict[str, str] | None = None
 
 
-def parallelism(flavor: Flavor | None, path: str, findings: Findings) -> Parallelism:
+def parallelism_of(flavor: Flavor | None, path: str, findings: Findings) -> Parallelism:
     """Read TP and PP and size the group; their product must be the accelerators of the group."""
     if flavor is None:
         return Parallelism()
@@ -79,17 +79,17 @@ def _positive(flavor: Flavor, key: str, path: str, findings: Findings) -> int | 
 
 
 def parallel_args(
-    cut: Parallelism,
+    parallelism: Parallelism,
     recommended: list[str],
     user: list[str],
     backend: ChosenBackend,
     path: str,
     findings: Findings,
 ) -> list[str]:
-    """Return the recommended arguments with the engine's flags for ``cut``; what the user wrote must agree."""
+    """Return the recommended arguments with the engine's flags for it; what the user wrote must agree."""
     args, engine = recommended, backend.engine
     since = engine.pipeline_from if engine else None
-    if since and (cut.pipeline or 1) > 1 and not reaches(backend.version, since):
+    if since and (parallelism.pipeline or 1) > 1 and not reaches(backend.version, since):
         first = ".".join(map(str, since))
         findings.error(
             path,
@@ -97,8 +97,8 @@ def parallel_args(
             f"{backend.version}; set backendRuntimeConfig.version, or use runtimes 'current'",
         )
     for word, value, flag in (
-        ("tensor", cut.tensor, engine.tensor_flag if engine else None),
-        ("pipeline", cut.pipeline, engine.pipeline_flag if engine else None),
+        ("tensor", parallelism.tensor, engine.tensor_flag if engine else None),
+        ("pipeline", parallelism.pipeline, engine.pipeline_flag if engine else None),
     ):
         if value is None:
             continue
@@ -147,11 +147,23 @@ def _without(args: list[str], flags: tuple[str, ...]) -> list[str]:
 
 
 def check_use(
-    cut: Parallelism, flavor: Flavor | None, engine: Engine | None, user: list[str], path: str, findings: Findings
+    parallelism: Parallelism,
+    flavor: Flavor | None,
+    engine: Engine | None,
+    user: list[str],
+    path: str,
+    findings: Findings,
 ) -> None:
     """Warn where an engine would leave accelerators idle that it was given."""
     count = accelerators(flavor)[1] if flavor else 0
-    if flavor is None or count < 2 or cut.tensor or cut.pipeline or not engine or not engine.tensor_flag:
+    if (
+        flavor is None
+        or count < 2
+        or parallelism.tensor
+        or parallelism.pipeline
+        or not engine
+        or not engine.tensor_flag
+    ):
         return
     spellings = (engine.tensor_flag, *engine.aliases.get("tensor", ()), *engine.aliases.get("pipeline", ()))
     if _value_of(user, (*spellings, engine.pipeline_flag or "", *_OTHER_SPLITS)) is None:
@@ -162,7 +174,7 @@ def check_use(
         )
 
 
-def limits_of(flavor: Flavor | None, cut: Parallelism) -> dict[str, str | int | float]:
+def limits_of(flavor: Flavor | None, parallelism: Parallelism) -> dict[str, str | int | float]:
     """Return what a pod of the group is given by its flavor."""
     limits = dict(flavor.limits or {}) if flavor else {}
-    return {**limits, **(cut.per_pod or {})}
+    return {**limits, **(parallelism.per_pod or {})}

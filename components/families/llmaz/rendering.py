@@ -15,7 +15,7 @@ from ...fleet.serving import render_declared as declared
 from .backend import ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
 from .flavors import check_choices, node_choices
 from .models import Claim, placeholders, resolve
-from .parallel import Parallelism, check_use, parallelism
+from .parallel import Parallelism, check_use, parallelism_of
 from .runner_args import runner_args
 from .service_args import check_service_args
 from .types import ElasticConfig, ModelClaim, ModelClaims, ModelRef, Playground, RecommendedConfig, Service
@@ -41,8 +41,8 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
     spec = playground.spec
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
     backend = choose_backend(spec, library, options.runtimes, findings)
-    cut = parallelism(claim.flavor, path, findings)
-    check_use(cut, claim.flavor, backend.engine, list(backend.wanted.args or ()), path, findings)
+    parallelism = parallelism_of(claim.flavor, path, findings)
+    check_use(parallelism, claim.flavor, backend.engine, list(backend.wanted.args or ()), path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
     if scaling and "replicas" in spec.model_fields_set:
         findings.warn("spec.replicas", "has no effect: the autoscaler owns the replicas; remove it")
@@ -51,9 +51,9 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
         namespace=playground.metadata.namespace or options.namespace,
         claim=claim,
         replicas=scaling.minimum if scaling else spec.replicas,
-        template=_template(backend, claim, cut, path, options, findings),
+        template=_template(backend, claim, parallelism, path, options, findings),
         rollout={"type": "RollingUpdate"},
-        cut=cut,
+        parallelism=parallelism,
         backend=(backend.engine_name, backend.version),
         scaling=scaling,
     )
@@ -72,8 +72,8 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
     claim, path = _claim(service, None, spec.model_claims, library, findings)
     template = copy.deepcopy(spec.workload_template.wire())
     require_containers(template, "spec.workloadTemplate", findings)
-    cut = Parallelism(size=spec.workload_template.size)
-    _check_group(claim, cut.size, path, findings)
+    parallelism = Parallelism(size=spec.workload_template.size)
+    _check_group(claim, parallelism.size, path, findings)
     check_service_args(template, findings)
     asked = Asked(
         name=service.metadata.name,
@@ -82,7 +82,7 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
         replicas=spec.replicas,
         template=template,
         rollout=spec.rollout_strategy.wire(),
-        cut=cut,
+        parallelism=parallelism,
     )
     return _rendered(source, asked, path, options, findings)
 
@@ -122,8 +122,8 @@ def _check_for_operator(asked: Asked, path: str, options: Options, findings: Fin
                 "",
                 f"the option {name!r} applies only to realization 'native'; the llmaz operator does not support it",
             )
-    cut = asked.cut
-    if (cut.tensor or 1) > 1 or (cut.pipeline or 1) > 1:
+    parallelism = asked.parallelism
+    if (parallelism.tensor or 1) > 1 or (parallelism.pipeline or 1) > 1:
         findings.error(
             path,
             "the llmaz operator ignores the flavor's params TP and PP; use realization 'native', or a Service with "
@@ -162,34 +162,35 @@ def _claim(
 
 def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None:
     """A hand-written group carries its own flags; its size must still be what the flavor says."""
-    cut = parallelism(claim.flavor, path, findings)
-    if cut.pipeline and cut.size != size:
+    parallelism = parallelism_of(claim.flavor, path, findings)
+    if parallelism.pipeline and parallelism.size != size:
         findings.error(
             "spec.workloadTemplate.size",
-            f"is {size}, but PP {cut.pipeline} of the flavor requires groups of {cut.size}; make them match",
+            f"is {size}, but PP {parallelism.pipeline} of the flavor requires groups of {parallelism.size}; make them "
+            "match",
         )
 
 
 def _template(
-    backend: ChosenBackend, claim: Claim, cut: Parallelism, path: str, options: Options, findings: Findings
+    backend: ChosenBackend, claim: Claim, parallelism: Parallelism, path: str, options: Options, findings: Findings
 ) -> Object:
     """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, and 2.9 for groups)."""
     # The operator puts arguments into the pod as they are written.
     fit = options.realization.is_native
-    args = runner_args(backend, placeholders(claim), cut, path, findings, fit=fit)
+    args = runner_args(backend, placeholders(claim), parallelism, path, findings, fit=fit)
     container = runner_container(backend, args)
-    if cut.size == 1:
+    if parallelism.size == 1:
         return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}
     if not backend.engine or not backend.engine.multi_node:
         raise findings.fail(
             path,
-            f"a replica spans {cut.size} pods, but backend {backend.runtime.metadata.name!r} does not support "
-            "multi-node serving; use vllm or sglang, an instance with more accelerators, or a Service with a "
+            f"a replica spans {parallelism.size} pods, but backend {backend.runtime.metadata.name!r} does not "
+            "support multi-node serving; use vllm or sglang, an instance with more accelerators, or a Service with a "
             "leader template",
         )
     leader, worker = group_templates(container, backend.engine, backend.version)
     return {
-        "size": cut.size,
+        "size": parallelism.size,
         "leaderTemplate": {"spec": _pod_spec(leader, backend, options)},
         "workerTemplate": {"spec": _pod_spec(worker, backend, options)},
     }

@@ -1,4 +1,4 @@
-"""The arguments of a Playground's model runner: recommended ones, those that cut a replica, and the user's.
+"""The arguments of a Playground's model runner: recommended ones, those that spread a replica, and the user's.
 
 llmaz spec 2.5 and 2.9. The flags are those of the version in the image's tag.
 """
@@ -19,15 +19,21 @@ _PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 
 
 def runner_args(
-    backend: ChosenBackend, values: Mapping[str, str], cut: Parallelism, path: str, findings: Findings, *, fit: bool
+    backend: ChosenBackend,
+    values: Mapping[str, str],
+    parallelism: Parallelism,
+    path: str,
+    findings: Findings,
+    *,
+    fit: bool,
 ) -> list[str]:
     """Return what the model runner is started with; what is wrong is recorded in the findings.
 
     Args:
         backend: The engine, its configuration and what the user changed.
         values: What stands for the placeholders of recommended arguments.
-        cut: How one replica is cut.
-        path: Field to blame for ``cut``.
+        parallelism: How one replica is spread over accelerators and pods.
+        path: Field to blame for it.
         findings: Where to report.
         fit: Whether flags may be spelled as the version knows them; llmaz's operator does not do that.
     """
@@ -42,7 +48,7 @@ def runner_args(
         user, origins = [word for word, _ in traces], [place for _, place in traces]
         recommended = without_repeated(name, recommended, user, tag)
     _check_recommended(backend, recommended, findings)
-    args = parallel_args(cut, recommended, user, backend, path, findings) + user
+    args = parallel_args(parallelism, recommended, user, backend, path, findings) + user
     skip = len(args) - len(user)
     report(findings, f"{CONFIG_PATH}.args", name, args, tag, command=command, skip=skip, origins=origins)
     _check_reach(backend, args, findings)

@@ -76,8 +76,8 @@ def _check_bounds(spec: InferenceServiceSpec, scaling: AutoscalingSpec, findings
 
 def _metrics(scaling: AutoscalingSpec, runtime: LlmkubeRuntime, findings: Findings) -> list[Object]:
     if scaling.metrics:
-        made = [_metric(metric, f"{_PATH}.metrics[{i}]", findings) for i, metric in enumerate(scaling.metrics)]
-        return [metric for metric in made if metric]
+        metrics = [_metric(metric, f"{_PATH}.metrics[{i}]", findings) for i, metric in enumerate(scaling.metrics)]
+        return [metric for metric in metrics if metric]
     if runtime.metric:
         return [_pods_metric(runtime.metric, _DEFAULT_TARGET)]
     findings.error(

@@ -55,14 +55,14 @@ def _check_labels(path: str, labels: Mapping[str, str], findings: Findings) -> N
 
 def check_quantities(spec: InferenceServiceSpec, model: Model, findings: Findings) -> None:
     """Report amounts of cpu and memory that are no quantities: the operator fails on them."""
-    said = spec.resources
-    own = {"cpu": said.cpu, "memory": said.memory, "hostMemory": said.host_memory} if said else {}
+    resources = spec.resources
+    own = {"cpu": resources.cpu, "memory": resources.memory, "hostMemory": resources.host_memory} if resources else {}
     for field, text in own.items():
         _check_quantity(f"spec.resources.{field}", "", text, findings)
     needs = model.spec.resources
     for field, text in {"cpu": needs.cpu, "memory": needs.memory}.items() if needs else ():
         _check_quantity(MODEL_PATH, f"Model {model.metadata.name!r}: resources.{field} ", text, findings)
-    if said and said.memory and said.host_memory:
+    if resources and resources.memory and resources.host_memory:
         findings.warn("spec.resources.memory", "has no effect: hostMemory takes precedence; remove one of the two")
 
 

@@ -40,13 +40,13 @@ def service_of(serving: Serving) -> Object:
 
 def endpoint_of(serving: Serving, args: Iterable[str], replicas: int) -> Endpoint:
     """Return where the service answers inside the cluster, whatever the type of its Service."""
-    said = serving.service.spec.endpoint or EndpointSpec()
-    path = said.path or EndpointSpec().path
+    endpoint = serving.service.spec.endpoint or EndpointSpec()
+    path = endpoint.path or EndpointSpec().path
     if not path.startswith("/") or any(letter.isspace() for letter in path):
         reason = f"must be a path that starts with '/' and contains no whitespace, found {path!r}"
         serving.findings.error("spec.endpoint.path", reason)
     service = service_name(serving.service.metadata.name)
-    url = f"http://{service}.{serving.namespace}.svc.cluster.local:{said.port}{_base(path)}"
+    url = f"http://{service}.{serving.namespace}.svc.cluster.local:{endpoint.port}{_base(path)}"
     api = llmkube().runtimes[serving.runtime].api
     name, model = serving.service.metadata.name, serving.model.metadata.name
     return Endpoint(
@@ -55,8 +55,8 @@ def endpoint_of(serving: Serving, args: Iterable[str], replicas: int) -> Endpoin
         model=_served_name(serving, args),
         url=url,
         api=api,
-        port=said.port,
-        backends=(Backend(service, serving.namespace, said.port, name, replicas),),
+        port=endpoint.port,
+        backends=(Backend(service, serving.namespace, endpoint.port, name, replicas),),
         weights=WeightsOwner("Model", serving.namespace, model),
         origin=Origin(serving.findings.source),
     )

@@ -53,28 +53,28 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
     Raises:
         Unrenderable: the Model is for a Mac; it is in ``findings``.
     """
-    said = model.spec.hardware or HardwareSpec()
-    gpu = said.gpu or GPUSpec()
+    hardware = model.spec.hardware or HardwareSpec()
+    gpu = hardware.gpu or GPUSpec()
     gpus = gpu.count or (spec.resources.gpu if spec.resources else None) or 0
-    _check_hardware(said, gpu, gpus, model, findings)
+    _check_hardware(hardware, gpu, gpus, model, findings)
     if spec.resources and spec.resources.gpu and spec.resources.gpu != gpus:
         reason = (
             f"has no effect: Model {model.metadata.name!r} requests {gpus}, which takes precedence; remove one of "
             "the two"
         )
         findings.warn("spec.resources.gpu", reason)
-    return Hardware(gpus, _vendor(said, gpu))
+    return Hardware(gpus, _vendor(hardware, gpu))
 
 
-def _vendor(said: HardwareSpec, gpu: GPUSpec) -> str:
+def _vendor(hardware: HardwareSpec, gpu: GPUSpec) -> str:
     """The accelerator names its vendor; the operator asks for NVIDIA's on AMD too."""
-    return llmkube().accelerators.get(said.accelerator, gpu.vendor)
+    return llmkube().accelerators.get(hardware.accelerator, gpu.vendor)
 
 
-def _check_hardware(said: HardwareSpec, gpu: GPUSpec, gpus: int, model: Model, findings: Findings) -> None:
+def _check_hardware(hardware: HardwareSpec, gpu: GPUSpec, gpus: int, model: Model, findings: Findings) -> None:
     who = f"Model {model.metadata.name!r}: hardware"
-    vendor = _vendor(said, gpu)
-    if said.accelerator == "metal":
+    vendor = _vendor(hardware, gpu)
+    if hardware.accelerator == "metal":
         raise findings.fail(
             MODEL_PATH,
             f"{who}.accelerator is metal, which runs on a Mac under LLMKube's host agent, not in a cluster; set "
@@ -83,7 +83,7 @@ def _check_hardware(said: HardwareSpec, gpu: GPUSpec, gpus: int, model: Model, f
     if "vendor" in gpu.model_fields_set and gpu.vendor != vendor:
         findings.error(
             MODEL_PATH,
-            f"{who}.accelerator is {said.accelerator}, but hardware.gpu.vendor is {gpu.vendor}; make them match",
+            f"{who}.accelerator is {hardware.accelerator}, but hardware.gpu.vendor is {gpu.vendor}; make them match",
         )
     if gpus and gpu.enabled is False:
         findings.warn(
@@ -91,10 +91,10 @@ def _check_hardware(said: HardwareSpec, gpu: GPUSpec, gpus: int, model: Model, f
             f"{who}.gpu.enabled is false but has no effect, because {gpus} GPUs are requested; remove it, or the "
             "number of GPUs",
         )
-    if not gpus and (gpu.enabled or said.accelerator in llmkube().accelerators):
+    if not gpus and (gpu.enabled or hardware.accelerator in llmkube().accelerators):
         findings.warn(MODEL_PATH, f"{who} names GPUs without a count, so none are requested; set gpu.count")
     for name in ("memory_budget", "memory_fraction"):
-        if getattr(said, name) is not None:
+        if getattr(hardware, name) is not None:
             wire = HardwareSpec.model_fields[name].alias
             findings.warn(
                 MODEL_PATH, f"{who}.{wire} has no effect: only LLMKube's host agent on a Mac reads it; remove it"

@@ -154,8 +154,8 @@ def _llamacpp(serving: Serving) -> Iterator[Fault]:
         )
         yield MODEL_PATH, f"{layers}; add '--n-gpu-layers 0' to {EXTRA}"
     named = {variable["name"] for variable in spec.env or ()}
-    told = line.written(*_MODEL_FLAGS) or named & set(_MODEL_ENV)
-    if spec.skip_model_init and not told and not serving.model.spec.source.startswith(_CLAIM):
+    names_model = line.written(*_MODEL_FLAGS) or named & set(_MODEL_ENV)
+    if spec.skip_model_init and not names_model and not serving.model.spec.source.startswith(_CLAIM):
         empty = "writes an empty --model if the init container is skipped, so the server has no model"
         yield "spec.skipModelInit", f"{empty}; name one in {EXTRA}, such as '--hf-repo org/name'"
 

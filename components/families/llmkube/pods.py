@@ -159,9 +159,9 @@ def _resources(serving: Serving, hardware: Hardware) -> Object:
 def requests_of(serving: Serving) -> dict[str, str]:
     """Return what a pod asks of its node beside accelerators; the Model's own needs count where nothing is said."""
     model = serving.model.spec.resources
-    said = serving.service.spec.resources
-    cpu = (said and said.cpu) or (model and model.cpu)
-    memory = (said and (said.host_memory or said.memory)) or (model and model.memory)
+    resources = serving.service.spec.resources
+    cpu = (resources and resources.cpu) or (model and model.cpu)
+    memory = (resources and (resources.host_memory or resources.memory)) or (model and model.memory)
     return {name: amount for name, amount in (("cpu", cpu), ("memory", memory)) if amount}
 
 

@@ -26,13 +26,13 @@ class Installation:
 
     def install(self, prefix: str, parent: pulumi.Resource) -> dict[str, ChartComponent]:
         """Register the charts in order, below a component; return them by their names."""
-        made: dict[str, ChartComponent] = {}
+        installed: dict[str, ChartComponent] = {}
         for each in self.planned.prerequisites if self.wanted.install else ():
-            after: list[pulumi.Resource] = [*self.site.after, *(made[name] for name in each.after)]
+            after: list[pulumi.Resource] = [*self.site.after, *(installed[name] for name in each.after)]
             opts = pulumi.ResourceOptions(parent=parent, depends_on=after)
             name = each.chart.name
-            made[name] = _COMPONENTS[name](f"{prefix}-{name}", self, opts)
-        return made
+            installed[name] = _COMPONENTS[name](f"{prefix}-{name}", self, opts)
+        return installed
 
 
 def _prometheus(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:

@@ -178,9 +178,9 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
     root._async_program_registration_closed = False  # noqa: SLF001 - set_mocks thinks the program is over
 
     async def body() -> None:
-        made = program()
-        if made is not None:
-            await made
+        registering = program()
+        if registering is not None:
+            await registering
         entry = root._take_async_program()  # noqa: SLF001 - what pulumi.run() left
         if entry is not None:
             root._add_program_outputs(await entry())  # noqa: SLF001

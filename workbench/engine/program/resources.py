@@ -104,8 +104,8 @@ def former_urns(
         if not (alias.urn or alias.parent or alias.no_parent):
             for parent in parents:
                 name = alias.name or _inherited(registration.name, parent_name, urn_name(parent))
-                made = make_urn(stack, project, parent, alias.type or registration.type, name)
-                found[made] = None
+                former = make_urn(stack, project, parent, alias.type or registration.type, name)
+                found[former] = None
     for parent in parents:
         name = _inherited(registration.name, parent_name, urn_name(parent))
         found[make_urn(stack, project, parent, registration.type, name)] = None

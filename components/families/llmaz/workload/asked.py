@@ -44,7 +44,7 @@ class Asked:
     replicas: int
     template: Object
     rollout: Object
-    cut: Parallelism = field(default_factory=Parallelism)
+    parallelism: Parallelism = field(default_factory=Parallelism)
     backend: tuple[str, str] | None = None
     scaling: Scaling | None = None
 

@@ -24,7 +24,7 @@ def finish_template(template: Object, asked: Asked, path: str, options: Options,
 
 def _limit(spec: Object, asked: Asked) -> None:
     """Write the flavor's limits to requests and limits of the model runner, over what is there (spec 2.7)."""
-    limits = limits_of(asked.claim.flavor, asked.cut)
+    limits = limits_of(asked.claim.flavor, asked.parallelism)
     runner = next((c for c in spec["containers"] if c["name"] == RUNNER), None)
     if runner is None or not limits:
         return
