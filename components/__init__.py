@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from .aws.components.cluster import Cluster as Cluster
     from .aws.components.cluster_args import ClusterArgs as ClusterArgs
     from .aws.components.gpu_node_groups import GpuNodeGroups as GpuNodeGroups
-    from .aws.components.gpu_node_groups import GpuNodeGroupsArgs as GpuNodeGroupsArgs
     from .aws.components.identities import Identities as Identities
     from .aws.components.identities import IdentitiesArgs as IdentitiesArgs
     from .aws.components.karpenter_access import KarpenterAccess as KarpenterAccess
     from .aws.components.karpenter_access import KarpenterAccessArgs as KarpenterAccessArgs
     from .aws.components.karpenter_pools import KarpenterPools as KarpenterPools
-    from .aws.components.karpenter_pools import KarpenterPoolsArgs as KarpenterPoolsArgs
     from .aws.components.network import Network as Network
     from .aws.components.network_args import NetworkArgs as NetworkArgs
+    from .aws.components.node_args import GpuNodeGroupsArgs as GpuNodeGroupsArgs
+    from .aws.components.node_args import KarpenterPoolsArgs as KarpenterPoolsArgs
+    from .aws.components.node_args import NodeTypeArgs as NodeTypeArgs
+    from .aws.components.node_args import ReservationArgs as ReservationArgs
     from .prerequisites.accelerators import DcgmExporter as DcgmExporter
     from .prerequisites.accelerators import GpuOperator as GpuOperator
     from .prerequisites.accelerators import GpuOperatorArgs as GpuOperatorArgs
@@ -94,8 +96,12 @@ _TYPES = {
     "ChartArgs": "prerequisites.chart",
     "ClusterArgs": "aws.components.cluster_args",
     "FlavorArgs": "serving.flavor_args",
+    "GpuNodeGroupsArgs": "aws.components.node_args",
+    "KarpenterPoolsArgs": "aws.components.node_args",
     "ModelFleetArgs": "serving.fleet.args",
     "NetworkArgs": "aws.components.network_args",
+    "NodeTypeArgs": "aws.components.node_args",
+    "ReservationArgs": "aws.components.node_args",
 }
 """Arguments that are not where their component is."""
 

@@ -140,12 +140,13 @@ class _ModelNodes:
     def managed(self, _: list[pulumi.Resource]) -> list[pulumi.Resource]:
         """Register managed node groups: they need nothing but the cluster."""
         cluster, settings = self.cluster, self.settings
-        groups = GpuNodeGroups(
+        groups = GpuNodeGroups.of(
             "nodes",
+            self.groups,
             {
-                "groups": self.groups,
                 "cluster_name": cluster.cluster_name,
-                "cluster_label": settings.cluster_name,
+                "cluster_plain_name": settings.cluster_name,
+                "region": settings.region,
                 "vpc_id": self.network.vpc_id,
                 "subnets": self.network.private_by_zone,
                 "node_role_arn": cluster.node_role_arn,
@@ -168,7 +169,7 @@ class _ModelNodes:
             "karpenter",
             {
                 "cluster_name": self.cluster.cluster_name,
-                "cluster_label": self.settings.cluster_name,
+                "cluster_plain_name": self.settings.cluster_name,
                 "region": self.settings.region,
                 "tags": self.settings.tags,
             },
@@ -179,10 +180,11 @@ class _ModelNodes:
         """Register Karpenter's pools, after Karpenter itself where it is installed here."""
         cluster, settings, access = self.cluster, self.settings, self.access
         assert access is not None  # noqa: S101  prepare_karpenter has been called
-        pools = KarpenterPools(
+        pools = KarpenterPools.of(
             "nodes",
+            self.groups,
             {
-                "groups": self.groups,
+                "region": settings.region,
                 "vpc_id": self.network.vpc_id,
                 "subnets": self.network.private_by_zone,
                 "cluster_security_group_id": cluster.security_group_id,

@@ -1,12 +1,15 @@
 """The API families: one folder each, one line here."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..api import load as reading
 from ..api.kinds import Kinds
 from ..api.load import Manifests
+from ..api.problems import Problem
+from ..fleet.demand import PodDemand
+from ..fleet.origins import Argument
 from .family import Family, Member
 from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
 from .llmaz.family import FAMILY as LLMAZ
@@ -42,3 +45,18 @@ def parse(text: str, file: str = "<text>") -> Manifests:
 def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
     """Take manifests that a program has as data, in the kinds of all families."""
     return reading.objects(values, kinds(), file)
+
+
+def flavors(
+    values: Iterable[Any], at: Argument, alternatives: Mapping[str, tuple[str, ...]]
+) -> tuple[list[PodDemand], list[Problem]]:
+    """Return what flavors that no model claims ask of nodes, and what is wrong with them.
+
+    Args:
+        values: The flavors in wire form.
+        at: The argument that holds them.
+        alternatives: By instance type, further types that the environment takes instead.
+    """
+    reader = next(family.flavor for family in FAMILIES if family.flavor)
+    read = [reader(value, at.below(f"[{index}]"), alternatives) for index, value in enumerate(values)]
+    return [demand for demand, _ in read if demand], [problem for _, found in read for problem in found]

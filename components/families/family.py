@@ -1,16 +1,19 @@
 """What an API family is: its kinds, what each becomes, and what its operator needs."""
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..api.base import Json
 from ..api.findings import Findings
 from ..api.kinds import Kind
 from ..api.load import Loaded
 from ..api.problems import Problem
+from ..fleet.demand import PodDemand
 from ..fleet.library import Library
 from ..fleet.options import Options
+from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
 
 Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
@@ -38,6 +41,13 @@ class Member:
     component: str = ""
 
 
+ReadFlavor = Callable[[Json, Argument, Mapping[str, tuple[str, ...]]], tuple[PodDemand | None, list[Problem]]]
+"""Returns what a flavor in wire form asks of nodes, and what is wrong with it.
+
+The last of the arguments are, by instance type, further types that the environment takes instead.
+"""
+
+
 def _nothing(_rendered: Sequence[Rendered]) -> Iterator[Problem]:
     yield from ()
 
@@ -50,6 +60,7 @@ class Family:
         package: The family's folder, as a package.
         operator: What the realization ``operator`` needs, a name of :mod:`..prerequisites.charts`; empty without.
         check: Yields what is wrong with the family's resources together.
+        flavor: Reads a flavor that no model claims, where flavors are the family's own word for kinds of nodes.
     """
 
     name: str
@@ -57,6 +68,7 @@ class Family:
     members: tuple[Member, ...]
     operator: str = ""
     check: Callable[[Sequence[Rendered]], Iterator[Problem]] = _nothing
+    flavor: ReadFlavor | None = None
 
     def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
         """Return the component of a kind."""

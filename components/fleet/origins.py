@@ -1,7 +1,7 @@
 """Where something in a fleet comes from: a field of a manifest."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 from ..api.load import Loaded
 from ..api.problems import Problem, Severity
@@ -20,6 +20,11 @@ class Argument:
 
     component: str
     path: str
+
+    def below(self, path: str) -> Self:
+        """Return a key inside it; itself for no path."""
+        joint = "" if path.startswith("[") or not path else "."
+        return replace(self, path=f"{self.path}{joint}{path}")
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return what is wrong with it."""

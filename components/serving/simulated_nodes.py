@@ -5,30 +5,38 @@ SimulatedNodes
 """
 
 import math
-from collections.abc import Iterable
-from typing import Any, Required, Self, TypedDict
+from collections.abc import Iterable, Sequence
+from typing import Any, Self, TypedDict
 
 import pulumi
 
+from ..api.problems import Problem
 from ..api.quantity import format_quantity
-from ..families import objects
+from ..families import flavors, objects
 from ..fleet.options import Options
+from ..fleet.origins import Argument
+from ..nodes.fit import misfits
+from ..nodes.flavors import flavor_groups, flavor_wishes
 from ..nodes.groups import NodeGroupDemand, allocatable
 from ..nodes.instances import instance
 from ..plan.environment import Environment
 from ..plan.plan import plan
-from .arguments import checked_plan, plain
+from .arguments import checked_args, checked_plan, refuse, report
+from .flavor_args import FlavorArgs, flavors_or_manifests
 from .objects import KubernetesObject, kubernetes_object, token
+from .typed_args import wire
 
 _STEP = 8
 _KWOK = {"kwok.x-k8s.io/node": "fake"}
 
 
 class SimulatedNodesArgs(TypedDict, total=False):
-    """Arguments of SimulatedNodes."""
+    """Arguments of SimulatedNodes: flavors or manifests."""
 
-    manifests: Required[list[dict[str, Any]]]
-    """The models for which nodes are played, in wire form."""
+    flavors: list[FlavorArgs]
+    """Kinds of nodes to play."""
+    manifests: list[dict[str, Any]]
+    """Instead of flavors, the models for which nodes are played, each an object in wire form."""
     namespace: str
     """Namespace of resources that name none. Default: default."""
 
@@ -47,11 +55,10 @@ class SimulatedNodes(pulumi.ComponentResource):
         """Register the nodes of every group.
 
         Raises:
-            InvalidArguments: something is wrong with the models; every problem is listed.
+            InvalidArguments: something is wrong with the flavors or the models; every problem is listed.
         """
-        options = Options(namespace=args.get("namespace", "default"))
-        planned = checked_plan(plan(objects(plain(args["manifests"])), Environment(options=options)))
-        self.register(name, planned.groups, opts)
+        args = checked_args(name, args, SimulatedNodesArgs)
+        self.register(name, _groups(name, args), opts)
 
     @classmethod
     def of(cls, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None = None) -> Self:
@@ -74,6 +81,24 @@ class SimulatedNodes(pulumi.ComponentResource):
         return kubernetes_object(
             node_object(group, index), f"{self._name}-{group.name}-{index}", pulumi.ResourceOptions(parent=self)
         )
+
+
+def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
+    """Return the nodes that arguments describe; what works but hardly as meant is logged.
+
+    Raises:
+        InvalidArguments: something is wrong with the flavors or the models; every problem is listed.
+    """
+    found = [Problem(name, 0, "", "", path, reason) for path, reason in flavors_or_manifests(args)]
+    if found:
+        refuse(found)
+    given = args.get("flavors")
+    if given:
+        demands, found = flavors(wire(given, list[FlavorArgs]), Argument(name, "flavors"), {})
+        report([*found, *misfits(flavor_wishes(demands))])
+        return flavor_groups(demands)
+    options = Options(namespace=args.get("namespace", "default"))
+    return checked_plan(plan(objects(args.get("manifests", ())), Environment(options=options))).groups
 
 
 def simulated(group: NodeGroupDemand) -> int:

@@ -10,7 +10,9 @@ import pytest
 from components.api.quantity import parse_quantity
 from components.nodes.groups import NodeGroupDemand
 from components.prerequisites.custom_resources import CustomResources
-from components.serving.simulated_nodes import SimulatedNodes, node_object, simulated
+from components.serving.arguments import InvalidArguments
+from components.serving.flavor_args import FlavorArgs
+from components.serving.simulated_nodes import SimulatedNodes, SimulatedNodesArgs, node_object, simulated
 from tests.recorded import deploy
 
 TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
@@ -88,6 +90,36 @@ def test_nodes_are_children_of_their_component(preview: bool) -> None:
         ("inference-platform:index:SimulatedNodes::nodes", "pulumi:providers:kubernetes::cluster")
     }
     assert recorded.exports == {"nodes": 8}
+
+
+def test_flavors_are_enough() -> None:
+    flavors: list[FlavorArgs] = [
+        {"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": "g5.xlarge"}},
+        {"name": "l4", "node_selector": {"team": "chat"}, "params": {"INSTANCE-TYPE": "g6.xlarge"}},
+    ]
+    nodes = deploy(lambda: _simulated({"flavors": flavors})).of("kubernetes:core/v1:Node")
+    labels = [node.inputs["metadata"]["labels"] for node in nodes]
+    assert [each.get("team") for each in labels] == [None] * 8 + ["chat"] * 8
+    assert all(node.inputs["spec"]["taints"] == [TAINT] for node in nodes)
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ({}, "nodes: flavors: is required unless manifests are given"),
+        ({"flavors": [{"name": "x", "params": {"INSTANCE-TYPE": "g5"}}]}, "nodes: flavors[0]: INSTANCE-TYPE 'g5'"),
+        ({"flavors": [{"name": "x"}]}, "nodes: flavors[0].params: names no instance type"),
+    ],
+)
+def test_what_is_wrong_with_flavors_is_reported(args: SimulatedNodesArgs, expected: str) -> None:
+    with pytest.raises(InvalidArguments) as raised:
+        deploy(lambda: _simulated(args))
+    assert expected in str(raised.value)
+
+
+def _simulated(args: SimulatedNodesArgs) -> None:
+    provider = pulumi_kubernetes.Provider("cluster", kubeconfig="k")
+    SimulatedNodes("nodes", args, pulumi.ResourceOptions(providers=[provider]))
 
 
 @pytest.mark.parametrize("preview", [False, True])

@@ -13,16 +13,16 @@ Cluster
 └── kubernetes Provider            <name>
 """
 
+import functools
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes
 from pulumi_aws import eks, iam
 
-from ...serving.arguments import plain
 from ...serving.objects import token
 from ..kubeconfig import kubeconfig
-from .argument_problems import refuse
+from .argument_problems import checked
 from .cluster_args import ClusterArgs, problems, system_nodes
 from .parts.access import grant_access
 from .parts.addons import AddonInstaller, wanted_addons
@@ -59,8 +59,7 @@ class Cluster(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other or EKS; every problem is listed.
         """
-        args = plain(args)
-        refuse(name, problems(name, args))
+        args = checked(name, args, ClusterArgs, functools.partial(problems, name))
         super().__init__(token("Cluster"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})

@@ -1,8 +1,8 @@
-"""Managed node groups for the models of a stack.
+"""Managed node groups for flavors, or for the models of a fleet.
 
 GpuNodeGroups
 ├── ec2.SecurityGroup + rules   <name>-efa, where a group has EFA
-└── per group of the plan
+└── per group
     ├── ec2.PlacementGroup      <name>-<group>, on request
     ├── ec2.LaunchTemplate      <name>-<group>
     ├── eks.NodeGroup           <name>-<group>
@@ -10,8 +10,8 @@ GpuNodeGroups
     └── autoscaling.Schedule    <name>-<group>-begin and -end, for a Capacity Block to come
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Required, TypedDict
+from collections.abc import Sequence
+from typing import Any, Self
 
 import pulumi
 from pulumi_aws import autoscaling, ec2, eks
@@ -20,6 +20,10 @@ from ...nodes.policy import Capacity
 from ...serving.objects import token
 from ..nodes.launch import ClusterAddress, Interface, user_data
 from ..nodes.plan import NodeGroupPlan, SizeChange
+from ..words import Provisioner
+from .cluster_args import SERVICE_CIDR
+from .node_args import GpuNodeGroupsArgs
+from .node_planning import planned_groups
 from .parts.efa import efa_security_group
 from .parts.launch_template import block_devices, metadata_options, tag_specifications
 from .parts.roles import named
@@ -27,57 +31,52 @@ from .parts.roles import named
 _DISCOVERY = "k8s.io/cluster-autoscaler"
 
 
-class GpuNodeGroupsArgs(TypedDict, total=False):
-    """Arguments of GpuNodeGroups."""
-
-    groups: Required[Sequence[NodeGroupPlan]]
-    """What to make: ``components.planning.node_plan.node_plan`` of the models and the environment."""
-    cluster_name: Required[pulumi.Input[str]]
-    """Name of the EKS cluster."""
-    cluster_label: Required[str]
-    """The cluster's name again, known before anything exists: it is part of tag keys."""
-    vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC; for the security group of EFA."""
-    subnets: Required[Mapping[str, pulumi.Input[str]]]
-    """Private subnet per availability zone. Every zone of every group must be there."""
-    node_role_arn: Required[pulumi.Input[str]]
-    """Role of the nodes."""
-    cluster_security_group_id: Required[pulumi.Input[str]]
-    """The cluster's own security group, which nodes with EFA must be given by hand."""
-    version: Required[str]
-    """Kubernetes version of the nodes, such as 1.35."""
-    endpoint: pulumi.Input[str]
-    """API server, for groups with an image of their own."""
-    certificate_authority: pulumi.Input[str]
-    """The API server's CA in base64, for groups with an image of their own."""
-    service_cidr: str
-    """Addresses of Services, for groups with an image of their own. Default: 172.20.0.0/16."""
-    imds_hop_limit: int
-    """Network hops to the instance metadata. Default: 1, which keeps pods from the node's role; 2 lets them."""
-    node_repair: bool
-    """Let EKS replace nodes with broken GPUs; needs the add-on eks-node-monitoring-agent. Default: false."""
-    tags: Mapping[str, str]
-    """Tags of everything, instances and volumes included."""
-
-
 class GpuNodeGroups(pulumi.ComponentResource):
-    """Makes one managed node group per distinct need of the models, from none to as many nodes as they may use.
+    """Makes one managed node group per distinct need of flavors or models: image, labels, taints, EFA, reservations.
 
     The size belongs to the Cluster Autoscaler after creation; a later desired size is not written over its.
     Does not install the autoscaler or device plugins, and makes no reservation: it uses those that are named.
     """
 
     names: pulumi.Output[list[str]]
-    """Names of the node groups, in the order of the plan."""
+    """Names of the node groups."""
 
     def __init__(self, name: str, args: GpuNodeGroupsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register every group of the plan."""
-        super().__init__(token("GpuNodeGroups"), name, {}, opts)
+        """Plan the groups, check them and register them.
+
+        Raises:
+            InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
+        """
+        args, groups = planned_groups(name, args, GpuNodeGroupsArgs, Provisioner.MANAGED)
+        self.register(name, groups, args, opts)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        groups: Sequence[NodeGroupPlan],
+        args: GpuNodeGroupsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> Self:
+        """Create the component from groups that were planned and checked before; of the rest the cluster counts."""
+        component = cls.__new__(cls)
+        component.register(name, groups, args, opts)
+        return component
+
+    def register(
+        self,
+        name: str,
+        groups: Sequence[NodeGroupPlan],
+        args: GpuNodeGroupsArgs,
+        opts: pulumi.ResourceOptions | None,
+    ) -> None:
+        """Register the component and every group."""
+        pulumi.ComponentResource.__init__(self, token("GpuNodeGroups"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
-        with_efa = any(group.interfaces for group in args["groups"])
+        with_efa = any(group.interfaces for group in groups)
         self._efa_group = efa_security_group(f"{name}-efa", args["vpc_id"], self._tags, self) if with_efa else None
-        self.groups: dict[str, eks.NodeGroup] = {group.name: self._group(group) for group in args["groups"]}
+        self.groups: dict[str, eks.NodeGroup] = {group.name: self._group(group) for group in groups}
         self.names = pulumi.Output.all(*(group.node_group_name for group in self.groups.values()))
         self.register_outputs({"names": self.names})
 
@@ -122,7 +121,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
         block = plan.demand.capacity == Capacity.CAPACITY_BLOCK
         return ec2.LaunchTemplate(
             name,
-            description=f"Nodes {plan.name} of {self._args['cluster_label']}",
+            description=f"Nodes {plan.name} of {self._args['cluster_plain_name']}",
             update_default_version=True,
             image_id=plan.ami_id,
             instance_type=plan.node.name if block else None,
@@ -143,7 +142,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             return user_data(plan.node, plan.image)
         args = self._args
         facts = (args["cluster_name"], args.get("endpoint", ""), args.get("certificate_authority", ""))
-        cidr = args.get("service_cidr", "172.20.0.0/16")
+        cidr = args.get("service_cidr", SERVICE_CIDR)
         return pulumi.Output.all(*facts).apply(
             lambda known: user_data(plan.node, plan.image, ClusterAddress(known[0], known[1], known[2], cidr))
         )
@@ -168,7 +167,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
     def _tell_autoscaler(self, name: str, plan: NodeGroupPlan, group: eks.NodeGroup) -> None:
         """Tag and schedule the Auto Scaling group, to which EKS hands no tags on (aws-gpu spec 7, 9)."""
         scaled = group.resources.apply(_auto_scaling_group)
-        found = {f"{_DISCOVERY}/enabled": "true", f"{_DISCOVERY}/{self._args['cluster_label']}": "owned"}
+        found = {f"{_DISCOVERY}/enabled": "true", f"{_DISCOVERY}/{self._args['cluster_plain_name']}": "owned"}
         for key, value in {**found, **plan.tags}.items():
             autoscaling.Tag(
                 f"{name}-{key.removeprefix(f'{_DISCOVERY}/')}",

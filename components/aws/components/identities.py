@@ -32,7 +32,7 @@ from ..facts.iam import (
     pod_identity_trust,
     policy,
 )
-from .argument_problems import Problems, place_problems, refuse, repeated
+from .argument_problems import Problems, checked, place_problems, repeated
 from .parts.roles import managed_policy, named, partition
 
 MODEL_LOADER = "model-loader"
@@ -80,7 +80,7 @@ class Identities(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other or AWS; every problem is listed.
         """
-        refuse(name, _problems(args))
+        args = checked(name, args, IdentitiesArgs, _problems)
         super().__init__(token("Identities"), name, {}, opts)
         self._args = args
         self.associations: dict[str, list[eks.PodIdentityAssociation]] = {}

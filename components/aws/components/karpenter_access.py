@@ -15,6 +15,7 @@ import pulumi
 from pulumi_aws import cloudwatch, eks, sqs
 
 from ...serving.objects import token
+from .argument_problems import Problems, checked, place_problems
 from .parts.roles import managed_policy, named, service_role
 
 _NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
@@ -34,11 +35,11 @@ class KarpenterAccessArgs(TypedDict, total=False):
 
     cluster_name: Required[pulumi.Input[str]]
     """Name of the EKS cluster."""
-    cluster_label: Required[str]
+    cluster_plain_name: Required[str]
     """The cluster's name again, known before anything exists: the queue is named after it."""
     region: Required[str]
     """AWS region."""
-    tags: Mapping[str, str]
+    tags: dict[str, str]
     """Tags of everything."""
 
 
@@ -58,7 +59,12 @@ class KarpenterAccess(pulumi.ComponentResource):
     """Queue of the notices, by name: Karpenter's setting interruptionQueue."""
 
     def __init__(self, name: str, args: KarpenterAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register role, queue and rules."""
+        """Register role, queue and rules.
+
+        Raises:
+            InvalidArguments: arguments are missing, unknown or wrong; every problem is listed.
+        """
+        args = checked(name, args, KarpenterAccessArgs, _problems)
         super().__init__(token("KarpenterAccess"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
@@ -89,7 +95,7 @@ class KarpenterAccess(pulumi.ComponentResource):
         name = f"{self._name}-interruptions"
         queue = sqs.Queue(
             name,
-            name=f"{self._args['cluster_label'][:65]}-karpenter",
+            name=f"{self._args['cluster_plain_name'][:65]}-karpenter",
             message_retention_seconds=_RETENTION_SECONDS,
             sqs_managed_sse_enabled=True,
             tags=named(name, self._tags),
@@ -108,7 +114,7 @@ class KarpenterAccess(pulumi.ComponentResource):
             name = f"{self._name}-{event}"
             rule = cloudwatch.EventRule(
                 name,
-                description=f"{detail_type}, for Karpenter of {self._args['cluster_label']}",
+                description=f"{detail_type}, for Karpenter of {self._args['cluster_plain_name']}",
                 event_pattern=json.dumps({"source": [source], "detail-type": [detail_type]}),
                 tags=named(name, self._tags),
                 opts=pulumi.ResourceOptions(parent=self),
@@ -138,3 +144,9 @@ def _queue_policy(queue_arn: str) -> str:
         "Condition": {"Bool": {"aws:SecureTransport": "false"}},
     }
     return json.dumps({"Version": "2012-10-17", "Statement": [send, plain]})
+
+
+def _problems(args: KarpenterAccessArgs) -> Problems:
+    if "cluster_name" not in args:
+        yield "cluster_name", "is required"
+    yield from place_problems("cluster_plain_name", args.get("cluster_plain_name", ""), args.get("region", ""))

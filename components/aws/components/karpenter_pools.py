@@ -1,40 +1,24 @@
-"""The node groups of a stack as Karpenter's pools.
+"""Karpenter's pools for flavors, or for the models of a fleet.
 
 KarpenterPools
 ├── ec2.SecurityGroup + rules         <name>-efa, where a group has EFA
-└── per group of the plan
+└── per group
     ├── EC2NodeClass                  <name>-<group>-class
     └── NodePool                      <name>-<group>
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Required, TypedDict
+from collections.abc import Sequence
+from typing import Self
 
 import pulumi
 
 from ...serving.objects import KubernetesObject, kubernetes_object, token
 from ..nodes.karpenter import node_class, node_pool
 from ..nodes.plan import NodeGroupPlan
+from ..words import Provisioner
+from .node_args import KarpenterPoolsArgs
+from .node_planning import planned_groups
 from .parts.efa import efa_security_group
-
-
-class KarpenterPoolsArgs(TypedDict, total=False):
-    """Arguments of KarpenterPools."""
-
-    groups: Required[Sequence[NodeGroupPlan]]
-    """What to make: ``components.planning.node_plan.node_plan``, with provisioner karpenter."""
-    vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC; for the security group of EFA."""
-    subnets: Required[Mapping[str, pulumi.Input[str]]]
-    """Private subnet per availability zone. Every zone of every group must be there."""
-    cluster_security_group_id: Required[pulumi.Input[str]]
-    """The cluster's own security group."""
-    node_role_name: Required[pulumi.Input[str]]
-    """Role of the nodes: KarpenterAccess.node_role_name."""
-    ami_release: str
-    """Release of the images, such as v20260714, or latest. Default: the one this package was checked with."""
-    tags: Mapping[str, str]
-    """Tags of instances, volumes and interfaces."""
 
 
 class KarpenterPools(pulumi.ComponentResource):
@@ -48,19 +32,47 @@ class KarpenterPools(pulumi.ComponentResource):
     """Names of the pools."""
 
     def __init__(self, name: str, args: KarpenterPoolsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register a NodePool and its EC2NodeClass per group."""
-        super().__init__(token("KarpenterPools"), name, {}, opts)
+        """Plan the pools, check them and register them.
+
+        Raises:
+            InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
+        """
+        args, groups = planned_groups(name, args, KarpenterPoolsArgs, Provisioner.KARPENTER)
+        self.register(name, groups, args, opts)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        groups: Sequence[NodeGroupPlan],
+        args: KarpenterPoolsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> Self:
+        """Create the component from groups that were planned and checked before; of the rest the cluster counts."""
+        component = cls.__new__(cls)
+        component.register(name, groups, args, opts)
+        return component
+
+    def register(
+        self,
+        name: str,
+        groups: Sequence[NodeGroupPlan],
+        args: KarpenterPoolsArgs,
+        opts: pulumi.ResourceOptions | None,
+    ) -> None:
+        """Register the component, and a NodePool with its EC2NodeClass per group."""
+        pulumi.ComponentResource.__init__(self, token("KarpenterPools"), name, {}, opts)
         tags = args.get("tags", {})
-        groups: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
-        with_efa = list(groups)
-        if any(plan.interfaces for plan in args["groups"]):
+        members: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
+        with_efa = list(members)
+        if any(plan.interfaces for plan in groups):
             with_efa.append(efa_security_group(f"{name}-efa", args["vpc_id"], tags, self).id)
         self.pools: dict[str, KubernetesObject] = {}
-        for plan in args["groups"]:
+        for plan in groups:
             value = node_class(
                 plan,
                 [args["subnets"][zone] for zone in plan.zones],
-                with_efa if plan.interfaces else groups,
+                with_efa if plan.interfaces else members,
                 args["node_role_name"],
                 tags,
                 args.get("ami_release", ""),

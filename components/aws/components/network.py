@@ -20,7 +20,7 @@ from pulumi_aws import ec2, vpc
 from ...serving.objects import token
 from ..subnets import CIDR, ZoneSubnets, plan_subnets
 from ..words import NatGateways
-from .argument_problems import refuse
+from .argument_problems import checked
 from .network_args import NetworkArgs, problems
 from .parts.roles import named
 
@@ -47,7 +47,7 @@ class Network(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other, AWS or EKS; every problem is listed.
         """
-        refuse(name, problems(args))
+        args = checked(name, args, NetworkArgs, problems)
         super().__init__(token("Network"), name, {}, opts)
         self._args = args
         self.private_by_zone: dict[str, pulumi.Input[str]] = {}

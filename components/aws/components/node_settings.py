@@ -74,7 +74,7 @@ class NodeSettings(Section):
 
     provisioner: Provisioner = Provisioner.MANAGED
     """Who makes nodes."""
-    capacity: Literal[Capacity.ON_DEMAND, Capacity.SPOT] = Capacity.ON_DEMAND
+    capacity: Literal["on-demand", "spot"] = "on-demand"
     """How nodes are bought."""
     image: NodeImage = NodeImage.AL2023
     """What nodes boot."""
@@ -101,7 +101,8 @@ class NodeSettings(Section):
         Args:
             labels: What every pod of the environment selects, and every node must carry therefore.
         """
-        return NodePolicy(self.capacity, {name: given.policy() for name, given in self.types.items()}, labels)
+        types = {name: given.policy() for name, given in self.types.items()}
+        return NodePolicy(Capacity(self.capacity), types, labels)
 
     def environment(
         self, region: str, zones: Sequence[str], version: str, labels: Mapping[str, str], place: SettingsPlace

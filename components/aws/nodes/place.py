@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from ...api.problems import Problem, Severity
+from ...api.problems import Problem, Severity, field_path
 
 _UPPER = re.compile(r"[A-Z]")
 
@@ -25,8 +25,8 @@ class SettingsPlace:
 
     def path(self, *names: str) -> str:
         """Return the path of a key. Names that are not of letters alone are no keys but values, such as types."""
-        below = (self.key(name) if name.isalpha() else name for name in names)
-        return ".".join(filter(None, (self.section, *below)))
+        below = [self.key(name) if name.isalpha() else name for name in names]
+        return ".".join([self.section, *below]) if self.section else field_path(below)
 
     def problem(self, names: tuple[str, ...], reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return what is wrong with a key."""

@@ -5,7 +5,7 @@ The plan is the same for managed node groups and for Karpenter; each takes from 
 
 import datetime
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...fleet.objects import Object
@@ -114,14 +114,17 @@ class NodeGroupPlan:
 
 
 def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
-    """Return the node groups that a fleet needs, by name.
+    """Return the node groups that a fleet needs, by name."""
+    return group_plans(node_groups(fleet, environment.nodes), environment)
 
-    What cannot be is left out or cut to what can; :func:`.node_checks.check_nodes` says what and why.
+
+def group_plans(demands: Iterable[NodeGroupDemand], environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
+    """Return the node groups in EKS's words.
+
+    What cannot be is left out or cut to what can; :mod:`.checks` says what and why.
     """
     return tuple(
-        _plan(demand, node, environment)
-        for demand in node_groups(fleet, environment.nodes)
-        if (node := instance(demand.instance_type)) is not None
+        _plan(demand, node, environment) for demand in demands if (node := instance(demand.instance_type)) is not None
     )
 
 

@@ -3,11 +3,13 @@
 from ..family import Family, Member
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
 from .rendering import OPERATOR, render_declared, render_playground, render_service
+from .unclaimed import read_flavor
 
 FAMILY = Family(
     name="llmaz",
     package=__package__ or "",
     operator=OPERATOR,
+    flavor=read_flavor,
     members=(
         Member(OPEN_MODEL, render_declared, referred=True, component="OpenModel"),
         Member(BACKEND_RUNTIME, render_declared, referred=True, component="BackendRuntime"),

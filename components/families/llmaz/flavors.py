@@ -12,8 +12,8 @@ from ...fleet.demand import NodeChoice, NodeField
 from ...fleet.origins import Origin
 from .types import Flavor
 
-_INSTANCE_TYPE = "INSTANCE-TYPE"
-_SPREAD = "spread each replica over several nodes: limits {key}: {count} with params TP and PP"
+INSTANCE_TYPE = "INSTANCE-TYPE"
+SPREAD = "spread each replica over several nodes: limits {key}: {count} with params TP and PP"
 
 
 def param(flavor: Flavor, key: str) -> str | None:
@@ -37,12 +37,12 @@ def node_choices(
 
 
 def _choice(flavor: Flavor, alternatives: Mapping[str, tuple[str, ...]], chosen_by: Origin | None) -> NodeChoice:
-    instance_type = param(flavor, _INSTANCE_TYPE)
+    instance_type = param(flavor, INSTANCE_TYPE)
     selector = dict(sorted((flavor.node_selector or {}).items()))
     field = None
     if chosen_by:
         origin = replace(chosen_by, lead=f"flavor {flavor.name!r} of {chosen_by.lead}")
-        field = NodeField(origin, _INSTANCE_TYPE, _SPREAD)
+        field = NodeField(origin, INSTANCE_TYPE, SPREAD)
     return NodeChoice(flavor.name, instance_type, selector, alternatives.get(instance_type or "", ()), field)
 
 
@@ -58,7 +58,7 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
             f"flavors {', '.join(counts)} request different accelerators, but only the limits of the first, "
             f"{flavors[0].name!r}, are applied; give all of them the same limits",
         )
-    unnamed = [f.name for f in flavors if counts[f.name] and not param(f, _INSTANCE_TYPE)]
+    unnamed = [f.name for f in flavors if counts[f.name] and not param(f, INSTANCE_TYPE)]
     if unnamed:
         findings.warn(
             path,

@@ -25,12 +25,13 @@ def made(*flavors: Any, args: dict[str, Any] | None = None, replicas: int = 1, *
     groups = planned(one(*flavors, where=where, replicas=replicas), where)
 
     def program() -> None:
-        nodes = GpuNodeGroups(
+        nodes = GpuNodeGroups.of(
             "nodes",
+            groups,
             {
-                "groups": groups,
                 "cluster_name": "main",
-                "cluster_label": "main",
+                "cluster_plain_name": "main",
+                "region": "us-east-1",
                 "vpc_id": "vpc-1",
                 "subnets": {"us-east-1a": "subnet-a", "us-east-1b": "subnet-b"},
                 "node_role_arn": "arn:aws:iam::123456789012:role/nodes",

@@ -22,7 +22,7 @@ def access() -> Recorded:
     def program() -> None:
         made = KarpenterAccess(
             "karpenter",
-            {"cluster_name": "main", "cluster_label": "main", "region": "us-east-1", "tags": {"team": "a"}},
+            {"cluster_name": "main", "cluster_plain_name": "main", "region": "us-east-1", "tags": {"team": "a"}},
         )
         pulumi.export("queue", [made.queue_name, made.queue_arn])
         pulumi.export("role", [made.node_role_name, made.node_role_arn])
@@ -36,10 +36,11 @@ def pools(*flavors: Any, **changes: Any) -> Recorded:
 
     def program() -> None:
         provider = pulumi_kubernetes.Provider("cluster", kubeconfig="{}")
-        KarpenterPools(
+        KarpenterPools.of(
             "nodes",
+            groups,
             {
-                "groups": groups,
+                "region": "us-east-1",
                 "vpc_id": "vpc-1",
                 "subnets": {"us-east-1a": "subnet-a", "us-east-1b": "subnet-b"},
                 "cluster_security_group_id": "sg-cluster",
