@@ -198,8 +198,8 @@ def test_a_cluster_that_is_another_one_starts_empty(live: Stack, kube: Kube, nam
     with State(live.folder / "stacks", "dev") as state:
         state.write(replace(row, cluster="gone") for row in state.rows().values() if row.cluster)
     live.up(maps(live, namespace, a="1"))
-    assert "is another one than last time" in live.screen
-    assert "2 resources of the old one are forgotten" in live.screen
+    assert "now points to a different cluster" in live.screen
+    assert "2 resources in the old cluster are forgotten" in live.screen
     live.destroy()
     assert gone(kube, "Namespace", namespace), live.screen
 

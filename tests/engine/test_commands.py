@@ -76,7 +76,7 @@ def test_the_whole_life_of_a_stack(project: Path, cluster: Running) -> None:
 def test_another_cluster_is_not_changed_without_asking(project: Path, cluster: Running) -> None:
     done = workbench(project, "up", "--engine", "local", "--kubeconfig", str(cluster.kubeconfig))
     assert done.returncode == 1
-    assert "give --yes" in done.stderr
+    assert "use --yes" in done.stderr
     with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
         assert "from-command" not in {o["metadata"]["name"] for o in kube.list("v1", "ConfigMap", "default")}
 
@@ -100,7 +100,7 @@ def test_asking_for_the_pulumi_cli_where_there_is_none(project: Path, monkeypatc
     monkeypatch.setenv("PATH", "/nowhere")
     done = workbench(project, "preview", "--engine", "pulumi")
     assert done.returncode == 1
-    assert "there is no pulumi on PATH" in done.stderr
+    assert "pulumi is not on the PATH" in done.stderr
 
 
 FAKE = """#!/bin/sh
