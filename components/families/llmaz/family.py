@@ -1,9 +1,9 @@
 """llmaz as a family: its kinds and what each becomes."""
 
 from ..family import Family, Member
+from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
 from .rendering import OPERATOR, render_declared, render_playground, render_service
-from .unclaimed import read_flavor
 
 FAMILY = Family(
     name="llmaz",

@@ -5,15 +5,22 @@ from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 
+from ...api.base import Json
+from ...api.checking import check
 from ...api.findings import Findings
+from ...api.load import Loaded
 from ...api.names import is_label_value, is_qualified_name
+from ...api.problems import Problem, field_path
 from ...api.quantity import parse_quantity
-from ...fleet.demand import NodeChoice, NodeField
-from ...fleet.origins import Origin
-from .types import Flavor
+from ...fleet.demand import NodeChoice, NodeField, PodDemand
+from ...fleet.origins import Argument, Origin
+from .kinds import OPEN_MODEL
+from .types import Flavor, OpenModel
 
-INSTANCE_TYPE = "INSTANCE-TYPE"
-SPREAD = "spread each replica over several nodes: limits {key}: {count} with params TP and PP"
+_INSTANCE_TYPE = "INSTANCE-TYPE"
+_ABOVE = ("spec", "inferenceConfig", "flavors", 0)
+"""Where the flavor of a model is that has one."""
+_SPREAD = "spread each replica over several nodes: limits {key}: {count} with params TP and PP"
 
 
 def param(flavor: Flavor, key: str) -> str | None:
@@ -37,12 +44,12 @@ def node_choices(
 
 
 def _choice(flavor: Flavor, alternatives: Mapping[str, tuple[str, ...]], chosen_by: Origin | None) -> NodeChoice:
-    instance_type = param(flavor, INSTANCE_TYPE)
+    instance_type = param(flavor, _INSTANCE_TYPE)
     selector = dict(sorted((flavor.node_selector or {}).items()))
     field = None
     if chosen_by:
         origin = replace(chosen_by, lead=f"flavor {flavor.name!r} of {chosen_by.lead}")
-        field = NodeField(origin, INSTANCE_TYPE, SPREAD)
+        field = NodeField(origin, _INSTANCE_TYPE, _SPREAD)
     return NodeChoice(flavor.name, instance_type, selector, alternatives.get(instance_type or "", ()), field)
 
 
@@ -58,7 +65,7 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
             f"flavors {', '.join(counts)} request different accelerators, but only the limits of the first, "
             f"{flavors[0].name!r}, are applied; give all of them the same limits",
         )
-    unnamed = [f.name for f in flavors if counts[f.name] and not param(f, INSTANCE_TYPE)]
+    unnamed = [f.name for f in flavors if counts[f.name] and not param(f, _INSTANCE_TYPE)]
     if unnamed:
         findings.warn(
             path,
@@ -80,3 +87,37 @@ def _check_labels(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
 
 def _accelerators(flavor: Flavor) -> dict[str, Decimal]:
     return {k: parse_quantity(v) for k, v in (flavor.limits or {}).items() if "/" in k}
+
+
+def read_flavor(
+    value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]
+) -> tuple[PodDemand | None, list[Problem]]:
+    """Return what a flavor asks of nodes, for no pods yet, and what is wrong with it.
+
+    Args:
+        value: The flavor in wire form.
+        at: The argument that holds it.
+        alternatives: By instance type, further types that the environment takes instead.
+    """
+    resource, found = check(_model_with(value), OPEN_MODEL)
+    if not isinstance(resource, OpenModel):
+        return None, [at.below(field_path(path[len(_ABOVE) :])).problem(reason) for path, reason in found]
+    config = resource.spec.inference_config
+    (flavor,) = tuple((config.flavors if config else None) or ())
+    findings = Findings(Loaded.of(resource, OPEN_MODEL))
+    check_choices((flavor,), "", findings)
+    (choice,) = node_choices((flavor,), alternatives)
+    if choice.instance_type is None:
+        reason = f"names no instance type; add {_INSTANCE_TYPE}, such as g5.2xlarge"
+        return None, [at.below("params").problem(reason)]
+    field = NodeField(at, _INSTANCE_TYPE, _SPREAD)
+    requests = {key: parse_quantity(amount) for key, amount in (flavor.limits or {}).items()}
+    demand = PodDemand(0, requests, (replace(choice, chosen_by=field),))
+    return demand, [at.problem(problem.reason, problem.severity) for problem in findings.problems]
+
+
+def _model_with(flavor: Json) -> dict[str, Json]:
+    """Return a model that has the flavor: the contract's checks are those of a whole object."""
+    spec = {"familyName": "any", "source": {"modelHub": {"modelID": "any"}}, "inferenceConfig": {"flavors": [flavor]}}
+    metadata = {"name": "any"}
+    return {"apiVersion": OPEN_MODEL.api_version, "kind": OPEN_MODEL.kind, "metadata": metadata, "spec": spec}
