@@ -22,21 +22,21 @@ _NOTES = ("default", "description")
 """What explains a value, and does not restrict it."""
 _SECRET: Schema = {"$ref": "#/$defs/Secret"}
 _SECRET_VALUE: Schema = {
-    "description": "A value that pulumi config set --secret has encrypted.",
+    "description": "A value encrypted by pulumi config set --secret.",
     "type": "object",
     "properties": {"secure": {"type": "string"}},
     "required": ["secure"],
     "additionalProperties": False,
 }
 _JSON = {
-    kind: {"description": "JSON, as pulumi config set writes it.", "type": "string", "pattern": pattern}
+    kind: {"description": "JSON, as written by pulumi config set.", "type": "string", "pattern": pattern}
     for kind, pattern in (("array", r"^\s*\["), ("object", r"^\s*\{"))
 }
 _BESIDE_CONFIG: Schema = {
-    "secretsprovider": {"description": "Who encrypts the secrets of the stack.", "type": "string"},
+    "secretsprovider": {"description": "Secrets provider of the stack.", "type": "string"},
     "encryptedkey": {"description": "Key of the stack, encrypted by the secrets provider.", "type": "string"},
-    "encryptionsalt": {"description": "Salt of the passphrase of the stack.", "type": "string"},
-    "environment": {"description": "Environments of Pulumi ESC that the stack imports."},
+    "encryptionsalt": {"description": "Salt for the passphrase of the stack.", "type": "string"},
+    "environment": {"description": "Pulumi ESC environments that the stack imports."},
 }
 _ZONES: Schema = {
     "anyOf": [

@@ -26,7 +26,7 @@ _MOST_AUDIENCES = 8
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Who encrypts, and with which certificate.
+    """Where TLS ends, and with which certificate.
 
     Attributes:
         issuer: Name of cert-manager's issuer. It must not need port 80, which is closed (DNS-01 does not).
@@ -41,7 +41,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Auth:
-    """Who may call.
+    """How clients authenticate.
 
     Attributes:
         secrets: Secrets in the namespace of the gateway, each entry a client's name and key (without ``Bearer``).

@@ -15,7 +15,7 @@ class Exposure(Word):
 
 
 class TlsKind(Word):
-    """Who encrypts."""
+    """TLS of the gateway."""
 
     NONE = "none"
     """Nobody."""
@@ -35,7 +35,7 @@ class IssuerKind(Word):
 
 
 class AuthKind(Word):
-    """Who may call."""
+    """How clients authenticate."""
 
     NONE = "none"
     """Everybody who reaches the address."""

@@ -10,7 +10,7 @@ from .section import Flag, Section
 
 
 class TlsSettings(Section):
-    """Who encrypts, and with which certificate."""
+    """Where TLS ends, and with which certificate."""
 
     kind: TlsKind = TlsKind.NONE
     """Who encrypts: nobody, the gateway (cert-manager) or the load balancer (acm)."""
@@ -23,7 +23,7 @@ class TlsSettings(Section):
 
 
 class AuthSettings(Section):
-    """Who may call."""
+    """How clients authenticate."""
 
     kind: AuthKind = AuthKind.NONE
     """Who may call: everybody, whoever has a key, or whoever has a token."""
@@ -32,7 +32,7 @@ class AuthSettings(Section):
     issuer: str | None = None
     """Who signs the tokens."""
     jwks_uri: str | None = None
-    """Where the issuer publishes its keys."""
+    """URL of the issuer's public keys."""
     audiences: list[str] = Field(default_factory=list)
     """Audiences that a token may be issued for; one of them is enough."""
 
@@ -45,9 +45,9 @@ class FrontDoorSettings(Section):
     host: str | None = None
     """DNS name of the gateway."""
     tls: TlsSettings = Field(default_factory=TlsSettings)
-    """Who encrypts, and with which certificate."""
+    """Where TLS ends, and with which certificate."""
     auth: AuthSettings = Field(default_factory=AuthSettings)
-    """Who may call."""
+    """How clients authenticate."""
     request_timeout: str = "10m"
     """Time for a whole answer, such as 10m; long generations take minutes."""
     internal: Flag = False
@@ -78,7 +78,7 @@ class FrontDoorSettings(Section):
 
 
 class HardeningSettings(Section):
-    """What pods and their workloads are held to."""
+    """Security and availability settings of the pods."""
 
     pod_security: PodSecurity = PodSecurity.NONE
     """Profile of the Pod Security Standards that pods meet as far as their images allow."""

@@ -27,7 +27,7 @@ class Cache(Section):
     claim: str | None = None
     """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
     host_path: str | None = None
-    """Folder of the node."""
+    """Folder on the node."""
 
     @model_validator(mode="after")
     def _one_place(self) -> "Cache":
@@ -52,16 +52,16 @@ class Pods(Section):
     labels: dict[str, str] = Field(default_factory=dict)
     """Labels to add."""
     node_selector: dict[str, str] = Field(default_factory=dict)
-    """Labels that every node of the models carries."""
+    """Labels of every node that the models run on."""
 
 
 class Prerequisites(Section):
-    """What is installed into the cluster besides the models."""
+    """What to install into the cluster besides the models."""
 
     install: Flag = False
     """Whether what the models need is installed."""
     present: list[str] = Field(default_factory=list)
-    """Names of charts whose work is done already, by hand or as an add-on."""
+    """Names of charts that the cluster already has, installed by hand or as an add-on."""
     adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
     """Who serves metrics to autoscalers."""
     gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN

@@ -19,9 +19,9 @@ def _on_gpu_nodes() -> dict[str, Any]:
 
 
 class NvidiaDevicePlugin(FixedChart):
-    """Offers GPUs to pods, and labels nodes with what they have (GPU feature discovery).
+    """Makes GPUs available to pods, and labels nodes with what they have (GPU feature discovery).
 
-    Not for Bottlerocket's NVIDIA images, which bring one, and never beside the GPU operator.
+    Not for Bottlerocket's NVIDIA images, which include one, and never together with the GPU operator.
     """
 
     _chart = "nvidia-device-plugin"
@@ -41,13 +41,14 @@ class GpuOperatorArgs(TypedDict, total=False):
     """Arguments of GpuOperator."""
 
     device_plugin: bool
-    """Whether it brings the device plugin; false on Bottlerocket, whose images have one. Default: true."""
+    """Whether it installs the device plugin; set to false on Bottlerocket, whose images include one. Default:
+    true."""
     values: dict[str, Any]
-    """Values of the chart, over those that are set here; leaves may be outputs."""
+    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class GpuOperator(ChartComponent):
-    """Brings device plugin, feature discovery and DCGM exporter in one; the EKS images bring driver and toolkit."""
+    """Installs device plugin, feature discovery and DCGM exporter; the EKS images include the driver."""
 
     def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
@@ -67,7 +68,7 @@ def gpu_operator_values(args: GpuOperatorArgs) -> dict[str, Any]:
 
 
 class DcgmExporter(FixedChart):
-    """Measures GPUs. Its series keep the pods' own names, so that they can be joined with the engines'."""
+    """Measures GPUs. Its series carry the names of the pods, to be joined with those of the engines."""
 
     _chart = "dcgm-exporter"
 

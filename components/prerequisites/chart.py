@@ -84,7 +84,7 @@ class ChartArgs(TypedDict, total=False):
     """Arguments of a chart that has to be told nothing."""
 
     values: dict[str, Any]
-    """Values of the chart, over those that are set here; leaves may be outputs."""
+    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 NOTHING: ChartArgs = {}

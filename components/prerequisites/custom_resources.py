@@ -21,13 +21,13 @@ class CustomResourcesArgs(TypedDict):
 
 
 class CustomResources(pulumi.ComponentResource):
-    """Teaches the API server kinds of the contract: it validates and defaults them as this package does.
+    """Installs CustomResourceDefinitions: the API server then validates and defaults the kinds as this package does.
 
-    Does not install the controllers that act on them; install their charts where pods are to run.
+    Does not install the controllers that act on them; install their charts on clusters that run pods.
     """
 
     kinds: pulumi.Output[list[str]]
-    """The kinds that are known now."""
+    """The installed kinds."""
 
     def __init__(self, name: str, args: CustomResourcesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Register one definition per kind."""

@@ -12,7 +12,7 @@ from .prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 
 
 class MetricsServer(FixedChart):
-    """Serves CPU and memory of pods to autoscalers. On EKS the add-on of that name does the same; never both."""
+    """Serves CPU and memory usage of pods to autoscalers. Do not combine it with the EKS add-on of the same name."""
 
     _chart = "metrics-server"
 
@@ -27,19 +27,19 @@ class PrometheusArgs(TypedDict, total=False):
     retention: str
     """How long samples are kept. Default: 10d."""
     storage_gib: int
-    """Size of its volume. Default: none; samples go with the pod."""
+    """Size of its volume. Default: no volume; samples are lost with the pod."""
     grafana: bool
-    """Whether Grafana comes with it. Default: true."""
+    """Whether to install Grafana as well. Default: true."""
     values: dict[str, Any]
-    """Values of the chart, over those that are set here; leaves may be outputs."""
+    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class Prometheus(ChartComponent):
     """Installs the Prometheus operator, one Prometheus and Grafana.
 
-    It looks at every PodMonitor, ServiceMonitor and rule of the cluster, whatever their labels (lws-hpa spec 2.2).
-    The control plane of a managed cluster cannot be scraped, so nothing waits for that. Of the labels of nodes it
-    has the one by which the dashboard tells costs apart.
+    It selects every PodMonitor, ServiceMonitor and rule in the cluster, whatever their labels (lws-hpa spec 2.2).
+    Scraping of the control plane is off, since that of a managed cluster cannot be scraped. Of the node labels it
+    exports the one that the dashboard needs for costs.
     """
 
     def __init__(self, name: str, args: PrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -73,19 +73,19 @@ class PrometheusAdapterArgs(TypedDict, total=False):
     """Arguments of PrometheusAdapter."""
 
     url: str
-    """Prometheus, without port. Default: that of this package's Prometheus."""
+    """URL of Prometheus, without port. Default: that of this package's Prometheus."""
     port: int
     """Its port. Default: 9090."""
     rules: dict[str, Any]
     """The chart's rules, custom and external. Default: none."""
     external: bool
-    """Whether it serves external metrics; not beside KEDA, which then owns that API. Default: true."""
+    """Whether it serves external metrics; set to false with KEDA, which provides that API. Default: true."""
     values: dict[str, Any]
-    """Values of the chart, over those that are set here; leaves may be outputs."""
+    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class PrometheusAdapter(ChartComponent):
-    """Serves what Prometheus measures to autoscalers: exactly the metrics that its rules name."""
+    """Serves Prometheus metrics to autoscalers: exactly those that its rules name."""
 
     def __init__(self, name: str, args: PrometheusAdapterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
@@ -106,7 +106,7 @@ def adapter_values(args: PrometheusAdapterArgs) -> dict[str, Any]:
 
 
 class Keda(FixedChart):
-    """Scales on what Prometheus measures, also from and to zero. It owns the API of external metrics."""
+    """Scales on Prometheus metrics, including from and to zero. It provides the external metrics API."""
 
     _chart = "keda"
 

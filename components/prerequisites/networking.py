@@ -9,7 +9,7 @@ _AI_PORT = 1063
 
 
 class EnvoyGateway(FixedChart):
-    """Installs Envoy Gateway, open to the AI gateway's extension."""
+    """Installs Envoy Gateway, configured for the AI gateway's extension."""
 
     _chart = "envoy-gateway"
 
@@ -37,12 +37,12 @@ class EnvoyGateway(FixedChart):
 
 
 class AiGatewayKinds(FixedChart):
-    """Teaches the API server the AI gateway's kinds."""
+    """Installs the CustomResourceDefinitions of the AI gateway."""
 
     _chart = "ai-gateway-crds"
 
 
 class AiGateway(FixedChart):
-    """Routes requests by the model that they name. Needs EnvoyGateway and AiGatewayKinds before it."""
+    """Routes requests by the model that they name. Requires EnvoyGateway and AiGatewayKinds."""
 
     _chart = "ai-gateway"

@@ -6,7 +6,7 @@ from .chart import FixedChart
 
 
 class LlmazOperator(FixedChart):
-    """Runs llmaz alone: what else its chart brings is installed here by its own component, or not at all."""
+    """Installs only llmaz's controller; everything else in its chart has its own component here, or is omitted."""
 
     _chart = "llmaz"
 
@@ -17,7 +17,7 @@ class LlmazOperator(FixedChart):
 
 
 class LlmkubeOperator(FixedChart):
-    """Runs LLMKube; its pods are scraped by its own monitor."""
+    """Installs LLMKube, including a PodMonitor for its pods."""
 
     _chart = "llmkube"
 
@@ -28,10 +28,10 @@ class LlmkubeOperator(FixedChart):
 
 
 class KthenaOperator(FixedChart):
-    """Runs Kthena with certificates from cert-manager, which must be there before.
+    """Runs Kthena with certificates from cert-manager, which must be installed first.
 
-    Its router is a Service of type LoadBalancer, and the chart lets nobody change that: where nothing makes load
-    balancers the installation waits in vain.
+    Its router is a Service of type LoadBalancer, which the chart does not allow to change: on a cluster without load
+    balancers the installation times out.
     """
 
     _chart = "kthena"

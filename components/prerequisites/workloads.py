@@ -6,7 +6,7 @@ from .chart import FixedChart
 
 
 class LeaderWorkerSetController(FixedChart):
-    """Runs LeaderWorkerSets: replicas that span several pods."""
+    """Installs the LeaderWorkerSet controller, for replicas that span several pods."""
 
     _chart = "leader-worker-set"
 
@@ -17,13 +17,13 @@ class LeaderWorkerSetController(FixedChart):
 
 
 class Volcano(FixedChart):
-    """Schedules groups of pods all at once or not at all."""
+    """Schedules groups of pods together or not at all."""
 
     _chart = "volcano"
 
 
 class CertManager(FixedChart):
-    """Issues certificates for webhooks and for the gateway."""
+    """Issues certificates for webhooks and the gateway."""
 
     _chart = "cert-manager"
 

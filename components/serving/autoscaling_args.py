@@ -4,12 +4,12 @@ from typing import Any, Required, TypedDict
 
 
 class MetricTargetArgs(TypedDict, total=False):
-    """What a metric is held at."""
+    """Target of a metric."""
 
     type: Required[str]
     """Utilization, Value or AverageValue."""
     average_utilization: int
-    """Mean over the pods, in per cent of what they request."""
+    """Mean over the pods, as a percentage of what they request."""
     average_value: str
     """Mean over the pods, as a quantity such as 10 or 500m."""
     value: str
@@ -31,7 +31,7 @@ class ResourceMetricArgs(TypedDict, total=False):
     name: Required[str]
     """cpu or memory."""
     target: Required[MetricTargetArgs]
-    """What it is held at."""
+    """Its target."""
 
 
 class ContainerResourceMetricArgs(TypedDict, total=False):
@@ -42,7 +42,7 @@ class ContainerResourceMetricArgs(TypedDict, total=False):
     container: Required[str]
     """Name of the container."""
     target: Required[MetricTargetArgs]
-    """What it is held at."""
+    """Its target."""
 
 
 class PodsMetricArgs(TypedDict, total=False):
@@ -51,11 +51,11 @@ class PodsMetricArgs(TypedDict, total=False):
     metric: Required[MetricIdentifierArgs]
     """The metric."""
     target: Required[MetricTargetArgs]
-    """What its mean over the pods is held at."""
+    """Target of its mean over the pods."""
 
 
 class DescribedObjectArgs(TypedDict, total=False):
-    """The object that a metric tells of."""
+    """The object that a metric describes."""
 
     api_version: str
     """API version of the object."""
@@ -73,16 +73,16 @@ class ObjectMetricArgs(TypedDict, total=False):
     metric: Required[MetricIdentifierArgs]
     """The metric."""
     target: Required[MetricTargetArgs]
-    """What it is held at."""
+    """Its target."""
 
 
 class ExternalMetricArgs(TypedDict, total=False):
-    """A metric that belongs to no object of the cluster."""
+    """A metric that does not belong to an object in the cluster."""
 
     metric: Required[MetricIdentifierArgs]
     """The metric."""
     target: Required[MetricTargetArgs]
-    """What it is held at."""
+    """Its target."""
 
 
 class MetricSpecArgs(TypedDict, total=False):
@@ -99,7 +99,7 @@ class MetricSpecArgs(TypedDict, total=False):
     object: ObjectMetricArgs
     """A metric of one object."""
     external: ExternalMetricArgs
-    """A metric that belongs to no object of the cluster."""
+    """A metric that does not belong to an object in the cluster."""
 
 
 class ScalingPolicyArgs(TypedDict, total=False):
@@ -108,28 +108,28 @@ class ScalingPolicyArgs(TypedDict, total=False):
     type: Required[str]
     """Pods or Percent."""
     value: Required[int]
-    """How many pods, or how many per cent of them."""
+    """Number or percentage of pods."""
     period_seconds: Required[int]
     """The time, 1 to 1800 seconds."""
 
 
 class ScalingRulesArgs(TypedDict, total=False):
-    """How an autoscaler moves in one direction."""
+    """Scaling behavior in one direction."""
 
     stabilization_window_seconds: int
-    """Seconds that it looks back before it moves, 0 to 3600."""
+    """Stabilization window in seconds, 0 to 3600."""
     select_policy: str
-    """Max, Min or Disabled. Default: Max, the policy that allows most."""
+    """Max, Min or Disabled. Default: Max, the policy that allows the largest change."""
     policies: list[ScalingPolicyArgs]
     """How much may change."""
     tolerance: str
-    """Deviation from the target that is not acted on, as a quantity such as 50m. Default: the cluster's."""
+    """Deviation from the target that is tolerated, as a quantity such as 50m. Default: that of the cluster."""
 
 
 class ScalingBehaviorArgs(TypedDict, total=False):
-    """How an autoscaler moves up and down."""
+    """Scaling behavior of an autoscaler."""
 
     scale_up: ScalingRulesArgs
-    """How replicas are added. Default: Kubernetes' own."""
+    """How replicas are added. Default: that of Kubernetes."""
     scale_down: ScalingRulesArgs
-    """How replicas are taken away. Default: Kubernetes' own."""
+    """How replicas are removed. Default: that of Kubernetes."""

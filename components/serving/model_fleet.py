@@ -45,20 +45,20 @@ _NodeKind = frozenset[tuple[str, str]]
 
 
 class ModelFleet(pulumi.ComponentResource):
-    """Deploys models: namespaces, what they need in the cluster, workloads, monitoring, front door and policies.
+    """Deploys models: namespaces, prerequisites, workloads, monitoring, front door and policies.
 
-    Everything that is wrong with any of them is reported before anything is created. Does not create the cluster or
-    its nodes, but for simulated ones.
+    Reports every problem of every model before anything is created. Does not create the cluster or its nodes, except
+    simulated ones.
     """
 
     endpoints: pulumi.Output[dict[str, Any]]
-    """Where each model answers: url, api, model and port; and clusterUrl where the url is one from outside."""
+    """Where each model answers: url, api, model and port, and clusterUrl if url is an external address."""
     models: pulumi.Output[dict[str, Any]]
     """What became of each resource that serves: kind, namespace, workload, replicas and model."""
     nodes: pulumi.Output[dict[str, Any]]
-    """What nodes the models need, by group."""
+    """The nodes that the models need, by group."""
     prerequisites: pulumi.Output[dict[str, Any]]
-    """What the models need in the cluster, and what for."""
+    """What the models need in the cluster, and why."""
 
     def __init__(self, name: str, args: ModelFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and register.

@@ -34,18 +34,18 @@ class SimulatedNodesArgs(TypedDict, total=False):
     """Arguments of SimulatedNodes: flavors or manifests."""
 
     flavors: list[FlavorArgs]
-    """Kinds of nodes to play."""
+    """Flavors of the nodes to simulate."""
     manifests: list[dict[str, Any]]
-    """Instead of flavors, the models for which nodes are played, each an object in wire form."""
+    """Instead of flavors, the models to simulate nodes for, each an object in wire form."""
     namespace: str
-    """Namespace of resources that name none. Default: default."""
+    """Namespace of resources that do not set one. Default: default."""
 
 
 class SimulatedNodes(pulumi.ComponentResource):
-    """Registers Node objects for the same demand that makes node groups in a cloud.
+    """Creates Node objects for the same demand that node groups in a cloud are created for.
 
-    Capacity comes from the instance types' facts, labels and taints from the function that places the pods.
-    Does not make machines: the nodes become ready only where kwok manages nodes annotated as fake.
+    Capacity comes from the table of instance types, labels and taints from the function that places the pods. Does
+    not create machines: the nodes become ready only if kwok manages nodes annotated as fake.
     """
 
     nodes: pulumi.Output[int]

@@ -108,7 +108,7 @@ def test_flavors_are_enough() -> None:
     [
         ({}, "nodes: flavors: is required unless manifests are given"),
         ({"flavors": [{"name": "x", "params": {"INSTANCE-TYPE": "g5"}}]}, "nodes: flavors[0]: INSTANCE-TYPE 'g5'"),
-        ({"flavors": [{"name": "x"}]}, "nodes: flavors[0].params: names no instance type"),
+        ({"flavors": [{"name": "x"}]}, "nodes: flavors[0].params: has no instance type"),
     ],
 )
 def test_what_is_wrong_with_flavors_is_reported(args: SimulatedNodesArgs, expected: str) -> None:

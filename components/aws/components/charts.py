@@ -16,7 +16,7 @@ _NEURON_TOLERATION = {"key": NEURON_RESOURCE, "operator": "Exists", "effect": "N
 
 
 class NeuronDevicePlugin(FixedChart):
-    """Offers Inferentia and Trainium devices to pods. Does not install Neuron's scheduler extension."""
+    """Makes Inferentia and Trainium devices available to pods. Does not install Neuron's scheduler extension."""
 
     _chart = "neuron-device-plugin"
 
@@ -32,7 +32,7 @@ class NeuronDevicePlugin(FixedChart):
 
 
 class EfaDevicePlugin(FixedChart):
-    """Offers EFA interfaces to pods, on nodes with GPUs and with Neuron devices."""
+    """Makes EFA interfaces available to pods, on nodes with GPUs or Neuron devices."""
 
     _chart = "efa-device-plugin"
 
@@ -46,15 +46,15 @@ class ClusterAutoscalerArgs(TypedDict, total=False):
     """Arguments of ClusterAutoscaler."""
 
     cluster_name: Required[str]
-    """Name of the EKS cluster; groups are found by tags that hold it."""
+    """Name of the EKS cluster; the autoscaler finds its groups by tags that contain it."""
     region: Required[str]
     """AWS region."""
     values: dict[str, Any]
-    """Values of the chart, over those that are set here; leaves may be outputs."""
+    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class ClusterAutoscaler(ChartComponent):
-    """Sizes the node groups. Its rights come with the service account's Pod Identity (see Identities)."""
+    """Scales the node groups. Its permissions come from the Pod Identity of its service account (see Identities)."""
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it. Model pods keep caches on local disks; that alone must not keep a node."""
@@ -80,15 +80,15 @@ class KarpenterArgs(TypedDict, total=False):
     cluster_name: Required[str]
     """Name of the EKS cluster."""
     interruption_queue: Required[pulumi.Input[str]]
-    """Name of the queue of notices: KarpenterAccess.queue_name."""
+    """Name of the queue of interruption notices: KarpenterAccess.queue_name."""
     values: dict[str, Any]
-    """Values of the chart, over those that are set here; leaves may be outputs."""
+    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class Karpenter(ChartComponent):
-    """Makes nodes for waiting pods, as its pools allow. Its rights come with its Pod Identity (see Identities).
+    """Launches nodes for Pending pods. Its permissions come from its Pod Identity (see Identities).
 
-    Runs on nodes that it did not make: two of them at least.
+    Runs on at least two nodes that it did not launch.
     """
 
     def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -108,18 +108,18 @@ class LoadBalancerControllerArgs(TypedDict, total=False):
     cluster_name: Required[str]
     """Name of the EKS cluster."""
     region: Required[str]
-    """AWS region; pods cannot ask the instance metadata for it."""
+    """AWS region; pods cannot read it from the instance metadata."""
     vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC; likewise."""
+    """The cluster's VPC, for the same reason."""
     values: dict[str, Any]
-    """Values of the chart, over those that are set here; leaves may be outputs."""
+    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class LoadBalancerController(ChartComponent):
-    """Makes AWS load balancers for Services. Its rights come with its Pod Identity (see Identities).
+    """Creates AWS load balancers for Services. Its permissions come from its Pod Identity (see Identities).
 
-    Its webhook would see every new Service, and refuse all while its pods start (lws-hpa spec 2.2); it is off, for
-    our Services name their class themselves.
+    Its webhook, which would see every new Service and reject all of them while its pods start (lws-hpa spec 2.2), is
+    disabled: our Services set their load balancer class themselves.
     """
 
     def __init__(

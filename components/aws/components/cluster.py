@@ -34,22 +34,22 @@ _NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOn
 
 
 class Cluster(pulumi.ComponentResource):
-    """Provides an EKS cluster whose Secrets are encrypted and whose access is by access entries alone.
+    """Creates an EKS cluster with encrypted Secrets, to which only access entries grant access.
 
-    Its system nodes carry no taint, so that CoreDNS and controllers have a place beside the GPU nodes.
-    Does not make the network, GPU nodes or Karpenter.
+    Its system nodes have no taint, so that CoreDNS and controllers can run outside the GPU nodes. Does not create the
+    network, GPU nodes or Karpenter.
     """
 
     cluster_name: pulumi.Output[str]
-    """Name of the cluster, known once it exists."""
+    """Name of the cluster, known once the cluster exists."""
     endpoint: pulumi.Output[str]
     """URL of the API server."""
     certificate_authority: pulumi.Output[str]
     """CA of the API server, in base64."""
     kubeconfig: pulumi.Output[str]
-    """Kubeconfig as JSON; asks the AWS CLI for tokens. A secret."""
+    """Kubeconfig as JSON, which gets tokens from the AWS CLI. A secret."""
     security_group_id: pulumi.Output[str]
-    """Security group that EKS made for control plane and nodes."""
+    """Security group that EKS created for control plane and nodes."""
     node_role_arn: pulumi.Output[str]
     """Role of the nodes."""
 

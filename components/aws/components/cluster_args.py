@@ -28,41 +28,43 @@ class ClusterArgs(TypedDict, total=False):
     cluster_name: str
     """Name of the cluster. Default: the component's name."""
     existing: bool
-    """Use the cluster of this name as it is; of the rest only node_role_arn then counts. Default: false."""
+    """Use the existing cluster with this name unchanged; of the other arguments only node_role_arn is used then.
+    Default: false."""
     version: str
     """Kubernetes version, such as 1.35. Required unless existing."""
     subnet_ids: pulumi.Input[list[str]]
-    """Private subnets of two zones at least, for the control plane and the system nodes. Required unless existing."""
+    """Private subnets in at least two zones, for the control plane and the system nodes. Required unless existing."""
     public_access_cidrs: list[str]
-    """From where the API server may be reached over the internet. Default: from nowhere; private only."""
+    """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
     admin_role_arns: list[str]
-    """IAM roles that administer the cluster, beside the one that creates it."""
+    """IAM roles that administer the cluster, in addition to the one that creates it."""
     viewer_role_arns: list[str]
-    """IAM roles that may look at everything but Secrets."""
+    """IAM roles that may view everything except Secrets."""
     log_types: list[str]
     """Logs of the control plane: api, audit, authenticator, controllerManager, scheduler. Default: all."""
     log_retention_days: int
-    """Days that the logs are kept. Default: 90."""
+    """Days to keep the logs. Default: 90."""
     secrets_key_arn: str
-    """KMS key for Secrets. Default: one is made."""
+    """KMS key for Secrets. Default: a new key."""
     addons: dict[str, str]
-    """EKS add-ons beside those that every cluster has, with version; empty is EKS's default version."""
+    """Additional EKS add-ons with their versions; an empty version is EKS's default."""
     support: str
-    """What happens when standard support ends: standard upgrades, extended pays for more time. Default: standard."""
+    """What happens when standard support ends: standard upgrades, extended pays for extended support. Default:
+    standard."""
     system_instance_types: list[str]
-    """Types of the nodes for system pods, all of one architecture. Default: m7i.large."""
+    """Instance types for system pods, all of one architecture. Default: m7i.large."""
     system_nodes: int
     """How many of them. Default: 2."""
     image: str
     """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
     node_role_arn: str
-    """Role of the nodes. Default: one is made."""
+    """Role of the nodes. Default: a new role."""
     service_cidr: str
-    """Addresses of Services. Default: 172.20.0.0/16."""
+    """CIDR range of Services. Default: 172.20.0.0/16."""
     deletion_protection: bool
-    """Let EKS itself refuse the cluster's deletion. Default: false."""
+    """Whether EKS protects the cluster from deletion. Default: false."""
     protect: bool
-    """Let Pulumi refuse to delete the cluster and its key. Default: false."""
+    """Whether Pulumi protects the cluster and its key from deletion. Default: false."""
     tags: dict[str, str]
     """Tags of everything."""
 

@@ -32,10 +32,10 @@ _DISCOVERY = "k8s.io/cluster-autoscaler"
 
 
 class GpuNodeGroups(pulumi.ComponentResource):
-    """Makes one managed node group per distinct need of flavors or models: image, labels, taints, EFA, reservations.
+    """Creates one managed node group per distinct need of flavors or models.
 
-    The size belongs to the Cluster Autoscaler after creation; a later desired size is not written over its.
-    Does not install the autoscaler or device plugins, and makes no reservation: it uses those that are named.
+    After creation the Cluster Autoscaler owns the size; later updates do not change it. Does not install the
+    autoscaler or device plugins, and does not create reservations: it uses existing ones.
     """
 
     names: pulumi.Output[list[str]]

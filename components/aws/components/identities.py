@@ -44,29 +44,31 @@ class IdentitiesArgs(TypedDict, total=False):
     """Arguments of Identities. What decides which resources there are is plain."""
 
     cluster_name: Required[pulumi.Input[str]]
-    """Name of the EKS cluster; an output of the cluster makes the associations wait for it."""
+    """Name of the EKS cluster; pass an output of the cluster, so that the associations wait for it."""
     cluster_plain_name: Required[str]
-    """The same name, known before there is a cluster: for names of roles and for policies."""
+    """The same name as a plain string, which must be known before the cluster exists: it is part of role names and
+    policies."""
     region: Required[str]
     """AWS region of the cluster."""
     controllers: list[str]
-    """Who gets a role: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi, efs-csi. Each under its
-    customary service account in kube-system. Leave out the drivers that a Cluster installs as add-ons: those come
-    with their role. Default: none."""
+    """Controllers that get a role: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi, efs-csi, each
+    with its usual service account in kube-system. Omit drivers that a Cluster installs as add-ons; those have
+    their own role. Default: none."""
     model_buckets: list[str]
-    """Where models are, as bucket or bucket/prefix. A prefix is S3's: end it in / to name a folder."""
+    """Where models are stored, as bucket or bucket/prefix. Prefixes are plain S3 prefixes: end one with / to name
+    a folder."""
     model_service_accounts: list[str]
     """Service accounts that may read the models, as namespace/name."""
     node_role_arn: pulumi.Input[str]
-    """Role of the nodes that Karpenter makes; needed with karpenter."""
+    """Role of the nodes that Karpenter creates; required with karpenter."""
     interruption_queue_arn: pulumi.Input[str]
-    """SQS queue from which Karpenter learns of interruptions; needed with karpenter."""
+    """SQS queue of interruption notices for Karpenter; required with karpenter."""
     tags: dict[str, str]
-    """Tags of every role and association."""
+    """Tags for every role and association."""
 
 
 class Identities(pulumi.ComponentResource):
-    """Gives service accounts the AWS permissions they need: a role, a policy and an association each.
+    """Gives service accounts the AWS permissions that they need: a role, a policy and an association each.
 
     Does not create the service accounts, the controllers or the eks-pod-identity-agent add-on.
     """

@@ -36,7 +36,7 @@ class KarpenterAccessArgs(TypedDict, total=False):
     cluster_name: Required[pulumi.Input[str]]
     """Name of the EKS cluster."""
     cluster_plain_name: Required[str]
-    """The cluster's name again, known before anything exists: the queue is named after it."""
+    """The same name as a plain string, which must be known before the cluster exists: the queue is named after it."""
     region: Required[str]
     """AWS region."""
     tags: dict[str, str]
@@ -44,19 +44,19 @@ class KarpenterAccessArgs(TypedDict, total=False):
 
 
 class KarpenterAccess(pulumi.ComponentResource):
-    """Provides the role of Karpenter's nodes and the queue by which it learns that nodes will be taken away.
+    """Creates the role of Karpenter's nodes and its queue of interruption notices.
 
-    Does not give Karpenter itself an identity (see Identities) and does not install it.
+    Does not create Karpenter's own identity (see Identities), and does not install it.
     """
 
     node_role_arn: pulumi.Output[str]
-    """Role of the nodes, by ARN."""
+    """ARN of the nodes' role."""
     node_role_name: pulumi.Output[str]
-    """Role of the nodes, by name."""
+    """Name of the nodes' role."""
     queue_arn: pulumi.Output[str]
-    """Queue of the notices, by ARN."""
+    """ARN of the queue of interruption notices."""
     queue_name: pulumi.Output[str]
-    """Queue of the notices, by name: Karpenter's setting interruptionQueue."""
+    """Name of the queue of interruption notices, for Karpenter's setting interruptionQueue."""
 
     def __init__(self, name: str, args: KarpenterAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Register role, queue and rules.

@@ -22,10 +22,10 @@ from .parts.efa import efa_security_group
 
 
 class KarpenterPools(pulumi.ComponentResource):
-    """Tells Karpenter which nodes the models need; it makes them when pods wait for them.
+    """Tells Karpenter which nodes the models need; it launches them when pods are Pending.
 
-    Nodes go with their pool: destroy waits until Karpenter has taken them away, so it must still run then. Make
-    this component depend on Karpenter's installation.
+    Deleting a pool drains its nodes: destroy waits until Karpenter has removed them, so Karpenter must still be
+    running. Make this component depend on Karpenter's installation.
     """
 
     names: pulumi.Output[list[str]]

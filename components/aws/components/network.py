@@ -28,10 +28,10 @@ _EVERYWHERE = "0.0.0.0/0"
 
 
 class Network(pulumi.ComponentResource):
-    """Provides a VPC with a private and a public subnet per zone, or describes one that exists.
+    """Creates a VPC with a private and a public subnet per zone, or describes an existing one.
 
-    The subnet IDs come from the subnets' route table associations, which come after the routes: what uses an ID
-    waits until the subnet reaches the internet. Does not tag the subnets of a VPC that exists.
+    The subnet IDs come from the route table associations, which depend on the routes: whatever uses an ID waits until
+    the subnet reaches the internet. Does not tag the subnets of an existing VPC.
     """
 
     vpc_id: pulumi.Output[str]
@@ -39,7 +39,7 @@ class Network(pulumi.ComponentResource):
     private_subnet_ids: pulumi.Output[list[str]]
     """Subnets for nodes and pods, in the order of the zones."""
     public_subnet_ids: pulumi.Output[list[str]]
-    """Subnets for load balancers that face the internet, in the order of the zones."""
+    """Subnets for internet-facing load balancers, in the order of the zones."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Register the network.

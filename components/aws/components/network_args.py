@@ -18,30 +18,32 @@ class NetworkArgs(TypedDict, total=False):
     """Arguments of a Network. All are plain: they decide which resources there are."""
 
     cluster_name: Required[str]
-    """Name of the EKS cluster, for names and for the tags by which controllers find subnets."""
+    """Name of the EKS cluster, for resource names and the tags by which controllers find subnets."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     zones: list[str]
-    """Availability zones, two to seven. Append new ones: a subnet's addresses follow from its zone's position."""
+    """Availability zones, two to seven. Append new ones at the end: the position of a zone determines the
+    addresses of its subnets."""
     cidr: str
-    """IPv4 range of the VPC, /16 to /21. Of a given VPC: its range, wanted with interface endpoints only.
+    """IPv4 range of the VPC, /16 to /21. For an existing VPC: its range, required only with interface endpoints.
     Default: 10.0.0.0/16."""
     nat_gateways: str
-    """one, per-zone or none: how private subnets reach the internet. With none, nodes start only if they reach
-    what they need through interface endpoints. Default: one."""
+    """one, per-zone or none: how private subnets reach the internet. With none, nodes start only if interface
+    endpoints provide what they need. Default: one."""
     interface_endpoints: list[str]
     """AWS services to reach without the internet: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
     elasticloadbalancing, logs, sqs, sts. Default: none."""
     vpc_id: str
-    """A VPC that exists. Nothing but interface endpoints is made in it, and nothing is tagged."""
+    """An existing VPC. Only interface endpoints are created in it, and nothing in it is tagged."""
     private_subnets: dict[str, str]
-    """Private subnet by zone, in that VPC; two zones at least."""
+    """Private subnets by zone in that VPC, in at least two zones."""
     public_subnets: dict[str, str]
-    """Public subnet by zone, in that VPC."""
+    """Public subnets by zone in that VPC."""
     tags: dict[str, str]
-    """Tags of everything that is made."""
+    """Tags for everything that is created."""
     protect: bool
-    """Refuse to delete the VPC, if it is made here. Default: as the component's own options say."""
+    """Whether Pulumi protects a VPC that is created here from deletion. Default: as in the options of the
+    component."""
 
 
 def problems(args: NetworkArgs) -> Problems:

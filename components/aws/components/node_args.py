@@ -8,22 +8,22 @@ from ...serving.flavor_args import FlavorArgs
 
 
 class ReservationArgs(TypedDict, total=False):
-    """Capacity that is paid for already: an On-Demand Capacity Reservation or a Capacity Block."""
+    """Reserved capacity: an On-Demand Capacity Reservation or a Capacity Block."""
 
     id: Required[str]
-    """cr-..., or the ARN of a resource group of On-Demand reservations."""
+    """ID (cr-...), or the ARN of a resource group of On-Demand Capacity Reservations."""
     zone: Required[str]
-    """The one availability zone it is in."""
+    """Its availability zone."""
     count: Required[int]
-    """How many instances it holds."""
+    """How many instances it has."""
     starts: str
-    """When a Capacity Block begins, such as 2027-01-11T11:30:00Z."""
+    """When a Capacity Block starts, such as 2027-01-11T11:30:00Z."""
     ends: str
     """When it ends."""
 
 
 class NodeTypeArgs(TypedDict, total=False):
-    """What is said about nodes of one instance type."""
+    """Settings for nodes of one instance type."""
 
     capacity: str
     """on-demand, spot, odcr (an On-Demand Capacity Reservation) or capacity-block. Default: that of all nodes."""
@@ -32,26 +32,26 @@ class NodeTypeArgs(TypedDict, total=False):
     zones: list[str]
     """Availability zones of the nodes. Default: those of all nodes."""
     spot_types: list[str]
-    """Further types that pods may run on instead, so that spot capacity comes out of several pools."""
+    """Additional instance types that pods may run on, so that spot capacity comes from several pools."""
     efa: bool
-    """Whether nodes get EFA interfaces even where no pod asks for them. Default: false."""
+    """Whether nodes get EFA interfaces even if no pod requests them. Default: false."""
     placement_group: bool
-    """Whether nodes are put close together, in a cluster placement group. Default: false."""
+    """Whether nodes are placed close together, in a cluster placement group. Default: false."""
     ami_id: str
     """An image of your own, for types that AWS has no image for."""
     min_nodes: int
-    """Least nodes of a group. Default: 0."""
+    """Minimum size of a group. Default: 0."""
     max_nodes: int
-    """Most nodes of a group: what it may cost. Default: what the models may need; 10 for flavors."""
+    """Maximum size of a group, which caps its cost. Default: what the models may need; 10 for flavors."""
 
 
 class GpuNodeGroupsArgs(TypedDict, total=False):
     """Arguments of GpuNodeGroups: the nodes, as flavors or as manifests, and the cluster."""
 
     flavors: list[FlavorArgs]
-    """Kinds of nodes in order of preference. Their groups are empty at rest: an autoscaler fills them."""
+    """Flavors in order of preference. Their groups start empty; an autoscaler fills them."""
     manifests: list[dict[str, Any]]
-    """Instead of flavors, the models for which nodes are made, each an object in wire form. Their groups begin with
+    """Instead of flavors, the models that the nodes are for, each an object in wire form. Their groups start with
     the nodes that the models need at rest."""
     realization: str
     """How the models are deployed: native or operator. Default: native."""
@@ -62,7 +62,7 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     cluster_name: Required[pulumi.Input[str]]
     """Name of the EKS cluster."""
     cluster_plain_name: Required[str]
-    """The same name, known before there is a cluster: it is part of tag keys."""
+    """The same name as a plain string, which must be known before the cluster exists: it is part of tag keys."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     version: Required[str]
@@ -74,44 +74,45 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     node_role_arn: Required[pulumi.Input[str]]
     """Role of the nodes."""
     cluster_security_group_id: Required[pulumi.Input[str]]
-    """The cluster's own security group, which nodes with EFA must be given by hand."""
+    """The cluster's own security group, which nodes with EFA need explicitly."""
     endpoint: pulumi.Input[str]
-    """API server; required with an image of your own."""
+    """URL of the API server; required with an image of your own."""
     certificate_authority: pulumi.Input[str]
     """The API server's CA in base64; required with an image of your own."""
     service_cidr: str
-    """Addresses of Services, for groups with an image of your own. Default: 172.20.0.0/16."""
+    """CIDR range of Services, for groups with an image of your own. Default: 172.20.0.0/16."""
     types: dict[str, NodeTypeArgs]
-    """What is said about nodes of single instance types, such as g5.2xlarge."""
+    """Settings by instance type, such as g5.2xlarge."""
     capacity: str
-    """on-demand or spot, for types that say nothing of their own. Default: on-demand."""
+    """on-demand or spot, for types without a setting of their own. Default: on-demand."""
     image: str
     """al2023 or bottlerocket. Default: al2023."""
     zones: list[str]
     """Availability zones of the nodes, each with a subnet. Default: all that have one."""
     labels: dict[str, str]
-    """Labels that every node carries."""
+    """Labels for every node."""
     disk_gib: int
     """Disk for images and weights on nodes without local NVMe. Default: 200."""
     scale_to_zero: bool
-    """Whether groups may be empty. Otherwise one node stays for each group that is preferred. Default: true."""
+    """Whether groups scale to zero. Otherwise every preferred group keeps one node. Default: true."""
     quotas: dict[str, int]
-    """vCPUs that the account may run, by quota code; more than that is warned of."""
+    """vCPU quotas of the account, by quota code; exceeding one is a warning."""
     imds_hop_limit: int
-    """Network hops to the instance metadata. Default: 1, which keeps pods from the node's role; 2 lets them."""
+    """Hop limit of the instance metadata service. Default: 1, which keeps pods from the node's role; 2 allows
+    them."""
     node_repair: bool
-    """Let EKS replace nodes with broken GPUs; needs the add-on eks-node-monitoring-agent. Default: false."""
+    """Whether EKS replaces nodes with broken GPUs; requires the add-on eks-node-monitoring-agent. Default: false."""
     tags: dict[str, str]
-    """Tags of everything, instances and volumes included."""
+    """Tags for all resources, including instances and volumes."""
 
 
 class KarpenterPoolsArgs(TypedDict, total=False):
     """Arguments of KarpenterPools: the nodes, as flavors or as manifests, and the cluster."""
 
     flavors: list[FlavorArgs]
-    """Kinds of nodes in order of preference: the first weighs most."""
+    """Flavors in order of preference: the first has the highest weight."""
     manifests: list[dict[str, Any]]
-    """Instead of flavors, the models for which nodes are made, each an object in wire form."""
+    """Instead of flavors, the models that the nodes are for, each an object in wire form."""
     realization: str
     """How the models are deployed: native or operator. Default: native."""
     workload: str
@@ -129,20 +130,20 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     node_role_name: Required[pulumi.Input[str]]
     """Role of the nodes: KarpenterAccess.node_role_name."""
     types: dict[str, NodeTypeArgs]
-    """What is said about nodes of single instance types, such as g5.2xlarge."""
+    """Settings by instance type, such as g5.2xlarge."""
     capacity: str
-    """on-demand or spot, for types that say nothing of their own. Default: on-demand."""
+    """on-demand or spot, for types without a setting of their own. Default: on-demand."""
     image: str
     """al2023 or bottlerocket. Default: al2023."""
     ami_release: str
-    """Release of the images, such as v20260714, or latest. Default: the one this package was checked with."""
+    """Release of the images, such as v20260714, or latest. Default: the one that this package was tested with."""
     zones: list[str]
     """Availability zones of the nodes, each with a subnet. Default: all that have one."""
     labels: dict[str, str]
-    """Labels that every node carries."""
+    """Labels for every node."""
     disk_gib: int
     """Disk for images and weights on nodes without local NVMe. Default: 200."""
     quotas: dict[str, int]
-    """vCPUs that the account may run, by quota code; more than that is warned of."""
+    """vCPU quotas of the account, by quota code; exceeding one is a warning."""
     tags: dict[str, str]
-    """Tags of instances, volumes and interfaces."""
+    """Tags for instances, volumes and network interfaces."""

@@ -24,7 +24,7 @@ class ReservationSettings(Section):
     zone: Zone
     """The availability zone that it is in."""
     count: int = Field(ge=1, le=450)
-    """How many instances it holds."""
+    """How many instances it has."""
     starts: Moment | None = None
     """When a Capacity Block begins, with a time zone."""
     ends: Moment | None = None

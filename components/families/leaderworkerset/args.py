@@ -4,27 +4,27 @@ from typing import Any, Required, TypedDict
 
 
 class RollingUpdateArgs(TypedDict, total=False):
-    """How many groups may be missing or extra during a rollout."""
+    """How many groups may be unavailable or extra during a rollout."""
 
     partition: int
-    """Groups from this ordinal on are updated. Default: all of them."""
+    """Only groups from this ordinal on are updated. Default: all."""
     max_unavailable: Any
-    """Groups that may be missing, as a number or in per cent such as 25%. Default: 1."""
+    """Groups that may be unavailable, as a number or a percentage such as 25%. Default: 1."""
     max_surge: Any
-    """Groups that may be extra, likewise. Default: 0."""
+    """Extra groups, as a number or percentage. Default: 0."""
 
 
 class RolloutStrategyArgs(TypedDict, total=False):
-    """How a change of the pods reaches the groups."""
+    """How a change of the pods rolls out."""
 
     type: str
     """RollingUpdate."""
     rolling_update_configuration: RollingUpdateArgs
-    """How many groups may be missing or extra meanwhile."""
+    """How many groups may be unavailable or extra during the rollout."""
 
 
 class SubGroupPolicyArgs(TypedDict, total=False):
-    """How a group is cut into subgroups."""
+    """How a group is divided into subgroups."""
 
     sub_group_policy_type: str
     """LeaderWorker or LeaderExcluded. Default: LeaderWorker."""

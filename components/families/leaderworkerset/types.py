@@ -27,7 +27,7 @@ IntOrString = Annotated[
 
 
 class SubGroupPolicy(ApiModel):
-    """How a group is cut into subgroups."""
+    """How a group is divided into subgroups."""
 
     sub_group_policy_type: Literal["LeaderWorker", "LeaderExcluded"] = "LeaderWorker"
     sub_group_size: PositiveInt32
@@ -50,7 +50,7 @@ class LeaderWorkerTemplate(ApiModel):
 
 
 class RollingUpdateConfiguration(ApiModel):
-    """How many groups may be missing or extra during a rollout."""
+    """How many groups may be unavailable or extra during a rollout."""
 
     partition: NaturalInt32 | None = None
     max_unavailable: IntOrString = 1

@@ -108,7 +108,7 @@ def read_flavor(
     check_choices((flavor,), "", findings)
     (choice,) = node_choices((flavor,), alternatives)
     if choice.instance_type is None:
-        reason = f"names no instance type; add {_INSTANCE_TYPE}, such as g5.2xlarge"
+        reason = f"has no instance type; add {_INSTANCE_TYPE}, such as g5.2xlarge"
         return None, [at.below("params").problem(reason)]
     field = NodeField(at, _INSTANCE_TYPE, _SPREAD)
     requests = {key: parse_quantity(amount) for key, amount in (flavor.limits or {}).items()}

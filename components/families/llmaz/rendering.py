@@ -166,8 +166,8 @@ def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None
     if parallelism.pipeline and parallelism.size != size:
         findings.error(
             "spec.workloadTemplate.size",
-            f"is {size}, but PP {parallelism.pipeline} of the flavor requires groups of {parallelism.size}; make them "
-            "match",
+            f"is {size}, but PP {parallelism.pipeline} of the flavor requires groups of {parallelism.size}; make "
+            "them match",
         )
 
 

@@ -131,7 +131,7 @@ class HPATrigger(ApiModel):
 
 
 class ScaleTrigger(ApiModel):
-    """What makes a Playground scale."""
+    """What a Playground scales on."""
 
     hpa: HPATrigger
 

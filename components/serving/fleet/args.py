@@ -11,11 +11,11 @@ class ModelCacheArgs(TypedDict, total=False):
     claim: str
     """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
     host_path: str
-    """Folder of the node."""
+    """Folder on the node."""
 
 
 class PodsArgs(TypedDict, total=False):
-    """What every pod gets."""
+    """Settings of every pod."""
 
     tolerations: list[dict[str, Any]]
     """Tolerations to add."""
@@ -30,36 +30,36 @@ class PodsArgs(TypedDict, total=False):
     labels: dict[str, str]
     """Labels to add."""
     node_selector: dict[str, str]
-    """Labels that every node of the models carries."""
+    """Labels of every node that the models run on."""
 
 
 class FleetPrerequisitesArgs(TypedDict, total=False):
-    """What is installed into the cluster besides the models."""
+    """What to install into the cluster besides the models."""
 
     install: bool
-    """Whether what the models need is installed. Default: false."""
+    """Whether to install what the models need. Default: false."""
     present: list[str]
-    """Names of charts whose work is done already, by hand or as an add-on."""
+    """Names of charts that the cluster already has, installed by hand or as an add-on."""
     adapter: str
-    """Who serves metrics to autoscalers: prometheus-adapter or keda. Default: prometheus-adapter."""
+    """What serves metrics to autoscalers: prometheus-adapter or keda. Default: prometheus-adapter."""
     gpu_stack: str
     """device-plugin or operator. Default: device-plugin."""
     monitoring: bool
-    """Whether models are watched even where no autoscaler needs it: dashboard and alerts. Default: false."""
+    """Whether to scrape all models, with dashboard and alerts. Default: false."""
     grafana: bool
-    """Whether Grafana comes with Prometheus. Default: true."""
+    """Whether to install Grafana with Prometheus. Default: true."""
     prometheus_url: str
-    """Prometheus, without port. Default: that of this package."""
+    """URL of Prometheus, without port. Default: that of this package's Prometheus."""
     prometheus_port: int
     """Its port. Default: 9090."""
     retention: str
     """How long samples are kept. Default: 10d."""
     storage_gib: int
-    """Size of the volume of Prometheus. Default: none; samples go with the pod."""
+    """Size of the volume of Prometheus. Default: no volume; samples are lost with the pod."""
 
 
 class TlsArgs(TypedDict, total=False):
-    """Who encrypts, and with which certificate."""
+    """Where TLS ends, and with which certificate."""
 
     kind: str
     """none, cert-manager or acm. Default: none."""
@@ -72,18 +72,18 @@ class TlsArgs(TypedDict, total=False):
 
 
 class AuthArgs(TypedDict, total=False):
-    """Who may call."""
+    """How clients authenticate."""
 
     kind: str
     """none, api-key or jwt. Default: none."""
     secrets: list[str]
-    """Secrets in the gateway's namespace, each entry a client's name and key."""
+    """Secrets in the gateway's namespace; each entry is the name and key of one client."""
     issuer: str
-    """Who signs tokens."""
+    """Issuer of the tokens."""
     jwks_uri: str
-    """Where the issuer publishes its keys."""
+    """URL of the issuer's public keys."""
     audiences: list[str]
-    """For whom tokens must be made out; one of them is enough."""
+    """Accepted audiences; a token needs one of them."""
 
 
 class FrontDoorArgs(TypedDict, total=False):
@@ -94,91 +94,93 @@ class FrontDoorArgs(TypedDict, total=False):
     host: str
     """DNS name of the gateway."""
     tls: TlsArgs
-    """Who encrypts."""
+    """TLS of the gateway."""
     auth: AuthArgs
-    """Who may call."""
+    """How clients authenticate."""
     request_timeout: str
-    """Time for a whole answer. Default: 10m."""
+    """Timeout of a whole request. Default: 10m."""
     internal: bool
-    """Whether the address is one of the private network. Default: false."""
+    """Whether the gateway gets a private address. Default: false."""
     access_log: bool
-    """Whether each request is logged, without prompts and keys. Default: true."""
+    """Whether to log requests, without prompts and keys. Default: true."""
     allow_anonymous: bool
-    """Whether a gateway on the internet may serve everybody. Default: false."""
+    """Whether a gateway on the internet may serve clients without authentication. Default: false."""
     replicas: int
-    """Proxies of the gateway. Default: 2."""
+    """Proxy replicas of the gateway. Default: 2."""
     client_cidrs: list[str]
-    """Who may call a load balancer."""
+    """CIDR ranges that may call a load balancer."""
 
 
 class HardeningArgs(TypedDict, total=False):
-    """What pods and their workloads are held to."""
+    """Security and availability settings of the pods."""
 
     pod_security: str
     """restricted, baseline or none. Default: none."""
     disruption_budgets: bool
-    """Whether a drain may take only one replica at a time. Default: false."""
+    """Whether a drain may evict only one replica at a time. Default: false."""
     topology_spread: bool
-    """Whether replicas are spread over zones, where there is room. Default: false."""
+    """Whether replicas are spread over zones if there is room. Default: false."""
     priority: str
     """critical, standard or batch. Default: no class."""
     network_policies: bool
-    """Whether only gateway and monitoring reach the models. Default: false."""
+    """Whether only the gateway and the monitoring may reach the models. Default: false."""
 
 
 class FleetClusterArgs(TypedDict, total=False):
     """What is known of the cluster; what is not known is not checked."""
 
     name: str
-    """Its name, for controllers that have to know it."""
+    """Its name, for controllers that need it."""
     version: str
     """Kubernetes version, such as 1.35."""
     cloud: str
-    """aws or none. On AWS load balancers of models stay in the private network. Default: none."""
+    """aws or none. On AWS the load balancers of models are internal. Default: none."""
     region: str
     """AWS region."""
     vpc_id: pulumi.Input[str]
     """VPC of the cluster: Network.vpc_id."""
     cidr: str
-    """Range of the VPC, which may call load balancers unless client_cidrs says otherwise."""
+    """CIDR range of the VPC, which may call load balancers unless client_cidrs is set."""
     image: str
-    """Image of the nodes: al2023, or bottlerocket, which brings a device plugin of its own. Default: al2023."""
+    """Image of the nodes: al2023, or bottlerocket, which includes a device plugin. Default: al2023."""
     node_autoscaler: str
-    """Who makes nodes, and is installed with the prerequisites: cluster-autoscaler or karpenter. Default: others."""
+    """Node autoscaler to install with the prerequisites: cluster-autoscaler or karpenter. Default: none."""
     interruption_queue: pulumi.Input[str]
-    """Queue of the notices for Karpenter: KarpenterAccess.queue_name."""
+    """Queue of interruption notices for Karpenter: KarpenterAccess.queue_name."""
 
 
 class ModelFleetArgs(TypedDict, total=False):
     """Arguments of a ModelFleet: manifests as files, as data, or both. All but IDs are plain."""
 
     files: list[str]
-    """Manifests, and folders of manifests."""
+    """Manifest files, and folders of manifests."""
     manifests: list[dict[str, Any]]
     """Manifests as data, each an object in wire form."""
     cluster: FleetClusterArgs
-    """The cluster that the provider in the options leads to."""
+    """The cluster of the provider in the options."""
     namespace: str
-    """Namespace of resources that name none. Default: models."""
+    """Namespace of resources that do not set one. Default: models."""
     realization: str
-    """native renders plain Kubernetes objects; operator creates the typed resources. Default: native."""
+    """native renders plain Kubernetes objects; operator creates the custom resources. Default: native."""
     workload: str
-    """auto, lws or deployment. auto makes a LeaderWorkerSet only where a replica spans pods. Default: auto."""
+    """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods. Default: auto."""
     runtimes: str
     """Edition of the shipped runtimes: upstream or current. Default: upstream."""
     simulated_nodes: bool
-    """Whether to create the demanded nodes as objects, for a cluster in which kwok plays them. Default: false."""
+    """Whether to create the required nodes as Node objects, for a cluster in which kwok simulates them. Default:
+    false."""
     custom_resources: bool
-    """Whether to install the definitions of the kinds in use; charts bring their own. Default: false."""
+    """Whether to install the CRDs of the kinds in use; charts install their own. Default: false."""
     model_cache: ModelCacheArgs
-    """Where loaded weights are kept. Default: they are loaded at every pod start."""
+    """Where loaded weights are kept. Default: nowhere; every pod loads them at startup."""
     pods: PodsArgs
-    """What every pod gets."""
+    """Settings of every pod."""
     model_buckets: list[str]
-    """Buckets that pods read weights from: they run as the service account model-loader, known to Identities."""
+    """Buckets that pods read weights from; the pods run as the service account model-loader, which Identities
+    gives access."""
     prerequisites: FleetPrerequisitesArgs
-    """What is installed into the cluster besides the models. Default: nothing."""
+    """What to install into the cluster besides the models. Default: nothing."""
     front_door: FrontDoorArgs
     """How clients outside the cluster reach the models. Default: not at all."""
     hardening: HardeningArgs
-    """What pods and their workloads are held to. Default: nothing."""
+    """Security and availability settings of the pods. Default: none."""

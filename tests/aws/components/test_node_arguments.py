@@ -203,7 +203,7 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
     ({"flavors": [A10G], "manifests": [{}]}, "manifests", "cannot be combined with flavors"),
     ({"flavors": [A10G], "flavours": []}, "flavours", "did you mean 'flavors'"),
     ({"flavors": changed(A10G, limit={})}, "flavors[0].limit", "did you mean 'limits'"),
-    ({"flavors": changed(A10G, params={})}, "flavors[0].params", "names no instance type"),
+    ({"flavors": changed(A10G, params={})}, "flavors[0].params", "has no instance type"),
     ({"flavors": changed(A10G, params={"INSTANCE-TYPE": 5})}, "flavors[0].params[INSTANCE-TYPE]", "string"),
     ({"flavors": changed(A10G, limits={"nvidia.com/gpu": "x"})}, "flavors[0].limits[nvidia.com/gpu]", "quantity"),
     ({"flavors": [L4, *changed(A10G, limits={"nvidia.com/gpu": 8})]}, "flavors[1]", "g5.2xlarge has only 1"),

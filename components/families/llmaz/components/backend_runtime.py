@@ -36,7 +36,7 @@ class BackendRuntimeArgs(TypedDict, total=False):
     startup_probe: dict[str, Any]
     """Startup probe of the container."""
     recommended_configs: Required[list[RecommendedConfigArgs]]
-    """Named configurations; a Playground takes the one named default, unless it names another."""
+    """Named configurations; a Playground uses the one named default unless it names another."""
     realization: str
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
 
@@ -44,7 +44,7 @@ class BackendRuntimeArgs(TypedDict, total=False):
 class BackendRuntime(Declaration):
     """Declares an engine for Playgrounds, which take its ``manifest``.
 
-    With realization native a runtime is a declaration alone: no object in the cluster stands for it.
+    With realization native a runtime is only a declaration: it has no object in the cluster.
     """
 
     runtime: pulumi.Output[str]

@@ -20,7 +20,7 @@ class OpenModelArgs(TypedDict, total=False):
     name: str
     """Name of the model. Default: the component's name."""
     family_name: Required[str]
-    """Family of the model, such as llama3; it becomes a label."""
+    """Family of the model, such as llama3; becomes a label."""
     model_id: str
     """Model on a hub, such as Qwen/Qwen2-7B-Instruct."""
     hub: str
@@ -34,9 +34,9 @@ class OpenModelArgs(TypedDict, total=False):
     ignore_patterns: list[str]
     """Files not to load, as glob patterns."""
     uri: str
-    """Weights elsewhere: oss://, ollama:// or host://; s3:// and gcs:// for engines that stream them."""
+    """Weights from elsewhere: oss://, ollama:// or host://; s3:// and gcs:// for engines that stream weights."""
     flavors: list[FlavorArgs]
-    """Kinds of nodes in order of preference."""
+    """Flavors in order of preference."""
     realization: str
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
 
@@ -44,8 +44,8 @@ class OpenModelArgs(TypedDict, total=False):
 class OpenModel(Declaration):
     """Declares a model for Playgrounds and Services, which take its ``manifest``.
 
-    With realization native a model is a declaration alone: no object in the cluster stands for it, so depend on
-    the Playground that serves it, not on the model.
+    With realization native a model is only a declaration: it has no object in the cluster, so depend on the
+    Playground that serves it, not on the model.
     """
 
     model: pulumi.Output[str]

@@ -24,15 +24,15 @@ class PlaygroundArgs(WorkloadArgs, total=False):
     model: Required[dict[str, Any]]
     """The OpenModel to serve, in wire form: the ``manifest`` of an OpenModel component."""
     draft_model: dict[str, Any]
-    """A second OpenModel that drafts tokens for speculative decoding, in wire form."""
+    """A second OpenModel, the draft model for speculative decoding, in wire form."""
     inference_flavors: list[str]
     """Flavors of the model to use, in order of preference. Default: all of them."""
     replicas: int
-    """Replicas, where no autoscaler owns them. Default: 1."""
+    """Replicas, if there is no autoscaler. Default: 1."""
     backend_name: str
     """BackendRuntime to serve with. Default: vllm."""
     backend_runtime: dict[str, Any]
-    """A BackendRuntime of your own in wire form, if backend_name is not a shipped one."""
+    """Your own BackendRuntime in wire form, if backend_name is not a shipped one."""
     backend_version: str
     """Image tag, instead of the runtime's."""
     config_name: str
@@ -40,21 +40,21 @@ class PlaygroundArgs(WorkloadArgs, total=False):
     args: list[str]
     """Engine arguments, after the recommended ones."""
     envs: list[dict[str, Any]]
-    """Environment variables, by name over the runtime's."""
+    """Environment variables; they override those of the runtime by name."""
     limits: dict[str, Any]
-    """Resource limits, per key over the recommended ones. Accelerators belong into the model's flavors."""
+    """Resource limits; they override the recommended ones by key. Accelerators belong in the model's flavors."""
     requests: dict[str, Any]
-    """Resource requests, per key over the recommended ones."""
+    """Resource requests; they override the recommended ones by key."""
     shared_memory_size: str
     """Size of /dev/shm."""
     min_replicas: int
-    """Lower bound of the autoscaler. Setting a bound makes one."""
+    """Lower bound of the autoscaler. Setting a bound creates one."""
     max_replicas: int
     """Upper bound of the autoscaler. Default: no limit."""
     metrics: list[MetricSpecArgs]
     """Metrics of the autoscaler."""
     behavior: ScalingBehaviorArgs
-    """How the autoscaler moves up and down."""
+    """Scaling behavior of the autoscaler."""
 
 
 class Playground(WorkloadComponent):

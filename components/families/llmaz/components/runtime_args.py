@@ -6,7 +6,7 @@ from ....serving.autoscaling_args import MetricSpecArgs, ScalingBehaviorArgs
 
 
 class RequirementsArgs(TypedDict, total=False):
-    """What the container of the model asks for, by resource such as cpu or memory."""
+    """Resources of the model's container, such as cpu or memory."""
 
     limits: dict[str, Any]
     """Limits, as quantities."""
@@ -20,11 +20,11 @@ class HpaTriggerArgs(TypedDict, total=False):
     metrics: list[MetricSpecArgs]
     """Its metrics."""
     behavior: ScalingBehaviorArgs
-    """How it moves up and down."""
+    """Its scaling behavior."""
 
 
 class ScaleTriggerArgs(TypedDict, total=False):
-    """What makes a Playground scale."""
+    """What a Playground scales on."""
 
     hpa: Required[HpaTriggerArgs]
     """What its HorizontalPodAutoscaler scales on."""
@@ -36,10 +36,10 @@ class RecommendedConfigArgs(TypedDict, total=False):
     name: Required[str]
     """Name of the configuration, such as default."""
     args: list[str]
-    """Engine arguments; {{ .ModelPath }} and the like stand for what a model brings."""
+    """Engine arguments; {{ .ModelPath }} and other placeholders are filled in from the model."""
     resources: RequirementsArgs
-    """What the container asks for."""
+    """Resources of the container."""
     shared_memory_size: str
     """Size of /dev/shm."""
     scale_trigger: ScaleTriggerArgs
-    """What Playgrounds scale on that have bounds and no metrics of their own."""
+    """What Playgrounds with bounds but without metrics scale on."""

@@ -24,31 +24,31 @@ class ServiceArgs(WorkloadArgs, total=False):
     model: Required[dict[str, Any]]
     """The OpenModel to serve, in wire form: the ``manifest`` of an OpenModel component."""
     draft_model: dict[str, Any]
-    """A second OpenModel that drafts tokens for speculative decoding, in wire form."""
+    """A second OpenModel, the draft model for speculative decoding, in wire form."""
     inference_flavors: list[str]
     """Flavors of the model to use, in order of preference. Default: all of them."""
     worker_template: Required[dict[str, Any]]
-    """Pod template of the workers; with a container named model-runner."""
+    """Pod template of the workers; it must have a container named model-runner."""
     leader_template: dict[str, Any]
     """Pod template of the leader. Default: the worker template."""
     size: int
-    """Pods of one replica, the leader included. Default: 1."""
+    """Pods of one replica, including the leader. Default: 1."""
     replicas: int
     """Replicas. Default: 1."""
     restart_policy: str
     """Default, RecreateGroupOnPodRestart, RecreateGroupAfterStart or None. Default: RecreateGroupOnPodRestart."""
     rollout_strategy: RolloutStrategyArgs
-    """How a change of the pods reaches the groups. Default: one group is missing at a time."""
+    """How a change of the pods rolls out. Default: one group at a time is unavailable."""
     sub_group_policy: SubGroupPolicyArgs
-    """How a group is cut into subgroups. Default: not at all."""
+    """How a group is divided into subgroups. Default: not at all."""
     volume_claim_templates: list[dict[str, Any]]
-    """Claims that each pod gets for itself."""
+    """Volume claims that each pod gets for itself."""
     persistent_volume_claim_retention_policy: dict[str, Any]
-    """What becomes of these claims, in wire form: whenDeleted and whenScaled, each Delete or Retain."""
+    """Retention policy of these claims, in wire form: whenDeleted and whenScaled, each Delete or Retain."""
 
 
 class Service(WorkloadComponent):
-    """Serves models with pod templates of your own: a workload and a Service in front of it.
+    """Serves models with your own pod templates: a workload and a Service in front of it.
 
     Does not create nodes, the LeaderWorkerSet controller or Secrets with access tokens.
     """

@@ -17,7 +17,7 @@ class WorkloadArgs(TypedDict, total=False):
     realization: str
     """native renders plain Kubernetes objects; operator creates the llmaz resource. Default: native."""
     workload: str
-    """auto, lws or deployment. auto makes a LeaderWorkerSet only where a replica spans pods. Default: auto."""
+    """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods. Default: auto."""
     runtimes: str
     """Edition of the shipped runtimes: upstream or current. Default: upstream."""
     tolerations: list[dict[str, Any]]
@@ -33,11 +33,11 @@ class WorkloadArgs(TypedDict, total=False):
     pod_labels: dict[str, str]
     """Labels to add to every pod."""
     cache_claim: str
-    """PersistentVolumeClaim that keeps loaded weights between pod starts."""
+    """PersistentVolumeClaim that keeps loaded weights across pod restarts."""
     cache_host_path: str
-    """Node folder that keeps loaded weights between pod starts."""
+    """Folder on the node that keeps loaded weights across pod restarts."""
     skip_model_loader: bool
-    """Let the engine fetch the weights itself, from the model ID or URI."""
+    """Whether the engine fetches the weights itself, from the model ID or URI."""
 
 
 def metadata_of(name: str, given: Arguments) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 
 class ShardingArgs(TypedDict, total=False):
-    """How llama.cpp cuts a model over several GPUs."""
+    """How llama.cpp splits a model across several GPUs."""
 
     strategy: str
     """layer, tensor, row, pipeline or none. Default: layer."""
@@ -16,17 +16,17 @@ class GpuArgs(TypedDict, total=False):
     """The GPUs of one pod."""
 
     enabled: bool
-    """Whether there are any."""
+    """Whether GPUs are used."""
     count: int
     """How many, 0 to 8."""
     memory: str
-    """Memory that the model needs of them, as a quantity; held against what the nodes have."""
+    """GPU memory that the model needs, as a quantity; checked against the instance type."""
     vendor: str
     """nvidia, amd or intel. Default: nvidia."""
     layers: int
-    """Layers that go to them; -1 leaves it to the engine."""
+    """Layers on the GPUs; -1 for all of them."""
     sharding: ShardingArgs
-    """How the model is cut over them."""
+    """How the model is split across the GPUs."""
 
 
 class HardwareArgs(TypedDict, total=False):
@@ -37,13 +37,13 @@ class HardwareArgs(TypedDict, total=False):
     gpu: GpuArgs
     """The GPUs of one pod."""
     memory_budget: str
-    """Memory of the node that it may take, as a quantity; for the host agent of LLMKube alone."""
+    """Host memory that it may use, as a quantity; only for LLMKube's host agent."""
     memory_fraction: float
-    """The same as a share; for the host agent alone."""
+    """The same as a fraction; only for LLMKube's host agent."""
 
 
 class HostResourcesArgs(TypedDict, total=False):
-    """What the model asks of the node."""
+    """Host resources that the model needs."""
 
     cpu: str
     """CPU, as a quantity."""

@@ -33,20 +33,20 @@ class InferenceServiceArgs(TypedDict, total=False):
     service_account_name: str
     """Service account of the pods."""
     cache_claim: str
-    """PersistentVolumeClaim that keeps weights which the runtime fetches itself."""
+    """PersistentVolumeClaim that caches weights that the runtime fetches itself."""
     cache_host_path: str
-    """Node folder that keeps weights which the runtime fetches itself."""
+    """Folder on the node that caches weights that the runtime fetches itself."""
     shared: bool
-    """Whether to make the priority class and the claim of the model cache, which services of a namespace share. Of
-    several services only one may. Default: true."""
+    """Whether to create the PriorityClass and the claim of the model cache, which the services of a namespace
+    share. Only one of several services may create them. Default: true."""
     model: Required[dict[str, Any]]
     """The Model to serve, in wire form: the ``manifest`` of a Model component."""
     draft_model: dict[str, Any]
-    """A second Model, for vllm_config's speculative decoding, in wire form."""
+    """A second Model, for speculative decoding in vllm_config, in wire form."""
     runtime: str
     """llamacpp, personaplex, vllm, tgi or generic. Default: llamacpp."""
     replicas: int
-    """Replicas, 0 to 10, where no autoscaler owns them. Default: 1."""
+    """Replicas, 0 to 10, if there is no autoscaler. Default: 1."""
     image: str
     """Image of the container. Default: the runtime's."""
     image_pull_secrets: list[dict[str, str]]
@@ -56,25 +56,25 @@ class InferenceServiceArgs(TypedDict, total=False):
     args: list[str]
     """Arguments of runtime generic."""
     extra_args: list[str]
-    """Further arguments of the engine, after all others."""
+    """Additional engine arguments, after all others."""
     env: list[dict[str, Any]]
     """Environment variables."""
     container_port: int
-    """Port of the server. Default: the endpoint's, else the runtime's."""
+    """Port of the server. Default: that of the endpoint, otherwise that of the runtime."""
     endpoint: EndpointArgs
     """The Service in front of the pods."""
     resources: PodResourcesArgs
-    """What one pod asks for."""
+    """Resources of one pod."""
     tolerations: list[dict[str, Any]]
     """Tolerations of the pods."""
     node_selector: dict[str, str]
-    """Labels of the nodes; node.kubernetes.io/instance-type names the EC2 type."""
+    """Labels of the nodes; node.kubernetes.io/instance-type selects the EC2 instance type."""
     runtime_class_name: str
     """RuntimeClass of the pods."""
     priority: str
     """critical, high, normal, low or batch. Default: normal."""
     priority_class_name: str
-    """PriorityClass of the pods, instead of the one that priority stands for."""
+    """PriorityClass of the pods, instead of the one for priority."""
     pod_annotations: dict[str, str]
     """Annotations of the pods."""
     pod_labels: dict[str, str]
@@ -84,49 +84,49 @@ class InferenceServiceArgs(TypedDict, total=False):
     security_context: dict[str, Any]
     """Security context of the container, instead of the default."""
     probe_overrides: ProbeOverridesArgs
-    """Probes of the container, each instead of the runtime's."""
+    """Probes of the container, each replacing that of the runtime."""
     skip_model_init: bool
-    """Let the runtime fetch the weights itself."""
+    """Whether the runtime fetches the weights itself."""
     autoscaling: AutoscalingArgs
-    """Bounds of the replicas and what moves them. Default: replicas stay as they are."""
+    """Bounds of the replicas, and what to scale on. Default: no autoscaler."""
     eviction_protection: bool
-    """For the host agent of LLMKube alone."""
+    """Only for LLMKube's host agent."""
     context_size: int
     """llama.cpp: tokens of context, 128 to 2097152."""
     rope_scaling: RopeScalingArgs
-    """llama.cpp: how a model reads further than it was trained to."""
+    """llama.cpp: how to extend the context beyond the trained length."""
     parallel_slots: int
-    """llama.cpp and vLLM: requests at a time, 1 to 64."""
+    """llama.cpp and vLLM: concurrent requests, 1 to 64."""
     flash_attention: bool
-    """llama.cpp: flash attention."""
+    """llama.cpp: whether to use flash attention."""
     jinja: bool
-    """llama.cpp: the chat template of the model."""
+    """llama.cpp: whether to use the model's chat template."""
     cache_type_k: str
-    """llama.cpp: type of the keys' cache."""
+    """llama.cpp: type of the K cache."""
     cache_type_v: str
-    """llama.cpp: type of the values' cache."""
+    """llama.cpp: type of the V cache."""
     cache_type_custom_k: str
-    """llama.cpp: a type of the keys' cache that the contract does not list."""
+    """llama.cpp: type of the K cache, if it is not in the list of cache_type_k."""
     cache_type_custom_v: str
-    """llama.cpp: a type of the values' cache that the contract does not list."""
+    """llama.cpp: type of the V cache, if it is not in the list of cache_type_v."""
     moe_cpu_offload: bool
-    """llama.cpp: keep all experts in the node's memory."""
+    """llama.cpp: keep all experts in host memory."""
     moe_cpu_layers: int
-    """llama.cpp: keep the experts of the first layers there."""
+    """llama.cpp: keep the experts of the first N layers in host memory."""
     no_kv_offload: bool
-    """llama.cpp: keep the cache in the node's memory."""
+    """llama.cpp: keep the KV cache in host memory."""
     tensor_overrides: list[str]
-    """llama.cpp: where tensors go, such as exps=CPU."""
+    """llama.cpp: where to place tensors, such as exps=CPU."""
     batch_size: int
     """llama.cpp: tokens of a logical batch, 1 to 16384."""
     u_batch_size: int
     """llama.cpp: tokens of a physical batch."""
     no_warmup: bool
-    """llama.cpp: start without an empty run."""
+    """llama.cpp: skip the warmup run."""
     reasoning_budget: int
-    """llama.cpp: tokens for thinking."""
+    """llama.cpp: maximum number of tokens for reasoning."""
     reasoning_budget_message: str
-    """llama.cpp: what ends thinking when they are used up."""
+    """llama.cpp: text that ends reasoning when the budget is used up."""
     metadata_overrides: list[str]
     """llama.cpp: overrides of the model's metadata, such as a.b=int:1."""
     persona_plex_config: PersonaPlexConfigArgs

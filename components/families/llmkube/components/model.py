@@ -22,7 +22,7 @@ class ModelArgs(TypedDict, total=False):
     namespace: str
     """Namespace of the model, and of the services that serve it. Default: default."""
     source: Required[str]
-    """Where the weights are: http(s) address, Hugging Face repository, pvc://CLAIM/PATH or a path of the node."""
+    """Where the weights are: an http(s) URL, a Hugging Face repository, pvc://CLAIM/PATH, or a path on the node."""
     sha256: str
     """Checksum of the file, in hexadecimal digits."""
     refresh_policy: str
@@ -30,11 +30,11 @@ class ModelArgs(TypedDict, total=False):
     format: str
     """gguf, mlx, safetensors, pytorch or custom. Default: gguf."""
     quantization: str
-    """How the weights are quantized, such as Q4_K_M; for people."""
+    """How the weights are quantized, such as Q4_K_M; informational."""
     hardware: HardwareArgs
     """What the model runs on. Default: CPUs."""
     resources: HostResourcesArgs
-    """What it asks of the node."""
+    """Host resources that it needs."""
     realization: str
     """native registers no Kubernetes object; operator creates the LLMKube resource. Default: native."""
 
@@ -42,8 +42,8 @@ class ModelArgs(TypedDict, total=False):
 class Model(Declaration):
     """Declares a model for InferenceServices, which take its ``manifest``.
 
-    With realization native a model is a declaration alone: no object in the cluster stands for it, so depend on
-    the InferenceService that serves it, not on the model.
+    With realization native a model is only a declaration: it has no object in the cluster, so depend on the
+    InferenceService that serves it, not on the model.
     """
 
     model: pulumi.Output[str]

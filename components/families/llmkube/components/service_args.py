@@ -9,13 +9,13 @@ class EndpointArgs(TypedDict, total=False):
     port: int
     """Its port. Default: 8080."""
     path: str
-    """What clients call. Default: /v1/chat/completions."""
+    """Path that clients call. Default: /v1/chat/completions."""
     type: str
     """ClusterIP, NodePort or LoadBalancer. Default: ClusterIP."""
 
 
 class PodResourcesArgs(TypedDict, total=False):
-    """What one pod asks for."""
+    """Resources of one pod."""
 
     gpu: int
     """GPUs, 0 to 8."""
@@ -24,9 +24,9 @@ class PodResourcesArgs(TypedDict, total=False):
     memory: str
     """Memory, as a quantity."""
     gpu_memory: str
-    """Memory that a pod needs of its GPUs, as a quantity; held against what the nodes have."""
+    """GPU memory that a pod needs, as a quantity; checked against the instance type."""
     host_memory: str
-    """Memory of the node, as a quantity; wins over memory."""
+    """Host memory, as a quantity; takes precedence over memory."""
 
 
 class AutoscalingMetricArgs(TypedDict, total=False):
@@ -37,28 +37,28 @@ class AutoscalingMetricArgs(TypedDict, total=False):
     name: Required[str]
     """Name of the metric, or cpu or memory."""
     target_average_value: str
-    """Mean over the pods that it is held at, as a quantity."""
+    """Target mean over the pods, as a quantity; for type Pods."""
     target_average_utilization: int
-    """The same in per cent of what the pods request; for type Resource."""
+    """Target mean as a percentage of what the pods request; for type Resource."""
 
 
 class AutoscalingArgs(TypedDict, total=False):
-    """Bounds of the replicas, and what moves them between these."""
+    """Bounds of the replicas, and what to scale on."""
 
     min_replicas: int
     """Lower bound, 1 to 10. Default: 1."""
     max_replicas: Required[int]
     """Upper bound, 1 to 100."""
     metrics: list[AutoscalingMetricArgs]
-    """What to scale on. Default: the runtime's requests at a time, where it tells them."""
+    """What to scale on. Default: the runtime's concurrent requests, if it exports them."""
 
 
 class ProbeOverridesArgs(TypedDict, total=False):
-    """Probes of the container, each as a whole instead of the runtime's (core/v1 Probe, in wire form)."""
+    """Probes of the container, each replacing that of the runtime as a whole (core/v1 Probe, in wire form)."""
 
     startup: dict[str, Any]
     """When the server has started."""
     liveness: dict[str, Any]
-    """Whether it must be restarted."""
+    """When to restart the container."""
     readiness: dict[str, Any]
-    """Whether it takes requests."""
+    """When it accepts requests."""

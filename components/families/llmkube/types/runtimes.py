@@ -11,7 +11,7 @@ from .values import Decimals, GpuShare
 
 
 class RopeScalingSpec(ApiModel):
-    """llama.cpp: how a model reads further than it was trained to.
+    """llama.cpp: how to extend the context beyond the trained length.
 
     ``factor`` is the multiple of the trained length, ``originalContext`` that length in tokens.
     """
