@@ -106,7 +106,7 @@ def test_flavors_are_enough() -> None:
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
-        ({}, "nodes: flavors: is required unless manifests are given"),
+        ({}, "nodes: flavors: is required unless manifests is set"),
         ({"flavors": [{"name": "x", "params": {"INSTANCE-TYPE": "g5"}}]}, "nodes: flavors[0]: INSTANCE-TYPE 'g5'"),
         ({"flavors": [{"name": "x"}]}, "nodes: flavors[0].params: has no instance type"),
     ],

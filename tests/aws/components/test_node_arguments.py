@@ -199,7 +199,7 @@ def changed(flavor: dict[str, Any], **changes: Any) -> list[dict[str, Any]]:
 
 OWN_IMAGE = {"types": {"g5.2xlarge": {"ami_id": "ami-0abc"}}}
 FAULTS: list[tuple[dict[str, Any], str, str]] = [
-    ({}, "flavors", "is required unless manifests are given"),
+    ({}, "flavors", "is required unless manifests is set"),
     ({"flavors": [A10G], "manifests": [{}]}, "manifests", "cannot be combined with flavors"),
     ({"flavors": [A10G], "flavours": []}, "flavours", "did you mean 'flavors'"),
     ({"flavors": changed(A10G, limit={})}, "flavors[0].limit", "did you mean 'limits'"),
