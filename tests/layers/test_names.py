@@ -1,6 +1,7 @@
 """One class name means one thing: in messages of types, in search results, in a reader's head."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +16,8 @@ PROJECT = modules("components", "stacks", "workbench", "__main__.py")
 def shared_names(project: Iterable[Module]) -> Iterator[str]:
     """Yield class names that two modules define.
 
-    A component is named after the kind that it creates, and so is the kind's type: those two are one thing.
+    Types of a contract have the contract's names, whatever other families call theirs. A component is named after the
+    kind that it creates, and so is the kind's type: those two are one thing.
     """
     places: dict[str, list[str]] = defaultdict(list)
     for module in project:
@@ -23,16 +25,24 @@ def shared_names(project: Iterable[Module]) -> Iterator[str]:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(module.path)
     for name, paths in sorted(places.items()):
-        if len(paths) > 1 and not _is_kind(name, paths):
+        if len(paths) > 1 and not _is_of_contracts(paths) and not _is_kind(name, paths):
             yield f"{name} is a class in {', '.join(paths)}"
 
 
+def _is_of_contracts(paths: list[str]) -> bool:
+    families = [family for family, room in map(_family_and_room, paths) if room == "types"]
+    return len(families) == len(paths) == len(set(families))
+
+
 def _is_kind(name: str, paths: list[str]) -> bool:
-    if len(paths) > 2 or name not in {kind.kind for kind in kinds()}:
-        return False
-    families = {path.split("/")[2] for path in paths if path.startswith("components/families/")}
-    rooms = sorted(path.split("/")[3].removesuffix(".py") for path in paths if path.count("/") > 2)
-    return len(families) == 1 and rooms == ["components", "types"]
+    families, rooms = zip(*map(_family_and_room, paths), strict=True)
+    known = {kind.kind for kind in kinds()}
+    return name in known and sorted(rooms) == ["components", "types"] and len(set(families)) == 1
+
+
+def _family_and_room(path: str) -> tuple[str, str]:
+    match = re.match(r"components/families/(\w+)/(\w+)", path)
+    return (match[1], match[2]) if match else (path, "")
 
 
 def test_one_class_name_means_one_thing() -> None:
@@ -46,7 +56,9 @@ def test_one_class_name_means_one_thing() -> None:
         ("workbench/planted.py", "def f():\n    class Options: ..."),
         ("components/families/llmkube/planted.py", "class Playground: ..."),
         ("components/families/llmkube/types/planted.py", "class Playground: ..."),
-        ("components/families/llmaz/components/planted.py", "class OpenModelSpec: ..."),
+        ("components/families/llmaz/components/planted.py", "class OpenModelSpec: ...\n\nclass OpenModelSpec: ..."),
+        ("components/families/llmaz/workload/planted.py", "class ModelSpec: ..."),
+        ("components/families/llmkube/types/planted.py", "class ModelSpec: ..."),
     ],
 )
 def test_a_planted_name_is_found(path: str, text: str) -> None:

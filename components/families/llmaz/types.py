@@ -64,7 +64,7 @@ class InferenceConfig(ApiModel):
     rules: ClassVar[tuple[Rule, ...]] = (Rule("", _same_names, ""),)
 
 
-class OpenModelSpec(ApiModel):
+class ModelSpec(ApiModel):
     """What a model is and where it comes from."""
 
     family_name: str
@@ -74,7 +74,7 @@ class OpenModelSpec(ApiModel):
     rules: ClassVar[tuple[Rule, ...]] = (rules.FAMILY_NAME,)
 
 
-class OpenModelStatus(ApiModel):
+class ModelStatus(ApiModel):
     """Observed state."""
 
     conditions: Conditions | None = None
@@ -85,8 +85,8 @@ class OpenModel(Resource):
 
     api_version: Literal["llmaz.io/v1alpha1"]
     kind: Literal["OpenModel"]
-    spec: OpenModelSpec
-    status: OpenModelStatus | None = None
+    spec: ModelSpec
+    status: ModelStatus | None = None
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.MODEL_NAME,)
 
