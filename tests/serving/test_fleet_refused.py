@@ -35,25 +35,25 @@ class TestRefusals:
             ({"manifest": []}, "manifest", "unknown argument; did you mean 'manifests'?"),
             ({"modelCache": {}}, "modelCache", "unknown argument; did you mean 'model_cache'?"),
             ({"cluster": {"vpc": "v"}}, "cluster.vpc", "unknown argument; did you mean 'vpc_id'?"),
-            ({"cluster": {"vpc_id": 5}}, "cluster.vpc_id", "input should be a string or an output, found 5"),
-            ({"cluster": {"version": "latest"}}, "cluster.version", "string should match pattern"),
+            ({"cluster": {"vpc_id": 5}}, "cluster.vpc_id", "must be a string or an output, found 5"),
+            ({"cluster": {"version": "latest"}}, "cluster.version", "match"),
             ({"cluster": {"cloud": "gcp"}}, "cluster.cloud", "'none' or 'aws'"),
             ({"cluster": {"node_autoscaler": "x"}}, "cluster.node_autoscaler", "karpenter"),
-            ({"cluster": "prod"}, "cluster", "input should be a map, found 'prod'"),
+            ({"cluster": "prod"}, "cluster", "must be a map, found 'prod'"),
             (
                 {"front_door": {"tls": {"issuerKind": "x"}}},
                 "front_door.tls.issuerKind",
                 "did you mean 'issuer_kind'?",
             ),
-            ({"front_door": {"client_cidrs": "10.0.0.0/8"}}, "front_door.client_cidrs", "a valid list"),
-            ({"prerequisites": {"storage_gib": 0}}, "prerequisites.storage_gib", "greater than or equal to 1"),
+            ({"front_door": {"client_cidrs": "10.0.0.0/8"}}, "front_door.client_cidrs", "must be a list"),
+            ({"prerequisites": {"storage_gib": 0}}, "prerequisites.storage_gib", "must be at least 1"),
             ({"prerequisites": {"present": ["kada"]}}, "prerequisites.present", "did you mean 'keda'?"),
             ({"model_cache": {"claim": "a", "host_path": "/b"}}, "model_cache", "set only one of the two"),
-            ({"pods": {"tolerations": ["x"]}}, "pods.tolerations[0]", "dictionary"),
+            ({"pods": {"tolerations": ["x"]}}, "pods.tolerations[0]", "must be a map"),
             ({"realization": "helm"}, "realization", "'native' or 'operator'"),
             ({"workload": "statefulset"}, "workload", "'auto', 'lws' or 'deployment'"),
             ({"namespace": "Models"}, "namespace", "match"),
-            ({"files": "models"}, "files", "a valid list"),
+            ({"files": "models"}, "files", "must be a list"),
             ({"front_door": {"expose": "load-balancer"}}, "front_door.internal", "must be true"),
             (
                 {"front_door": {"expose": "gateway", "tls": {"kind": "acm"}}, "prerequisites": {"install": True}},
@@ -68,7 +68,7 @@ class TestRefusals:
             (
                 {"realization": "operator", "hardening": {"topology_spread": True}},
                 "hardening",
-                "leave network_policies alone",
+                "set only network_policies",
             ),
         ],
     )
@@ -106,7 +106,7 @@ class TestRefusals:
             deploy(program({"files": [file]}))
         with pytest.raises(InvalidArguments, match=r"^manifests\[1\]: Playground/chat: spec\.replicas: "):
             deploy(program({"manifests": wrong}))
-        with pytest.raises(InvalidArguments, match=r"^manifests\[2\]: .* is taken by .* in manifests\[1\];"):
+        with pytest.raises(InvalidArguments, match=r"^manifests\[2\]: .* is already used by .* in manifests\[1\];"):
             deploy(program({"manifests": [*CHAT, CHAT[1]]}))
         with pytest.raises(InvalidArguments, match="no such file or folder"):
             deploy(program({"files": [str(tmp_path / "absent.yaml")]}))
@@ -121,5 +121,5 @@ class TestRefusals:
     def test_controllers_are_told_of_the_cluster(self, cluster: dict[str, Any], missing: set[str]) -> None:
         found = fleet_error(CHAT, cluster=cluster, prerequisites={"install": True})
         assert {path for path, _ in found} == missing
-        assert all("has to be told" in reason for _, reason in found)
+        assert all(reason.startswith("is required to install ") for _, reason in found)
         assert fleet(CHAT, cluster=cluster).exports["prerequisites"], "nothing is installed, so nobody asks"
