@@ -4,7 +4,7 @@ from ..api.words import Word
 
 
 class Provisioner(Word):
-    """Who makes nodes."""
+    """What launches the nodes."""
 
     MANAGED = "managed"
     """EKS, as managed node groups that the Cluster Autoscaler sizes."""
@@ -13,7 +13,7 @@ class Provisioner(Word):
 
 
 class NodeImage(Word):
-    """What nodes boot."""
+    """Operating system image of the nodes."""
 
     AL2023 = "al2023"
     BOTTLEROCKET = "bottlerocket"
@@ -30,7 +30,7 @@ class NatGateways(Word):
 
 
 class Support(Word):
-    """What happens when EKS ends the standard support of a Kubernetes version."""
+    """What happens when standard support for a Kubernetes version ends."""
 
     STANDARD = "standard"
     """EKS upgrades the control plane."""

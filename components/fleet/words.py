@@ -4,7 +4,7 @@ from ..api.words import Word
 
 
 class Realization(Word):
-    """How a resource becomes real."""
+    """How a resource is deployed."""
 
     NATIVE = "native"
     """Rendered here, as plain Kubernetes objects."""
@@ -18,7 +18,7 @@ class Realization(Word):
 
 
 class WorkloadChoice(Word):
-    """Which workload a replica becomes."""
+    """Kind of workload for a replica."""
 
     AUTO = "auto"
     """A Deployment where a replica is one pod, a LeaderWorkerSet where it spans several."""
@@ -29,7 +29,7 @@ class WorkloadChoice(Word):
 
 
 class Edition(Word):
-    """Which images of the engines are taken where a resource names none."""
+    """Engine images for resources that do not name one."""
 
     UPSTREAM = "upstream"
     """The tags that the upstream projects ship; some of them float."""

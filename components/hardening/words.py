@@ -4,7 +4,7 @@ from ..api.words import Word
 
 
 class PodSecurity(Word):
-    """Profile of the Pod Security Standards that pods shall meet as far as their images allow."""
+    """Pod Security profile that pods meet as far as their images allow."""
 
     RESTRICTED = "restricted"
     BASELINE = "baseline"
@@ -13,7 +13,7 @@ class PodSecurity(Word):
 
 
 class Priority(Word):
-    """Which models make room for which, where no node has room for all; ``priority_classes.yaml`` has the facts."""
+    """Which models may preempt which if no node has room for all; see ``priority_classes.yaml``."""
 
     CRITICAL = "critical"
     STANDARD = "standard"

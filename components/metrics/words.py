@@ -4,7 +4,7 @@ from ..api.words import Word
 
 
 class Adapter(Word):
-    """Who serves metrics to autoscalers: a chart, by its name."""
+    """What serves metrics to autoscalers: a chart, by its name."""
 
     PROMETHEUS_ADAPTER = "prometheus-adapter"
     """HorizontalPodAutoscalers stay what they are."""

@@ -10,7 +10,7 @@ from ..fleet.demand import NodeChoice
 
 
 class Capacity(Word):
-    """How nodes are bought."""
+    """Purchase option of the nodes."""
 
     ON_DEMAND = "on-demand"
     SPOT = "spot"

@@ -13,35 +13,35 @@ class TlsSettings(Section):
     """Where TLS ends, and with which certificate."""
 
     kind: TlsKind = TlsKind.NONE
-    """Who encrypts: nobody, the gateway (cert-manager) or the load balancer (acm)."""
+    """Where TLS ends: nowhere, at the gateway (cert-manager) or at the load balancer (acm)."""
     issuer: str | None = None
-    """Name of cert-manager's issuer. It must not need port 80, which is closed: DNS-01 does not."""
+    """Name of the cert-manager issuer. Use the DNS-01 challenge: port 80 is closed."""
     issuer_kind: IssuerKind = IssuerKind.CLUSTER
-    """Whether the issuer is one of the whole cluster or of the gateway's namespace."""
+    """Whether the issuer belongs to the whole cluster or to the gateway's namespace."""
     certificate_arn: str | None = None
-    """ARN of a certificate of AWS Certificate Manager for the host."""
+    """ARN of an AWS Certificate Manager certificate for the host."""
 
 
 class AuthSettings(Section):
     """How clients authenticate."""
 
     kind: AuthKind = AuthKind.NONE
-    """Who may call: everybody, whoever has a key, or whoever has a token."""
+    """Who may call: everyone, clients with a key, or clients with a token."""
     secrets: list[str] = Field(default_factory=list)
-    """Secrets in the gateway's namespace; each entry is a client's name and key."""
+    """Secrets in the gateway's namespace; each entry is the name and key of one client."""
     issuer: str | None = None
-    """Who signs the tokens."""
+    """Issuer of the tokens."""
     jwks_uri: str | None = None
     """URL of the issuer's public keys."""
     audiences: list[str] = Field(default_factory=list)
-    """Audiences that a token may be issued for; one of them is enough."""
+    """Accepted audiences; a token needs one of them."""
 
 
 class FrontDoorSettings(Section):
     """How clients outside the cluster reach the models."""
 
     expose: Exposure = Exposure.NONE
-    """How models are reached: not at all, by one address for all, or by one address per model."""
+    """How clients reach the models: not at all, at one address for all, or at one address per model."""
     host: str | None = None
     """DNS name of the gateway."""
     tls: TlsSettings = Field(default_factory=TlsSettings)
@@ -49,17 +49,17 @@ class FrontDoorSettings(Section):
     auth: AuthSettings = Field(default_factory=AuthSettings)
     """How clients authenticate."""
     request_timeout: str = "10m"
-    """Time for a whole answer, such as 10m; long generations take minutes."""
+    """Timeout of a whole request, such as 10m; long generations take minutes."""
     internal: Flag = False
-    """Whether the address is one of the private network."""
+    """Whether the gateway gets a private address."""
     access_log: Flag = True
-    """Whether each request is logged, without prompts and keys."""
+    """Whether to log requests, without prompts and keys."""
     allow_anonymous: Flag = False
-    """Whether a gateway on the internet may serve everybody."""
+    """Whether a gateway on the internet may serve clients without authentication."""
     replicas: int = Field(default=2, ge=1)
-    """Proxies of the gateway."""
+    """Proxy replicas of the gateway."""
     client_cidrs: list[str] = Field(default_factory=list)
-    """Address ranges that may call a load balancer. Default: the VPC."""
+    """CIDR ranges that may call a load balancer. Default: the VPC."""
 
     def door(self) -> Door:
         """Return what rendering works with."""
@@ -81,15 +81,15 @@ class HardeningSettings(Section):
     """Security and availability settings of the pods."""
 
     pod_security: PodSecurity = PodSecurity.NONE
-    """Profile of the Pod Security Standards that pods meet as far as their images allow."""
+    """Pod Security profile that pods meet as far as their images allow."""
     disruption_budgets: Flag = False
-    """Whether a drain may take only one replica at a time."""
+    """Whether a drain may evict only one replica at a time."""
     topology_spread: Flag = False
-    """Whether replicas are spread over zones, where there is room."""
+    """Whether replicas are spread over zones if there is room."""
     priority: Priority | None = None
-    """Which other models make room for these. Default: no priority class."""
+    """Priority of the models, which decides which others they may preempt. Default: no priority class."""
     network_policies: Flag = False
-    """Whether only the gateway and the monitoring reach the models."""
+    """Whether only the gateway and the monitoring may reach the models."""
 
     def hardening(self) -> Hardening:
         """Return what rendering works with."""

@@ -20,7 +20,7 @@ MODEL_ACCOUNT = "model-loader"
 
 
 class Cache(Section):
-    """Where loaded weights are kept: a PersistentVolumeClaim or a folder of the node."""
+    """Where loaded weights are kept: a PersistentVolumeClaim or a folder on the node."""
 
     model_config = ConfigDict(json_schema_extra={"maxProperties": 1})
 
@@ -37,12 +37,12 @@ class Cache(Section):
 
 
 class Pods(Section):
-    """What every pod gets in this environment."""
+    """Settings of every pod in this environment."""
 
     tolerations: list[dict[str, Any]] = Field(default_factory=list)
     """Tolerations to add."""
     service_account_name: str | None = None
-    """Service account. Default: model-loader where pods read buckets, else the namespace's own."""
+    """Service account. Default: model-loader if pods read buckets, otherwise that of the namespace."""
     image_pull_secrets: list[str] = Field(default_factory=list)
     """Names of Secrets to pull images with."""
     priority_class_name: str | None = None
@@ -59,19 +59,19 @@ class Prerequisites(Section):
     """What to install into the cluster besides the models."""
 
     install: Flag = False
-    """Whether what the models need is installed."""
+    """Whether to install what the models need."""
     present: list[str] = Field(default_factory=list)
     """Names of charts that the cluster already has, installed by hand or as an add-on."""
     adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
-    """Who serves metrics to autoscalers."""
+    """What serves metrics to autoscalers."""
     gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
-    """What offers NVIDIA GPUs to pods."""
+    """What makes NVIDIA GPUs available to pods."""
     monitoring: Flag = False
-    """Whether models are watched even where no autoscaler needs it: dashboard and alerts."""
+    """Whether to scrape all models, with dashboard and alerts."""
     grafana: Flag = True
-    """Whether Grafana is installed with Prometheus."""
+    """Whether to install Grafana with Prometheus."""
     prometheus_url: str = PROMETHEUS_URL
-    """Address of Prometheus, without port."""
+    """URL of Prometheus, without port."""
     prometheus_port: int = Field(default=PROMETHEUS_PORT, ge=1, le=65535)
     """Port of Prometheus."""
     retention: str = "10d"

@@ -21,7 +21,7 @@ _NVIDIA = "nvidia.com/gpu"
 
 
 class Cloud(Word):
-    """Who makes the cluster and its nodes."""
+    """Where the cluster and its nodes come from."""
 
     NONE = "none"
     """Somebody else: they are there."""
@@ -30,7 +30,7 @@ class Cloud(Word):
 
 
 class GpuStack(Word):
-    """What offers GPUs to pods."""
+    """What makes GPUs available to pods."""
 
     DEVICE_PLUGIN = "device-plugin"
     """NVIDIA's device plugin; drivers come with the nodes."""

@@ -17,41 +17,41 @@ _Count = Annotated[int, Field(ge=0, le=450)]
 
 
 class ReservationSettings(Section):
-    """Capacity that is paid for already."""
+    """Reserved capacity."""
 
     id: str = Field(pattern=r"^(cr-[0-9a-z]+|arn:.*:group/.+)$")
-    """Capacity reservation, cr-..., or the ARN of a resource group of reservations."""
+    """ID of the capacity reservation (cr-...), or the ARN of a resource group of reservations."""
     zone: Zone
     """The availability zone that it is in."""
     count: int = Field(ge=1, le=450)
     """How many instances it has."""
     starts: Moment | None = None
-    """When a Capacity Block begins, with a time zone."""
+    """When a Capacity Block starts, with a time zone."""
     ends: Moment | None = None
     """When a Capacity Block ends, with a time zone."""
 
 
 class TypeSettings(Section):
-    """What this environment says about one instance type."""
+    """Settings for one instance type."""
 
     capacity: Capacity | None = None
-    """How nodes of this type are bought. Default: as gpuNodes.capacity says."""
+    """Purchase option of these nodes. Default: gpuNodes.capacity."""
     reservation: ReservationSettings | None = None
     """The reservation; required with odcr and capacity-block."""
     zones: list[Zone] = Field(default_factory=list)
     """Availability zones of its nodes. Default: those of gpuNodes."""
     spot_types: list[str] = Field(default_factory=list)
-    """Further types that its pods may run on, for more pools of spot capacity."""
+    """Additional instance types that the pods may run on, for more pools of spot capacity."""
     efa: bool = False
-    """Whether nodes get EFA interfaces even where no pod asks for them."""
+    """Whether nodes get EFA interfaces even if no pod requests them."""
     placement_group: bool = False
     """Whether nodes are placed close together, in a cluster placement group."""
     ami_id: str | None = Field(default=None, pattern=r"^ami-[0-9a-f]+$")
     """An image of your own."""
     min_nodes: _Count | None = None
-    """Lower bound of nodes, instead of the computed one."""
+    """Minimum number of nodes, instead of the computed one."""
     max_nodes: Annotated[int, Field(ge=1, le=450)] | None = None
-    """Upper bound of nodes, instead of the computed one."""
+    """Maximum number of nodes, instead of the computed one."""
 
     def policy(self) -> TypePolicy:
         """Return the rule that planning works with."""
@@ -73,27 +73,27 @@ class NodeSettings(Section):
     """The nodes of the models."""
 
     provisioner: Provisioner = Provisioner.MANAGED
-    """Who makes nodes."""
+    """What launches the nodes."""
     capacity: Literal["on-demand", "spot"] = "on-demand"
-    """How nodes are bought."""
+    """Purchase option of the nodes."""
     image: NodeImage = NodeImage.AL2023
-    """What nodes boot."""
+    """Operating system image of the nodes."""
     ami_release: str = ""
-    """Release of the image that Karpenter's pools boot. Default: one that this package pins."""
+    """Release of the image in Karpenter's pools. Default: the one that this package pins."""
     disk_gib: int = Field(default=200, ge=20, le=16384)
-    """Size of a node's disk."""
+    """Disk size of each node, in GiB."""
     scale_to_zero: Flag = True
-    """Whether node groups shrink to no nodes while no pod needs them."""
+    """Whether node groups scale to zero while no pod needs them."""
     zones: list[Zone] = Field(default_factory=list)
     """Availability zones of the nodes. Default: those of the network."""
     node_repair: bool = False
-    """Whether EKS replaces nodes that are not healthy."""
+    """Whether EKS replaces unhealthy nodes."""
     imds_hop_limit: int = Field(default=1, ge=1, le=64)
-    """Network hops to the instance metadata; 2 lets pods read it."""
+    """Hop limit of the instance metadata service; 2 allows pods to read it."""
     quotas: dict[str, int] = Field(default_factory=dict)
-    """vCPUs that the account may run, by quota code such as L-DB2E81BA. What is not named is not checked."""
+    """vCPU quotas of the account, by quota code such as L-DB2E81BA. Quotas that are not listed are not checked."""
     types: dict[str, TypeSettings] = Field(default_factory=dict)
-    """What differs for an instance type."""
+    """Settings by instance type."""
 
     def policy(self, labels: Mapping[str, str]) -> NodePolicy:
         """Return what planning works with.

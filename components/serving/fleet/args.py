@@ -64,7 +64,7 @@ class TlsArgs(TypedDict, total=False):
     kind: str
     """none, cert-manager or acm. Default: none."""
     issuer: str
-    """Issuer of cert-manager. It must not need port 80, which is closed."""
+    """Name of the cert-manager issuer. Use the DNS-01 challenge: port 80 is closed."""
     issuer_kind: str
     """ClusterIssuer or Issuer. Default: ClusterIssuer."""
     certificate_arn: str
