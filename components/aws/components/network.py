@@ -74,7 +74,7 @@ class Network(pulumi.ComponentResource):
         self.public_by_zone.update(self._args.get("public_subnets", {}))
 
     def _make(self) -> None:
-        made = ec2.Vpc(
+        vpc = ec2.Vpc(
             self._called(),
             cidr_block=self._cidr,
             enable_dns_hostnames=True,
@@ -82,7 +82,7 @@ class Network(pulumi.ComponentResource):
             tags=self._tags(),
             opts=pulumi.ResourceOptions(parent=self, protect=self._args.get("protect")),
         )
-        self.vpc_id = made.id
+        self.vpc_id = vpc.id
         internet = ec2.InternetGateway(self._called(), vpc_id=self.vpc_id, tags=self._tags(), opts=self._child())
         public = self._table("public")
         outward = self._route("public", public, gateway_id=internet.id)
@@ -122,12 +122,12 @@ class Network(pulumi.ComponentResource):
             "kubernetes.io/role/internal-elb": "1",
             "karpenter.sh/discovery": self._args["cluster_name"],
         }
-        made = self._subnet(suffix, subnets.zone, subnets.private, roles)
+        subnet = self._subnet(suffix, subnets.zone, subnets.private, roles)
         table = self._table(suffix)
         table_id = table.id
         if subnets.zone in gateways:
             table_id = self._route(suffix, table, nat_gateway_id=gateways[subnets.zone].id).route_table_id
-        self.private_by_zone[subnets.zone] = self._associated(suffix, made, table_id)
+        self.private_by_zone[subnets.zone] = self._associated(suffix, subnet, table_id)
         return table
 
     def _subnet(self, suffix: str, zone: str, cidr: str, roles: Mapping[str, str]) -> ec2.Subnet:
@@ -155,10 +155,10 @@ class Network(pulumi.ComponentResource):
 
     def _associated(self, suffix: str, subnet: ec2.Subnet, table_id: pulumi.Input[str]) -> pulumi.Output[str]:
         """Return the subnet's ID, as known once it has its routes."""
-        made = ec2.RouteTableAssociation(
+        association = ec2.RouteTableAssociation(
             self._called(suffix), subnet_id=subnet.id, route_table_id=table_id, opts=self._child()
         )
-        return made.subnet_id.apply(str)
+        return association.subnet_id.apply(str)
 
     def _make_s3_endpoint(self, tables: Sequence[ec2.RouteTable]) -> None:
         # Costs nothing, and weights as well as image layers come from S3: they need not pass a NAT gateway.

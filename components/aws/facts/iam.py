@@ -191,8 +191,8 @@ def _location_policy(location: str, partition: str) -> Document:
 
 def _read(name: str, loaded: dict[str, Any]) -> Policy:
     rows = loaded["statements"]
-    listed = [{**row, "actions": tuple(row["actions"]), "resources": tuple(row["resources"])} for row in rows]
-    return Policy(name, loaded["source"], tuple(Statement(**row) for row in listed))
+    statements = [{**row, "actions": tuple(row["actions"]), "resources": tuple(row["resources"])} for row in rows]
+    return Policy(name, loaded["source"], tuple(Statement(**row) for row in statements))
 
 
 def _widens(value: str) -> bool:
