@@ -1,0 +1,176 @@
+"""The wheel: it holds every module and data file, and short programs run from it outside the checkout."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.serving.manifests import SMALL
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = "inference_platform"
+FLEET = """\
+\"\"\"Deploys the models in models.yaml.\"\"\"
+
+import pulumi
+import pulumi_kubernetes
+from inference_platform import ModelFleet
+
+cluster = pulumi_kubernetes.Provider("cluster", kubeconfig="kubeconfig")
+options = pulumi.ResourceOptions(providers=[cluster])
+fleet = ModelFleet("models", {"files": ["models.yaml"], "namespace": "models"}, options)
+pulumi.export("endpoints", fleet.endpoints)
+"""
+NODES = """\
+\"\"\"Makes node groups for two flavors in a cluster that exists.\"\"\"
+
+import pulumi
+from inference_platform import FlavorArgs, GpuNodeGroups
+
+small: FlavorArgs = {"name": "a10g", "params": {"INSTANCE-TYPE": "g5.2xlarge"}}
+large: FlavorArgs = {"name": "h100", "params": {"INSTANCE-TYPE": "p5.48xlarge"}}
+place = {"region": "us-east-1", "version": "1.35", "vpc_id": "vpc-0a1b", "subnets": {"us-east-1a": "subnet-0a1b"}}
+cluster = {"cluster_name": "prod", "cluster_plain_name": "prod", "cluster_security_group_id": "sg-0a1b"}
+role = {"node_role_arn": "arn:aws:iam::123456789012:role/node"}
+nodes = GpuNodeGroups("nodes", {"flavors": [small, large], **place, **cluster, **role})
+pulumi.export("names", nodes.names)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of what it is built of: a build leaves files behind."""
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "components", source / "components", ignore=shutil.ignore_patterns("__pycache__"))
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(built), str(source))
+    (found,) = built.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the installed wheel and nothing else."""
+    folder = tmp_path_factory.mktemp("site")
+    pip("install", "--no-deps", "--no-index", "--target", str(folder), str(wheel))
+    return folder
+
+
+def pip(*words: str) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_holds_what_the_folder_holds(wheel: Path) -> None:
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(f"{PACKAGE}/")}
+    files = [path for path in (ROOT / "components").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    tree = {f"{PACKAGE}/{path.relative_to(ROOT / 'components').as_posix()}" for path in files}
+    # How the plugin is started from a checkout.
+    assert tree - names == {f"{PACKAGE}/requirements.txt"}
+    assert names - tree == set()
+
+
+def environment(installed: Path) -> dict[str, str]:
+    """Nothing of the checkout but its interpreter: the wheel goes before the editable install."""
+    return {"PATH": os.environ["PATH"], "HOME": str(installed.parent), "PYTHONPATH": str(installed), "COLUMNS": "200"}
+
+
+def python(installed: Path, cwd: Path, *words: str) -> str:
+    command = [sys.executable, *words]
+    done = subprocess.run(command, cwd=cwd, env=environment(installed), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def project(folder: Path, program: str) -> Path:
+    """A Pulumi project of somebody's."""
+    (folder / "__main__.py").write_text(program)
+    (folder / "Pulumi.yaml").write_text("name: elsewhere\nruntime: python\n")
+    (folder / "Pulumi.dev.yaml").write_text("config: {}\n")
+    (folder / "models.yaml").write_text(yaml.safe_dump_all(SMALL))
+    (folder / "kubeconfig").write_text("")
+    return folder
+
+
+def test_it_is_the_wheel_that_is_imported(installed: Path, tmp_path: Path) -> None:
+    """Also in the checkout, from which the workbench runs; and Pulumi is loaded only where it is needed."""
+    script = f"import {PACKAGE}, sys; print({PACKAGE}.__file__); assert 'pulumi' not in sys.modules"
+    for folder in (tmp_path, ROOT):
+        assert python(installed, folder, "-c", script).strip() == str(installed / PACKAGE / "__init__.py")
+
+
+def test_the_plugin_lists_its_components_from_it(installed: Path, tmp_path: Path) -> None:
+    script = (
+        "from inference_platform.plugin import NAME, components\n"
+        "from pulumi.provider.experimental.component import ComponentProvider\n"
+        "print(ComponentProvider(components(), NAME, version='0.0.0').schema)\n"
+    )
+    inferred = json.loads(python(installed, tmp_path, "-W", "ignore", "-c", script))
+    assert inferred == json.loads((Path(__file__).with_name("data") / "schema.json").read_text())
+
+
+MOCKS = """\
+import runpy, sys
+import pulumi
+from pulumi.runtime import mocks, test
+
+class Echo(mocks.Mocks):
+    def call(self, args): raise AssertionError(args.token)
+    def new_resource(self, args):
+        print(args.typ, args.name)
+        made = {"nodeGroupName": args.name, "latestVersion": 1}
+        made["resources"] = [{"autoscalingGroups": [{"name": "asg"}]}]
+        return f"{args.name}-id", {**args.inputs, **made}
+
+mocks.set_mocks(Echo())
+
+@test
+def program():
+    runpy.run_path(sys.argv[1])
+
+program()
+print(sys.modules["inference_platform"].__file__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (FLEET, {"inference-platform:index:ModelFleet models", "kubernetes:apps/v1:Deployment models-team/gguf"}),
+        (NODES, {"inference-platform:index:GpuNodeGroups nodes", "aws:eks/nodeGroup:NodeGroup nodes-p5-48xlarge"}),
+    ],
+    ids=["fleet", "nodes"],
+)
+class TestPrograms:
+    """Short programs of somebody's, outside the checkout."""
+
+    def test_is_short(self, program: str, expected: set[str]) -> None:
+        lines = [line for line in program.splitlines() if line.strip() and not line.startswith('"""')]
+        assert len(lines) <= 10
+
+    def test_runs_under_the_mocks_of_the_sdk(
+        self, program: str, expected: set[str], installed: Path, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path, program)
+        (folder / "run.py").write_text(textwrap.dedent(MOCKS))
+        printed = python(installed, folder, "-W", "ignore", "run.py", "__main__.py").splitlines()
+        assert expected <= set(printed)
+        assert printed[-1].startswith(str(installed))
+
+    def test_previews_with_the_local_engine(
+        self, program: str, expected: set[str], installed: Path, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path, program)
+        words = ["-m", "workbench", "preview", "--engine", "local", "--offline", "--stack", "dev"]
+        printed = python(installed, ROOT, *words, "--cwd", str(folder))
+        for name in expected:
+            assert name.rpartition(" ")[2] in printed, printed
