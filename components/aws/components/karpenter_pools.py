@@ -77,9 +77,9 @@ class KarpenterPools(pulumi.ComponentResource):
                 tags,
                 args.get("ami_release", ""),
             )
-            made = kubernetes_object(value, f"{name}-{plan.name}-class", pulumi.ResourceOptions(parent=self))
+            ec2_class = kubernetes_object(value, f"{name}-{plan.name}-class", pulumi.ResourceOptions(parent=self))
             self.pools[plan.name] = kubernetes_object(
-                node_pool(plan), f"{name}-{plan.name}", pulumi.ResourceOptions(parent=self, depends_on=[made])
+                node_pool(plan), f"{name}-{plan.name}", pulumi.ResourceOptions(parent=self, depends_on=[ec2_class])
             )
         self.names = pulumi.Output.from_input(list(self.pools))
         self.register_outputs({"names": self.names})
