@@ -1,4 +1,4 @@
-"""Closed vocabularies: equal to their text, read with a message, taken as text by strict settings."""
+"""Closed vocabularies: equal to their text, and taken as text by strict settings."""
 
 import json
 
@@ -27,12 +27,6 @@ def test_a_word_is_its_text() -> None:
     assert list(Size) == ["small", "large"]
     assert f"{Size.SMALL}" == "small"
     assert json.dumps({Size.SMALL: Size.LARGE}) == '{"small": "large"}'
-
-
-def test_a_word_is_read_from_its_text() -> None:
-    assert Size.read("large", "size") is Size.LARGE
-    with pytest.raises(ValueError, match=r"^size must be one of small, large, found 'huge'$"):
-        Size.read("huge", "size")
 
 
 def test_strict_settings_take_the_text() -> None:

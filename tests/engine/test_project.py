@@ -66,7 +66,11 @@ def test_every_missing_value_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("stack", "words"),
-    [("absent", "stacks with settings: dev"), ("../dev", "is not a valid stack name"), ("", "is not a valid stack name")],
+    [
+        ("absent", "stacks with settings: dev"),
+        ("../dev", "is not a valid stack name"),
+        ("", "is not a valid stack name"),
+    ],
 )
 def test_unknown_stacks(tmp_path: Path, stack: str, words: str) -> None:
     write(tmp_path, {}, {})
