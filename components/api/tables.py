@@ -1,15 +1,19 @@
 """Reads tables of facts: YAML files beside the modules that know them."""
 
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
-import yaml
-
-_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The safe loader, in C where there is one: some tables are long, and every command reads a few."""
+from .collection import paused_collection
+from .documents.reader import documents
 
 
 def table(package: str | None, *path: str) -> Any:  # noqa: ANN401 - whatever the file holds
     """Return what a file of a package holds, such as ``table(__package__, "eks.yaml")``."""
-    text = files(package or "").joinpath(*path).read_text(encoding="utf-8")
-    return yaml.load(text, Loader=_LOADER)  # noqa: S506  it is a safe one
+    return read_table(files(package or "").joinpath(*path))
+
+
+def read_table(file: Traversable) -> Any:  # noqa: ANN401
+    """Return what a file holds; some tables are long, and every command reads a few."""
+    with paused_collection():
+        return next(documents(file.read_text(encoding="utf-8"))).value

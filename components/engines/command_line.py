@@ -1,65 +1,86 @@
-"""Finds an engine's arguments in a container and splits them into flags and values, as the engine itself does."""
+"""What a container is started with: the one reader of command lines.
 
+Where the engine itself reads the words, they are split as it splits them. Where something else does, such as a shell
+or a script of one's own, their text is searched for flags.
+"""
+
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
-from .flags import ARGPARSE, CLAP, LLAMA, EngineFlags
-from .rows import Flag, Version
+from .flags import EngineFlags, flags_of
+from .images import image_of
+from .registry import engine_of, engines, usual_flags
+from .settings import Setting
+from .splitting import FlagUse, is_closed, split
+from .versions import Version
 
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh")
 _RUNS_TEXT = re.compile(r"-[a-z]*c")
 _PYTHON = re.compile(r"python[\d.]*")
-_NEGATIVE = re.compile(r"-\d+(\.\d*)?|-\.\d+")
-_SHORT = 2
-"""Length of a one-letter flag such as ``-q``, which its value may follow without a space."""
+_HELPERS = re.compile(r"\bray start\b[^\n;&|]*")
+"""Programs that a script runs beside the engine; their flags are not the engine's."""
+_NOT_READ: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """A value and where it stands among the arguments."""
-
-    text: str
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
-class FlagUse:
-    """A flag among the arguments, or an argument that belongs to none.
+class EngineReading:
+    """What an engine reads of a command line.
 
     Attributes:
-        position: Where it stands.
-        name: As it is written, without a value.
-        flag: What it is; None where it is unknown.
-        values: What it is given.
-        joined: Whether the value is joined by ``=``.
-        dotted: Whether it sets one key of a JSON value, as in ``--a.b 1``.
-        stray: Whether it is no flag and no flag's value.
+        table: Its flags.
+        version: Its version; None is the newest.
+        uses: The flags and what they are given. Positions count from the first argument: in the command they are
+            negative.
     """
 
-    position: int
-    name: str
-    flag: Flag | None = None
-    values: tuple[Value, ...] = ()
-    joined: bool = False
-    dotted: bool = False
-    stray: bool = False
+    table: EngineFlags
+    version: Version | None
+    uses: tuple[FlagUse, ...]
 
 
 class CommandLine:
-    """What a container is started with.
+    """What a container is started with; read when something is asked of it first, and once.
 
     Attributes:
         engine: Name of the engine that reads it; empty where none is known.
         tag: Tag of the image, which names the engine's version.
-        words: Command and arguments.
+        args: Arguments.
+        command: Command of the container; empty where the image's own entrypoint runs.
+        unread: Whether it is known that the engine does not read it.
     """
 
-    def __init__(self, engine: str, tag: str, words: Sequence[str]) -> None:
+    __slots__ = ("_reading", "args", "command", "engine", "tag", "unread")
+
+    def __init__(
+        self, engine: str, tag: str, args: Sequence[object], command: Sequence[object] = (), *, unread: bool = False
+    ) -> None:
         self.engine = engine
         self.tag = tag
-        self.words = tuple(map(str, words))
+        self.args = tuple(map(str, args))
+        self.command = tuple(map(str, command))
+        self.unread = unread
+        self._reading: EngineReading | None = None if unread else _NOT_READ
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether another one is started alike."""
+        return isinstance(other, CommandLine) and self._key == other._key
+
+    def __hash__(self) -> int:
+        """Return the hash of what is started."""
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return (self.engine, self.tag, self.args, self.command, self.unread)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Command and arguments."""
+        return self.command + self.args
 
     @property
     def is_script(self) -> bool:
@@ -67,116 +88,202 @@ class CommandLine:
         first = self.words[:3]
         return bool(first) and first[0].rpartition("/")[2] in _SHELLS and any(map(_RUNS_TEXT.fullmatch, first[1:]))
 
-    def holds(self, flag: str) -> bool:
-        """Tell whether it has a flag, with a value or without; a shell script is one of the words."""
-        return re.search(rf"(?:^|\s){re.escape(flag)}(?=[\s=]|$)", " ".join(self.words)) is not None
+    @property
+    def is_read(self) -> bool:
+        """Whether the engine reads it, and its flags are known."""
+        table = flags_of(self.engine)
+        return table is not None and _start_of(table, self.command, self.args, self.tag) is not None
 
-    def value_of(self, *flags: str) -> str | None:
-        """Return the value that it gives to the last of some flags."""
-        named = "|".join(map(re.escape, flags))
-        found: list[str] = re.findall(rf"(?:^|\s)(?:{named})(?:=|\s+)(\S+)", " ".join(self.words))
+    @property
+    def reading(self) -> EngineReading | None:
+        """What the engine reads; None where another program does, or no flags of the engine are known."""
+        if self._reading is _NOT_READ:
+            table = flags_of(self.engine)
+            self._reading = _read(table, self.tag, self.args, self.command) if table else None
+        return self._reading
+
+    def holds(self, *wanted: Setting | str) -> bool:
+        """Tell whether it has one of some settings or flags, with a value or without."""
+        found: Iterator[object] = self._uses(wanted) if self.reading else self._found(wanted)
+        return next(found, None) is not None
+
+    def value_of(self, *wanted: Setting | str) -> str | None:
+        """Return the value that it gives to the last of some settings or flags, the first one of several values."""
+        found = list(self._values(wanted))
         return found[-1] if found else None
 
+    def number_of(self, *wanted: Setting | str) -> int | None:
+        """Return the whole number that it gives to the last of some settings or flags."""
+        found = list(self._values(wanted))
+        if self.reading is None:
+            found = [value for value in found if _is_number(value)]
+        return int(found[-1]) if found and _is_number(found[-1]) else None
 
-def start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], tag: str) -> int | None:
+    def word_of(self, *wanted: Setting | str) -> str | None:
+        """Return how it writes the first of some settings or flags, or what turns it off; None where it does not."""
+        if self.reading is None:
+            return next(
+                (word for arg in self.args for word in arg.split() if _name(word) in self._spellings(wanted)), None
+            )
+        position = next((use.position for use in self._uses(wanted, off=True) if use.position >= 0), None)
+        return None if position is None else self.args[position]
+
+    def filled(self, fill: Callable[[str], str], most: int) -> "CommandLine":
+        """Return the line with other values among its first arguments; its flags must stay what they are."""
+        args = (*map(fill, self.args[:most]), *self.args[most:])
+        line = CommandLine(self.engine, self.tag, args, self.command)
+        line._reading = self._reading
+        return line
+
+    def without(self, *wanted: Setting | str) -> "CommandLine":
+        """Return the line without some settings or flags and their values."""
+        if self.reading is None:
+            return CommandLine(self.engine, self.tag, tuple(_kept(self.args, self._spellings(wanted))), self.command)
+        dropped = {place for use in self._uses(wanted) for place in use.places}
+        if not dropped:
+            return self
+        kept = [arg for position, arg in enumerate(self.args) if position not in dropped]
+        return CommandLine(self.engine, self.tag, kept, self.command)
+
+    def followed_by(self, more: "CommandLine") -> "CommandLine":
+        """Return the line with the arguments of another one behind its own; what was read is not read again."""
+        if not more.args:
+            return self
+        line = CommandLine(self.engine, self.tag, self.args + more.args, self.command)
+        first, second = self.reading if self.words else None, more.reading
+        if first and second and is_closed(first.table, self.args, first.uses, more.args[0]):
+            moved = (use.moved(len(self.args)) for use in second.uses if use.position >= 0)
+            line._reading = EngineReading(first.table, first.version, (*first.uses, *moved))
+        return line
+
+    def continued(self, args: Sequence[str]) -> "CommandLine":
+        """Return arguments that may follow its own, by themselves: read as the engine does, if it reads this line."""
+        whole = CommandLine(self.engine, self.tag, (*self.args, *args), self.command)
+        engine = engines().get(self.engine)
+        command = engine.programs[:1] if engine else ()
+        return CommandLine(self.engine, self.tag, args, command, unread=not whole.is_read)
+
+    def _flags(self, wanted: Sequence[Setting | str]) -> tuple[str, ...]:
+        engine = engines().get(self.engine)
+        found: list[str] = []
+        for each in wanted:
+            if not isinstance(each, Setting):
+                found.append(each)
+            elif engine and (each in engine.settings or self.reading):
+                found += engine.settings.get(each, ())
+            else:
+                found += usual_flags(each)
+        return tuple(found)
+
+    def _spellings(self, wanted: Sequence[Setting | str]) -> frozenset[str]:
+        return frozenset(map(_name, self._flags(wanted)))
+
+    def _uses(self, wanted: Sequence[Setting | str], *, off: bool = False) -> Iterator[FlagUse]:
+        """Yield the uses of some flags, of what turns them off too if that is asked for."""
+        reading = self.reading
+        assert reading is not None  # noqa: S101  the callers asked
+        flags = self._flags(wanted)
+        names, known = _known(reading.table, flags)
+        for use in reading.uses:
+            if use.flag is None:
+                if not use.stray and _name(use.name) in names:
+                    yield use
+            elif use.flag.name not in known or use.dotted:
+                continue
+            elif off or reading.table.dashed(use.name) not in use.flag.negatives:
+                yield use
+
+    def _values(self, wanted: Sequence[Setting | str]) -> Iterator[str]:
+        if self.reading is None:
+            yield from (value for value in self._found(wanted) if value)
+            return
+        for use in self._uses(wanted):
+            value = self._value(use)
+            if value is not None:
+                yield value
+
+    def _value(self, use: FlagUse) -> str | None:
+        """Return the first value of a use, as this line has it."""
+        words, start = self.words, len(self.command)
+        if not use.values:
+            after = start + use.position + 1
+            return words[after] if use.flag is None and not use.joined and after < len(words) else None
+        word = words[start + use.values[0].position]
+        if use.values[0].position != use.position:
+            return word
+        return word.partition("=")[2] if use.joined else word[len(use.name) :].removeprefix("=")
+
+    def _found(self, wanted: Sequence[Setting | str]) -> Iterator[str]:
+        """Search the text for some flags, and yield what stands behind each."""
+        names = self._spellings(wanted)
+        words = _HELPERS.sub("", " ".join(self.words)).split()
+        for position, word in enumerate(words):
+            if _name(word) in names:
+                _, joint, value = word.partition("=")
+                yield value if joint else words[position + 1] if position + 1 < len(words) else ""
+
+
+def line_of(container: Mapping[str, Any], engine: str = "") -> CommandLine:
+    """Return what a container is started with.
+
+    Args:
+        container: The container.
+        engine: Name of its engine, where that is known; else its image tells.
+    """
+    image = image_of(str(container.get("image") or ""))
+    known = engines().get(engine) or engine_of(image.repository)
+    tag = known.dated(image.repository, image.tag) if known else image.tag
+    return CommandLine(known.name if known else "", tag, container.get("args") or (), container.get("command") or ())
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(table: EngineFlags, tag: str, args: tuple[str, ...], command: tuple[str, ...]) -> EngineReading | None:
+    start = _start_of(table, command, args, tag)
+    if start is None:
+        return None
+    version = table.version(tag)
+    uses = split(table, (command + args)[start:], version)
+    by = start - len(command)
+    return EngineReading(table, version, tuple(use.moved(by) for use in uses) if by else uses)
+
+
+def _start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], tag: str) -> int | None:
     """Return from which word of command and arguments on the engine reads; None where something else is run.
 
     What another program does with its words is not known: a shell, a script of one's own, a client in the same image.
     """
-    words = [*command, *args]
+    engine, words = table.engine, [*command, *args]
     first = PurePosixPath(words[0]).name if words else ""
-    if first in table.programs:
+    if first in engine.programs:
         return 1
     if _PYTHON.fullmatch(first):
         module = words.index("-m") + 1 if "-m" in words else len(words)
-        return module + 1 if words[module : module + 1] and words[module] in table.programs else None
-    if command or first in _SHELLS or tag.startswith(table.other_tags):
+        return module + 1 if words[module : module + 1] and words[module] in engine.programs else None
+    if command or first in _SHELLS or tag.startswith(engine.other_tags):
         return None
     return 0
 
 
-def last_value(table: EngineFlags, args: Sequence[str], name: str, version: Version | None) -> str | None:
-    """Return the value that a flag is given last, in any spelling of it; None without one."""
-    wanted = table.find(name)
-    found = [use.values[-1].text for use in split(table, args, version) if use.flag is wanted and use.values]
-    return found[-1] if wanted and found else None
+@functools.lru_cache(maxsize=1024)
+def _known(table: EngineFlags, flags: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the spellings of flags as :func:`_name` has them, and the names of those that are in the table."""
+    found = (table.find(flag) for flag in flags)
+    return frozenset(map(_name, flags)), frozenset(flag.name for flag in found if flag)
 
 
-def split(table: EngineFlags, args: Sequence[str], version: Version | None) -> tuple[FlagUse, ...]:
-    """Return the uses of flags in order; what follows an unknown flag may be its value and is left out."""
-    uses: list[FlagUse] = []
-    position = 0
-    while position < len(args):
-        if args[position] == "--" and table.style != LLAMA:
-            uses += (FlagUse(at, args[at], stray=True) for at in range(position + 1, len(args)))
-            break
-        if not _is_flag(table, args[position]):
-            uses.append(FlagUse(position, args[position], stray=True))
-            position += 1
-            continue
-        use = _use(table, args, position, version)
-        uses.append(use)
-        position = max([position, *(value.position for value in use.values)]) + 1
-        if use.flag is None:
-            while position < len(args) and not _is_flag(table, args[position]):
-                position += 1
-    return tuple(uses)
+def _name(word: str) -> str:
+    """Return the flag of a word, with dashes: some engines take ``--a_b`` for ``--a-b``."""
+    return word.partition("=")[0].replace("_", "-")
 
 
-def find(table: EngineFlags, name: str, version: Version | None) -> Flag | None:
-    """Return the flag that a name means; argparse also takes the beginning of a name, if only one flag begins so."""
-    flag = table.find(name)
-    if flag or table.style != ARGPARSE or not name.startswith("--") or name == "--":
-        return flag
-    start = table.dashed(name)
-    matches = [f for f in table.flags if f.span.is_in(version) and any(each.startswith(start) for each in f.names)]
-    return matches[0] if len(matches) == 1 else None
+def _kept(args: Sequence[str], names: frozenset[str]) -> Iterator[str]:
+    rest = iter(args)
+    for arg in rest:
+        if _name(arg) not in names:
+            yield arg
+        elif "=" not in arg:
+            next(rest, None)
 
 
-def _is_flag(table: EngineFlags, arg: str) -> bool:
-    """Tell a flag from a value: negative numbers and texts with spaces are values."""
-    if not arg.startswith("-") or arg == "-" or _NEGATIVE.fullmatch(arg):
-        return False
-    return table.find(arg.partition("=")[0]) is not None or not any(letter.isspace() for letter in arg)
-
-
-def _use(table: EngineFlags, args: Sequence[str], position: int, version: Version | None) -> FlagUse:
-    arg = args[position]
-    name, joint, value = arg.partition("=")
-    joined = (Value(value, position),) if joint else ()
-    flag = find(table, name, version)
-    if flag is None and table.dotted and "." in name:
-        owner = find(table, name.partition(".")[0], version)
-        if owner is not None:
-            given = joined or _following(table, args, position, 1)
-            return FlagUse(position, name, owner, given, joined=bool(joint), dotted=True)
-    if flag is None and table.style in (ARGPARSE, CLAP) and not arg.startswith("--"):
-        short = table.find(arg[:_SHORT])
-        if short is not None:
-            return FlagUse(position, arg[:_SHORT], short, (Value(arg[_SHORT:].removeprefix("="), position),))
-    if flag is None or joint:
-        return FlagUse(position, name, flag, joined, joined=bool(joint))
-    form = flag.at(version)
-    if not form.takes_value or table.dashed(name) in flag.negatives:
-        return FlagUse(position, name, flag)
-    most = form.nargs if isinstance(form.nargs, int) else None if form.nargs in ("*", "+") else 1
-    return FlagUse(position, name, flag, _following(table, args, position, most))
-
-
-def _following(table: EngineFlags, args: Sequence[str], position: int, most: int | None) -> tuple[Value, ...]:
-    """Return the values after a flag, up to ``most`` or to the next flag.
-
-    llama.cpp would take the next flag for a value: to the reader that is a missing one all the same.
-    """
-    values: list[Value] = []
-    for at in range(position + 1, len(args)):
-        if len(values) == most or _ends_values(table, args[at]):
-            break
-        values.append(Value(args[at], at))
-    return tuple(values)
-
-
-def _ends_values(table: EngineFlags, arg: str) -> bool:
-    if table.style == LLAMA:
-        return table.find(arg.partition("=")[0]) is not None
-    return arg == "--" or _is_flag(table, arg)
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .command_line import CommandLine
+from .images import image_of
 from .metrics import NONE, PROMETHEUS, EngineMetrics, Metric, engine_metrics
 
 _FALSE = ("", "0", "false", "off")
@@ -16,16 +17,13 @@ class Exporter:
 
     Attributes:
         facts: What its engine exports; None for an engine that nothing is known of.
+        tag: Tag of the image, which names the engine's version.
     """
 
     container: Mapping[str, Any]
     line: CommandLine
     facts: EngineMetrics | None
-
-    @property
-    def tag(self) -> str:
-        """Tag of the image, which names the engine's version."""
-        return self.line.tag
+    tag: str
 
     @property
     def is_on(self) -> bool:
@@ -58,4 +56,5 @@ class Exporter:
 
 def exporter_of(container: Mapping[str, Any], line: CommandLine) -> Exporter:
     """Return what is known of a container's metrics."""
-    return Exporter(container, line, engine_metrics().get(line.engine))
+    tag = image_of(str(container.get("image") or "")).tag
+    return Exporter(container, line, engine_metrics().get(line.engine), tag)

@@ -1,96 +1,133 @@
-"""Flags of the inference engines by version; a table's columns are told in :mod:`flag_rows`."""
+"""Flags of the inference engines by version; the columns of a table are explained in :mod:`.rows`.
+
+Besides ``flags`` a table says how the engine reads a command line:
+
+    style: how it splits one, a word of :data:`STYLES`.
+    underscores: whether ``--a_b`` is ``--a-b``.
+    dotted: whether ``--a.b 1`` is ``--a '{"b": 1}'``.
+    positionals: how many arguments it takes without a flag.
+"""
 
 import functools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
-from ..api.tables import table
-from .registry import version_of
-from .rows import BOOL, NUMBERS, Flag, Version, form_of, span_of, trimmed
+from ..api.tables import read_table
+from .registry import Engine, engines
+from .rows import BOOL, NUMBERS, Flag, form_of
+from .versions import Span, Version
 
 ARGPARSE, CLAP, LLAMA = "argparse", "clap", "llama"
 STYLES = (ARGPARSE, CLAP, LLAMA)
 """How a command line is split: as Python's argparse, as Rust's clap, or as llama.cpp, which knows no ``=``."""
-ENGINES = ("llamacpp", "sglang", "tgi", "vllm")
 
-_BUILD = re.compile(r"(?:^|-)b(\d+)(?=-|$)")
-_TEMPLATE = re.compile(r"""'\{"(\w+)": …\}'""")
+_TABLE = "flags.yaml"
+JSON_VALUE = re.compile(r"""'\{"(\w+)": …\}'""")
 _OFF = ("false", "off", "0")
+_Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
 class EngineFlags:
-    """The flags of an engine.
+    """The flags of an engine, each of them read when it is asked for first.
 
     Attributes:
+        engine: The engine.
         style: How it splits a command line, one of :data:`STYLES`.
         underscores: Whether ``--a_b`` is ``--a-b``.
         dotted: Whether ``--a.b 1`` is ``--a '{"b": 1}'``.
         positionals: How many arguments it takes without a flag.
-        programs: Names of the programs and Python modules that take the flags.
-        other_tags: How tags begin whose image starts something else.
-        frozen: The last version at an address of the image where nothing is published any more.
     """
 
-    engine: str
-    style: str
-    flags: tuple[Flag, ...]
-    underscores: bool = False
-    dotted: bool = False
-    positionals: int = 0
-    programs: tuple[str, ...] = ()
-    other_tags: tuple[str, ...] = ()
-    frozen: Mapping[str, str] = field(default_factory=dict)
-    _by_name: Mapping[str, Flag] = field(default_factory=dict, repr=False, compare=False)
+    def __init__(self, engine: Engine, facts: Mapping[str, Any]) -> None:
+        self.engine = engine
+        self.style: str = facts["style"]
+        self.underscores: bool = facts.get("underscores", False)
+        self.dotted: bool = facts.get("dotted", False)
+        self.positionals: int = facts.get("positionals", 0)
+        self._rows: Mapping[str, _Row] = facts["flags"]
+        self._owners = {spelling: name for name, row in self._rows.items() for spelling in self._spellings(name, row)}
+        self._read: dict[str, Flag] = {}
+
+    @functools.cached_property
+    def flags(self) -> tuple[Flag, ...]:
+        """Every flag."""
+        return tuple(map(self._flag, self._rows))
 
     def find(self, name: str) -> Flag | None:
         """Return the flag of any spelling."""
-        return self._by_name.get(self.dashed(name))
+        owner = self._owners.get(self.dashed(name))
+        return None if owner is None else self._flag(owner)
 
     def dashed(self, name: str) -> str:
         """Return a name with dashes, where the engine takes underscores for them."""
         return name.replace("_", "-") if self.underscores and name.startswith("--") else name
 
     def version(self, tag: str) -> Version | None:
-        """Return the version in an image tag, for llama.cpp the build; None, the newest, without."""
-        if self.style != LLAMA:
-            return trimmed(version_of(tag))
-        build = _BUILD.search(tag)
-        return (int(build[1]),) if build else None
+        """Return the version in an image tag; None, the newest, without."""
+        return self.engine.version(tag)
 
     def known_to(self, tag: str) -> tuple[Flag, ...]:
         """Return the flags that the version in a tag may know."""
-        version = self.version(tag)
-        return tuple(flag for flag in self.flags if flag.span.is_in(version))
+        return _known(self, self.version(tag))
+
+    def names_in(self, version: Version | None) -> tuple[str, ...]:
+        """Return every spelling that a version may know."""
+        return _names(self, version)
+
+    def _flag(self, name: str) -> Flag:
+        flag = self._read.get(name)
+        if flag is None:
+            flag = self._read[name] = self._new_flag(name, self._rows[name])
+        return flag
+
+    def _new_flag(self, name: str, row: _Row) -> Flag:
+        return Flag(
+            name=name,
+            form=form_of(row),
+            aliases=tuple(row.get("alias", ())),
+            negatives=tuple(self._negatives(name, row)),
+            earlier=tuple(form_of(each) for each in row.get("earlier", ())),
+            span=Span.of(row),
+            instead=row.get("instead"),
+            excludes=tuple(row.get("excludes", ())),
+        )
+
+    def _spellings(self, name: str, row: _Row) -> Iterator[str]:
+        yield name
+        yield from row.get("alias", ())
+        yield from self._negatives(name, row)
+
+    def _negatives(self, name: str, row: _Row) -> Iterator[str]:
+        """Return what turns a flag off; Python's BooleanOptionalAction negates long spellings only."""
+        forms = (row, *row.get("earlier", ()))
+        if self.style == ARGPARSE and any(form["type"] == BOOL for form in forms):
+            spellings = (name, *row.get("alias", ()))
+            return (f"--no-{spelling[2:]}" for spelling in spellings if spelling.startswith("--"))
+        return iter(row.get("negated", ()))
+
+
+def flags_of(engine: str) -> EngineFlags | None:
+    """Return the flags of an engine; None for one without a table."""
+    known = engines().get(engine)
+    return _read_flags(known) if known else None
 
 
 @functools.cache
-def flags_of(engine: str) -> EngineFlags | None:
-    """Return the flags of an engine; None for one without a table."""
-    if engine not in ENGINES:
-        return None
-    facts = table(__package__, "tables", f"{engine}.yaml")
-    rows = tuple(_flag(name, row, facts["style"]) for name, row in facts.pop("flags").items())
-    by_name = MappingProxyType({name: flag for flag in rows for name in flag.names})
-    facts |= {key: tuple(facts.get(key, ())) for key in ("programs", "other_tags")}
-    return EngineFlags(engine=engine, flags=rows, _by_name=by_name, **facts)
+def _read_flags(engine: Engine) -> EngineFlags | None:
+    file = engine.folder.joinpath(_TABLE)
+    return EngineFlags(engine, read_table(file)) if file.is_file() else None
 
 
-def dated(engine: str, image: str, tag: str) -> str:
-    """Return a tag that names the version, for one that names none at an address where it no longer moves.
+@functools.lru_cache(maxsize=256)
+def _known(table: EngineFlags, version: Version | None) -> tuple[Flag, ...]:
+    return tuple(flag for flag in table.flags if flag.span.is_in(version))
 
-    ``dated("llamacpp", "ghcr.io/ggerganov/llama.cpp", "server")`` is ``"server-b4719"``: a tag of an address that is
-    still published to stays as it is, and counts as the newest.
-    """
-    table = flags_of(engine)
-    if table is None or table.version(tag) is not None:
-        return tag
-    last = next((last for known, last in table.frozen.items() if f"/{image}".endswith(f"/{known}")), None)
-    return tag if last is None else "-".join(filter(None, (tag, last)))
+
+@functools.lru_cache(maxsize=256)
+def _names(table: EngineFlags, version: Version | None) -> tuple[str, ...]:
+    return tuple(name for flag in _known(table, version) for name in flag.names)
 
 
 def successor(engine: str, name: str, tag: str) -> str:
@@ -100,11 +137,13 @@ def successor(engine: str, name: str, tag: str) -> str:
     itself again where neither is known to the version.
     """
     table = flags_of(engine)
-    flag = table.find(name) if table else None
-    if table is None or flag is None:
-        return name
-    version = table.version(tag)
-    if flag.span.is_in(version) and not flag.span.is_deprecated(version):
+    return _successor(table, name, table.version(tag)) if table else name
+
+
+@functools.lru_cache(maxsize=4096)
+def _successor(table: EngineFlags, name: str, version: Version | None) -> str:
+    flag = table.find(name)
+    if flag is None or (flag.span.is_in(version) and not flag.span.is_deprecated(version)):
         return name
     heirs = [flag.heir] if flag.heir else []
     ancestors = [other.name for other in table.flags if other.instead in flag.names]
@@ -127,40 +166,20 @@ def arguments(engine: str, name: str, value: str, tag: str) -> tuple[str, ...]:
     if table is None or flag is None or old is None:
         return (right, value)
     if flag is not old and old.heir == right and old.instead != right:
-        template = _TEMPLATE.search(old.instead or "")
+        template = JSON_VALUE.search(old.instead or "")
         if template:
-            return (right, json.dumps({template[1]: _number(value) if old.form.type in NUMBERS else value}))
+            return (right, json.dumps({template[1]: json_value(old, value)}))
         return tuple((old.instead or "").split())
     if flag.at(table.version(tag)).takes_value:
         return (right, value)
     return () if value.lower() in _OFF else (right,)
 
 
-def _number(value: str) -> int | float | str:
+def json_value(flag: Flag, text: str) -> int | float | str:
+    """Return the value of a flag as it stands in JSON."""
+    if flag.form.type not in NUMBERS:
+        return text
     try:
-        return int(value) if value.lstrip("+-").isdecimal() else float(value)
+        return int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
-        return value
-
-
-def _flag(name: str, row: dict[str, Any], style: str) -> Flag:
-    form = form_of(row)
-    aliases = tuple(row.get("alias", ()))
-    negatives = tuple(row.get("negated", ()))
-    if style == ARGPARSE and any(each.type == BOOL for each in (form, *map(form_of, row.get("earlier", ())))):
-        negatives = tuple(_negated(name, aliases))
-    return Flag(
-        name=name,
-        form=form,
-        aliases=aliases,
-        negatives=negatives,
-        earlier=tuple(form_of(each) for each in row.get("earlier", ())),
-        span=span_of(row),
-        instead=row.get("instead"),
-        excludes=tuple(row.get("excludes", ())),
-    )
-
-
-def _negated(name: str, aliases: tuple[str, ...]) -> Iterator[str]:
-    """Python's BooleanOptionalAction negates long spellings only."""
-    return (f"--no-{spelling[2:]}" for spelling in (name, *aliases) if spelling.startswith("--"))
+        return text

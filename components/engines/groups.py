@@ -1,71 +1,107 @@
-"""Joins the pods of one replica: what leader and workers of a group run (llmaz spec 2.9)."""
+"""Joins the pods of one replica: what leader and workers of a group run.
+
+An engine has a row for each way that its versions know; the columns are those of :class:`_Way`. In texts
+``<leader>``, ``<size>`` and ``<index>`` stand for the names of variables in every pod, and ``<serve>`` for the
+command that serves.
+"""
 
 import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from .registry import Engine, reaches
-
-_RAY_PORT = 6379
-_SGLANG_PORT = 20000
-_VLLM_PORT = 29500
-_JOIN_TRIES = 60
-_JOIN_SECONDS = 5
-_API_SERVER = ["python3", "-m", "vllm.entrypoints.openai.api_server"]
-_NODES = ("--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)")
-"""Kubernetes fills in what the LeaderWorkerSet controller puts into the environment."""
+from .command_line import CommandLine
+from .registry import Engine
+from .settings import Setting
+from .versions import Span
 
 
-def group_templates(
-    container: dict[str, Any], engine: Engine | None, version: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the leader's and the worker's container of a group that serves as one; only the leader answers."""
-    worker = {k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")}
-    if engine and engine.multi_node == "sglang":
-        joined = [*container.get("args", []), "--dist-init-addr", f"$(LWS_LEADER_ADDRESS):{_SGLANG_PORT}", *_NODES]
-        return {**container, "args": joined}, {**worker, "args": joined}
-    if engine and reaches(version, engine.own_multi_node_from):
-        return _vllm(container, worker)
-    serve = shlex.join([*container.get("command", []), *container.get("args", [])])
-    script = _ray_leader(f"{serve} --distributed-executor-backend ray")
-    return (
-        {**container, "command": ["sh", "-c"], "args": [script]},
-        {**worker, "command": ["sh", "-c"], "args": [_ray_worker()]},
-    )
+@dataclass(frozen=True, slots=True)
+class GroupVariables:
+    """Names of the variables that tell a pod of its group.
+
+    Attributes:
+        leader: Address of the leader.
+        size: Pods of the group.
+        index: Place of the pod in it; the leader's is 0.
+    """
+
+    leader: str
+    size: str
+    index: str
 
 
-def _vllm(container: dict[str, Any], worker: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Join as vLLM does by itself. Only ``vllm serve`` knows ``--headless``, the API server's module does not."""
-    command, args = container.get("command", []), container.get("args", [])
-    if command == _API_SERVER:
-        command = ["vllm", "serve"]
-        if "--model" in args:
-            # As a flag of ``vllm serve`` it is deprecated.
-            at = args.index("--model")
-            args = [*args[at + 1 : at + 2], *args[:at], *args[at + 2 :]]
-    master = ("--master-addr", "$(LWS_LEADER_ADDRESS)", "--master-port", str(_VLLM_PORT))
-    joined = [*args, "--distributed-executor-backend", "mp", *_NODES, *master]
-    return (
-        {**container, "command": command, "args": joined},
-        {**worker, "command": command, "args": [*joined, "--headless"]},
-    )
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How the pods of a group are joined.
+
+    Attributes:
+        span: The versions that know it.
+        args: Arguments of every pod.
+        worker_args: Further ones of workers.
+        instead: ``by`` what the ``command`` is replaced, and which setting is ``positional`` then.
+        script: What a shell runs in the leader; empty where the engine's own program is run.
+        worker_script: What a shell runs in a worker.
+    """
+
+    span: Span
+    args: tuple[str, ...] = ()
+    worker_args: tuple[str, ...] = ()
+    instead: Mapping[str, Any] | None = None
+    script: str = ""
+    worker_script: str = ""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "_Way":
+        return cls(
+            span=Span.of(row),
+            args=tuple(row.get("args", ())),
+            worker_args=tuple(row.get("worker_args", ())),
+            instead=row.get("instead"),
+            script=row.get("script", ""),
+            worker_script=row.get("worker_script", ""),
+        )
 
 
-def _ray_leader(serve: str) -> str:
-    alive = "import ray; ray.init(address='auto'); print(sum(node['Alive'] for node in ray.nodes()))"
-    return (
-        f"ray start --head --port={_RAY_PORT} --disable-usage-stats --include-dashboard=false\n"
-        "tries=0\n"
-        f'until [ "$(python3 -c "{alive}" 2>/dev/null | tail -n 1)" = "$LWS_GROUP_SIZE" ]; do\n'
-        "  tries=$((tries + 1))\n"
-        f'  if [ "$tries" -ge {_JOIN_TRIES} ]; then\n'
-        '    echo "not all $LWS_GROUP_SIZE pods of the group joined" >&2\n'
-        "    exit 1\n"
-        "  fi\n"
-        f"  sleep {_JOIN_SECONDS}\n"
-        "done\n"
-        f"exec {serve}\n"
-    )
+def group_lines(engine: Engine, line: CommandLine, variables: GroupVariables) -> tuple[CommandLine, CommandLine]:
+    """Return what the leader and the workers of a group run, which serve as one; only the leader answers.
+
+    Args:
+        engine: An engine that can join pods.
+        line: What a pod would run by itself.
+        variables: What tells the pods of their group.
+    """
+    version = engine.version(line.tag)
+    way = next(way for way in map(_Way.of, engine.groups) if way.span.is_in(version))
+    command, args = _instead(line, way) if way.instead else (line.command, line.args)
+
+    def with_args(more: Sequence[str]) -> CommandLine:
+        return CommandLine(line.engine, line.tag, (*args, *(_named(arg, variables) for arg in more)), command)
+
+    leader = with_args(way.args)
+    if not way.script:
+        return leader, with_args((*way.args, *way.worker_args))
+    serve = shlex.join(leader.words)
+    scripts = (_named(way.script, variables).replace("<serve>", serve), _named(way.worker_script, variables))
+    return _in_shell(line, scripts[0]), _in_shell(line, scripts[1])
 
 
-def _ray_worker() -> str:
-    return f"until ray start --address=$LWS_LEADER_ADDRESS:{_RAY_PORT} --block; do sleep {_JOIN_SECONDS}; done\n"
+def _instead(line: CommandLine, way: _Way) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return another command that joins pods, where the usual one does not, and its arguments."""
+    instead = way.instead or {}
+    if list(line.command) != instead["command"]:
+        return line.command, line.args
+    setting = Setting(instead["positional"])
+    value = line.value_of(setting)
+    args = line.args if value is None else (value, *line.without(setting).args)
+    return tuple(instead["by"]), args
+
+
+def _named(text: str, variables: GroupVariables) -> str:
+    for name, variable in asdict(variables).items():
+        text = text.replace(f"<{name}>", variable)
+    return text
+
+
+def _in_shell(line: CommandLine, script: str) -> CommandLine:
+    return CommandLine(line.engine, line.tag, (script,), ("sh", "-c"))

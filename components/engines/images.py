@@ -1,5 +1,7 @@
 """References to images: repository, tag and digest."""
 
+import functools
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -11,9 +13,15 @@ class Image(NamedTuple):
     digest: str
 
 
+@functools.lru_cache(maxsize=4096)
 def image_of(reference: str) -> Image:
     """Split a reference; a colon before the last slash is that of a registry's port."""
     name, _, digest = reference.partition("@")
     folder, slash, last = name.rpartition("/")
     last, _, tag = last.partition(":")
     return Image(folder + slash + last, tag, digest)
+
+
+def is_one_of(repository: str, known: Iterable[str]) -> bool:
+    """Tell whether a repository is a known one, in whatever registry or mirror."""
+    return any(f"/{repository}".endswith(f"/{name}") for name in known)

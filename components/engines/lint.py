@@ -1,14 +1,16 @@
 """Checks an engine's arguments against what the version in its image tag knows (LLMKube spec 8)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..api.findings import Findings
 from ..api.problems import Severity, did_you_mean
-from .command_line import FlagUse, split, start_of
-from .flags import CLAP, LLAMA, EngineFlags, flags_of
-from .rows import BOOL, SWITCH, Flag, Form, Version
+from .command_line import CommandLine
+from .flags import CLAP, LLAMA, EngineFlags
+from .rows import BOOL, SWITCH, Flag, Form
+from .splitting import FlagUse
 from .values import expected, fault, is_filled_later
+from .versions import Version, spelled
 
 _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
 
@@ -26,6 +28,11 @@ class Finding:
     severity: Severity
     reason: str
 
+    def behind(self, skip: int, origins: Sequence[int] | None = None) -> "Finding":
+        """Return the finding at its place in the field that the arguments from ``skip`` on were made of."""
+        position = self.position - skip
+        return replace(self, position=position if origins is None else origins[position])
+
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
@@ -36,59 +43,47 @@ class _Engine:
     title: str
 
 
-def lint(engine: str, args: Sequence[str], tag: str, command: Sequence[str] = ()) -> tuple[Finding, ...]:
+def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     """Return what is wrong with arguments, in their order.
 
     Args:
-        engine: Name of the engine in the catalog; nothing is found for one without a table of flags.
-        args: The container's arguments. What is filled in later, as ``$(NAME)``, is not looked into.
-        tag: Tag of the image. One without a version, such as ``latest`` or ``server-cuda13``, counts as the newest.
-        command: The container's command. Where it runs something else than the engine, such as a shell, nothing is
-            found. Flags in there are read, and what is found in them is not returned.
+        line: The command line. Nothing is found where the engine does not read it, as in a shell, or has no table of
+            flags. What is filled in later, as ``$(NAME)``, is not looked into. A tag without a version, such as
+            ``latest`` or ``server-cuda13``, counts as the newest.
+        skip: How many arguments to leave out. They are read, since they may be the same flags as others, and so are
+            flags in the command; what is found in them is not returned.
     """
-    table = flags_of(engine)
-    start = start_of(table, command, args, tag) if table else None
-    if table is None or start is None:
+    reading = line.reading
+    if reading is None:
         return ()
-    reader = _Engine(table, table.version(tag), f"{engine} {tag or '(newest version)'}")
-    uses = split(table, [*command, *args][start:], reader.version)
-    found = [*_strays(uses, reader), *_repeats(uses, reader), *_exclusions(uses)]
-    for use in uses:
-        found += [] if use.stray else _use(use, reader)
-    moved = (replace(finding, position=finding.position + start - len(command)) for finding in found)
-    kept = [finding for finding in moved if finding.position >= 0]
+    reader = _Engine(reading.table, reading.version, f"{line.engine} {line.tag or '(newest version)'}")
+    found = [*_strays(reading.uses, reader), *_repeats(reading.uses, reader), *_exclusions(reading.uses)]
+    for use in reading.uses:
+        if use.last >= skip and not use.stray:
+            found += _use(use, reader)
+    kept = [finding for finding in found if finding.position >= skip]
     return tuple(sorted(kept, key=lambda finding: (finding.position, finding.reason)))
 
 
 def report(
-    findings: Findings,
-    path: str,
-    engine: str,
-    args: Sequence[str],
-    tag: str,
-    *,
-    command: Sequence[str] = (),
-    skip: int = 0,
-    origins: Sequence[int] | None = None,
+    findings: Findings, path: str, line: CommandLine, *, skip: int = 0, origins: Sequence[int] | None = None
 ) -> None:
     """Record what is wrong with the arguments that a field of a resource gives.
 
     Args:
         findings: Where to report.
         path: The field, a list: its elements are blamed, as ``spec.extraArgs[3]``.
-        engine: Name of the engine in the catalog.
-        args: The whole command line.
-        tag: Tag of the image.
-        command: The container's command.
-        skip: How many arguments come before those of the field. They are read, since they may be the same flags, and
-            what is found in them is not recorded.
+        line: The whole command line.
+        skip: How many arguments come before those of the field.
         origins: Which element of the field each of its arguments was made of, where they were rewritten.
     """
-    for finding in lint(engine, args, tag, command):
-        position = finding.position - skip
-        if position >= 0:
-            index = position if origins is None else origins[position]
-            findings.record(f"{path}[{index}]", finding.reason, finding.severity)
+    record(findings, path, (finding.behind(skip, origins) for finding in lint(line, skip)))
+
+
+def record(findings: Findings, path: str, found: Iterable[Finding]) -> None:
+    """Record what was found in the arguments of a field."""
+    for finding in found:
+        findings.record(f"{path}[{finding.position}]", finding.reason, finding.severity)
 
 
 def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
@@ -105,8 +100,10 @@ def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
 
 
 def _unknown(use: FlagUse, engine: _Engine) -> Finding:
-    known = [name for flag in engine.table.flags if flag.span.is_in(engine.version) for name in flag.names]
-    hint = did_you_mean(engine.table.dashed(use.name), known) or "; check its spelling, or remove it"
+    hint = (
+        did_you_mean(engine.table.dashed(use.name), engine.table.names_in(engine.version))
+        or "; check its spelling, or remove it"
+    )
     return Finding(use.position, Severity.WARNING, f"{use.name} is not a known flag of {engine.title}{hint}")
 
 
@@ -114,20 +111,17 @@ def _other_version(name: str, flag: Flag, engine: _Engine) -> str:
     span = flag.span
     if span.is_over(engine.version):
         gone = f"{engine.title} no longer supports {name}"
-        since = f" (missing in {_dotted(span.until, engine)})" if span.until else ""
+        since = f" (missing in {_spelled(span.until, engine)})" if span.until else ""
         return f"{gone}{since}; {_remedy(flag, 'remove it')}"
-    facts = [f"missing in {_dotted(span.absent, engine)}"] if span.absent else []
-    facts += [f"available in {_dotted(span.since, engine)}"] if span.since else []
+    facts = [f"missing in {_spelled(span.absent, engine)}"] if span.absent else []
+    facts += [f"available in {_spelled(span.since, engine)}"] if span.since else []
     before = next((other.name for other in engine.table.flags if other.instead in flag.names), None)
     older = f", or use {before}" if before else ""
     return f"{engine.title} does not support {name} yet ({', '.join(facts)}); use a newer image{older}"
 
 
-def _dotted(version: Version | None, engine: _Engine) -> str:
-    parts = [str(part) for part in version or ()]
-    if engine.table.style == LLAMA:
-        return f"b{parts[0]}"
-    return ".".join([*parts, "0"] if len(parts) == 1 else parts)
+def _spelled(version: Version, engine: _Engine) -> str:
+    return spelled(version, builds=engine.table.engine.builds)
 
 
 def _remedy(flag: Flag, otherwise: str) -> str:
@@ -174,7 +168,7 @@ def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
     left = engine.table.positionals
     before: FlagUse | None = None
     for use in uses:
-        if use.stray and not is_filled_later(use.name) and not (left and use.position == 0 and use.name == "serve"):
+        if use.stray and not is_filled_later(use.name) and not (left and before is None and use.name == "serve"):
             flag = before.flag if before and not before.values else None
             if before and flag and (use.name.lower() in _TRUTH or not left):
                 reason = _no_value(before, use.name, flag, flag.at(engine.version))

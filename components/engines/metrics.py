@@ -1,13 +1,32 @@
-"""Metrics by engine and version."""
+"""Metrics by engine and version, spelled as Prometheus stores them.
+
+The columns of ``metrics.yaml`` in an engine's folder:
+
+    exports: prometheus; none (the engine has no such endpoint); unknown (not looked into: metrics cannot be checked).
+    path: where they are served, on the serving port.
+    env: a variable that turns them on, as the setting ``metrics`` does. Without such a setting they are always on.
+    slots: places for requests in flight: default, their number without the setting ``concurrency``, and the metric
+      that cannot exceed it.
+    labels: labels of the series. Prometheus adds namespace, pod and container.
+    metrics, each with
+      kind: what is measured; the same word for the same thing in every engine.
+      type: gauge, counter or histogram. A histogram's series end in _bucket, _sum and _count.
+      ratio: from 0 to 1. lifetime: a mean since the start of the process, which hardly moves after a while.
+      from, until: first version with it, first version without it. never: no supported version has it.
+      instead: its successor.
+"""
 
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
 
-from ..api.tables import table
-from .registry import version_of
+from ..api.tables import read_table, table
+from .registry import Engine, engines, folders
+from .settings import Setting
+from .versions import ALWAYS, COLUMNS, Span, Version
 
 TYPES = ("gauge", "counter", "histogram")
 PROMETHEUS, NONE, UNKNOWN = "prometheus", "none", "unknown"
@@ -22,8 +41,7 @@ class Metric:
         kind: What is measured, in the same word for every engine.
         ratio: Whether it goes from 0 to 1.
         lifetime: Whether it is a mean since the start of the process.
-        since, until: First version with it, first version without it; None where there is none.
-        gone: No supported version has it.
+        span: The versions that have it.
         instead: What took its place.
         namespace: Label with the namespace of the scaled workload, where the metric comes from elsewhere.
         target: The only target type that works with it.
@@ -34,9 +52,7 @@ class Metric:
     type: str
     ratio: bool = False
     lifetime: bool = False
-    since: tuple[int, ...] | None = None
-    until: tuple[int, ...] | None = None
-    gone: bool = False
+    span: Span = ALWAYS
     instead: str | None = None
     namespace: str | None = None
     target: str | None = None
@@ -51,36 +67,23 @@ class Metric:
         """Names of its series."""
         return tuple(self.name + part for part in _PARTS) if self.type == "histogram" else (self.name,)
 
-    def is_in(self, tag: str) -> bool:
-        """Tell whether an image tag's version has it; a tag without numbers, such as ``nightly``, is new."""
-        return not self.gone and not self.is_early(tag) and not self.is_over(tag)
-
-    def is_early(self, tag: str) -> bool:
-        """Tell whether a tag's version is older than the metric."""
-        version = version_of(tag)
-        return self.since is not None and version is not None and version < self.since
-
-    def is_over(self, tag: str) -> bool:
-        """Tell whether a tag's version has dropped it."""
-        return self.gone or (self.until is not None and (version_of(tag) or self.until) >= self.until)
-
 
 @dataclass(frozen=True, slots=True)
 class Slots:
     """Places for requests in flight, where an engine has a fixed number of them.
 
     Attributes:
-        flags: How the number is set.
+        flag: How the number is set.
         default: The number without a flag.
         metric: The metric that cannot exceed it.
     """
 
-    flags: tuple[str, ...]
+    flag: str
     default: int
     metric: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EngineMetrics:
     """What an engine exports.
 
@@ -92,7 +95,7 @@ class EngineMetrics:
         labels: Labels of the series.
     """
 
-    engine: str
+    owner: Engine
     exports: str
     path: str = "/metrics"
     flag: str | None = None
@@ -102,29 +105,38 @@ class EngineMetrics:
     labels: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = ()
 
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+        return self.owner.name
+
+    def version(self, tag: str) -> Version | None:
+        """Return the version in an image tag; None, the newest, without."""
+        return self.owner.version(tag)
+
     def find(self, name: str) -> Metric | None:
         """Return the metric of a name, with the colon or without."""
         return next((metric for metric in self.metrics if name in (metric.name, metric.neutral)), None)
 
     def of_version(self, tag: str) -> tuple[Metric, ...]:
         """Return what a version has."""
-        return tuple(metric for metric in self.metrics if metric.is_in(tag))
+        return _of_version(self, self.version(tag))
 
     def of_kind(self, kind: str) -> tuple[Metric, ...]:
         """Return what any version has of a kind, the newest spelling first."""
-        return tuple(sorted((m for m in self.metrics if m.kind == kind and not m.gone), key=lambda m: bool(m.until)))
+        found = (metric for metric in self.metrics if metric.kind == kind and not metric.span.never)
+        return tuple(sorted(found, key=lambda metric: bool(metric.span.until)))
 
 
-@functools.cache
 def engine_metrics() -> Mapping[str, EngineMetrics]:
-    """Return what every known engine exports, by its name."""
-    return MappingProxyType({name: _engine(name, facts) for name, facts in _data()["engines"].items()})
+    """Return what every engine exports of which that is known, by its name."""
+    return _engine_metrics(folders())
 
 
 @functools.cache
 def gateway_metrics() -> tuple[Metric, ...]:
     """Return what is exported by routers, gateways and controllers in front of the engines."""
-    return tuple(_metric(facts) for facts in _data()["gateways"])
+    return tuple(_metric(facts) for facts in _others()["gateways"])
 
 
 def find_anywhere(name: str) -> Metric | None:
@@ -141,32 +153,45 @@ def known_series() -> frozenset[str]:
         series for engine in engine_metrics().values() for metric in engine.metrics for series in metric.series
     }
     gateways = {series for metric in gateway_metrics() for series in metric.series}
-    exporters = {name for names in _data()["exporters"].values() for name in names}
+    exporters = {name for names in _others()["exporters"].values() for name in names}
     return frozenset(engines | gateways | exporters)
 
 
-def _engine(name: str, facts: dict[str, Any]) -> EngineMetrics:
+@functools.cache
+def _engine_metrics(_folders: tuple[Traversable, ...]) -> Mapping[str, EngineMetrics]:
+    tables = ((engine, engine.folder.joinpath("metrics.yaml")) for engine in engines().values())
+    return MappingProxyType(
+        {engine.name: _engine(engine, read_table(file)) for engine, file in tables if file.is_file()}
+    )
+
+
+def _engine(engine: Engine, facts: dict[str, Any]) -> EngineMetrics:
     slots = facts.get("slots")
+    flag = engine.flag(Setting.CONCURRENCY) or ""
     return EngineMetrics(
-        engine=name,
+        owner=engine,
         exports=facts["exports"],
         path=facts.get("path", "/metrics"),
-        flag=facts.get("flag"),
+        flag=engine.flag(Setting.METRICS),
         env=facts.get("env"),
-        off=facts.get("disabledBy"),
-        slots=Slots(tuple(slots["flags"]), slots["default"], slots["metric"]) if slots else None,
+        off=engine.flag(Setting.NO_METRICS),
+        slots=Slots(flag, slots["default"], slots["metric"]) if slots else None,
         labels=tuple(facts.get("labels", ())),
         metrics=tuple(_metric(metric) for metric in facts.get("metrics", ())),
     )
 
 
-def _metric(facts: dict[str, Any]) -> Metric:
-    fields: dict[str, Any] = {"since" if key == "from" else key: value for key, value in facts.items()}
-    versions: dict[str, Any] = {key: tuple(fields[key]) for key in ("since", "until") if key in fields}
-    return Metric(**{**fields, **versions})
+def _metric(row: dict[str, Any]) -> Metric:
+    return Metric(**{key: value for key, value in row.items() if key not in COLUMNS}, span=Span.of(row))
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_version(facts: EngineMetrics, version: Version | None) -> tuple[Metric, ...]:
+    return tuple(metric for metric in facts.metrics if metric.span.is_in(version))
 
 
 @functools.cache
-def _data() -> dict[str, Any]:
-    data: dict[str, Any] = table(__package__, "engine_metrics.yaml")
-    return data
+def _others() -> dict[str, Any]:
+    """Return what is exported beside the engines."""
+    rows: dict[str, Any] = table(__package__, "gateways.yaml")
+    return rows

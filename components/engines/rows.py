@@ -1,6 +1,6 @@
 """What is known of one flag of an engine: what it takes, and which versions know it.
 
-A row of the tables ``flags/<engine>.yaml``, found by the flag:
+A row of ``flags`` in an engine's ``flags.yaml``, found by the flag:
 
     type: switch (no value), bool (also as ``--no-...``), int, human (an int that may end in k, M, g ...), float,
       string, json, json_or_string, enum.
@@ -20,54 +20,11 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
+from .versions import ALWAYS, Span, Version, trimmed
+
 SWITCH, BOOL, ENUM = "switch", "bool", "enum"
 NUMBERS = ("int", "human", "float")
 TYPES = (SWITCH, BOOL, *NUMBERS, "string", "json", "json_or_string", ENUM)
-
-Version = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The versions that know a flag or a value.
-
-    Attributes:
-        since: First version with it; None where every one has it, or it is not known.
-        absent: Last version known to lack it, if not the one right before ``since``.
-        until: First version known to lack it again.
-        gone: The newest version lacks it, since which one is not known.
-        deprecated: First version that warns of it; True where only the newest is known to.
-    """
-
-    since: Version | None = None
-    absent: Version | None = None
-    until: Version | None = None
-    gone: bool = False
-    deprecated: Version | bool = False
-
-    def is_early(self, version: Version | None) -> bool:
-        """Tell whether a version surely does not know it yet; None is the newest."""
-        if version is None:
-            return False
-        if self.absent is not None:
-            return version <= self.absent
-        return self.since is not None and version < self.since
-
-    def is_over(self, version: Version | None) -> bool:
-        """Tell whether a version surely does not know it any more; None is the newest."""
-        if version is None:
-            return self.gone or self.until is not None
-        return self.until is not None and version >= self.until
-
-    def is_in(self, version: Version | None) -> bool:
-        """Tell whether a version may know it."""
-        return not self.is_early(version) and not self.is_over(version)
-
-    def is_deprecated(self, version: Version | None) -> bool:
-        """Tell whether a version warns of it."""
-        if isinstance(self.deprecated, bool):
-            return self.deprecated and version is None
-        return version is None or version >= self.deprecated
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +32,7 @@ class Choice:
     """A value of an enum."""
 
     value: str
-    span: Span = Span()
+    span: Span = ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +91,7 @@ class Flag:
     aliases: tuple[str, ...] = ()
     negatives: tuple[str, ...] = ()
     earlier: tuple[Form, ...] = ()
-    span: Span = Span()
+    span: Span = ALWAYS
     instead: str | None = None
     excludes: tuple[str, ...] = ()
 
@@ -142,6 +99,11 @@ class Flag:
     def names(self) -> tuple[str, ...]:
         """Every spelling."""
         return (self.name, *self.aliases, *self.negatives)
+
+    @property
+    def off(self) -> str | None:
+        """The spelling that turns it off, a long one; None where there is none."""
+        return next((name for name in self.negatives if name.startswith("--")), None)
 
     @property
     def heir(self) -> str | None:
@@ -169,13 +131,6 @@ def _either(form: Form, following: Form) -> Form:
     return Form("string", nargs=form.nargs if form.nargs == following.nargs else "*", repeat=True)
 
 
-def trimmed(version: Version | None) -> Version | None:
-    """Return a version without zeros at its end, so that 0.20 is 0.20.0."""
-    while version and len(version) > 1 and version[-1] == 0:
-        version = version[:-1]
-    return version
-
-
 def form_of(row: dict[str, Any]) -> Form:
     """Read what a row, or an earlier form in one, says of the value."""
     known = {each.name for each in fields(Form)}
@@ -189,20 +144,4 @@ def form_of(row: dict[str, Any]) -> Form:
 
 
 def _choice(facts: str | dict[str, Any]) -> Choice:
-    return Choice(facts) if isinstance(facts, str) else Choice(facts["value"], span_of(facts))
-
-
-def span_of(facts: dict[str, Any]) -> Span:
-    """Read what a row, or a value in one, says of versions."""
-
-    def version(key: str) -> Version | None:
-        return trimmed(tuple(facts[key])) if key in facts else None
-
-    deprecated = facts.get("deprecated", False)
-    return Span(
-        since=version("from"),
-        absent=version("absent"),
-        until=version("until"),
-        gone=facts.get("gone", False),
-        deprecated=deprecated if isinstance(deprecated, bool) else version("deprecated") or False,
-    )
+    return Choice(facts) if isinstance(facts, str) else Choice(facts["value"], Span.of(facts))

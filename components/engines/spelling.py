@@ -1,78 +1,100 @@
 """Writes an engine's arguments as the version in its image tag knows them."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 
-from .command_line import FlagUse, split, start_of
-from .flags import CLAP, EngineFlags, arguments, flags_of
-from .rows import ENUM, SWITCH, Flag, Version
+from .command_line import CommandLine, EngineReading
+from .flags import CLAP, JSON_VALUE, EngineFlags, arguments, json_value
+from .rows import ENUM, SWITCH, Flag
+from .settings import Setting
+from .splitting import FlagUse
+from .versions import Version
 
 _ON, _OFF = ("on", "true", "1"), ("off", "false", "0")
 
 
-def fitted(engine: str, args: Sequence[str], tag: str, command: Sequence[str] = ()) -> list[str]:
-    """Return arguments in the spelling of a version, where the meaning is the same; all others as they are.
+def fitted(line: CommandLine) -> CommandLine:
+    """Return a line in the spelling of its version, where the meaning is the same; all else as it is.
 
     A switch that takes a value by now gets ``on``, and the other way round: llama.cpp has ``-fa on`` for ``-fa``
     since build 6343. A flag that was renamed gets its new name. What moved into a JSON option is left alone: several
-    flags share it.
-
-    Args:
-        engine: Name of the engine in the catalog.
-        args: The container's arguments.
-        tag: Tag of the image. One without a version counts as the newest.
-        command: The container's command. Where it runs something else than the engine, nothing is changed.
+    flags share it, see :func:`gathered`. Nothing is changed where something else than the engine is run.
     """
-    return [word for word, _ in traced(engine, args, tag, command)]
+    return _with_args(line, [word for word, _ in traced(line)])
 
 
-def traced(engine: str, args: Sequence[str], tag: str, command: Sequence[str] = ()) -> list[tuple[str, int]]:
-    """Return what :func:`fitted` does, each word with the place of the argument that it was made of."""
-    table = flags_of(engine)
-    start = start_of(table, command, args, tag) if table else None
-    if table is None or start is None:
+def traced(line: CommandLine) -> list[tuple[str, int]]:
+    """Return the arguments of :func:`fitted`, each word with the place of the argument that it was made of."""
+    reading, args = line.reading, line.args
+    if reading is None:
         return [(arg, place) for place, arg in enumerate(args)]
-    version = table.version(tag)
-    first = max(start - len(command), 0)
-    own = args[first:]
-    written = [(arg, place) for place, arg in enumerate(args[:first])]
+    written: list[tuple[str, int]] = []
     position = 0
-    for use in split(table, own, version):
+    for use in reading.uses:
         if use.position < position:
-            continue  # the value that a switch took along
-        written += ((own[place], first + place) for place in range(position, use.position))
-        position, words = _fitted(use, own, table, tag, version)
-        written += ((word, first + min(use.position + at, position - 1)) for at, word in enumerate(words))
-    return written + [(own[place], first + place) for place in range(position, len(own))]
+            continue  # in the command, or the value that a switch took along
+        written += ((args[place], place) for place in range(position, use.position))
+        position, words = _fitted(use, args, reading, line.tag)
+        written += ((word, min(use.position + at, position - 1)) for at, word in enumerate(words))
+    return written + [(args[place], place) for place in range(position, len(args))]
 
 
-def without_repeated(engine: str, args: Sequence[str], user: Sequence[str], tag: str) -> list[str]:
-    """Return arguments without those that the user gives too, where an engine takes a flag once.
+def gathered(line: CommandLine) -> CommandLine:
+    """Return a line whose flags that moved into one JSON option are put there, behind everything else.
+
+    A draft without a number of tokens, or the other way round, is no whole configuration, and left alone.
+    """
+    reading = line.reading
+    if reading is None or not (line.holds(Setting.DRAFT_MODEL) and line.holds(Setting.DRAFT_TOKENS)):
+        return line
+    moved: dict[str, dict[str, str | int | float]] = {}
+    dropped: set[int] = set()
+    for use in reading.uses:
+        for flag, option, key in _moved(use, reading):
+            moved.setdefault(option, {})[key] = json_value(flag, use.values[0].text if use.values else "")
+            dropped |= use.places
+    options = [word for option, values in moved.items() for word in (option, json.dumps(values))]
+    return _with_args(line, [*_left(line, dropped), *options])
+
+
+def without_repeated(line: CommandLine, user: CommandLine) -> CommandLine:
+    """Return a line without what the user gives too, where an engine takes a flag once.
 
     The last one wins elsewhere; Rust's clap refuses the second.
-
-    Args:
-        engine: Name of the engine in the catalog.
-        args: The engine's arguments.
-        user: What follows them.
-        tag: Tag of the image.
     """
-    table = flags_of(engine)
-    if table is None or table.style != CLAP:
-        return list(args)
-    version = table.version(tag)
-    given = [use.flag for use in split(table, user, version) if use.flag]
+    reading, given = line.reading, user.reading
+    if reading is None or given is None or reading.table.style != CLAP:
+        return line
+    flags = [use.flag for use in given.uses if use.flag]
     dropped: set[int] = set()
-    for use in split(table, args, version):
-        if use.flag in given and not use.flag.at(version).repeat:
-            dropped |= {use.position, *(value.position for value in use.values)}
-    return [arg for place, arg in enumerate(args) if place not in dropped]
+    for use in reading.uses:
+        if use.flag in flags and not use.flag.at(reading.version).repeat:
+            dropped |= use.places
+    return _with_args(line, _left(line, dropped))
 
 
-def _fitted(
-    use: FlagUse, args: Sequence[str], table: EngineFlags, tag: str, version: Version | None
-) -> tuple[int, Sequence[str]]:
+def _with_args(line: CommandLine, args: Sequence[str]) -> CommandLine:
+    """Return a line with other arguments; itself, read already, where they are the same."""
+    return line if tuple(args) == line.args else CommandLine(line.engine, line.tag, args, line.command)
+
+
+def _left(line: CommandLine, dropped: Collection[int]) -> list[str]:
+    return [arg for place, arg in enumerate(line.args) if place not in dropped]
+
+
+def _moved(use: FlagUse, reading: EngineReading) -> Iterator[tuple[Flag, str, str]]:
+    """Yield a flag, the JSON option that took its place, if the version knows it, and the flag's key in there."""
+    flag = use.flag
+    template = JSON_VALUE.search(flag.instead or "") if flag else None
+    option = reading.table.find(flag.heir) if flag and flag.heir else None
+    if flag and template and option and option.span.is_in(reading.version) and use.position >= 0:
+        yield flag, option.name, template[1]
+
+
+def _fitted(use: FlagUse, args: Sequence[str], reading: EngineReading, tag: str) -> tuple[int, Sequence[str]]:
     """Return where the arguments go on behind a use, and how it is written."""
-    end = max([use.position, *(value.position for value in use.values)]) + 1
+    table, version = reading.table, reading.version
+    end = use.last + 1
     as_it_is = (end, args[use.position : end])
     flag = use.flag
     if flag is None or use.dotted or use.joined:
@@ -80,7 +102,7 @@ def _fitted(
     if not flag.span.is_in(version):
         value = use.values[0].text if use.values else _ON[0]
         renamed = len(use.values) <= 1 and _is_renamed(flag, value, table, version)
-        return (end, arguments(table.engine, use.name, value, tag)) if renamed else as_it_is
+        return (end, arguments(table.engine.name, use.name, value, tag)) if renamed else as_it_is
     form = flag.at(version)
     was_switch = any(earlier.type == SWITCH for earlier in flag.earlier)
     if was_switch and form.takes_value and not use.values:

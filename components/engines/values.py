@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ..api.problems import Severity, did_you_mean
 from .flags import ARGPARSE, EngineFlags
-from .rows import ENUM, Form, Version
+from .rows import ENUM, Form
+from .versions import Version
 
 _FILLED_LATER = re.compile(r"\$\([\w.-]+\)|\{\{.*\}\}")
 _HUMAN = r"\d+(?:\.\d+)?[kKmMgGtT]"

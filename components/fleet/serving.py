@@ -1,10 +1,8 @@
 """What families share on the way from a resource to its workload."""
 
-from typing import Any
-
 from ..api.findings import Findings, Unrenderable
 from ..api.load import Loaded
-from ..engines.command_line import CommandLine
+from ..engines.command_line import line_of
 from ..engines.images import image_of
 from ..engines.registry import engine_of
 from .objects import Object
@@ -53,12 +51,6 @@ def require_containers(group: Object, path: str, findings: Findings) -> None:
         raise Unrenderable
 
 
-def command_line(container: Object, engine: str, tag: str) -> CommandLine:
-    """Return what a container is started with."""
-    words: list[Any] = [*(container.get("command") or []), *(container.get("args") or [])]
-    return CommandLine(engine, tag, words)
-
-
 def server_of(containers: list[Object], source: Loaded, path: str, preferred: str = "") -> Server:
     """Return the serving container of pods that are written by hand.
 
@@ -74,7 +66,7 @@ def server_of(containers: list[Object], source: Loaded, path: str, preferred: st
     named = [position for position, container in enumerate(containers) if container["name"] == preferred]
     known = [position for position, image in enumerate(images) if engine_of(image.repository)]
     position = (named or known or [0])[0]
-    engine = engine_of(images[position].repository)
-    line = command_line(containers[position], engine.name if engine else "", images[position].tag)
     place = f"{path}[{position}]"
-    return Server(position, line, Origin(source, f"{place}.args"), Origin(source, f"{place}.ports"))
+    return Server(
+        position, line_of(containers[position]), Origin(source, f"{place}.args"), Origin(source, f"{place}.ports")
+    )

@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..engines.command_line import CommandLine
+from ..engines.groups import GroupVariables
 from .demand import PodDemand
 from .objects import DEPLOYMENT, LEADER_WORKER_SET, LWS_LABEL, Object, pod_templates
 from .origins import Origin
+
+LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
+"""What the controller of LeaderWorkerSets puts into the environment of every pod."""
 
 
 @dataclass(frozen=True, slots=True)

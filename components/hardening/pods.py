@@ -1,17 +1,19 @@
 """Pods with as few rights as their images work with, for the Pod Security profiles ``baseline`` and ``restricted``.
 
-What a template says already is kept: its author knows the image. What an image needs, and how that is known, stands
-in ``catalog/image_users.yaml``.
+What a template says already is kept: its author knows the image. What an image needs, and how that is known, is told
+with each engine, and for other images in ``image_users.yaml``.
 """
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ..api.tables import table
-from ..engines.images import image_of
-from ..engines.registry import reaches
+from ..engines.images import image_of, is_one_of
+from ..engines.registry import engines
+from ..engines.users import ImageUser
+from ..engines.versions import version_of
 from ..fleet.objects import Object
 from .words import PodSecurity
 
@@ -22,26 +24,6 @@ _UNKNOWN = (
     "template"
 )
 _HOST_PATH = "the volume is a hostPath, which the profile forbids"
-
-
-@dataclass(frozen=True, slots=True)
-class ImageUser:
-    """As which user an image runs.
-
-    Attributes:
-        user: None for root.
-        below: First version that does not run as that user; None where every one does.
-        home: Whether a writable home must be there.
-        env: Variables to set, unless the template has them.
-    """
-
-    images: tuple[str, ...]
-    reason: str
-    user: int | None = None
-    group: int | None = None
-    below: tuple[int, ...] | None = None
-    home: bool = False
-    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,37 +68,30 @@ def exemptions(spec: Object) -> tuple[Exemption, ...]:
 def image_user(image: str) -> ImageUser | None:
     """Return the user that an image can run as; None for root, and for an image of which nothing is known."""
     known = _entry(image)
-    if known is None or known.user is None or reaches(image_of(image).tag, known.below):
+    if known is None or known.user is None or not known.span.is_in(version_of(image_of(image).tag)):
         return None
     return known
 
 
 @functools.cache
 def image_users() -> Mapping[str, ImageUser]:
-    """Return what is known of images, by engine."""
-    rows = table(__package__, "image_users.yaml")
-    return MappingProxyType({name: _image_user(facts) for name, facts in rows.items()})
+    """Return what is known of images: of those that serve by engine, and of others."""
+    others = {name: ImageUser.of(row) for name, row in table(__package__, "image_users.yaml").items()}
+    known = {engine.name: engine.user for engine in engines().values() if engine.user}
+    return MappingProxyType({name: _at_home(user) for name, user in (others | known).items()})
 
 
-def _image_user(facts: Object) -> ImageUser:
-    env = {key: text.format(home=HOME) for key, text in facts.get("env", {}).items()}
-    below = tuple(facts["below"]) if "below" in facts else None
-    return ImageUser(
-        images=tuple(facts["images"]),
-        reason=facts["reason"],
-        user=facts.get("user"),
-        group=facts.get("group"),
-        below=below,
-        home=facts.get("home", False),
-        env={**({"HOME": HOME} if facts.get("home") else {}), **env},
-    )
+def _at_home(user: ImageUser) -> ImageUser:
+    """Put the home of a user where these pods have it."""
+    env = {name: text.format(home=HOME) for name, text in user.env.items()}
+    return replace(user, env={**({"HOME": HOME} if user.home else {}), **env})
 
 
+@functools.lru_cache(maxsize=4096)
 def _entry(image: str) -> ImageUser | None:
     """Find an image by its repository, in whatever registry or mirror."""
     repository = image_of(image).repository
-    known = image_users().values()
-    return next((e for e in known if any(f"/{repository}".endswith(f"/{name}") for name in e.images)), None)
+    return next((user for user in image_users().values() if is_one_of(repository, user.images)), None)
 
 
 def _containers(spec: Object) -> Iterator[Object]:

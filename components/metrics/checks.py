@@ -7,6 +7,8 @@ from ..api.problems import Problem, Severity, did_you_mean
 from ..api.quantity import parse_quantity
 from ..engines.exporters import Exporter
 from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
+from ..engines.settings import Setting
+from ..engines.versions import spelled
 from ..fleet.objects import Object
 from .uses import MetricUse, Scaler, Scraped
 from .words import Adapter
@@ -74,12 +76,13 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
     """Check a metric of the table against the version of the engine in the pod."""
     engine = serving.facts.engine if serving.facts else "the engine"
     own = serving.facts is not None and metric in serving.facts.metrics
-    if own and metric.is_early(serving.tag):
-        since = ".".join(map(str, metric.since or ()))
+    version = serving.facts.version(serving.tag) if serving.facts else None
+    if own and metric.span.is_early(version):
+        since = spelled(metric.span.since or ())
         reason = f"{use.name!r} was added in {engine} {since}, but the pods run {serving.tag}; {_other(use, serving)}"
         yield use.problem("metric.name", f"{reason}, or a later version")
-    elif own and metric.is_over(serving.tag):
-        until = f" since {'.'.join(map(str, metric.until))}" if metric.until else ""
+    elif own and metric.span.is_over(version):
+        until = f" since {spelled(metric.span.until)}" if metric.span.until else ""
         reason = (
             f"{engine} no longer exports {use.name!r}{until}, and the pods run {serving.tag or 'an untagged image'}"
         )
@@ -121,10 +124,10 @@ def _slots(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) ->
     slots = serving.facts.slots if serving.facts else None
     if slots is None or metric.name != slots.metric:
         return
-    written = serving.line.value_of(*slots.flags)
+    written = serving.line.value_of(Setting.CONCURRENCY)
     count = int(written) if written and written.isdecimal() else slots.default
     if value >= count:
-        limit = f"{slots.flags[0]} {count}" if written else f"{count} without {slots.flags[0]}"
+        limit = f"{slots.flag} {count}" if written else f"{count} without {slots.flag}"
         reason = (
             f"is {_plain(value)}, but a pod never has more requests in flight than slots ({limit}), so it can never "
             "trigger"

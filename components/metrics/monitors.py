@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ..api.problems import Problem, Severity
+from ..engines.settings import Setting
 from ..fleet.objects import Object
 from .uses import Scraped
 
@@ -67,4 +68,4 @@ def _port(target: Scraped) -> Object | None:
 
 
 def _listening(target: Scraped) -> str | None:
-    return target.workload.server.line.value_of("--port")
+    return target.workload.server.line.value_of(Setting.PORT)

@@ -8,19 +8,18 @@ from hypothesis import strategies as st
 
 from components.engines.flags import (
     ARGPARSE,
-    ENGINES,
-    LLAMA,
     STYLES,
     EngineFlags,
     arguments,
-    dated,
     flags_of,
     successor,
 )
 from components.engines.registry import engine_of, engines
-from components.engines.rows import BOOL, ENUM, NUMBERS, TYPES, Flag, Form, Span, Version, trimmed
+from components.engines.rows import BOOL, ENUM, NUMBERS, TYPES, Flag, Form
+from components.engines.versions import Span, Version, trimmed
 from components.families.llmaz.shipped import shipped
 
+ENGINES = tuple(engine for engine in engines() if flags_of(engine))
 ROWS = [(engine, flag) for engine in ENGINES for flag in (flags_of(engine) or pytest.fail(engine)).flags]
 NEWEST = {"llamacpp": "server", "sglang": "latest", "tgi": "latest", "vllm": "nightly"}
 
@@ -46,7 +45,7 @@ def spans(flag: Flag) -> list[Span]:
 
 
 def test_the_engines_are_those_of_the_catalog() -> None:
-    assert set(ENGINES) < set(engines())
+    assert set(ENGINES) == {"llamacpp", "sglang", "tgi", "vllm"} < set(engines())
     assert flags_of("ollama") is None
 
 
@@ -76,7 +75,7 @@ def test_a_row_is_well_formed(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_versions_are_in_order(engine: str) -> None:
     for flag in table(engine).flags:
-        size = 1 if table(engine).style == LLAMA else 3
+        size = 1 if table(engine).engine.builds else 3
         for span in spans(flag):
             bounds = [each for each in (span.absent, span.since, span.until) if each]
             assert all(0 < len(each) <= size and trimmed(each) == each for each in bounds)
@@ -311,12 +310,12 @@ def test_a_deprecation_without_a_version_is_that_of_the_newest(facts: dict[str, 
     ],
 )
 def test_a_tag_of_an_address_that_was_left_is_old(engine: str, image: str, tag: str, expected: str) -> None:
-    assert dated(engine, image, tag) == expected
+    assert engines()[engine].dated(image, tag) == expected
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_address_that_was_left_is_one_of_the_engine(engine: str) -> None:
-    for image, last in table(engine).frozen.items():
+    for image, last in engines()[engine].frozen.items():
         assert (found := engine_of(image))
         assert found.name == engine
         assert table(engine).version(last) is not None
@@ -326,5 +325,5 @@ def test_an_address_that_was_left_is_one_of_the_engine(engine: str) -> None:
 def test_the_commands_that_are_shipped_run_a_program_of_the_engine(engine: str) -> None:
     runtime = shipped(engine)
     assert runtime is not None
-    command = runtime.spec.command or [table(engine).programs[0]]
-    assert command[-1].rpartition("/")[2] in table(engine).programs
+    command = runtime.spec.command or [engines()[engine].programs[0]]
+    assert command[-1].rpartition("/")[2] in engines()[engine].programs

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.api.findings import Findings
-from components.engines.flags import ENGINES, dated, flags_of
+from components.engines.command_line import CommandLine, line_of
+from components.engines.flags import flags_of
 from components.engines.lint import Finding, lint, report
-from components.engines.registry import engine_of, engines
+from components.engines.registry import engines
 from components.engines.spelling import fitted, traced, without_repeated
 from components.families import load
 from components.families.llmaz.shipped import shipped, shipped_names
@@ -22,6 +23,7 @@ from components.plan.rendering import render_fleet
 from tests.fleets import container, open_model, playground
 
 ROOT = Path(__file__).parents[2]
+ENGINES = tuple(engine for engine in engines() if flags_of(engine))
 VLLM, SGLANG, TGI, LLAMA = "v0.20.0", "v0.5.4-cu129-amd64", "3.3.6", "server-b6500"
 FLOATING = {"llamacpp": "server-cuda13", "sglang": "latest", "tgi": "latest", "vllm": "nightly"}
 
@@ -29,12 +31,12 @@ FLOATING = {"llamacpp": "server-cuda13", "sglang": "latest", "tgi": "latest", "v
 def found(engine: str, line: str, tag: str) -> list[tuple[str, str]]:
     """Severity and blamed argument of what is found in a command line."""
     args = line.split()
-    return [(finding.severity, args[finding.position]) for finding in lint(engine, args, tag)]
+    return [(finding.severity, args[finding.position]) for finding in lint(CommandLine(engine, tag, args))]
 
 
 def the_reason(engine: str, line: str, tag: str) -> str:
     """What the only finding says."""
-    findings = lint(engine, line.split(), tag)
+    findings = lint(CommandLine(engine, tag, line.split()))
     assert len(findings) == 1, findings
     return findings[0].reason
 
@@ -91,7 +93,7 @@ CLEAN: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("engine", "tag", "line"), CLEAN)
 def test_what_the_engine_takes_is_clean(engine: str, tag: str, line: str) -> None:
-    assert lint(engine, line.split(), tag) == ()
+    assert lint(CommandLine(engine, tag, line.split())) == ()
 
 
 # engine, tag, arguments, severity, blamed argument, words of the reason
@@ -222,7 +224,7 @@ def test_what_may_be_the_value_of_an_unknown_flag_is_left_alone() -> None:
 def test_only_what_the_engine_reads_is_checked(
     engine: str, tag: str, command: list[str], args: list[str], blamed: list[int]
 ) -> None:
-    assert [finding.position for finding in lint(engine, args, tag, command)] == blamed
+    assert [finding.position for finding in lint(CommandLine(engine, tag, args, command))] == blamed
 
 
 @pytest.mark.parametrize(
@@ -237,12 +239,12 @@ def test_only_what_the_engine_reads_is_checked(
 def test_an_element_of_the_field_is_blamed(args: list[str], skip: int, expected: list[tuple[str, str]]) -> None:
     source = load([ROOT / "stacks" / "models" / "qwen-chat.yaml"]).resources[0]
     findings = Findings(source)
-    report(findings, "spec.extraArgs", "sglang", args, SGLANG, skip=skip)
+    report(findings, "spec.extraArgs", CommandLine("sglang", SGLANG, args), skip=skip)
     assert [(problem.severity, problem.path) for problem in findings.problems] == expected
 
 
 def test_an_engine_without_a_table_is_not_checked() -> None:
-    assert lint("ollama", ["--zzz"], "latest") == ()
+    assert lint(CommandLine("ollama", "latest", ["--zzz"])) == ()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -252,7 +254,7 @@ def test_a_tag_without_a_version_is_the_newest(engine: str) -> None:
     gone = next(flag for flag in table.flags if flag.span.is_over(None))
     assert found(engine, gone.name, FLOATING[engine])[0][0] == "error"
     late = next(flag for flag in table.flags if flag.span.absent or flag.span.since)
-    assert not [f for f in lint(engine, [late.name], FLOATING[engine]) if " yet " in f.reason]
+    assert not [f for f in lint(CommandLine(engine, FLOATING[engine], [late.name])) if " yet " in f.reason]
 
 
 WORDS = st.sampled_from(
@@ -280,13 +282,15 @@ WORDS = st.sampled_from(
 
 @given(st.sampled_from(ENGINES), st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=8), st.booleans())
 def test_any_arguments_are_read(engine: str, args: list[str], floating: bool) -> None:
-    tag = FLOATING[engine] if floating else engines()[engine].current[1]
-    findings = lint(engine, args, tag)
+    pinned = engines()[engine].current_image
+    assert pinned
+    line = CommandLine(engine, FLOATING[engine] if floating else pinned.tag, args)
+    findings = lint(line)
     assert all(0 <= finding.position < len(args) for finding in findings)
     assert {finding.severity for finding in findings} <= {"error", "warning"}
     assert list(findings) == sorted(findings, key=lambda finding: (finding.position, finding.reason))
-    traces = traced(engine, args, tag)
-    assert [word for word, _ in traces] == fitted(engine, args, tag)
+    traces = traced(line)
+    assert [word for word, _ in traces] == list(fitted(line).args)
     assert all(0 <= place < len(args) for _, place in traces)
     assert [place for _, place in traces] == sorted(place for _, place in traces)
 
@@ -296,7 +300,7 @@ def test_no_spelling_is_unknown_to_its_own_engine(engine: str) -> None:
     table = flags_of(engine)
     assert table is not None
     for name in (name for flag in table.flags for name in flag.names):
-        findings = lint(engine, [name], FLOATING[engine])
+        findings = lint(CommandLine(engine, FLOATING[engine], [name]))
         assert not [finding for finding in findings if "not a known flag" in finding.reason]
 
 
@@ -325,13 +329,13 @@ def test_no_spelling_is_unknown_to_its_own_engine(engine: str) -> None:
     ],
 )
 def test_arguments_are_written_as_the_version_knows_them(engine: str, tag: str, written: str, expected: str) -> None:
-    assert fitted(engine, written.split(), tag) == expected.split()
+    assert fitted(CommandLine(engine, tag, written.split())).args == tuple(expected.split())
 
 
 @given(st.sampled_from(ENGINES), st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=8))
 def test_fitting_twice_changes_nothing_more(engine: str, args: list[str]) -> None:
-    once = fitted(engine, args, FLOATING[engine])
-    assert fitted(engine, once, FLOATING[engine]) == once
+    once = fitted(CommandLine(engine, FLOATING[engine], args))
+    assert fitted(once).args == once.args
 
 
 @pytest.mark.parametrize(
@@ -348,7 +352,7 @@ def test_fitting_twice_changes_nothing_more(engine: str, args: list[str]) -> Non
 def test_a_rewritten_argument_knows_where_it_comes_from(
     engine: str, tag: str, written: str, expected: list[int]
 ) -> None:
-    assert [place for _, place in traced(engine, written.split(), tag)] == expected
+    assert [place for _, place in traced(CommandLine(engine, tag, written.split()))] == expected
 
 
 @pytest.mark.parametrize(
@@ -365,7 +369,8 @@ def test_a_rewritten_argument_knows_where_it_comes_from(
     ],
 )
 def test_a_flag_that_is_taken_once_is_left_to_the_user(engine: str, args: str, user: str, kept: str) -> None:
-    assert without_repeated(engine, args.split(), user.split(), "3.3.6") == kept.split()
+    line = CommandLine(engine, "3.3.6", args.split())
+    assert without_repeated(line, line.continued(user.split())).args == tuple(kept.split())
 
 
 class Parser(argparse.ArgumentParser):
@@ -400,7 +405,9 @@ def test_arguments_are_split_as_argparse_does(args: list[str]) -> None:
         refused = False
     except ValueError:
         refused = True
-    reasons = [each.reason for each in lint("sglang", args, FLOATING["sglang"]) if each.severity == "error"]
+    reasons = [
+        each.reason for each in lint(CommandLine("sglang", FLOATING["sglang"], args)) if each.severity == "error"
+    ]
     beyond = "from 0 to 65535, found '-3'"  # argparse knows no ranges
     assert bool([reason for reason in reasons if beyond not in reason]) is refused
 
@@ -421,10 +428,7 @@ def containers(edition: Edition) -> Iterator[dict[str, Any]]:
 
 
 def findings_of(rendered: dict[str, Any]) -> list[Finding]:
-    repository, _, tag = rendered["image"].rpartition(":")
-    engine = engine_of(repository)
-    name = engine.name if engine else ""
-    return list(lint(name, rendered.get("args", []), dated(name, repository, tag), rendered.get("command", ())))
+    return list(lint(line_of(rendered)))
 
 
 @pytest.mark.parametrize("edition", Edition)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from components.engines.registry import engine_of, engines, reaches, version_of
+from components.engines.registry import engine_of, engines
+from components.engines.versions import Span, version_of
 from components.families.llmaz.shipped import shipped, shipped_names
 
 
@@ -24,17 +25,10 @@ def test_tags_are_read(tag: str, version: tuple[int, ...] | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "since", "expected"),
-    [
-        ("v0.8.2", (0, 8, 2), True),
-        ("v0.8.1", (0, 8, 2), False),
-        ("v0.10.0", (0, 8, 2), True),
-        ("nightly", (0, 8, 2), True),
-        ("v9.9.9", None, False),
-    ],
+    ("tag", "expected"), [("v0.8.2", True), ("v0.8.1", False), ("v0.10.0", True), ("nightly", True), ("v0.8", False)]
 )
-def test_versions_are_compared_as_numbers(tag: str, since: tuple[int, ...] | None, expected: bool) -> None:
-    assert reaches(tag, since) is expected
+def test_versions_are_compared_as_numbers(tag: str, expected: bool) -> None:
+    assert Span(since=(0, 8, 2)).is_in(version_of(tag)) is expected
 
 
 @pytest.mark.parametrize(
@@ -56,7 +50,7 @@ def test_engines_are_known_by_their_image(image: str, engine: str | None) -> Non
 
 
 def test_every_shipped_backend_has_an_engine_that_knows_its_images() -> None:
-    assert set(engines()) == set(shipped_names())
+    assert set(shipped_names()) < set(engines())
     for name in shipped_names():
         for edition in ("upstream", "current"):
             runtime = shipped(name, edition)

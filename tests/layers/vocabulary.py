@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from components.api.schema.embedded import definitions
+from components.engines.settings import Setting
 from components.families import FAMILIES
 from components.families.family import Family
 from tests.layers.modules import Module
@@ -28,7 +29,7 @@ ORDINARY = {
     "a value of the chart of the Cluster Autoscaler": "extraArgs",
     "metadata of Envoy AI Gateway": "backend_name",
     "a metric of the Workload Variant Autoscaler": "desired_replicas",
-    "a key of vLLM's speculative configuration": "num_speculative_tokens",
+    "what engines can be told": " ".join(Setting),
 }
 """Words that a family has in common with others, by what they are there."""
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")

@@ -80,7 +80,12 @@ def _facts() -> Mapping[str, Any]:
 @functools.cache
 def versions() -> Mapping[str, EksVersion]:
     """Return every known version, oldest first."""
-    return MappingProxyType({name: EksVersion(name, **row) for name, row in _facts()["versions"].items()})
+    return MappingProxyType({name: _version(name, row) for name, row in _facts()["versions"].items()})
+
+
+def _version(name: str, row: Mapping[str, Any]) -> EksVersion:
+    days = {key: day and datetime.date.fromisoformat(day) for key, day in row.items() if key.endswith("_until")}
+    return EksVersion(name, **{**row, **days})
 
 
 @functools.cache

@@ -4,13 +4,15 @@ llmaz spec 2.3 to 2.5.
 """
 
 import re
+from functools import cached_property
 from typing import Any
 
 from ...api.findings import Findings, Unrenderable, unknown
 from ...api.quantity import parse_quantity
-from ...engines.command_line import last_value, start_of
-from ...engines.flags import EngineFlags, dated, flags_of
+from ...engines.command_line import CommandLine
+from ...engines.composing import UserLine, user_line
 from ...engines.registry import Engine, engine_of, engines
+from ...engines.settings import Setting
 from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.placement import SHARED_MEMORY
@@ -22,9 +24,6 @@ from .types import BackendRuntime, BackendRuntimeConfig, PlaygroundSpec, Recomme
 PORT = 8080
 """Where every shipped engine listens, and the port of every ``-lb`` Service."""
 CONFIG_PATH = "spec.backendRuntimeConfig"
-_PORT_FLAG = re.compile(r"(?:^|\s)--port[=\s]+(\d+)(?=\s|$)")
-_RAY_START = re.compile(r"\bray start\b[^\n;&|]*")
-"""Its ``--port`` is that of the Ray cluster."""
 _DEFAULT = "default"
 _SPECULATIVE = "speculative-decoding"
 
@@ -35,34 +34,40 @@ class ChosenBackend:
     Attributes:
         engine: None for one that nothing is known of.
         tag: The image's tag, or one that names the version where it is known by other means.
+        fit: Whether flags may be spelled as the version knows them; llmaz's operator does not do that.
     """
 
-    def __init__(self, runtime: BackendRuntime, config: RecommendedConfig, wanted: BackendRuntimeConfig) -> None:
+    def __init__(
+        self, runtime: BackendRuntime, config: RecommendedConfig, wanted: BackendRuntimeConfig, *, fit: bool
+    ) -> None:
         self.runtime = runtime
         self.config = config
         self.wanted = wanted
         self.version = wanted.version or runtime.spec.version
         # A private mirror may rename the image; a runtime named after an engine still says which one it is.
         self.engine: Engine | None = engine_of(runtime.spec.image) or engines().get(runtime.metadata.name)
-        self.tag = dated(self.engine_name, runtime.spec.image, self.version)
+        self.tag = self.engine.dated(runtime.spec.image, self.version) if self.engine else self.version
+        self.fit = fit
 
     @property
     def engine_name(self) -> str:
         """Name of the engine in the catalog; empty for an unknown one."""
         return self.engine.name if self.engine else ""
 
-    @property
-    def command(self) -> list[str]:
-        """The container's command; empty where the image's own entrypoint runs."""
-        return list(self.runtime.spec.command or ())
+    @cached_property
+    def recommended(self) -> CommandLine:
+        """What the configuration recommends, with placeholders."""
+        return CommandLine(self.engine_name, self.tag, self.config.args or (), self.runtime.spec.command or ())
 
-    def flags(self, args: list[str]) -> EngineFlags | None:
-        """Return the flags that arguments are read by; None where they are not known, as in a script."""
-        table = flags_of(self.engine_name)
-        return table if table and start_of(table, self.command, args, self.tag) is not None else None
+    @cached_property
+    def user(self) -> UserLine:
+        """The user's own arguments."""
+        return user_line(self.recommended, tuple(self.wanted.args or ()), fit=self.fit)
 
 
-def choose_backend(spec: PlaygroundSpec, library: Library, edition: Edition, findings: Findings) -> ChosenBackend:
+def choose_backend(
+    spec: PlaygroundSpec, library: Library, edition: Edition, findings: Findings, *, fit: bool
+) -> ChosenBackend:
     """Find the BackendRuntime and the RecommendedConfig; a user's runtime hides a shipped one of its name.
 
     Raises:
@@ -91,7 +96,7 @@ def choose_backend(spec: PlaygroundSpec, library: Library, edition: Edition, fin
             "set configName to one of them, or choose another backend",
         )
         raise findings.fail(f"{CONFIG_PATH}.configName", reason)
-    return ChosenBackend(runtime, configs[name], wanted)
+    return ChosenBackend(runtime, configs[name], wanted, fit=fit)
 
 
 def _inferred_config(spec: PlaygroundSpec) -> str:
@@ -99,34 +104,19 @@ def _inferred_config(spec: PlaygroundSpec) -> str:
     return _SPECULATIVE if drafts else _DEFAULT
 
 
-def serving_port(words: list[str]) -> int | None:
-    """Return the port that a command line asks the engine to listen on: its last ``--port``."""
-    ports = _PORT_FLAG.findall(_RAY_START.sub("", " ".join(words)))
-    return int(ports[-1]) if ports else None
-
-
-def engine_port(backend: ChosenBackend, args: list[str]) -> int | None:
-    """Return the port that arguments ask an engine to listen on, in any spelling that it knows."""
-    table = backend.flags(args)
-    if table is None:
-        return serving_port(args)
-    value = last_value(table, args, "--port", table.version(backend.tag))
-    return int(value) if value and value.isascii() and value.isdecimal() else None
-
-
-def runner_container(backend: ChosenBackend, args: list[str]) -> Object:
+def runner_container(backend: ChosenBackend, line: CommandLine) -> Object:
     """Return the ``model-runner`` container; the order of its fields is that of llmaz spec 2.5.
 
     Probes and hooks that ask the recommended port follow the port that the user's arguments choose.
     """
     spec, wanted = backend.runtime.spec, backend.wanted
-    usual = engine_port(backend, backend.config.args or []) or PORT
-    port = engine_port(backend, args) or PORT
+    usual = backend.recommended.number_of(Setting.PORT) or PORT
+    port = line.number_of(Setting.PORT) or PORT
     container: Object = {"name": RUNNER, "image": f"{spec.image}:{backend.version}"}
     if spec.command:
         container["command"] = list(spec.command)
-    if args:
-        container["args"] = args
+    if line.args:
+        container["args"] = list(line.args)
     env = _merged_env(spec.envs or [], wanted.envs or [])
     if env:
         container["env"] = env

@@ -1,6 +1,7 @@
 """Lets an engine export its metrics where somebody reads them."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ...api.findings import Findings
 from ...engines.exporters import Exporter, exporter_of
@@ -13,10 +14,11 @@ from ...fleet.workloads import Server
 
 def turn_on_metrics(
     template: Object, server: Server, metrics: Iterable[Object] | None, options: Options, findings: Findings
-) -> None:
+) -> Server:
     """Add the engine's flag to the pods that take requests, if an autoscaler or the environment reads its metrics.
 
     What is written by hand, runs in a shell or is left to an operator is not changed: a missing flag is an error.
+    Returns the container that serves, with what it is started with then.
 
     Args:
         template: The pods that take requests; changed in place.
@@ -30,15 +32,18 @@ def turn_on_metrics(
     facts = exporter.facts
     scales = any(map(reads_engine, metrics or ()))
     if facts is None or facts.exports != PROMETHEUS or exporter.is_on or not (scales or options.monitoring):
-        return
+        return server
     playground = findings.source.resource.kind == "Playground"
     path = server.args.path
     if exporter.is_off:
         _report_off(exporter, path, findings, scales=scales)
     elif not playground or not options.realization.is_native or server.line.is_script:
         findings.error(path, _missing(exporter, options, playground=playground))
-    else:
-        container["args"] = [*(container.get("args") or []), facts.flag]
+    elif facts.flag:
+        line = server.line.followed_by(server.line.continued((facts.flag,)))
+        container["args"] = list(line.args)
+        return replace(server, line=line)
+    return server
 
 
 def reads_engine(metric: Object) -> bool:

@@ -1,17 +1,20 @@
 """Tensor and pipeline parallelism from a flavor's params (design decision 6, llmaz spec 2.9)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...api.findings import Findings
 from ...api.quantity import parse_quantity
-from ...engines.registry import Engine, reaches
+from ...engines.composing import Decided
+from ...engines.settings import Feature, Setting
+from ...engines.versions import spelled
 from ...nodes.instances import instance
 from .backend import ChosenBackend
 from .flavors import param
 from .types import Flavor
 
-_OTHER_SPLITS = ("--data-parallel-size", "-dp", "--dp-size", "--dp", "--sharded")
-"""Flags of vLLM, SGLang and TGI that use several accelerators in another way."""
+_SPLITS = (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL, Setting.DATA_PARALLEL, Setting.SHARDED)
+"""What several accelerators are used by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,98 +81,61 @@ def _positive(flavor: Flavor, key: str, path: str, findings: Findings) -> int | 
     return int(text)
 
 
-def parallel_args(
-    parallelism: Parallelism,
-    recommended: list[str],
-    user: list[str],
-    backend: ChosenBackend,
-    path: str,
-    findings: Findings,
-) -> list[str]:
-    """Return the recommended arguments with the engine's flags for it; what the user wrote must agree."""
-    args, engine = recommended, backend.engine
-    since = engine.pipeline_from if engine else None
-    if since and (parallelism.pipeline or 1) > 1 and not reaches(backend.version, since):
-        first = ".".join(map(str, since))
+def decided(parallelism: Parallelism, backend: ChosenBackend) -> Decided:
+    """Return the settings that cut a replica, except for what the user's own arguments say."""
+    return tuple(
+        (setting, str(value))
+        for setting, value in _sizes(parallelism)
+        if (value > 1 or setting is Setting.TENSOR_PARALLEL) and not backend.user.line.holds(setting)
+    )
+
+
+def _sizes(parallelism: Parallelism) -> Iterator[tuple[Setting, int]]:
+    for setting, value in (
+        (Setting.TENSOR_PARALLEL, parallelism.tensor),
+        (Setting.PIPELINE_PARALLEL, parallelism.pipeline),
+    ):
+        if value is not None:
+            yield setting, value
+
+
+def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: str, findings: Findings) -> None:
+    """Report what the engine cannot do, and what the user's own arguments contradict."""
+    engine, user = backend.engine, backend.user.line
+    span = engine.features.get(Feature.PIPELINE_PARALLEL) if engine else None
+    if engine and span and (parallelism.pipeline or 1) > 1 and not span.is_in(engine.version(backend.version)):
+        wanted = f"{backend.runtime.metadata.name} {spelled(span.since or ())} or later"
         findings.error(
             path,
-            f"pipeline parallelism requires {backend.runtime.metadata.name} {first} or later, found "
-            f"{backend.version}; set backendRuntimeConfig.version, or use runtimes 'current'",
+            f"pipeline parallelism requires {wanted}, found {backend.version}; set backendRuntimeConfig.version, or "
+            "use runtimes 'current'",
         )
-    for word, value, flag in (
-        ("tensor", parallelism.tensor, engine.tensor_flag if engine else None),
-        ("pipeline", parallelism.pipeline, engine.pipeline_flag if engine else None),
-    ):
-        if value is None:
-            continue
-        spellings = (flag, *(engine.aliases.get(word, ()) if engine else ())) if flag else ()
-        written = _value_of(user, spellings)
-        if flag is None and value > 1 and (word == "pipeline" or engine is None):
-            name = engine.name if engine else "this engine"
+    for setting, value in _sizes(parallelism):
+        flag = engine.flag(setting) if engine else None
+        if flag is None and value > 1 and (setting is Setting.PIPELINE_PARALLEL or engine is None):
+            word, name = setting.partition("_")[0], engine.name if engine else "this engine"
             findings.error(
                 path,
                 f"{word} parallelism {value} is requested, but {name} has no flag for it; remove the param, or "
                 "choose another backend",
             )
-        elif written is not None and written != str(value):
-            findings.error(
-                "spec.backendRuntimeConfig.args",
-                f"{flag} is {written} here, but {value} in the flavor's params; remove one of the two",
-            )
-        elif flag and written is None and (value > 1 or word == "tensor"):
-            args = [*_without(args, spellings), flag, str(value)]
-    return args
-
-
-def _value_of(args: list[str], flags: tuple[str, ...]) -> str | None:
-    known = {_dashed(flag) for flag in flags}
-    for position, arg in enumerate(args):
-        name, equals, value = arg.partition("=")
-        if _dashed(name) in known:
-            return value if equals else (args[position + 1] if position + 1 < len(args) else "")
-    return None
-
-
-def _dashed(flag: str) -> str:
-    """Some engines take ``--a_b`` for ``--a-b``."""
-    return flag.replace("_", "-")
-
-
-def _without(args: list[str], flags: tuple[str, ...]) -> list[str]:
-    rest = iter(args)
-    kept = []
-    for arg in rest:
-        if arg in flags:
-            next(rest, None)
-        elif arg.partition("=")[0] not in flags:
-            kept.append(arg)
-    return kept
+        elif flag and user.holds(setting) and user.value_of(setting) != str(value):
+            reason = f"{flag} is {user.value_of(setting) or ''} here, but {value} in the flavor's params"
+            findings.error("spec.backendRuntimeConfig.args", f"{reason}; remove one of the two")
 
 
 def check_use(
-    parallelism: Parallelism,
-    flavor: Flavor | None,
-    engine: Engine | None,
-    user: list[str],
-    path: str,
-    findings: Findings,
+    parallelism: Parallelism, flavor: Flavor | None, backend: ChosenBackend, path: str, findings: Findings
 ) -> None:
     """Warn where an engine would leave accelerators idle that it was given."""
     count = accelerators(flavor)[1] if flavor else 0
-    if (
-        flavor is None
-        or count < 2
-        or parallelism.tensor
-        or parallelism.pipeline
-        or not engine
-        or not engine.tensor_flag
-    ):
+    flag = backend.engine.flag(Setting.TENSOR_PARALLEL) if backend.engine else None
+    if flavor is None or count < 2 or parallelism.tensor or parallelism.pipeline or not backend.engine or not flag:
         return
-    spellings = (engine.tensor_flag, *engine.aliases.get("tensor", ()), *engine.aliases.get("pipeline", ()))
-    if _value_of(user, (*spellings, engine.pipeline_flag or "", *_OTHER_SPLITS)) is None:
+    if not backend.user.line.holds(*_SPLITS):
         findings.warn(
             path,
-            f"flavor {flavor.name!r} provides {count} accelerators, but without {engine.tensor_flag} {engine.name} "
+            f"flavor {flavor.name!r} provides {count} accelerators, but without {flag} {backend.engine.name} "
             f"uses only one; add params: {{TP: '{count}'}}",
         )
 

@@ -4,7 +4,9 @@ import copy
 
 from ...api.findings import Findings
 from ...api.load import Loaded
-from ...engines.groups import group_templates
+from ...engines.command_line import CommandLine
+from ...engines.groups import group_lines
+from ...engines.registry import engines
 from ...fleet.capabilities import LEADER_WORKER_SET
 from ...fleet.library import Library
 from ...fleet.objects import Object
@@ -12,6 +14,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written, require_containers
 from ...fleet.serving import render_declared as declared
+from ...fleet.workloads import LWS_VARIABLES
 from .backend import ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
 from .flavors import check_choices, node_choices
 from .models import Claim, placeholders, resolve
@@ -40,21 +43,23 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
     assert isinstance(playground, Playground)  # noqa: S101  the caller chose this function by kind
     spec = playground.spec
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
-    backend = choose_backend(spec, library, options.runtimes, findings)
+    # The operator puts arguments into the pod as they are written.
+    backend = choose_backend(spec, library, options.runtimes, findings, fit=options.realization.is_native)
     parallelism = parallelism_of(claim.flavor, path, findings)
-    check_use(parallelism, claim.flavor, backend.engine, list(backend.wanted.args or ()), path, findings)
+    check_use(parallelism, claim.flavor, backend, path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
     if scaling and "replicas" in spec.model_fields_set:
         findings.warn("spec.replicas", "has no effect: the autoscaler owns the replicas; remove it")
+    template, line = _template(backend, claim, parallelism, path, options, findings)
     asked = Asked(
         name=playground.metadata.name,
         namespace=playground.metadata.namespace or options.namespace,
         claim=claim,
         replicas=scaling.minimum if scaling else spec.replicas,
-        template=_template(backend, claim, parallelism, path, options, findings),
+        template=template,
         rollout={"type": "RollingUpdate"},
         parallelism=parallelism,
-        backend=(backend.engine_name, backend.version),
+        line=line,
         scaling=scaling,
     )
     return _rendered(source, asked, path, options, findings)
@@ -173,27 +178,34 @@ def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None
 
 def _template(
     backend: ChosenBackend, claim: Claim, parallelism: Parallelism, path: str, options: Options, findings: Findings
-) -> Object:
-    """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, and 2.9 for groups)."""
-    # The operator puts arguments into the pod as they are written.
-    fit = options.realization.is_native
-    args = runner_args(backend, placeholders(claim), parallelism, path, findings, fit=fit)
-    container = runner_container(backend, args)
+) -> tuple[Object, CommandLine]:
+    """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, 2.9), and what serves in it."""
+    line = runner_args(backend, placeholders(claim), parallelism, path, findings)
+    container = runner_container(backend, line)
     if parallelism.size == 1:
-        return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}
-    if not backend.engine or not backend.engine.multi_node:
+        return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}, line
+    if not backend.engine or not backend.engine.groups:
+        able = " or ".join(engine.name for engine in engines().values() if engine.groups)
         raise findings.fail(
             path,
             f"a replica spans {parallelism.size} pods, but backend {backend.runtime.metadata.name!r} does not "
-            "support multi-node serving; use vllm or sglang, an instance with more accelerators, or a Service with a "
-            "leader template",
+            f"support multi-node serving; use {able}, an instance with more accelerators, or a Service with a leader "
+            "template",
         )
-    leader, worker = group_templates(container, backend.engine, backend.version)
-    return {
+    leader, worker = group_lines(backend.engine, line, LWS_VARIABLES)
+    # Only the leader answers.
+    silent = {k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")}
+    template = {
         "size": parallelism.size,
-        "leaderTemplate": {"spec": _pod_spec(leader, backend, options)},
-        "workerTemplate": {"spec": _pod_spec(worker, backend, options)},
+        "leaderTemplate": {"spec": _pod_spec(_started(container, leader), backend, options)},
+        "workerTemplate": {"spec": _pod_spec(_started(silent, worker), backend, options)},
     }
+    return template, leader
+
+
+def _started(container: Object, line: CommandLine) -> Object:
+    command = {"command": list(line.command)} if line.command else {}
+    return {**container, **command, "args": list(line.args)}
 
 
 def _pod_spec(container: Object, backend: ChosenBackend, options: Options) -> Object:

@@ -3,30 +3,23 @@
 llmaz spec 2.5 and 2.9. The flags are those of the version in the image's tag.
 """
 
-import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...api.findings import Findings
-from ...engines.lint import lint, report
-from ...engines.registry import reaches
-from ...engines.spelling import fitted, traced, without_repeated
-from .backend import CONFIG_PATH, ChosenBackend, engine_port
-from .parallel import Parallelism, parallel_args
+from ...engines.command_line import CommandLine
+from ...engines.composing import PLACEHOLDER, compose
+from ...engines.lint import record
+from ...engines.registry import usual_flags
+from ...engines.settings import Setting
+from .backend import CONFIG_PATH, ChosenBackend
+from .parallel import Parallelism, check_parallelism, decided
 
 _MAX_PORT = 65535
-_PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 
 
 def runner_args(
-    backend: ChosenBackend,
-    values: Mapping[str, str],
-    parallelism: Parallelism,
-    path: str,
-    findings: Findings,
-    *,
-    fit: bool,
-) -> list[str]:
+    backend: ChosenBackend, values: Mapping[str, str], parallelism: Parallelism, path: str, findings: Findings
+) -> CommandLine:
     """Return what the model runner is started with; what is wrong is recorded in the findings.
 
     Args:
@@ -35,69 +28,28 @@ def runner_args(
         parallelism: How one replica is spread over accelerators and pods.
         path: Field to blame for it.
         findings: Where to report.
-        fit: Whether flags may be spelled as the version knows them; llmaz's operator does not do that.
     """
-    name, tag, command = backend.engine_name, backend.tag, backend.command
-    recommended = [_filled(arg, values, backend, findings) for arg in backend.config.args or ()]
-    recommended = _right(backend, recommended) if fit else recommended
-    user = backend.wanted.args or []
-    origins = list(range(len(user)))
-    flags = backend.flags([*recommended, *user])
-    if fit and flags:
-        traces = traced(name, user, tag, flags.programs[:1])
-        user, origins = [word for word, _ in traces], [place for _, place in traces]
-        recommended = without_repeated(name, recommended, user, tag)
-    _check_recommended(backend, recommended, findings)
-    args = parallel_args(parallelism, recommended, user, backend, path, findings) + user
-    skip = len(args) - len(user)
-    report(findings, f"{CONFIG_PATH}.args", name, args, tag, command=command, skip=skip, origins=origins)
-    _check_reach(backend, args, findings)
-    return args
+    _check_placeholders(backend, values, findings)
+    composed = compose(backend.recommended, values, backend.user, decided(parallelism, backend), fit=backend.fit)
+    for finding in composed.of_recommended:
+        arg = composed.recommended.args[finding.position]
+        findings.record(f"{CONFIG_PATH}.configName", f"{_named(backend, arg)}: {finding.reason}", finding.severity)
+    check_parallelism(parallelism, backend, path, findings)
+    record(findings, f"{CONFIG_PATH}.args", composed.of_user)
+    _check_reach(backend, composed.line, findings)
+    return composed.line
 
 
-def _right(backend: ChosenBackend, recommended: Sequence[str]) -> list[str]:
-    """Return recommended arguments as the engine's version knows them."""
-    args = fitted(backend.engine_name, recommended, backend.tag, backend.command)
-    if backend.engine and reaches(backend.version, backend.engine.speculative_config_from):
-        return _with_speculative_config(args)
-    return args
-
-
-def _filled(arg: str, values: Mapping[str, str], backend: ChosenBackend, findings: Findings) -> str:
-    def value(match: re.Match[str]) -> str:
-        if values.get(match[1]):
-            return values[match[1]]
-        known = ", ".join(f"{{{{ .{key} }}}}" for key in values)
-        findings.error(
-            f"{CONFIG_PATH}.configName",
-            f"{_named(backend, arg)}, uses {{{{ .{match[1]} }}}}, which has no value here; available placeholders: "
-            f"{known}",
-        )
-        return match[0]
-
-    return _PLACEHOLDER.sub(value, arg)
-
-
-def _with_speculative_config(args: list[str]) -> list[str]:
-    """Put vLLM's single flags for speculative decoding into the JSON option that replaced them."""
-    flags = {"--speculative_model": "model", "--num_speculative_tokens": "num_speculative_tokens"}
-    kept: list[str] = []
-    found: dict[str, str | int] = {}
-    rest = iter(args)
-    for arg in rest:
-        if arg in flags:
-            value = next(rest, "")
-            found[flags[arg]] = int(value) if value.isdecimal() else value
-        else:
-            kept.append(arg)
-    return [*kept, "--speculative-config", json.dumps(found)] if found else kept
-
-
-def _check_recommended(backend: ChosenBackend, args: Sequence[str], findings: Findings) -> None:
-    """Report recommended arguments that the version does not take: ``version`` may be another than they are for."""
-    for finding in lint(backend.engine_name, args, backend.tag, backend.command):
-        reason = f"{_named(backend, args[finding.position])}: {finding.reason}"
-        findings.record(f"{CONFIG_PATH}.configName", reason, finding.severity)
+def _check_placeholders(backend: ChosenBackend, values: Mapping[str, str], findings: Findings) -> None:
+    for arg in backend.recommended.args:
+        for name in PLACEHOLDER.findall(arg) if "{{" in arg else ():
+            if not values.get(name):
+                known = ", ".join(f"{{{{ .{key} }}}}" for key in values)
+                findings.error(
+                    f"{CONFIG_PATH}.configName",
+                    f"{_named(backend, arg)}, uses {{{{ .{name} }}}}, which has no value here; available "
+                    f"placeholders: {known}",
+                )
 
 
 def _named(backend: ChosenBackend, arg: str) -> str:
@@ -105,13 +57,14 @@ def _named(backend: ChosenBackend, arg: str) -> str:
     return f"argument {arg!r} of BackendRuntime {name!r}, configuration {config!r}"
 
 
-def _check_reach(backend: ChosenBackend, args: list[str], findings: Findings) -> None:
+def _check_reach(backend: ChosenBackend, line: CommandLine, findings: Findings) -> None:
     """Report a port that nobody can ask, and arguments of the user that never reach the engine."""
-    port = engine_port(backend, args)
-    above = port is not None and port > _MAX_PORT and backend.flags(args) is None  # else the lint has told it
+    port = line.number_of(Setting.PORT)
+    above = port is not None and port > _MAX_PORT and not line.is_read  # else the lint has reported it
     if port == 0 or above:
-        findings.error(f"{CONFIG_PATH}.args", f"--port must be between 1 and {_MAX_PORT}, found {port}; correct it")
-    if backend.wanted.args and backend.command[-1:] == ["-c"]:
+        flag = (backend.engine and backend.engine.flag(Setting.PORT)) or usual_flags(Setting.PORT)[0]
+        findings.error(f"{CONFIG_PATH}.args", f"{flag} must be between 1 and {_MAX_PORT}, found {port}; correct it")
+    if backend.wanted.args and line.command[-1:] == ("-c",):
         findings.warn(
             f"{CONFIG_PATH}.args",
             f"have no effect: BackendRuntime {backend.runtime.metadata.name!r} runs a shell script, which receives "

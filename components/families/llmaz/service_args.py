@@ -1,10 +1,9 @@
 """The engine's arguments in the pods of a Service, which its author wrote by hand."""
 
 from ...api.findings import Findings
-from ...engines.flags import dated
+from ...engines.command_line import line_of
 from ...engines.images import image_of
 from ...engines.lint import report
-from ...engines.registry import engine_of
 from ...fleet.objects import Object
 from .loaders import RUNNER
 
@@ -25,9 +24,6 @@ def check_service_args(template: Object, findings: Findings) -> None:
 
 
 def _check(container: Object, path: str, findings: Findings) -> None:
-    repository, tag, digest = image_of(str(container.get("image") or ""))
-    engine = engine_of(repository)
-    if engine is None or (not tag and digest):
-        return
-    args, command = container.get("args") or [], container.get("command") or []
-    report(findings, path, engine.name, args, dated(engine.name, repository, tag), command=command)
+    image = image_of(str(container.get("image") or ""))
+    if image.tag or not image.digest:
+        report(findings, path, line_of(container))

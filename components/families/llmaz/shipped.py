@@ -29,8 +29,9 @@ def shipped(name: str, edition: Edition = Edition.UPSTREAM) -> BackendRuntime | 
     assert isinstance(runtime, BackendRuntime), loaded.problems  # noqa: S101  our own data, checked by a test
     if edition == Edition.UPSTREAM:
         return runtime
-    image, version = engines()[name].current
-    spec = runtime.spec.model_copy(update={"image": image, "version": version})
+    pinned = engines()[name].current_image
+    assert pinned, name  # noqa: S101  our own data, checked by a test
+    spec = runtime.spec.model_copy(update={"image": pinned.repository, "version": pinned.tag})
     return runtime.model_copy(update={"spec": spec})
 
 

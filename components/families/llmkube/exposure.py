@@ -1,8 +1,7 @@
 """The Service of an InferenceService, and where clients reach it (LLMKube spec 4.4)."""
 
-from collections.abc import Iterable
-
 from ...engines.command_line import CommandLine
+from ...engines.settings import Setting
 from ...fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ...fleet.objects import Object
 from ...fleet.origins import Origin
@@ -13,7 +12,6 @@ from .types.inference_service import EndpointSpec
 
 _OPERATIONS = ("/chat/completions", "/completions", "/embeddings", "/responses")
 """Paths of OpenAI's API below its base: clients are given the base."""
-_SERVED_NAME = {"vllm": ("--served-model-name",), "llamacpp": ("--alias", "-a"), "generic": ("--served-model-name",)}
 
 
 def service_name(name: str) -> str:
@@ -38,7 +36,7 @@ def service_of(serving: Serving) -> Object:
     }
 
 
-def endpoint_of(serving: Serving, args: Iterable[str], replicas: int) -> Endpoint:
+def endpoint_of(serving: Serving, line: CommandLine, replicas: int) -> Endpoint:
     """Return where the service answers inside the cluster, whatever the type of its Service."""
     endpoint = serving.service.spec.endpoint or EndpointSpec()
     path = endpoint.path or EndpointSpec().path
@@ -52,7 +50,7 @@ def endpoint_of(serving: Serving, args: Iterable[str], replicas: int) -> Endpoin
     return Endpoint(
         name=name,
         namespace=serving.namespace,
-        model=_served_name(serving, args),
+        model=_served_name(serving, line),
         url=url,
         api=api,
         port=endpoint.port,
@@ -67,14 +65,13 @@ def _base(path: str) -> str:
     return path.rstrip("/").removesuffix(operation)
 
 
-def _served_name(serving: Serving, args: Iterable[str]) -> str:
+def _served_name(serving: Serving, line: CommandLine) -> str:
     """Return the name that clients ask for.
 
     vLLM insists on its own: the one it is given, else its model as written. The others take any, so the Model's
     is as good as another.
     """
-    flags = _SERVED_NAME.get(serving.runtime, ())
-    given = CommandLine(serving.engine, serving.tag, tuple(args)).value_of(*flags) if flags else None
+    given = line.value_of(Setting.SERVED_NAME)
     if given:
         return given.partition(",")[0] if serving.runtime == "llamacpp" else given
     if serving.runtime == "vllm":

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...api.tables import table
+from ...engines.registry import engines
 from ...fleet.words import Edition
 
 CPU = "cpu"
@@ -111,4 +112,10 @@ def llmkube() -> LlmkubeFacts:
 
 
 def _runtime(name: str, facts: dict[str, Any]) -> LlmkubeRuntime:
-    return LlmkubeRuntime(name, **{**facts, "formats": tuple(facts.get("formats", ()))})
+    engine = engines().get(name)
+    facts["formats"] = tuple(facts.get("formats", ()))
+    if engine:
+        pinned = {Edition.CURRENT: engine.current} if engine.current else {}
+        facts = {"port": engine.port, "health": engine.health, **facts}
+        facts["images"] = {Edition.UPSTREAM: facts.get("images", {}), **pinned} if "images" in facts else {}
+    return LlmkubeRuntime(name, **facts)

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from ...api.findings import Findings
+from ...engines.settings import Feature, Setting
 from ...fleet.demand import NodeChoice
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.placement import taints
-from .arguments.facts import has_since
+from .arguments.facts import has
 from .arguments.line import EXTRA, Line
+from .arguments.llamacpp import MODELS
 from .facts import llmkube
 from .hardware import MODEL_PATH, Hardware
 from .pods import FIRST_OPEN_PORT
@@ -19,9 +21,8 @@ _OPTIONS = ("overrides", "cache", "runtimes", "grace_seconds", "scheduler_name")
 _UPSTREAM_METRICS = ("llamacpp", "vllm")
 """Runtimes whose default metric is one that the server exports."""
 _CLAIM = "pvc://"
-_MODEL_FLAGS = ("--model", "--hf-repo", "--model-url")
 _MODEL_ENV = ("LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
-"""Variables that an empty ``--model`` leaves in force; it wins over LLAMA_ARG_MODEL."""
+"""Variables that an empty model leaves in force; it wins over LLAMA_ARG_MODEL."""
 _VLLM = "spec.vllmConfig"
 Fault = tuple[str, str]
 """Path of a field, and what the operator does to it."""
@@ -136,28 +137,33 @@ def _source(serving: Serving) -> Iterator[Fault]:
 
 def _llamacpp(serving: Serving) -> Iterator[Fault]:
     line, spec = Line(serving), serving.service.spec
-    valued = line.takes_value("--flash-attn")
-    if spec.flash_attention is False and valued and not line.written("--flash-attn"):
-        yield "spec.flashAttention", f"writes no flag for false, so the server decides; {_put('--flash-attn off')}"
-    if spec.flash_attention and serving.gpus and not valued:
-        yield (
-            "spec.flashAttention",
-            f"writes '--flash-attn on', but the flag takes no value in this version; {_put('--flash-attn')}",
-        )
-    if spec.jinja is False and has_since("llamacpp", "jinja", serving.tag) and not line.written("--no-jinja"):
-        yield "spec.jinja", f"writes no flag for false, but it is on by default in this version; {_put('--no-jinja')}"
+    yield from _flash_attention(serving, line)
+    no_templates = line.off(Setting.CHAT_TEMPLATES)
+    on_by_default = has("llamacpp", Feature.CHAT_TEMPLATES_ON, serving.tag)
+    if spec.jinja is False and on_by_default and not line.written(Setting.CHAT_TEMPLATES):
+        yield "spec.jinja", f"writes no flag for false, but it is on by default in this version; {_put(no_templates)}"
     hardware = serving.model.spec.hardware
-    if serving.gpus and hardware and hardware.gpu and hardware.gpu.layers == 0 and not line.written("--n-gpu-layers"):
-        layers = (
-            f"treats hardware.gpu.layers 0 of Model {serving.model.metadata.name!r} as unset and puts all layers "
-            "on GPUs"
-        )
-        yield MODEL_PATH, f"{layers}; add '--n-gpu-layers 0' to {EXTRA}"
+    layers = hardware.gpu.layers if hardware and hardware.gpu else None
+    if serving.gpus and layers == 0 and not line.written(Setting.GPU_LAYERS):
+        name = serving.model.metadata.name
+        reason = f"treats hardware.gpu.layers 0 of Model {name!r} as unset and puts all layers on GPUs"
+        yield MODEL_PATH, f"{reason}; add '{line.flag(Setting.GPU_LAYERS)} 0' to {EXTRA}"
     named = {variable["name"] for variable in spec.env or ()}
-    names_model = line.written(*_MODEL_FLAGS) or named & set(_MODEL_ENV)
+    names_model = line.written(*MODELS) or named & set(_MODEL_ENV)
     if spec.skip_model_init and not names_model and not serving.model.spec.source.startswith(_CLAIM):
-        empty = "writes an empty --model if the init container is skipped, so the server has no model"
-        yield "spec.skipModelInit", f"{empty}; name one in {EXTRA}, such as '--hf-repo org/name'"
+        model, repository = line.flag(Setting.MODEL), line.flag(Setting.MODEL_REPOSITORY)
+        empty = f"writes an empty {model} if the init container is skipped, so the server has no model"
+        yield "spec.skipModelInit", f"{empty}; name one in {EXTRA}, such as '{repository} org/name'"
+
+
+def _flash_attention(serving: Serving, line: Line) -> Iterator[Fault]:
+    wanted, flag = serving.service.spec.flash_attention, line.flag(Setting.FLASH_ATTENTION)
+    valued = line.takes_value(Setting.FLASH_ATTENTION)
+    if wanted is False and valued and not line.written(Setting.FLASH_ATTENTION):
+        yield "spec.flashAttention", f"writes no flag for false, so the server decides; {_put(f'{flag} off')}"
+    if wanted and serving.gpus and not valued:
+        reason = f"writes '{flag} on', but the flag takes no value in this version"
+        yield "spec.flashAttention", f"{reason}; {_put(flag)}"
 
 
 def _put(arguments: str) -> str:
@@ -170,15 +176,15 @@ def _vllm(serving: Serving) -> Iterator[Fault]:
     speculative = config.speculative if config else None
     if speculative and speculative.enabled and speculative.model:
         path, name = f"{_VLLM}.speculative", speculative.model
-        model = serving.models.get(name)
-        if not line.knows("--speculative-model"):
-            flags = "writes --speculative-model and --num-speculative-tokens, which this version rejects"
-            yield path, f"{flags}; remove the field and add --speculative-config to {EXTRA}"
-        elif model and model.spec.source != name and not line.written("--speculative-model"):
+        model, flag = serving.models.get(name), line.flag(Setting.DRAFT_MODEL)
+        if not line.knows(Setting.DRAFT_MODEL):
+            flags = f"writes {flag} and {line.flag(Setting.DRAFT_TOKENS)}, which this version rejects"
+            yield path, f"{flags}; remove the field and add {line.flag(Setting.SPECULATION)} to {EXTRA}"
+        elif model and model.spec.source != name and not line.written(Setting.DRAFT_MODEL):
             draft = f"passes the name of Model {name!r} to the server as the draft, not its source"
-            yield f"{path}.model", f"{draft}; add --speculative-model with that source to {EXTRA}"
-    if config and config.attention_backend and not line.knows("--attention-backend"):
-        flag = "writes --attention-backend, which this version does not support"
+            yield f"{path}.model", f"{draft}; add {flag} with that source to {EXTRA}"
+    if config and config.attention_backend and not line.knows(Setting.ATTENTION_BACKEND):
+        flag = f"writes {line.flag(Setting.ATTENTION_BACKEND)}, which this version does not support"
         yield f"{_VLLM}.attentionBackend", f"{flag}; remove the field and set VLLM_ATTENTION_BACKEND in spec.env"
 
 
@@ -210,7 +216,7 @@ def _doubts(serving: Serving) -> Iterator[Fault]:
         yield "spec.endpoint.port", f"{rights}; use a port of at least {FIRST_OPEN_PORT}"
     token = spec.tgi_config and spec.tgi_config.hf_token_secret_ref
     named = {variable["name"] for variable in spec.env or ()}
-    if serving.runtime == "tgi" and token and "HF_TOKEN" not in named and has_since("tgi", "hfToken", serving.tag):
+    if serving.runtime == "tgi" and token and "HF_TOKEN" not in named and has("tgi", Feature.HF_TOKEN, serving.tag):
         name = "HUGGING_FACE_HUB_TOKEN, which the launcher of this version does not read"
         yield "spec.tgiConfig.hfTokenSecretRef", f"passes the token as {name}; set HF_TOKEN in spec.env"
 

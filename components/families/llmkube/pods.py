@@ -121,10 +121,10 @@ def _container(
     spec = serving.service.spec
     runtime = llmkube().runtimes[serving.runtime]
     container: Object = {"name": runtime.container, "image": serving.image}
-    if started.command:
-        container["command"] = started.command
-    if started.args:
-        container["args"] = started.args
+    if started.line.command:
+        container["command"] = list(started.line.command)
+    if started.line.args:
+        container["args"] = list(started.line.args)
     env = _last_of_each([*weights.env, *started.env, *(spec.env or ())])
     if env:
         container["env"] = env

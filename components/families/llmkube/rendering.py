@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from ...api.findings import Findings, Unrenderable, unknown
 from ...api.load import Loaded
 from ...api.problems import Problem, Severity
+from ...engines.command_line import CommandLine
 from ...fleet.demand import NodeChoice, PodDemand
 from ...fleet.library import Library
 from ...fleet.objects import DEPLOYMENT, Object
@@ -14,7 +15,7 @@ from ...fleet.options import Options
 from ...fleet.origins import Origin
 from ...fleet.placement import requests_of
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written, command_line, render_declared
+from ...fleet.serving import as_written, render_declared
 from ...fleet.workloads import Server, Workload
 from .arguments.line import EXTRA
 from .arguments.started import arguments
@@ -62,7 +63,7 @@ def render_inference_service(source: Loaded, library: Library, options: Options,
     template = pod_template(serving, started, decided.weights, decided.hardware, decided.choices, options)
     native = options.realization.is_native
     scaler = autoscaler(serving, operated=not native)
-    endpoint = endpoint_of(serving, started.args, _replicas(service.spec))
+    endpoint = endpoint_of(serving, started.line, _replicas(service.spec))
     if native:
         endpoint = replace(endpoint, body=service_of(serving))
     else:
@@ -72,7 +73,7 @@ def render_inference_service(source: Loaded, library: Library, options: Options,
         kind=service.kind,
         name=service.metadata.name,
         namespace=serving.namespace,
-        workloads=(_workload(decided, template, operated=not native),),
+        workloads=(_workload(decided, started.line, template, operated=not native),),
         endpoints=(endpoint,),
         autoscalers=(scaler,) if scaler else (),
         others=() if native else (as_written(source, options),),
@@ -87,11 +88,11 @@ def render_model(source: Loaded, _library: Library, options: Options, _findings:
     return render_declared(source, options, OPERATOR)
 
 
-def _workload(decided: _Decided, template: Object, *, operated: bool) -> Workload:
+def _workload(decided: _Decided, line: CommandLine, template: Object, *, operated: bool) -> Workload:
     serving = decided.serving
     source = serving.findings.source
-    engine = serving.engine
-    line = command_line(template["spec"]["containers"][0], engine, serving.tag)
+    if line.engine != serving.engine:  # the image is another engine's than the runtime
+        line = CommandLine(serving.engine, serving.tag, line.args, line.command)
     return Workload(
         body=_deployment(serving, template),
         server=Server(0, line, Origin(source, EXTRA), Origin(source, "spec")),

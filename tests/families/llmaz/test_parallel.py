@@ -247,7 +247,7 @@ class TestGroup:
         (item,) = fleet_of(self.PIPELINE, playground(replicas=3)).rendered
         assert [demand.pods for demand in item.pods] == [3, 3]
         assert {str(demand.requests["nvidia.com/gpu"]) for demand in item.pods} == {"8"}
-        assert item.workload_kind == "LeaderWorkerSet"
+        assert item.workloads[0].kind == "LeaderWorkerSet"
         assert "leaderworkerset" in item.needs
 
     @pytest.mark.skipif(shutil.which("sh") is None, reason="no shell")

@@ -6,8 +6,7 @@ from typing import Any
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 
-from components.api.kinds import KINDS
-from components.families.llmaz.backend import serving_port
+from components.families import kinds
 from components.families.llmaz.shipped import shipped, shipped_names
 from components.fleet.words import Edition, WorkloadChoice
 from tests.fleets import GPU, container, fleet_of, objects, open_model, playground, pod, runtime
@@ -169,7 +168,7 @@ def test_what_is_rendered_is_valid_kubernetes(backend: str, workload: WorkloadCh
     play["spec"] |= {"elasticConfig": elastic}
     for kind, body in objects(model, play, workload=workload, runtimes=edition).items():
         if kind == "LeaderWorkerSet":
-            KINDS["leaderworkerset.x-k8s.io/v1", kind].model.model_validate(body)
+            kinds().one(f"leaderworkerset.x-k8s.io/v1/{kind}").model.model_validate(body)
         else:
             kubernetes_validate.validate(body, "1.36", strict=True)
 
@@ -183,13 +182,6 @@ def test_rendering_leaves_shipped_runtimes_as_they_are() -> None:
     for backend in TABLE:
         fleet_of(*documents(backend, args=["--port", "9000"], envs=[{"name": "A", "value": "b"}]))
     assert [json.dumps(r.wire()) for r in map(shipped, shipped_names()) if r] == before
-
-
-def test_the_port_of_a_command_line() -> None:
-    assert serving_port(["--port", "1", "--port=2"]) == 2
-    assert serving_port(["serve --port 3 &"]) == 3
-    assert serving_port(["--portal", "4", "--port"]) is None
-    assert serving_port(["ray start --head --port=6379\nserve"]) is None
 
 
 def test_a_runtime_of_ones_own_needs_no_shipped_one() -> None:

@@ -46,8 +46,12 @@ class Started:
     problems: list[Problem] = field(default_factory=list)
 
     @property
+    def command(self) -> list[str] | None:
+        return list(self.result.line.command) or None
+
+    @property
     def args(self) -> list[str]:
-        return self.result.args
+        return list(self.result.line.args)
 
     def of(self, severity: str) -> dict[str, str]:
         found = [p for p in self.problems if p.severity == severity]
@@ -177,7 +181,7 @@ def test_vector_a_every_field_of_llamacpp_on_three_gpus() -> None:
     assert started.own == [*expected.split(), "wrap up", "--override-kv", "a.b=int:1", "--seed", "42"]
     assert not started.errors
     assert set(started.warnings) == {"spec.cacheTypeV", "spec.cacheTypeCustomV", "spec.moeCPULayers"}
-    assert started.result.command is None
+    assert started.command is None
     assert started.result.env == []
 
 
@@ -276,7 +280,7 @@ def test_vector_h_every_field_of_tgi_on_two_gpus() -> None:
 def test_vector_i_every_field_of_personaplex() -> None:
     config = {"quantize4Bit": True, "cpuOffload": True, "hfTokenSecretRef": {"name": "hf", "key": "HF_TOKEN"}}
     started = start("personaplex", {"personaPlexConfig": config}, gpus=1)
-    assert started.result.command == ["/app/moshi/.venv/bin/python", "-m", "moshi.server"]
+    assert started.command == ["/app/moshi/.venv/bin/python", "-m", "moshi.server"]
     assert started.args == ["--ssl", "/app/ssl", "--quantize-4bit", "--cpu-offload"]
     assert [env["name"] for env in started.result.env] == ["HF_TOKEN", "NO_TORCH_COMPILE"]
     assert started.result.env[1] == {"name": "NO_TORCH_COMPILE", "value": "1"}
@@ -895,16 +899,17 @@ def test_personaplex_follows_its_port(spec: Document, expected: list[str]) -> No
 
 def test_a_generic_server_gets_what_is_written() -> None:
     started = start("generic", {"args": ["--verbose", ""], "command": ["/server"]}, gpus=2)
-    assert started.result == StartCommand(["/server"], ["--verbose", ""], [])
-    assert start("generic").result == StartCommand(None, [], [])
+    assert (started.command, started.args, started.result.env) == (["/server"], ["--verbose", ""], [])
+    plain = start("generic")
+    assert (plain.command, plain.args, plain.result.env) == (None, [], [])
     assert not started.problems
 
 
 @pytest.mark.parametrize("runtime", PORTS)
 def test_a_command_of_ones_own_wins(runtime: str) -> None:
-    assert start(runtime, {"command": ["/mine", "-x"]}).result.command == ["/mine", "-x"]
+    assert start(runtime, {"command": ["/mine", "-x"]}).command == ["/mine", "-x"]
     default = ["/app/moshi/.venv/bin/python", "-m", "moshi.server"] if runtime == "personaplex" else None
-    assert start(runtime, {"command": []}).result.command == default
+    assert start(runtime, {"command": []}).command == default
 
 
 @pytest.mark.parametrize(

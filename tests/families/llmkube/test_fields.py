@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from components.api.problems import errors
 from components.families import load
 from components.plan.explain import ExplainedField, explain
 from components.plan.plan import plan
-from components.plan.rendering import render_fleet
 from tests.families.llmkube.api.documents import ROWS
 
 DOCUMENTS = Path(__file__).with_name("data") / "fields.yaml"
@@ -40,10 +40,11 @@ def explained() -> dict[str, list[ExplainedField]]:
     """The rows of every document, by kind and path without indices."""
     manifests = load([DOCUMENTS])
     assert not manifests.problems
-    assert not [p for p in render_fleet(manifests.resources).problems if p.severity == "error"]
+    planned = plan(manifests)
+    assert not errors(planned.problems)
     found: dict[str, list[ExplainedField]] = {}
     for subject in manifests.resources:
-        for row in explain(subject, manifests.resources, plan(manifests)):
+        for row in explain(subject, manifests.resources, planned):
             found.setdefault(f"{subject.resource.kind}.{INDEX.sub('', row.path)}", []).append(row)
     return found
 
@@ -69,5 +70,5 @@ def test_a_field_is_rendered_refused_or_warned_about(row: dict[str, str]) -> Non
 @pytest.mark.parametrize(("name", "change"), WARNED.items())
 def test_what_is_only_held_against_others_is_warned_of(name: str, change: tuple[str, str], tmp_path: Path) -> None:
     (tmp_path / "m.yaml").write_text(DOCUMENTS.read_text().replace(*change))
-    texts = [str(p) for p in render_fleet(load([tmp_path]).resources).problems]
+    texts = [str(p) for p in plan(load([tmp_path])).problems]
     assert any(name.removeprefix("Model.spec.") in text for text in texts)

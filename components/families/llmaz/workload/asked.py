@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from ....engines.command_line import CommandLine
 from ....fleet.demand import UNLIMITED
 from ....fleet.objects import Object
 from ..models import Claim
@@ -35,7 +36,7 @@ class Asked:
     Attributes:
         template: ``leaderWorkerTemplate`` in wire form; rendering changes it in place.
         replicas: Replicas at rest.
-        backend: Engine and version of a Playground; None where the containers are written by hand.
+        line: What a Playground's container is started with; None where the containers are written by hand.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Asked:
     template: Object
     rollout: Object
     parallelism: Parallelism = field(default_factory=Parallelism)
-    backend: tuple[str, str] | None = None
+    line: CommandLine | None = None
     scaling: Scaling | None = None
 
     @property

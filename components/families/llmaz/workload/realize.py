@@ -5,15 +5,16 @@ from typing import Any
 
 from ....api.findings import Findings
 from ....api.load import Loaded
+from ....engines.settings import Setting
 from ....fleet import capabilities
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, Object, new_object
 from ....fleet.options import Options
 from ....fleet.origins import Origin
-from ....fleet.serving import command_line, server_of
+from ....fleet.serving import server_of
 from ....fleet.workloads import Server, Workload
-from ..backend import PORT, serving_port
+from ..backend import PORT
 from ..loaders import RUNNER
 from ..metric_flags import turn_on_metrics
 from ..models import served_name
@@ -40,13 +41,12 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
     """
     operated = not options.realization.is_native
     metrics = asked.scaling.trigger.metrics if asked.scaling else None
-    turn_on_metrics(asked.front, _server(source, asked), metrics, options, findings)
-    server = _server(source, asked)
+    server = turn_on_metrics(asked.front, _server(source, asked), metrics, options, findings)
     for part, template in asked.templates.items():
         finish_template(template, asked, f"spec.workloadTemplate.{part}.spec", options, findings)
     label(asked.front, asked.claim)
     kind = LEADER_WORKER_SET if operated else workload_kind(asked, options, findings)
-    port = _port(asked.front["spec"])
+    port = _port(asked.front["spec"], server)
     body, selector = deployment(asked) if kind == DEPLOYMENT else leader_worker_set(asked)
     workload = Workload(
         body=body,
@@ -68,12 +68,10 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
 
 def _server(source: Loaded, asked: Asked) -> Server:
     """Return the container that serves; a Playground says which engine it runs, whatever a mirror calls the image."""
-    containers = asked.front["spec"]["containers"]
-    if asked.backend is None:
+    if asked.line is None:
         path = f"spec.workloadTemplate.{asked.front_part}.spec.containers"
-        return server_of(containers, source, path, preferred=RUNNER)
-    line = command_line(containers[0], *asked.backend)
-    return Server(0, line, Origin(source, "spec.backendRuntimeConfig.args"), Origin(source, "spec"))
+        return server_of(asked.front["spec"]["containers"], source, path, preferred=RUNNER)
+    return Server(0, asked.line, Origin(source, "spec.backendRuntimeConfig.args"), Origin(source, "spec"))
 
 
 def _endpoint(source: Loaded, asked: Asked) -> Endpoint:
@@ -93,15 +91,14 @@ def _endpoint(source: Loaded, asked: Asked) -> Endpoint:
     )
 
 
-def _port(spec: Object) -> int:
-    """Find where the engine listens: the port named ``http``, its last ``--port``, what it declares, else 8080."""
-    runner = next((c for c in spec["containers"] if c["name"] == RUNNER), spec["containers"][0])
-    flag = serving_port([*(runner.get("command") or []), *(runner.get("args") or [])])
-    declared: list[Any] = runner.get("ports") or []
+def _port(spec: Object, server: Server) -> int:
+    """Find where the engine listens: the port named ``http``, the one it is told, what it declares, else 8080."""
+    declared: list[Any] = spec["containers"][server.position].get("ports") or []
     named = next((p for p in declared if p.get("name") == "http"), None)
     if named:
         return int(named["containerPort"])
-    return flag or (int(declared[0]["containerPort"]) if declared else PORT)
+    told = server.line.number_of(Setting.PORT)
+    return told or (int(declared[0]["containerPort"]) if declared else PORT)
 
 
 def _balancer(asked: Asked, name: str, selector: dict[str, str], port: int) -> Object:

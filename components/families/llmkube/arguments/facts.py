@@ -1,12 +1,14 @@
-"""Reads ``facts.yaml``: what differs between runtimes and versions besides their flags."""
+"""Reads ``facts.yaml``: what differs between runtimes; and asks the engines for theirs."""
 
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from ....api.tables import table
-from ....engines.flags import flags_of
+from ....engines.registry import engines
+from ....engines.settings import Feature, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,21 @@ class Reading:
     instead: Mapping[str, str] = field(default_factory=dict)
 
 
-def has_since(engine: str, what: str, tag: str) -> bool:
+def flag_of(runtime: str, setting: Setting) -> str:
+    """Return the flag that a runtime has for a setting.
+
+    Raises:
+        LookupError: It has none.
+    """
+    flag = engines()[runtime].flag(setting)
+    if flag is None:
+        raise LookupError(f"runtime {runtime!r} has no flag for {setting}")
+    return flag
+
+
+def has(runtime: str, feature: Feature, tag: str) -> bool:
     """Tell whether the version in an image tag has what came with a version; one without a number is new."""
-    table = flags_of(engine)
-    version = table.version(tag) if table else None
-    return version is None or version >= tuple(_facts()["since"][engine][what])
+    return engines()[runtime].has(feature, tag)
 
 
 def successor_of(value: str) -> str | None:
@@ -39,7 +51,19 @@ def successor_of(value: str) -> str | None:
 def readings() -> Mapping[str, Reading]:
     """Return who reads each field of ``spec`` that not every runtime has, by its wire name."""
     rows = _facts()["fields"]
-    return {name: Reading(tuple(row["read"]), row.get("instead", {})) for name, row in rows.items()}
+    return {name: _reading(**row) for name, row in rows.items()}
+
+
+def _reading(read: list[str], instead: Mapping[str, str | Mapping[str, str]] = MappingProxyType({})) -> Reading:
+    return Reading(tuple(read), {runtime: _instead(runtime, what) for runtime, what in instead.items()})
+
+
+def _instead(runtime: str, what: str | Mapping[str, str]) -> str:
+    """Return what a runtime has: a field, or a flag that a field takes."""
+    if isinstance(what, str):
+        return what
+    ((field_name, setting),) = what.items()
+    return f"{field_name} with {flag_of(runtime, Setting(setting))}"
 
 
 def read_everywhere() -> frozenset[str]:

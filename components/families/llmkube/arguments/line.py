@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable
 
+from ....engines.command_line import CommandLine
 from ....engines.flags import CLAP, EngineFlags, flags_of, successor
 from ....engines.flags import arguments as spelled
+from ....engines.images import image_of
 from ....engines.lint import report
 from ....engines.registry import engine_of
 from ....engines.rows import ENUM, Flag
+from ....engines.settings import Setting
 from ..serving import Serving
 from ..types.inference_service import InferenceServiceSpec
-from .facts import successor_of
+from .facts import flag_of, successor_of
 
 EXTRA = "spec.extraArgs"
 
@@ -33,80 +36,101 @@ class Line:
         self._serving = serving
         self._table: EngineFlags = table
         self._version = table.version(serving.tag)
-        self._extra = serving.service.spec.extra_args or []
+        self._start = CommandLine(serving.runtime, serving.tag, (), self.spec.command or ())
+        self._extra = self._start.continued(self.spec.extra_args or ())
 
     @property
     def spec(self) -> InferenceServiceSpec:
         """The spec of the InferenceService."""
         return self._serving.service.spec
 
-    def add(self, flag: str, value: object, path: str, *, custom: bool = False) -> None:
-        """Add a flag and its value, if there is one.
+    def flag(self, setting: Setting) -> str:
+        """Return the runtime's flag for a setting."""
+        return flag_of(self._serving.runtime, setting)
+
+    def off(self, setting: Setting) -> str:
+        """Return the flag that turns a setting off."""
+        found = self._flag(self.flag(setting))
+        if found is None or found.off is None:
+            raise LookupError(f"nothing turns {setting} off with runtime {self._serving.runtime!r}")
+        return found.off
+
+    def put(self, setting: Setting, *values: str) -> None:
+        """Add a setting as it is: once per value."""
+        for value in values:
+            self.args += (self.flag(setting), value)
+
+    def add(self, setting: Setting, value: object, path: str, *, custom: bool = False) -> None:
+        """Add a setting and its value, if there is one.
 
         Args:
-            flag: Any spelling; the version in the image's tag decides which one is written.
+            setting: What is set; the version in the image's tag decides how it is written.
             value: None adds nothing.
             path: Field that says so.
             custom: The field takes what the engine may not know: a value unknown to it is a warning.
         """
         if value is None:
             return
+        flag = self.flag(setting)
         right = self._check_known(flag, path)
         if right:
             self._check_value(right, str(value), path, custom=custom)
         self._check_once(flag, path)
-        self.args += spelled(self._table.engine, flag, str(value), self._serving.tag)
+        self.args += spelled(self._table.engine.name, flag, str(value), self._serving.tag)
 
-    def switch(self, flag: str, path: str, *, on: bool | None) -> None:
+    def switch(self, setting: Setting, path: str, *, on: bool | None) -> None:
         """Add a flag without a value, if it is on."""
         if on:
-            self._check_known(flag, path)
-            self._check_once(flag, path)
-            self.args.append(flag)
+            self._switch(self.flag(setting), path)
+
+    def turn_off(self, setting: Setting, path: str) -> None:
+        """Add the flag that turns a setting off."""
+        self._switch(self.off(setting), path)
 
     def listen(self, port: int) -> None:
         """Let the server listen where its Service and its probes ask."""
-        other = self.written("--port")
+        other = self.written(Setting.PORT)
         if other:
             reason = f"{other} makes the server listen on another port than its Service and probes use ({port})"
             self._serving.findings.error(EXTRA, f"{reason}; remove it and set containerPort")
-        self.args += ("--port", str(port))
+        self.put(Setting.PORT, str(port))
 
-    def each(self, flag: str, values: Iterable[str] | None) -> None:
-        """Add a flag once per value: the engine takes all of them."""
-        for value in values or ():
-            self.args += (flag, value)
-
-    def finish(self) -> list[str]:
-        """Return the arguments with the user's own behind them, once those are checked too."""
-        whole, own = [*self.args, *self._extra], len(self.args)
-        serving, command = self._serving, self.spec.command or ()
-        report(serving.findings, EXTRA, serving.runtime, whole, serving.tag, command=command, skip=own)
+    def finish(self) -> CommandLine:
+        """Return what the container is started with, the user's own arguments last, once those are checked too."""
+        own = CommandLine(self._start.engine, self._start.tag, self.args, self._start.command)
+        whole = own.followed_by(self._extra)
+        report(self._serving.findings, EXTRA, whole, skip=len(self.args))
         return whole
 
-    def knows(self, flag: str) -> bool:
-        """Tell whether the version in the image's tag may know a flag."""
-        found = self._table.find(flag)
+    def knows(self, setting: Setting) -> bool:
+        """Tell whether the version in the image's tag may know a setting."""
+        found = self._flag(self.flag(setting))
         return found is not None and found.span.is_in(self._version)
 
-    def takes_value(self, flag: str) -> bool:
-        """Tell whether a flag takes a value in the version of the image's tag."""
-        found = self._table.find(flag)
+    def takes_value(self, setting: Setting) -> bool:
+        """Tell whether the flag of a setting takes a value in the version of the image's tag."""
+        found = self._flag(self.flag(setting))
         return found is not None and found.at(self._version).takes_value
 
-    def written(self, *flags: str) -> str | None:
-        """Return how ``extraArgs`` writes one of some flags, in any spelling of it; None where it does not."""
-        names = {name for flag in flags for name in self._names(flag)}
-        return next((arg for arg in self._extra if self._table.dashed(arg.partition("=")[0]) in names), None)
+    def written(self, *settings: Setting) -> str | None:
+        """Return how ``extraArgs`` writes one of some settings, on or off, in any spelling; None where not."""
+        return self._written(*map(self.flag, settings))
 
     def refuse(self, path: str, reason: str) -> None:
         """Record what the engine's own image refuses: an error there, a warning for an image of one's own."""
-        repository = self._serving.image.partition("@")[0].removesuffix(f":{self._serving.tag}")
-        engine = engine_of(repository)
+        engine = engine_of(image_of(self._serving.image).repository)
         if engine is not None and engine.name == self._serving.runtime:
             self._serving.findings.error(path, reason)
         else:
             self._serving.findings.warn(path, f"{reason}, unless this image is built differently")
+
+    def _switch(self, flag: str, path: str) -> None:
+        self._check_known(flag, path)
+        self._check_once(flag, path)
+        self.args.append(flag)
+
+    def _written(self, *flags: str) -> str | None:
+        return self._extra.word_of(*(name for flag in flags for name in self._names(flag)))
 
     def _check_known(self, flag: str, path: str) -> Flag | None:
         """Return the flag as the version has it; None after reporting one that the version does not know."""
@@ -131,20 +155,20 @@ class Line:
             self.refuse(path, reason)
 
     def _check_once(self, flag: str, path: str) -> None:
-        other = self.written(flag)
+        other = self._written(flag)
         # What a server refuses to take twice is found among the extra arguments.
         if other and self._table.style != CLAP:
             where = f"{other} here" if path == EXTRA else f"{EXTRA} contains {other}, which"
             self._serving.findings.warn(path, f"{where} comes last and overrides {flag}; remove one of the two")
 
-    def _names(self, flag: str) -> tuple[str, ...]:
+    def _names(self, flag: str) -> Iterable[str]:
         """Return every spelling of a flag, and of what the version has in its place."""
         found = (self._flag(flag), self._flag(self._right(flag)))
-        return tuple(name for each in found if each for name in each.names)
+        return (name for each in found if each for name in each.names)
 
     def _right(self, flag: str) -> str:
         """Return a flag as the version in the image's tag spells it."""
-        return successor(self._table.engine, flag, self._serving.tag)
+        return successor(self._table.engine.name, flag, self._serving.tag)
 
     def _flag(self, name: str) -> Flag | None:
         return self._table.find(name)

@@ -1,84 +1,91 @@
 """Arguments of llama.cpp's server, in the order in which LLMKube writes them (LLMKube spec 2.1)."""
 
+from ....engines.command_line import CommandLine
+from ....engines.settings import Feature, Setting
 from ..serving import Serving
-from .facts import has_since
+from .facts import has
 from .line import EXTRA, Line
 from .sharding import add_sharding
 
-_MODEL_FLAGS = ("--model", "--hf-repo", "--model-url")
+MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
 _MODEL_ENV = ("LLAMA_ARG_MODEL", "LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
 _WHOLE_TYPES = ("f16", "f32", "bf16")
 """Types of the cache that are not quantized."""
 
 
-def llamacpp_args(serving: Serving) -> list[str]:
-    """Return the arguments of a llama.cpp server."""
+def llamacpp_line(serving: Serving) -> CommandLine:
+    """Return what a llama.cpp server is started with."""
     line, spec = Line(serving), serving.service.spec
     _add_model(serving, line)
     add_sharding(serving, line)
-    line.add("--ctx-size", spec.context_size, "spec.contextSize")
+    line.add(Setting.CONTEXT, spec.context_size, "spec.contextSize")
     _add_rope_scaling(serving, line)
     _add_slots(serving, line)
     _add_flash_attention(serving, line)
     _add_jinja(serving, line)
     _add_cache_types(serving, line)
     _add_offloading(serving, line)
-    line.add("--batch-size", spec.batch_size, "spec.batchSize")
-    line.add("--ubatch-size", spec.u_batch_size, "spec.uBatchSize")
-    line.switch("--no-warmup", "spec.noWarmup", on=spec.no_warmup)
+    line.add(Setting.BATCH_TOKENS, spec.batch_size, "spec.batchSize")
+    line.add(Setting.MICRO_BATCH_TOKENS, spec.u_batch_size, "spec.uBatchSize")
+    if spec.no_warmup:
+        line.turn_off(Setting.WARMUP, "spec.noWarmup")
     _add_reasoning(serving, line)
-    line.each("--override-kv", spec.metadata_overrides)
-    return [*line.finish(), *(() if line.written("--metrics") else ("--metrics",))]
+    line.put(Setting.MODEL_METADATA, *(spec.metadata_overrides or ()))
+    whole = line.finish()
+    # Behind all else, as LLMKube writes it.
+    return (
+        whole if line.written(Setting.METRICS) else whole.followed_by(whole.continued((line.flag(Setting.METRICS),)))
+    )
 
 
 def _add_model(serving: Serving, line: Line) -> None:
     """Add what is served and where it listens."""
-    other = line.written(*_MODEL_FLAGS)
+    other = line.written(*MODELS)
     named = {env.get("name") for env in serving.service.spec.env or ()}
     if serving.model_path:
-        line.args += ("--model", serving.model_path)
+        line.put(Setting.MODEL, serving.model_path)
         if other:
             reason = f"{other} loads a different model than spec.modelRef; remove it"
             serving.findings.warn(EXTRA, reason)
     elif other or named & set(_MODEL_ENV):
         # An argument wins over its variable, an empty one too.
-        line.args += () if _MODEL_ENV[0] in named else ("--model", "")
+        line.put(Setting.MODEL, *([] if _MODEL_ENV[0] in named else [""]))
     else:
-        line.args += _fetched(serving.model.spec.source)
-    line.args += ("--host", "0.0.0.0")  # noqa: S104  a pod listens for its Service
+        line.put(*_fetched(serving.model.spec.source))
+    line.put(Setting.HOST, "0.0.0.0")  # noqa: S104  a pod listens for its Service
     line.listen(serving.port)
 
 
-def _fetched(source: str) -> tuple[str, str]:
+def _fetched(source: str) -> tuple[Setting, str]:
     """Return what lets the server fetch the model by itself, or find it in its image."""
     if source.startswith(("http://", "https://")):
-        return ("--model-url", source)
+        return Setting.MODEL_ADDRESS, source
     if source.startswith(("file://", "/")):
-        return ("--model", source.removeprefix("file://"))
-    return ("--hf-repo", source)
+        return Setting.MODEL, source.removeprefix("file://")
+    return Setting.MODEL_REPOSITORY, source
 
 
 def _add_rope_scaling(serving: Serving, line: Line) -> None:
     rope = serving.service.spec.rope_scaling
     if rope is None:
         return
-    if line.written("--rope-scaling"):
-        reason = f"is omitted, because {EXTRA} contains --rope-scaling; remove one of the two"
+    if line.written(Setting.ROPE_SCALING):
+        reason = f"is omitted, because {EXTRA} contains {line.flag(Setting.ROPE_SCALING)}; remove one of the two"
         serving.findings.warn("spec.ropeScaling", reason)
         return
-    line.add("--rope-scaling", rope.type, "spec.ropeScaling.type")
-    line.add("--rope-scale", rope.factor, "spec.ropeScaling.factor")
-    line.add("--yarn-orig-ctx", rope.original_context, "spec.ropeScaling.originalContext")
+    line.add(Setting.ROPE_SCALING, rope.type, "spec.ropeScaling.type")
+    line.add(Setting.ROPE_FACTOR, rope.factor, "spec.ropeScaling.factor")
+    line.add(Setting.ROPE_ORIGINAL_CONTEXT, rope.original_context, "spec.ropeScaling.originalContext")
 
 
 def _add_slots(serving: Serving, line: Line) -> None:
-    slots, other = serving.service.spec.parallel_slots, line.written("--parallel")
+    slots, other = serving.service.spec.parallel_slots, line.written(Setting.CONCURRENCY)
     if slots is not None and other:
         serving.findings.warn(
             "spec.parallelSlots", f"is omitted, because {EXTRA} contains {other}; remove one of the two"
         )
     else:
-        line.add("--parallel", slots, "spec.parallelSlots")
+        line.add(Setting.CONCURRENCY, slots, "spec.parallelSlots")
 
 
 def _add_flash_attention(serving: Serving, line: Line) -> None:
@@ -88,27 +95,28 @@ def _add_flash_attention(serving: Serving, line: Line) -> None:
         reason = "requires a GPU, but the pod requests none, so the server decides; set resources.gpu, or remove it"
         serving.findings.warn(path, reason)
     elif wanted is not None:
-        line.add("--flash-attn", "on" if wanted else "off", path)
+        line.add(Setting.FLASH_ATTENTION, "on" if wanted else "off", path)
 
 
 def _add_jinja(serving: Serving, line: Line) -> None:
     wanted, path = serving.service.spec.jinja, "spec.jinja"
-    line.switch("--jinja", path, on=wanted)
-    line.switch("--no-jinja", path, on=wanted is False and has_since("llamacpp", "jinja", serving.tag))
+    line.switch(Setting.CHAT_TEMPLATES, path, on=wanted)
+    if wanted is False and has("llamacpp", Feature.CHAT_TEMPLATES_ON, serving.tag):
+        line.turn_off(Setting.CHAT_TEMPLATES, path)
 
 
 def _add_cache_types(serving: Serving, line: Line) -> None:
     """Add the types of the key-value cache; a custom one wins over one of the list, each side by itself."""
     spec = serving.service.spec
-    for side, listed, custom in (
-        ("K", spec.cache_type_k, spec.cache_type_custom_k),
-        ("V", spec.cache_type_v, spec.cache_type_custom_v),
+    for side, setting, listed, custom in (
+        ("K", Setting.CACHE_TYPE_K, spec.cache_type_k, spec.cache_type_custom_k),
+        ("V", Setting.CACHE_TYPE_V, spec.cache_type_v, spec.cache_type_custom_v),
     ):
         if listed and custom:
             reason = f"has no effect: cacheTypeCustom{side} takes precedence; remove one of the two"
             serving.findings.warn(f"spec.cacheType{side}", reason)
         path = f"spec.cacheType{'Custom' if custom else ''}{side}"
-        line.add(f"--cache-type-{side.lower()}", custom or listed, path, custom=bool(custom))
+        line.add(setting, custom or listed, path, custom=bool(custom))
     quantized = None if spec.cache_type_custom_v else spec.cache_type_v
     if quantized and quantized not in _WHOLE_TYPES and _flash_attention_is_off(serving, line):
         line.refuse(
@@ -118,20 +126,21 @@ def _add_cache_types(serving: Serving, line: Line) -> None:
 
 def _flash_attention_is_off(serving: Serving, line: Line) -> bool:
     """Tell whether the server surely runs without: it is turned off, or its version does so unless it is told."""
-    if line.written("--flash-attn"):
+    if line.written(Setting.FLASH_ATTENTION):
         return False
     wanted = serving.service.spec.flash_attention
-    return wanted is False or (not line.takes_value("--flash-attn") and not (wanted and serving.gpus))
+    return wanted is False or (not line.takes_value(Setting.FLASH_ATTENTION) and not (wanted and serving.gpus))
 
 
 def _add_offloading(serving: Serving, line: Line) -> None:
     """Add what stays in the memory of the host."""
     spec = serving.service.spec
     layers = spec.moe_cpu_layers or None
-    line.switch("--cpu-moe", "spec.moeCPUOffload", on=spec.moe_cpu_offload)
-    line.add("--n-cpu-moe", layers, "spec.moeCPULayers")
-    line.switch("--no-kv-offload", "spec.noKvOffload", on=spec.no_kv_offload)
-    line.each("--override-tensor", spec.tensor_overrides)
+    line.switch(Setting.EXPERTS_ON_CPU, "spec.moeCPUOffload", on=spec.moe_cpu_offload)
+    line.add(Setting.EXPERT_LAYERS_ON_CPU, layers, "spec.moeCPULayers")
+    if spec.no_kv_offload:
+        line.turn_off(Setting.CACHE_ON_GPU, "spec.noKvOffload")
+    line.put(Setting.TENSOR_PLACEMENT, *(spec.tensor_overrides or ()))
     if spec.moe_cpu_offload and layers:
         reason = (
             "has no effect together with moeCPUOffload, which keeps the experts of all layers on the CPU; remove one"
@@ -152,10 +161,10 @@ def _check_host_memory(serving: Serving) -> None:
 
 def _add_reasoning(serving: Serving, line: Line) -> None:
     spec, path = serving.service.spec, "spec.reasoningBudgetMessage"
-    line.add("--reasoning-budget", spec.reasoning_budget, "spec.reasoningBudget")
+    line.add(Setting.REASONING_BUDGET, spec.reasoning_budget, "spec.reasoningBudget")
     if not spec.reasoning_budget_message:
         return
     if spec.reasoning_budget is None:
         serving.findings.warn(path, "has no effect without reasoningBudget; set it, or remove the message")
     else:
-        line.add("--reasoning-budget-message", spec.reasoning_budget_message, path)
+        line.add(Setting.REASONING_MESSAGE, spec.reasoning_budget_message, path)

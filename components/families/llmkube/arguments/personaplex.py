@@ -1,35 +1,36 @@
-"""Arguments of PersonaPlex, a speech-to-speech server (LLMKube spec 2.4).
+"""Arguments of PersonaPlex, a speech-to-speech server (LLMKube spec 2.4)."""
 
-Its flags are those of ``moshi/server.py`` in NVIDIA's repository, which has ``--port`` and no ``--quantize-4bit``.
-"""
-
+from ....engines.command_line import CommandLine
+from ....engines.settings import Setting
 from ....fleet.objects import Object
 from ..facts import llmkube
 from ..serving import Serving
 from ..types.runtimes import PersonaPlexConfig
+from .facts import flag_of
 from .token import token_env
 
-COMMAND = ("/app/moshi/.venv/bin/python", "-m", "moshi.server")
+_COMMAND = ("/app/moshi/.venv/bin/python", "-m", "moshi.server")
 _CONFIG = "spec.personaPlexConfig"
 _CERTIFICATES = "/app/ssl"
 
 
-def personaplex_args(serving: Serving) -> list[str]:
-    """Return the arguments of the server; it is told its port where that is not its own default."""
-    config = serving.service.spec.persona_plex_config or PersonaPlexConfig()
-    args = ["--ssl", _CERTIFICATES]
+def personaplex_line(serving: Serving) -> CommandLine:
+    """Return what the server is started with; it is told its port where that is not its own default."""
+    spec, runtime = serving.service.spec, serving.runtime
+    config = spec.persona_plex_config or PersonaPlexConfig()
+    args = [flag_of(runtime, Setting.CERTIFICATES), _CERTIFICATES]
     if config.quantize4_bit:
-        args.append("--quantize-4bit")
+        flag = flag_of(runtime, Setting.FOUR_BITS)
+        args.append(flag)
         reason = (
-            "requires an image whose server supports --quantize-4bit, which NVIDIA's own does not; make sure that "
-            "yours does"
+            f"requires an image whose server supports {flag}, which NVIDIA's own does not; make sure that yours does"
         )
         serving.findings.warn(f"{_CONFIG}.quantize4Bit", reason)
     if config.cpu_offload:
-        args.append("--cpu-offload")
-    if serving.port != llmkube().runtimes[serving.runtime].port:
-        args += ("--port", str(serving.port))
-    return args
+        args.append(flag_of(runtime, Setting.OFFLOADING))
+    if serving.port != llmkube().runtimes[runtime].port:
+        args += (flag_of(runtime, Setting.PORT), str(serving.port))
+    return CommandLine(runtime, serving.tag, args, spec.command or _COMMAND)
 
 
 def personaplex_env(serving: Serving) -> list[Object]:

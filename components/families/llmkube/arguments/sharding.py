@@ -3,6 +3,7 @@
 import math
 import re
 
+from ....engines.settings import Setting
 from ..serving import Serving
 from ..types.model import GPUSpec
 from .line import EXTRA, Line
@@ -23,16 +24,16 @@ def add_sharding(serving: Serving, line: Line) -> None:
             what = "hardware.gpu.layers and sharding have no effect without a GPU"
             serving.findings.warn(MODEL, f"{_of(serving)}: {what}; set hardware.gpu.count, or remove them")
         return
-    line.add("--n-gpu-layers", _layers(serving), EXTRA)
+    line.add(Setting.GPU_LAYERS, _layers(serving), EXTRA)
     if serving.gpus == 1:
         if gpu.sharding and gpu.sharding.layer_split:
             reason = "sharding.layerSplit has no effect with one GPU; increase hardware.gpu.count, or remove it"
             serving.findings.warn(MODEL, f"{_of(serving)}: {reason}")
         return
     mode = _MODES.get(gpu.sharding.strategy, "layer") if gpu.sharding else "layer"
-    line.add("--split-mode", mode, EXTRA)
+    line.add(Setting.SPLIT_MODE, mode, EXTRA)
     if mode != "none":
-        line.add("--tensor-split", ",".join(map(str, _shares(serving))), EXTRA)
+        line.add(Setting.TENSOR_SPLIT, ",".join(map(str, _shares(serving))), EXTRA)
     else:
         serving.findings.warn(
             MODEL,

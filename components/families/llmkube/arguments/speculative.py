@@ -3,6 +3,7 @@
 import json
 
 from ....api.findings import unknown
+from ....engines.settings import Setting
 from ..serving import Serving
 from .line import Line
 
@@ -30,12 +31,12 @@ def add_speculative(serving: Serving, line: Line) -> None:
     if draft is None:
         return
     tokens = speculative.num_speculative_tokens
-    if line.knows("--speculative-model"):
-        line.add("--speculative-model", draft, _PATH)
-        line.add("--num-speculative-tokens", tokens, _PATH)
+    if line.knows(Setting.DRAFT_MODEL):
+        line.add(Setting.DRAFT_MODEL, draft, _PATH)
+        line.add(Setting.DRAFT_TOKENS, tokens, _PATH)
     else:
         value = json.dumps({"model": draft, "num_speculative_tokens": tokens})
-        line.add("--speculative-config", value, _PATH)
+        line.add(Setting.SPECULATION, value, _PATH)
 
 
 def _draft(serving: Serving, name: str) -> str | None:

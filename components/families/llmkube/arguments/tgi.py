@@ -1,29 +1,31 @@
 """Arguments of Text Generation Inference, in the order in which LLMKube writes them (LLMKube spec 2.3)."""
 
+from ....engines.command_line import CommandLine
+from ....engines.settings import Feature, Setting
 from ....fleet.objects import Object
 from ..serving import Serving
 from ..types.runtimes import TGIConfig
-from .facts import has_since
+from .facts import has
 from .line import EXTRA, Line
 from .token import token_env
 
 _CONFIG = "spec.tgiConfig"
 _WITHOUT_DTYPE = ("gptq", "awq", "eetq")
-"""Kinds of quantization beside which the server refuses ``--dtype`` (LLMKube spec 8)."""
+"""Kinds of quantization beside which the server refuses a dtype (LLMKube spec 8)."""
 
 
-def tgi_args(serving: Serving) -> list[str]:
-    """Return the arguments of the launcher."""
+def tgi_line(serving: Serving) -> CommandLine:
+    """Return what the launcher is started with."""
     line, config = Line(serving), serving.service.spec.tgi_config or TGIConfig()
-    line.add("--model-id", _model(serving), EXTRA)
-    line.add("--hostname", "0.0.0.0", EXTRA)  # noqa: S104  a pod listens for its Service
+    line.add(Setting.MODEL, _model(serving), EXTRA)
+    line.add(Setting.HOST, "0.0.0.0", EXTRA)  # noqa: S104  a pod listens for its Service
     line.listen(serving.port)
-    line.add("--quantize", config.quantize, f"{_CONFIG}.quantize")
-    line.add("--max-input-length", config.max_input_length, f"{_CONFIG}.maxInputLength")
-    line.add("--max-total-tokens", config.max_total_tokens, f"{_CONFIG}.maxTotalTokens")
-    line.add("--dtype", config.dtype, f"{_CONFIG}.dtype")
-    if serving.gpus > 1 and line.written("--num-shard", "--sharded") is None:
-        line.add("--num-shard", serving.gpus, EXTRA)
+    line.add(Setting.QUANTIZATION, config.quantize, f"{_CONFIG}.quantize")
+    line.add(Setting.INPUT, config.max_input_length, f"{_CONFIG}.maxInputLength")
+    line.add(Setting.CONTEXT, config.max_total_tokens, f"{_CONFIG}.maxTotalTokens")
+    line.add(Setting.DTYPE, config.dtype, f"{_CONFIG}.dtype")
+    if serving.gpus > 1 and line.written(Setting.TENSOR_PARALLEL, Setting.SHARDED) is None:
+        line.add(Setting.TENSOR_PARALLEL, serving.gpus, EXTRA)
     _check(serving, config)
     return line.finish()
 
@@ -31,7 +33,7 @@ def tgi_args(serving: Serving) -> list[str]:
 def tgi_env(serving: Serving) -> list[Object]:
     """Return the token for the hub, under the name that the version reads."""
     config = serving.service.spec.tgi_config or TGIConfig()
-    name = "HF_TOKEN" if has_since("tgi", "hfToken", serving.tag) else "HUGGING_FACE_HUB_TOKEN"
+    name = "HF_TOKEN" if has("tgi", Feature.HF_TOKEN, serving.tag) else "HUGGING_FACE_HUB_TOKEN"
     return token_env(serving, name, config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")
 
 

@@ -1,34 +1,37 @@
 """Arguments of vLLM's server, in the order in which LLMKube writes them (LLMKube spec 2.2)."""
 
+from ....engines.command_line import CommandLine
+from ....engines.settings import Feature, Setting
 from ....fleet.objects import Object
 from ..serving import Serving
 from ..types.runtimes import VLLMConfig
-from .facts import has_since
+from .facts import has
 from .line import EXTRA, Line
 from .speculative import add_speculative
 from .token import token_env
 
 _CONFIG = "spec.vllmConfig"
-_TENSOR, _BACKEND, _BACKEND_ENV = "--tensor-parallel-size", "--attention-backend", "VLLM_ATTENTION_BACKEND"
-_OTHER_SPLITS = ("--pipeline-parallel-size", "--data-parallel-size")
+_BACKEND_ENV = "VLLM_ATTENTION_BACKEND"
+_OTHER_SPLITS = (Setting.PIPELINE_PARALLEL, Setting.DATA_PARALLEL)
 _AUTO_LENGTH = -1
 
 
-def vllm_args(serving: Serving) -> list[str]:
-    """Return the arguments of a vLLM server."""
+def vllm_line(serving: Serving) -> CommandLine:
+    """Return what a vLLM server is started with."""
     line, spec = Line(serving), serving.service.spec
-    line.args += (_model(serving), "--host", "0.0.0.0")  # noqa: S104  a pod listens for its Service
+    line.args.append(_model(serving))
+    line.put(Setting.HOST, "0.0.0.0")  # noqa: S104  a pod listens for its Service
     line.listen(serving.port)
     if spec.vllm_config:
         _add_config(serving, line, spec.vllm_config)
     _derive_tensor_parallelism(serving, line)
-    other = line.written("--max-num-seqs")
+    other = line.written(Setting.CONCURRENCY)
     if spec.parallel_slots is not None and other:
         serving.findings.warn(
             "spec.parallelSlots", f"is omitted, because {EXTRA} contains {other}; remove one of the two"
         )
     else:
-        line.add("--max-num-seqs", spec.parallel_slots, "spec.parallelSlots")
+        line.add(Setting.CONCURRENCY, spec.parallel_slots, "spec.parallelSlots")
     return line.finish()
 
 
@@ -38,7 +41,7 @@ def vllm_env(serving: Serving) -> list[Object]:
     if config is None:
         return []
     env = token_env(serving, "HF_TOKEN", config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")
-    if config.attention_backend and not Line(serving).knows(_BACKEND):
+    if config.attention_backend and not Line(serving).knows(Setting.ATTENTION_BACKEND):
         # The variable counts in capitals only, the flag in either case.
         env.append({"name": _BACKEND_ENV, "value": config.attention_backend.upper()})
     return env
@@ -57,29 +60,30 @@ def _model(serving: Serving) -> str:
 def _add_config(serving: Serving, line: Line, config: VLLMConfig) -> None:
     _add_tensor_parallelism(serving, line, config.tensor_parallel_size)
     _check_length(serving, config.max_model_len)
-    line.add("--max-model-len", config.max_model_len, f"{_CONFIG}.maxModelLen")
-    line.add("--quantization", config.quantization, f"{_CONFIG}.quantization")
-    line.add("--dtype", config.dtype, f"{_CONFIG}.dtype")
+    line.add(Setting.CONTEXT, config.max_model_len, f"{_CONFIG}.maxModelLen")
+    line.add(Setting.QUANTIZATION, config.quantization, f"{_CONFIG}.quantization")
+    line.add(Setting.DTYPE, config.dtype, f"{_CONFIG}.dtype")
     _add_cache_dtype(serving, line, config)
-    for flag, field, wanted, since in (
-        ("--enable-prefix-caching", "enablePrefixCaching", config.enable_prefix_caching, "prefixCaching"),
-        ("--enable-chunked-prefill", "enableChunkedPrefill", config.enable_chunked_prefill, "chunkedPrefill"),
+    prefixes, chunks = config.enable_prefix_caching, config.enable_chunked_prefill
+    for setting, field, wanted, feature in (
+        (Setting.PREFIX_CACHING, "enablePrefixCaching", prefixes, Feature.PREFIX_CACHING_ON),
+        (Setting.CHUNKED_PREFILL, "enableChunkedPrefill", chunks, Feature.CHUNKED_PREFILL_ON),
     ):
-        line.switch(flag, f"{_CONFIG}.{field}", on=wanted)
-        if wanted is False and has_since("vllm", since, serving.tag):
-            _warn_still_on(serving, line, flag, f"{_CONFIG}.{field}")
-    line.add("--max-num-batched-tokens", config.max_num_batched_tokens, f"{_CONFIG}.maxNumBatchedTokens")
-    if line.knows(_BACKEND):
-        line.add(_BACKEND, config.attention_backend, f"{_CONFIG}.attentionBackend")
+        line.switch(setting, f"{_CONFIG}.{field}", on=wanted)
+        if wanted is False and has("vllm", feature, serving.tag):
+            _warn_still_on(serving, line, setting, f"{_CONFIG}.{field}")
+    line.add(Setting.BATCH_TOKENS, config.max_num_batched_tokens, f"{_CONFIG}.maxNumBatchedTokens")
+    if line.knows(Setting.ATTENTION_BACKEND):
+        line.add(Setting.ATTENTION_BACKEND, config.attention_backend, f"{_CONFIG}.attentionBackend")
     add_speculative(serving, line)
-    line.switch("--enable-expert-parallel", f"{_CONFIG}.enableExpertParallel", on=config.enable_expert_parallel)
+    line.switch(Setting.EXPERT_PARALLEL, f"{_CONFIG}.enableExpertParallel", on=config.enable_expert_parallel)
     _add_gpu_memory(serving, line, config)
 
 
-def _warn_still_on(serving: Serving, line: Line, flag: str, path: str) -> None:
+def _warn_still_on(serving: Serving, line: Line, setting: Setting, path: str) -> None:
     """Tell that false is vLLM's own default, as the contract says, and that this default is on."""
-    off = f"--no-{flag.removeprefix('--')}"
-    if line.written(off) != off:
+    off = line.off(setting)
+    if line.written(setting) != off:
         reason = f"false keeps vLLM's default, which is on in this version; add {off} to {EXTRA} to turn it off"
         serving.findings.warn(path, reason)
 
@@ -102,15 +106,15 @@ def _add_tensor_parallelism(serving: Serving, line: Line, size: int | None) -> N
         )
         serving.findings.warn(path, reason)
     if size > 1:
-        line.add(_TENSOR, size, path)
+        line.add(Setting.TENSOR_PARALLEL, size, path)
 
 
 def _derive_tensor_parallelism(serving: Serving, line: Line) -> None:
     """Use all GPUs where nothing says how; what ``extraArgs`` says of it holds."""
     config = serving.service.spec.vllm_config
     said = config is not None and config.tensor_parallel_size is not None
-    if serving.gpus > 1 and not said and line.written(_TENSOR, *_OTHER_SPLITS) is None:
-        line.add(_TENSOR, serving.gpus, EXTRA)
+    if serving.gpus > 1 and not said and line.written(Setting.TENSOR_PARALLEL, *_OTHER_SPLITS) is None:
+        line.add(Setting.TENSOR_PARALLEL, serving.gpus, EXTRA)
 
 
 def _check_length(serving: Serving, length: int | None) -> None:
@@ -126,15 +130,15 @@ def _add_cache_dtype(serving: Serving, line: Line, config: VLLMConfig) -> None:
         if listed != "auto":
             reason = "has no effect: kvCacheCustomDtype takes precedence; remove one of the two"
             serving.findings.warn(f"{_CONFIG}.kvCacheDtype", reason)
-        line.add("--kv-cache-dtype", custom, f"{_CONFIG}.kvCacheCustomDtype", custom=True)
+        line.add(Setting.CACHE_TYPE, custom, f"{_CONFIG}.kvCacheCustomDtype", custom=True)
     elif listed != "auto":
-        line.add("--kv-cache-dtype", listed, f"{_CONFIG}.kvCacheDtype")
+        line.add(Setting.CACHE_TYPE, listed, f"{_CONFIG}.kvCacheDtype")
 
 
 def _add_gpu_memory(serving: Serving, line: Line, config: VLLMConfig) -> None:
-    for flag, field, value in (
-        ("--cpu-offload-gb", "cpuOffloadGB", config.cpu_offload_gb),
-        ("--gpu-memory-utilization", "gpuMemoryUtilization", config.gpu_memory_utilization),
+    for setting, field, value in (
+        (Setting.OFFLOADED_GIB, "cpuOffloadGB", config.cpu_offload_gb),
+        (Setting.GPU_MEMORY, "gpuMemoryUtilization", config.gpu_memory_utilization),
     ):
         if value is not None and serving.gpus < 1:
             reason = (
@@ -143,4 +147,4 @@ def _add_gpu_memory(serving: Serving, line: Line, config: VLLMConfig) -> None:
             )
             serving.findings.warn(f"{_CONFIG}.{field}", reason)
         else:
-            line.add(flag, value, f"{_CONFIG}.{field}")
+            line.add(setting, value, f"{_CONFIG}.{field}")

@@ -1,0 +1,52 @@
+"""As which user an image can run.
+
+The columns of a row, of which ``images`` is the engine's own where it stands in an engine's folder:
+
+    images: repositories.
+    user, group: numbers, because the kubelet cannot tell whether a user's name is root. Without a user it runs as
+      root.
+    until: first version that no longer runs as that user.
+    home: whether it needs a writable home directory of its own; env: what else must point there (``{home}``).
+    reason: why root is needed, or what is known of the user.
+
+None of the images has been run for these rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .versions import ALWAYS, Span
+
+
+@dataclass(frozen=True, slots=True)
+class ImageUser:
+    """As which user an image runs.
+
+    Attributes:
+        user: None for root.
+        span: The versions that run as that user.
+        home: Whether a writable home must be there.
+        env: Variables to set, unless the template has them.
+    """
+
+    images: tuple[str, ...]
+    reason: str
+    user: int | None = None
+    group: int | None = None
+    span: Span = ALWAYS
+    home: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], images: Sequence[str] = ()) -> "ImageUser":
+        """Read a row; ``images`` are those of an engine."""
+        return cls(
+            images=tuple(row.get("images", images)),
+            reason=row["reason"],
+            user=row.get("user"),
+            group=row.get("group"),
+            span=Span.of(row),
+            home=row.get("home", False),
+            env=row.get("env", {}),
+        )
