@@ -49,8 +49,8 @@ class Exporter:
         return self.facts.of_version(self.tag) if self.facts else ()
 
     def _by_variable(self, name: str | None) -> bool:
-        listed = self.container.get("env") or []
-        found: Mapping[str, Any] = next((env for env in listed if name and env.get("name") == name), {})
+        variables = self.container.get("env") or []
+        found: Mapping[str, Any] = next((env for env in variables if name and env.get("name") == name), {})
         return str(found.get("value", "")).lower() not in _FALSE
 
 

@@ -52,7 +52,7 @@ def fault(name: str, text: str, form: Form, table: EngineFlags, version: Version
 def expected(form: Form, version: Version | None) -> str:
     """Say what a flag takes in a version."""
     if form.type == ENUM:
-        return f"one of {_listed(form.allowed(version))}"
+        return f"one of {_some_of(form.allowed(version))}"
     bounds = (("from", form.min), ("above", form.above), ("to", form.max), ("below", form.below))
     limits = "".join(f" {word} {bound:g}" for word, bound in bounds if bound is not None)
     return f"{_WORDS[form.type]}{limits}{''.join(f' or {word}' for word in form.words)}".rstrip(",")
@@ -68,16 +68,16 @@ def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> 
     if not choice.span.is_in(version):
         when = "no longer accepts" if choice.span.is_over(version) else "does not accept"
         hint = did_you_mean(text, allowed) or "; use one of them"
-        return ValueFault(Severity.ERROR, f"{name} {when} {text!r} in this version, only {_listed(allowed)}{hint}")
+        return ValueFault(Severity.ERROR, f"{name} {when} {text!r} in this version, only {_some_of(allowed)}{hint}")
     if choice.span.is_deprecated(version):
         others = [value for value in allowed if value != choice.value]
         return ValueFault(
-            Severity.WARNING, f"{text!r} is deprecated as a value of {name}; use one of {_listed(others)}"
+            Severity.WARNING, f"{text!r} is deprecated as a value of {name}; use one of {_some_of(others)}"
         )
     return None
 
 
-def _listed(values: Sequence[str]) -> str:
+def _some_of(values: Sequence[str]) -> str:
     rest = len(values) - _SHOWN
     return ", ".join(values[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 

@@ -1,4 +1,4 @@
-"""One class name means one thing: in messages of types, in search results, in a reader's head."""
+"""One class name means one thing, and names are words of the domain."""
 
 import ast
 import re
@@ -10,6 +10,8 @@ import pytest
 from components.families import kinds
 from tests.layers.modules import Module, modules
 
+EMPTY = ("said", "told", "made", "listed", "cut")
+"""What a name must not be: it says how something came about, and not what it is."""
 PROJECT = modules("components", "stacks", "workbench", "__main__.py")
 
 
@@ -63,3 +65,24 @@ def test_one_class_name_means_one_thing() -> None:
 )
 def test_a_planted_name_is_found(path: str, text: str) -> None:
     assert len(list(shared_names([*PROJECT, Module(path, text)]))) == 1
+
+
+def empty_words(module: Module) -> Iterator[str]:
+    """Yield variables, arguments and functions whose name says nothing of what they are."""
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
+                if name.strip("_") in EMPTY:
+                    yield f"{module.path}:{node.lineno} names something {name!r}"
+
+
+@pytest.mark.parametrize("module", PROJECT, ids=lambda module: module.path)
+def test_names_are_words_of_the_domain(module: Module) -> None:
+    assert list(empty_words(module)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["said = 1", "def f(told): ...", "def _cut(): ...", "[made for made in ()]", "(listed := 1)"]
+)
+def test_a_planted_word_is_found(text: str) -> None:
+    assert len(list(empty_words(Module("components/plan/planted.py", text)))) == 1

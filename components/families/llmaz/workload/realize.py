@@ -97,8 +97,8 @@ def _port(spec: Object, server: Server) -> int:
     named = next((p for p in declared if p.get("name") == "http"), None)
     if named:
         return int(named["containerPort"])
-    told = server.line.number_of(Setting.PORT)
-    return told or (int(declared[0]["containerPort"]) if declared else PORT)
+    given = server.line.number_of(Setting.PORT)
+    return given or (int(declared[0]["containerPort"]) if declared else PORT)
 
 
 def _balancer(asked: Asked, name: str, selector: dict[str, str], port: int) -> Object:

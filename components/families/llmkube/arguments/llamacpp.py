@@ -108,15 +108,15 @@ def _add_jinja(serving: Serving, line: Line) -> None:
 def _add_cache_types(serving: Serving, line: Line) -> None:
     """Add the types of the key-value cache; a custom one wins over one of the list, each side by itself."""
     spec = serving.service.spec
-    for side, setting, listed, custom in (
+    for side, setting, plain, custom in (
         ("K", Setting.CACHE_TYPE_K, spec.cache_type_k, spec.cache_type_custom_k),
         ("V", Setting.CACHE_TYPE_V, spec.cache_type_v, spec.cache_type_custom_v),
     ):
-        if listed and custom:
+        if plain and custom:
             reason = f"has no effect: cacheTypeCustom{side} takes precedence; remove one of the two"
             serving.findings.warn(f"spec.cacheType{side}", reason)
         path = f"spec.cacheType{'Custom' if custom else ''}{side}"
-        line.add(setting, custom or listed, path, custom=bool(custom))
+        line.add(setting, custom or plain, path, custom=bool(custom))
     quantized = None if spec.cache_type_custom_v else spec.cache_type_v
     if quantized and quantized not in _WHOLE_TYPES and _flash_attention_is_off(serving, line):
         line.refuse(

@@ -112,8 +112,8 @@ def _add_tensor_parallelism(serving: Serving, line: Line, size: int | None) -> N
 def _derive_tensor_parallelism(serving: Serving, line: Line) -> None:
     """Use all GPUs where nothing says how; what ``extraArgs`` says of it holds."""
     config = serving.service.spec.vllm_config
-    said = config is not None and config.tensor_parallel_size is not None
-    if serving.gpus > 1 and not said and line.written(Setting.TENSOR_PARALLEL, *_OTHER_SPLITS) is None:
+    is_set = config is not None and config.tensor_parallel_size is not None
+    if serving.gpus > 1 and not is_set and line.written(Setting.TENSOR_PARALLEL, *_OTHER_SPLITS) is None:
         line.add(Setting.TENSOR_PARALLEL, serving.gpus, EXTRA)
 
 
@@ -125,14 +125,14 @@ def _check_length(serving: Serving, length: int | None) -> None:
 
 def _add_cache_dtype(serving: Serving, line: Line, config: VLLMConfig) -> None:
     """Add the type of the key-value cache; a custom one wins, and ``auto`` is the engine's own."""
-    listed, custom = config.kv_cache_dtype, config.kv_cache_custom_dtype
+    dtype, custom = config.kv_cache_dtype, config.kv_cache_custom_dtype
     if custom:
-        if listed != "auto":
+        if dtype != "auto":
             reason = "has no effect: kvCacheCustomDtype takes precedence; remove one of the two"
             serving.findings.warn(f"{_CONFIG}.kvCacheDtype", reason)
         line.add(Setting.CACHE_TYPE, custom, f"{_CONFIG}.kvCacheCustomDtype", custom=True)
-    elif listed != "auto":
-        line.add(Setting.CACHE_TYPE, listed, f"{_CONFIG}.kvCacheDtype")
+    elif dtype != "auto":
+        line.add(Setting.CACHE_TYPE, dtype, f"{_CONFIG}.kvCacheDtype")
 
 
 def _add_gpu_memory(serving: Serving, line: Line, config: VLLMConfig) -> None:
