@@ -57,10 +57,8 @@ def test_at_its_largest_it_is_a_warning() -> None:
     assert problems(fleet, where) == []
     (warning,) = problems(fleet, where, "warning")
     assert warning.reason.startswith(
-
-            "with all autoscalers at their maximum and an update in progress, 1 of 4 pods will stay "
-            "Pending: g5-xlarge has at most 3"
-
+        "with all autoscalers at their maximum and an update in progress, 1 of 4 pods will stay "
+        "Pending: g5-xlarge has at most 3"
     )
     assert problems(fleet, environment(), "warning") == []
 
