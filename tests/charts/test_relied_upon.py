@@ -22,7 +22,7 @@ from tests.prerequisites.test_components import RULES
 
 Render = Callable[..., Rendered]
 Object = dict[str, Any]
-EXPORTED = yaml.safe_load(files("components.engines").joinpath("engine_metrics.yaml").read_text())["exporters"]
+EXPORTED = yaml.safe_load(files("components.engines").joinpath("gateways.yaml").read_text())["exporters"]
 """The series that dashboards and alerts read besides those of engines, by who exports them."""
 NVIDIA, NEURON = "nvidia.com/gpu", "aws.amazon.com/neuron"
 NODES = {
