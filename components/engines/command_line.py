@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from .flags import EngineFlags, flags_of
+from .flags.splitting import FlagUse, is_closed, split
+from .flags.tables import EngineFlags, flags_of
 from .images import image_of
 from .registry import engine_of, engines, usual_flags
 from .settings import Setting
-from .splitting import FlagUse, is_closed, split
 from .versions import Version
 
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh")

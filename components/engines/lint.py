@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from ..api.findings import Findings
 from ..api.problems import Severity, did_you_mean
 from .command_line import CommandLine
-from .flags import CLAP, LLAMA, EngineFlags
-from .rows import BOOL, SWITCH, Flag, Form
-from .splitting import FlagUse
-from .values import expected, fault, is_filled_later
+from .flags.rows import BOOL, SWITCH, Flag, Form
+from .flags.splitting import FlagUse
+from .flags.tables import CLAP, LLAMA, EngineFlags
+from .flags.values import expected, fault, is_filled_later
 from .versions import Version, spelled
 
 _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")

@@ -4,10 +4,10 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 
 from .command_line import CommandLine, EngineReading
-from .flags import CLAP, JSON_VALUE, EngineFlags, arguments, json_value
-from .rows import ENUM, SWITCH, Flag
+from .flags.rows import ENUM, SWITCH, Flag
+from .flags.splitting import FlagUse
+from .flags.tables import CLAP, JSON_VALUE, EngineFlags, arguments, json_value
 from .settings import Setting
-from .splitting import FlagUse
 from .versions import Version
 
 _ON, _OFF = ("on", "true", "1"), ("off", "false", "0")

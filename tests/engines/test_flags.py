@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.engines.flags import (
+from components.engines.flags.rows import BOOL, ENUM, NUMBERS, TYPES, Flag, Form
+from components.engines.flags.tables import (
     ARGPARSE,
     STYLES,
     EngineFlags,
@@ -15,7 +16,6 @@ from components.engines.flags import (
     successor,
 )
 from components.engines.registry import engine_of, engines
-from components.engines.rows import BOOL, ENUM, NUMBERS, TYPES, Flag, Form
 from components.engines.versions import Span, Version, trimmed
 from components.families.llmaz.shipped import shipped
 

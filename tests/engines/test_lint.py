@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from components.api.findings import Findings
 from components.engines.command_line import CommandLine, line_of
-from components.engines.flags import flags_of
+from components.engines.flags.tables import flags_of
 from components.engines.lint import Finding, lint, report
 from components.engines.registry import engines
 from components.engines.spelling import fitted, traced, without_repeated

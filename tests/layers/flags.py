@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Iterator
 
-from components.engines.flags import flags_of
+from components.engines.flags.tables import flags_of
 from components.engines.registry import engines
 from tests.layers.modules import Module
 

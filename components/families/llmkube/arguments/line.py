@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from ....engines.command_line import CommandLine
-from ....engines.flags import CLAP, EngineFlags, flags_of, successor
-from ....engines.flags import arguments as spelled
+from ....engines.flags.rows import ENUM, Flag
+from ....engines.flags.tables import CLAP, EngineFlags, flags_of, successor
+from ....engines.flags.tables import arguments as spelled
 from ....engines.images import image_of
 from ....engines.lint import report
 from ....engines.registry import engine_of
-from ....engines.rows import ENUM, Flag
 from ....engines.settings import Setting
 from ..serving import Serving
 from ..types.inference_service import InferenceServiceSpec

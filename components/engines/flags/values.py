@@ -5,10 +5,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..api.problems import Severity, did_you_mean
-from .flags import ARGPARSE, EngineFlags
+from ...api.problems import Severity, did_you_mean
+from ..versions import Version
 from .rows import ENUM, Form
-from .versions import Version
+from .tables import ARGPARSE, EngineFlags
 
 _FILLED_LATER = re.compile(r"\$\([\w.-]+\)|\{\{.*\}\}")
 _HUMAN = r"\d+(?:\.\d+)?[kKmMgGtT]"

@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-from .versions import ALWAYS, Span, Version, trimmed
+from ..versions import ALWAYS, Span, Version, trimmed
 
 SWITCH, BOOL, ENUM = "switch", "bool", "enum"
 NUMBERS = ("int", "human", "float")

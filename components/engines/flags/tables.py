@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..api.tables import read_table
-from .registry import Engine, engines
+from ...api.tables import read_table
+from ..registry import Engine, engines
+from ..versions import Span, Version
 from .rows import BOOL, NUMBERS, Flag, form_of
-from .versions import Span, Version
 
 ARGPARSE, CLAP, LLAMA = "argparse", "clap", "llama"
 STYLES = (ARGPARSE, CLAP, LLAMA)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .flags import ARGPARSE, CLAP, LLAMA, EngineFlags
+from ..versions import Version
 from .rows import Flag
-from .versions import Version
+from .tables import ARGPARSE, CLAP, LLAMA, EngineFlags
 
 _NEGATIVE = re.compile(r"-\d+(\.\d*)?|-\.\d+")
 _SHORT = 2
