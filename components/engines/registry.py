@@ -1,6 +1,6 @@
 """What is known of each inference engine: a folder of this package each, which holds data alone.
 
-``engine.yaml`` is what an engine is; ``flags.yaml`` its flags by version (:mod:`.flags.rows`), without which its arguments
+``engine.yaml`` is what an engine is; ``flags.yaml`` its flags by version (:mod:`.flags`), without which its arguments
 are not checked; ``metrics.yaml`` what it exports (:mod:`.metrics`). The columns of ``engine.yaml``:
 
     rank: place among the engines wherever several are listed; those without come last.

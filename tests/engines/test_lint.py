@@ -1,26 +1,18 @@
 """The lint of engine arguments: what LLMKube spec 8 says of each flag, and how each engine splits its arguments."""
 
-import argparse
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.api.findings import Findings
-from components.engines.command_line import CommandLine, line_of
+from components.engines.command_line import CommandLine
 from components.engines.flags.tables import flags_of
-from components.engines.lint import Finding, lint, report
+from components.engines.lint import lint, report
 from components.engines.registry import engines
-from components.engines.spelling import fitted, traced, without_repeated
+from components.engines.spelling import fitted, traced
 from components.families import load
-from components.families.llmaz.shipped import shipped, shipped_names
-from components.fleet.options import Options
-from components.fleet.words import Edition
-from components.plan.rendering import render_fleet
-from tests.fleets import container, open_model, playground
 
 ROOT = Path(__file__).parents[2]
 ENGINES = tuple(engine for engine in engines() if flags_of(engine))
@@ -302,163 +294,3 @@ def test_no_spelling_is_unknown_to_its_own_engine(engine: str) -> None:
     for name in (name for flag in table.flags for name in flag.names):
         findings = lint(CommandLine(engine, FLOATING[engine], [name]))
         assert not [finding for finding in findings if "not a known flag" in finding.reason]
-
-
-@pytest.mark.parametrize(
-    ("engine", "tag", "written", "expected"),
-    [
-        ("llamacpp", "server", "-m x -fa --metrics", "-m x -fa on --metrics"),
-        ("llamacpp", LLAMA, "-m x -fa", "-m x -fa on"),
-        ("llamacpp", LLAMA, "-m x -fa auto", "-m x -fa auto"),
-        ("llamacpp", "server-b6000", "-m x --flash-attn on --metrics", "-m x --flash-attn --metrics"),
-        ("llamacpp", "server-b6000", "-m x --flash-attn off --metrics", "-m x --metrics"),
-        ("llamacpp", "server-b6000", "-m x -fa", "-m x -fa"),
-        ("llamacpp", "server", "--draft-max 16 --draft-min 5", "--spec-draft-n-max 16 --spec-draft-n-min 5"),
-        ("llamacpp", LLAMA, "--draft-max 16 --draft-min 5", "--draft-max 16 --draft-min 5"),
-        ("tgi", "1.4.5", "--max-input-length 5", "--max-input-length 5"),
-        ("vllm", VLLM, "m --speculative-model d", "m --speculative-model d"),
-        ("vllm", VLLM, "m --task generate --port=1", "m --runner generate --port=1"),
-        ("vllm", VLLM, "m --task embed", "m --task embed"),  # --runner takes other values
-        ("vllm", VLLM, "m --enable-reasoning", "m --enable-reasoning"),  # --reasoning-parser needs a value
-        ("vllm", VLLM, "m --disable-mm-preprocessor-cache", "m --mm-processor-cache-gb 0"),
-        ("vllm", VLLM, "m --swap-space 4 extra", "m --swap-space 4 extra"),
-        ("ollama", "latest", "-fa", "-fa"),
-        ("llamacpp", "server", "sh -c -fa", "sh -c -fa"),
-        ("llamacpp", "server", "/app/llama-server -fa", "/app/llama-server -fa on"),
-        ("llamacpp", "full", "--server -fa", "--server -fa"),
-    ],
-)
-def test_arguments_are_written_as_the_version_knows_them(engine: str, tag: str, written: str, expected: str) -> None:
-    assert fitted(CommandLine(engine, tag, written.split())).args == tuple(expected.split())
-
-
-@given(st.sampled_from(ENGINES), st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=8))
-def test_fitting_twice_changes_nothing_more(engine: str, args: list[str]) -> None:
-    once = fitted(CommandLine(engine, FLOATING[engine], args))
-    assert fitted(once).args == once.args
-
-
-@pytest.mark.parametrize(
-    ("engine", "tag", "written", "expected"),
-    [
-        ("llamacpp", "server", "-m x -fa --metrics", [0, 1, 2, 2, 3]),
-        ("llamacpp", "server-b6000", "-fa off -m x", [2, 3]),
-        ("llamacpp", "server", "--draft-max 16 -m x", [0, 1, 2, 3]),
-        ("vllm", VLLM, "m --disable-mm-preprocessor-cache --port 1", [0, 1, 1, 2, 3]),
-        ("sglang", SGLANG, "python3 -m sglang.launch_server --port 1", [0, 1, 2, 3, 4]),
-        ("ollama", "latest", "a b", [0, 1]),
-    ],
-)
-def test_a_rewritten_argument_knows_where_it_comes_from(
-    engine: str, tag: str, written: str, expected: list[int]
-) -> None:
-    assert [place for _, place in traced(CommandLine(engine, tag, written.split()))] == expected
-
-
-@pytest.mark.parametrize(
-    ("engine", "args", "user", "kept"),
-    [
-        ("tgi", "--model-id x --port 80", "--port 1", "--model-id x"),
-        ("tgi", "--model-id x --port 80", "-p 1", "--model-id x"),
-        ("tgi", "--port=80 --model-id x", "--port=1", "--model-id x"),
-        ("tgi", "--model-id x --port 80", "--max-batch-size 1", "--model-id x --port 80"),
-        ("tgi", "--model-id x --port 80", "", "--model-id x --port 80"),
-        ("tgi", "--cors-allow-origin a", "--cors-allow-origin b", "--cors-allow-origin a"),  # adds up
-        ("vllm", "--model x --port 80", "--port 1", "--model x --port 80"),
-        ("ollama", "--port 80", "--port 1", "--port 80"),
-    ],
-)
-def test_a_flag_that_is_taken_once_is_left_to_the_user(engine: str, args: str, user: str, kept: str) -> None:
-    line = CommandLine(engine, "3.3.6", args.split())
-    assert without_repeated(line, line.continued(user.split())).args == tuple(kept.split())
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse itself, which says no by an exception."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ValueError(message)
-
-
-TYPED: dict[str, Any] = {
-    "--port": {"type": int},
-    "--mem-fraction-static": {"type": float},
-    "--served-model-name": {},
-    "--enable-metrics": {"action": "store_true"},
-    "--cuda-graph-bs-decode": {"type": int, "nargs": "+"},
-    "--dtype": {"choices": ["auto", "half", "float16", "bfloat16", "float", "float32"]},
-    "--lora-paths": {"nargs": "*"},
-    "--tp-size": {"type": int},
-}
-PIECES = ["--port", "--tp", "--tp=2", "--dtype", "--dtype=auto", "--served-model-name", "--mem-fraction-static",
-          "--enable-metrics", "--enable-metrics=1", "--cuda-graph-bs-decode", "--lora-paths", "1", "2", "-3", "0.5",
-          "auto", "x y", "x"]  # fmt: skip
-
-
-@given(st.lists(st.sampled_from(PIECES), max_size=6))
-def test_arguments_are_split_as_argparse_does(args: list[str]) -> None:
-    parser = Parser(prog="sglang", add_help=False)
-    for name, options in TYPED.items():
-        parser.add_argument(name, **options)
-    try:
-        parser.parse_args(args)
-        refused = False
-    except ValueError:
-        refused = True
-    reasons = [
-        each.reason for each in lint(CommandLine("sglang", FLOATING["sglang"], args)) if each.severity == "error"
-    ]
-    beyond = "from 0 to 65535, found '-3'"  # argparse knows no ranges
-    assert bool([reason for reason in reasons if beyond not in reason]) is refused
-
-
-# The project's own arguments.
-
-
-def containers(edition: Edition) -> Iterator[dict[str, Any]]:
-    """The containers of every sample, as they are rendered."""
-    manifests = load([ROOT / "stacks" / "models"])
-    fleet = render_fleet(manifests.resources, Options(runtimes=edition))
-    templates = [spec["spec"] for item in fleet.rendered for spec in item.objects if "spec" in spec]
-    for spec in templates:
-        group = spec.get("leaderWorkerTemplate", {})
-        parts = (spec.get("template"), group.get("leaderTemplate"), group.get("workerTemplate"))
-        for pod in filter(None, parts):
-            yield from pod["spec"]["containers"]
-
-
-def findings_of(rendered: dict[str, Any]) -> list[Finding]:
-    return list(lint(line_of(rendered)))
-
-
-@pytest.mark.parametrize("edition", Edition)
-def test_the_samples_are_clean(edition: Edition) -> None:
-    seen = list(containers(edition))
-    assert len(seen) > len(shipped_names())
-    assert [(each["image"], finding) for each in seen for finding in findings_of(each)] == []
-
-
-CONFIGS = [
-    (name, config.name)
-    for name in shipped_names()
-    for runtime in filter(None, [shipped(name)])
-    for config in runtime.spec.recommended_configs or ()
-]
-
-
-@pytest.mark.parametrize("edition", Edition)
-@pytest.mark.parametrize(("backend", "config"), CONFIGS)
-def test_the_shipped_runtimes_are_clean(backend: str, config: str, edition: Edition) -> None:
-    gguf = {"modelHub": {"modelID": "a/b", "filename": "b.gguf"}}
-    source: Any = "ollama://qwen2:0.5b" if backend == "ollama" else gguf
-    roles = ("main",) if config == "default" else ("main", "draft")
-    rendered = container(
-        *(open_model(role, source=source) for role in roles),
-        playground(
-            modelClaims={"models": [{"name": role, "role": role} for role in roles]},
-            backendRuntimeConfig={"backendName": backend, "configName": config},
-        ),
-        runtimes=edition,
-    )
-    assert rendered["args"]
-    assert findings_of(rendered) == []

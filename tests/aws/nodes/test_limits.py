@@ -1,0 +1,64 @@
+"""Quotas and versions: what AWS allows, and until when."""
+
+import datetime
+
+import pytest
+
+from components.aws.nodes.checks import vcpus
+from components.aws.versions import check_version
+from components.nodes.policy import Capacity, TypePolicy
+from tests.aws.environments import BLOCK, environment, flavor, one, planned
+from tests.aws.nodes.test_checks import P5, said
+
+
+class TestQuotas:
+    def test_vcpus_at_the_largest(self) -> None:
+        where = environment()
+        groups = planned(one(flavor("p5.48xlarge", P5), replicas=2), where)
+        assert vcpus(groups) == {"L-417A185B": 384}  # aws-gpu spec 14: 192 each
+
+    def test_spot_counts_elsewhere_and_blocks_nowhere(self) -> None:
+        spot = environment(capacity="spot")
+        assert vcpus(planned(one(flavor("g5.xlarge")), spot)) == {"L-3819A6DF": 4}
+        block = environment(types={"p5.48xlarge": TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)})
+        assert vcpus(planned(one(flavor("p5.48xlarge", P5)), block)) == {}
+
+    @pytest.mark.parametrize(("quota", "warned"), [(7, True), (8, False)])
+    def test_too_few_are_warned_about(self, quota: int, warned: bool) -> None:
+        texts = said(flavor("g5.2xlarge"), quotas={"L-DB2E81BA": quota}, severity="warning")
+        assert [("8 vCPUs of quota L-DB2E81BA, but the account has only 7" in text) for text in texts] == [
+            True
+        ] * warned
+
+    def test_an_unknown_code(self) -> None:
+        (text,) = said(flavor("g5.2xlarge"), quotas={"L-DB2E81BB": 8})
+        assert "unknown quota code 'L-DB2E81BB'; did you mean 'L-DB2E81BA'?" in text
+
+
+class TestVersions:
+    """aws-gpu spec 5 and 18, A10."""
+
+    @pytest.mark.parametrize(
+        ("version", "day", "severity", "expected"),
+        [
+            ("1.35", "2026-11-21", "", ""),
+            ("1.36", "2026-11-21", "", ""),
+            ("1.34", "2026-11-21", "warning", "standard support for EKS 1.34 ends on 2026-12-02"),
+            ("1.34", "2026-10-02", "", ""),
+            ("1.34", "2026-10-03", "warning", "ends on 2026-12-02"),
+            (
+                "1.33",
+                "2026-11-21",
+                "warning",
+                "in extended support since 2026-07-29, and goes out of support on 2027-07-29",
+            ),
+            ("1.30", "2026-11-21", "error", "out of support since 2026-07-23; supported versions: 1.31, 1.32"),
+            ("1.31", "2026-11-26", "error", "out of support since 2026-11-26; supported versions: 1.32"),
+            ("1.99", "2026-11-21", "error", "unknown EKS version '1.99'; supported versions: 1.31"),
+        ],
+    )
+    def test_support(self, version: str, day: str, severity: str, expected: str) -> None:
+        found = list(check_version(version, datetime.date.fromisoformat(day), "Pulumi.dev.yaml", "cluster.version"))
+        assert [problem.severity for problem in found] == ([severity] if severity else [])
+        assert all(expected in problem.reason for problem in found)
+        assert all(str(problem).startswith("Pulumi.dev.yaml: cluster.version: ") for problem in found)
