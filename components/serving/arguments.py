@@ -1,17 +1,17 @@
 """The arguments of a component: read once, and everything that is wrong with them is reported at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import pulumi
 
 from ..api.base import ApiModel, whole_float_to_int
 from ..api.checking import check
 from ..api.load import Loaded
-from ..api.problems import Problem, errors, field_path
+from ..api.problems import Problem, errors, field_path, path_parts
 from ..families import kinds
 from ..plan.plan import Plan
-from .typed_args import keys_of, model_in, unknown_keys, wire
+from .typed_args import keys_of, model_in, outputs, unknown_keys, wire
 
 Args = TypeVar("Args", bound=Mapping[str, Any])
 PROGRAM = "<program>"
@@ -42,11 +42,13 @@ class Arguments:
             models: The contract's types behind some of them, by argument.
         """
         self._name = name
-        self._found = [self._problem(path, reason) for path, reason in unknown_keys(args, typed)]
+        unready = list(outputs(args, typed))
+        self._found = [self._problem(path, reason) for path, reason in (*unknown_keys(args, typed), *unready)]
+        left_out = {path_parts(path)[0] for path, _ in unready}
         self.values: dict[str, Any] = {
             key: plain(wire(args[key], typed_value, (models or {}).get(key)))
             for key, typed_value in keys_of(typed).items()
-            if args.get(key) is not None
+            if args.get(key) is not None and key not in left_out
         }
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401  JSON
@@ -100,12 +102,13 @@ def checked_args(name: str, args: Args, typed: type[Args]) -> Args:
         InvalidArguments: keys are missing or unknown; all of them are listed.
     """
     required: frozenset[str] = getattr(typed, "__required_keys__", frozenset())
-    missing = [(key, "is required") for key in sorted(required - args.keys())]
+    given = {key: plain(value) for key, value in args.items() if value is not None}
+    missing = [(key, "is required") for key in sorted(required - given.keys())]
     found = [*missing, *unknown_keys(args, typed)]
     if found:
         refuse([Problem(name, 0, "", "", path, reason) for path, reason in found])
-    read: Args = plain(args)
-    return read
+    read: Any = given
+    return cast("Args", read)
 
 
 def model_by_argument(spec: type[ApiModel]) -> dict[str, type[ApiModel]]:

@@ -5,15 +5,21 @@ as a manifest or a core Kubernetes type, is taken as it is.
 """
 
 import functools
+import inspect
+import types
+import typing
 from collections.abc import Iterator, Mapping
 from typing import Any, NotRequired, Required, get_args, get_origin, is_typeddict
 
+import pulumi
 from pydantic.alias_generators import to_camel
 
 from ..api.base import ApiModel
 from ..api.problems import did_you_mean, field_path
 
 Parts = tuple[str | int, ...]
+Found = Iterator[tuple[str, str]]
+"""Path of an argument, and what is wrong there."""
 
 
 @functools.cache
@@ -39,24 +45,31 @@ def wire(value: object, typed: object, model: type[ApiModel] | None = None) -> A
     if is_typeddict(typed) and isinstance(value, Mapping):
         fields = model.model_fields if model else {}
         inside = {key: model_in(field.annotation) for key, field in fields.items()}
-        known = keys_of(typed)
         return {
-            wire_name(key, model): wire(inner, known[key], inside.get(key))
-            for key, inner in value.items()
-            if key in known
+            wire_name(key, model): wire(inner, type_, inside.get(key)) for key, inner, type_ in _known(value, typed)
         }
-    if get_origin(typed) is list and isinstance(value, list | tuple):
-        return [wire(item, get_args(typed)[0], model) for item in value]
-    return value
+    return _each(value, typed, lambda inner, type_: wire(inner, type_, model))
 
 
 def known_keys(value: object, typed: object) -> Any:  # noqa: ANN401  JSON
     """Return an argument without the keys that its type does not have."""
     if is_typeddict(typed) and isinstance(value, Mapping):
-        known = keys_of(typed)
-        return {key: known_keys(inner, known[key]) for key, inner in value.items() if key in known}
+        return {key: known_keys(inner, type_) for key, inner, type_ in _known(value, typed)}
+    return _each(value, typed, known_keys)
+
+
+def _known(value: Mapping[str, object], typed: object) -> Iterator[tuple[str, object, object]]:
+    """Yield the keys that a type has, each with its value and the value's type."""
+    known = keys_of(typed)
+    return ((key, inner, known[key]) for key, inner in value.items() if key in known)
+
+
+def _each(value: object, typed: object, made: typing.Callable[[object, object], object]) -> object:
+    """Return a list or map with something made of each of its values; everything else as it is."""
     if get_origin(typed) is list and isinstance(value, list | tuple):
-        return [known_keys(item, get_args(typed)[0]) for item in value]
+        return [made(item, get_args(typed)[0]) for item in value]
+    if get_origin(typed) is dict and isinstance(value, Mapping):
+        return {key: made(inner, get_args(typed)[1]) for key, inner in value.items()}
     return value
 
 
@@ -73,16 +86,36 @@ def model_in(annotation: object) -> type[ApiModel] | None:
     return next((found for found in map(model_in, get_args(annotation)) if found), None)
 
 
-def unknown_keys(value: object, typed: object, path: Parts = ()) -> Iterator[tuple[str, str]]:
+def unknown_keys(value: object, typed: object, path: Parts = ()) -> Found:
     """Yield the path of every key that an argument's type does not have, and what may have been meant."""
     if is_typeddict(typed) and isinstance(value, Mapping):
         known = keys_of(typed)
-        for key, inner in value.items():
-            if key in known:
-                yield from unknown_keys(inner, known[key], (*path, key))
-            else:
-                hint = did_you_mean(str(key), known) or f"; known arguments: {', '.join(known)}"
-                yield field_path((*path, str(key))), f"unknown argument{hint}"
-    elif get_origin(typed) is list and isinstance(value, list | tuple):
-        for position, item in enumerate(value):
-            yield from unknown_keys(item, get_args(typed)[0], (*path, position))
+        for key in (key for key in value if key not in known):
+            hint = did_you_mean(str(key), known) or f"; known arguments: {', '.join(known)}"
+            yield field_path((*path, str(key))), f"unknown argument{hint}"
+    for key, inner, type_ in _below(value, typed):
+        yield from unknown_keys(inner, type_, (*path, key))
+
+
+def outputs(value: object, typed: object, path: Parts = ()) -> Found:
+    """Yield the path of every output in an argument that decides what is created, and must be known before.
+
+    Arguments that may be outputs say so: their type is ``pulumi.Input``.
+    """
+    if get_origin(typed) in (typing.Union, types.UnionType):
+        return
+    if isinstance(value, pulumi.Output) or inspect.isawaitable(value):
+        yield field_path(path), "must be a plain value, found an output of a resource; it decides what is created"
+    for key, inner, type_ in _below(value, typed):
+        yield from outputs(inner, type_, (*path, key))
+
+
+def _below(value: object, typed: object) -> Iterator[tuple[str | int, object, object]]:
+    """Yield what a map or list holds, each with its key and its type; what the type does not know is anything."""
+    if isinstance(value, Mapping):
+        known = keys_of(typed) if is_typeddict(typed) else {}
+        other = get_args(typed)[1] if get_origin(typed) is dict else Any
+        yield from ((str(key), inner, known.get(key, other)) for key, inner in value.items())
+    elif isinstance(value, list | tuple):
+        item = get_args(typed)[0] if get_origin(typed) is list else Any
+        yield from ((position, inner, item) for position, inner in enumerate(value))

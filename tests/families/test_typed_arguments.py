@@ -206,6 +206,10 @@ def test_unknown_keys_are_found_at_every_depth_with_what_may_have_been_meant() -
         ("flavors[1].limit", "unknown argument; did you mean 'limits'?"),
         ("flavors[1].nodeSelector", "unknown argument; did you mean 'node_selector'?"),
     ]
+    by_type: Any = {"a.b": {"name": "a", "param": {}}}
+    assert list(unknown_keys(by_type, dict[str, FlavorArgs], ("types",))) == [
+        ("types[a.b].param", "unknown argument; did you mean 'params'?"),
+    ]
     assert list(unknown_keys({"x": 1}, FlavorArgs)) == [
         ("x", "unknown argument; known arguments: name, limits, node_selector, params")
     ]
@@ -224,5 +228,6 @@ def test_what_is_not_of_the_contract_is_taken_as_it_is() -> None:
         "nodeSelector": {"a_b": "c_d"},
         "params": {"INSTANCE-TYPE": "x"},
     }
+    assert wire({"g5": given}, dict[str, FlavorArgs])["g5"]["nodeSelector"] == {"a_b": "c_d"}
     assert wire("a", FlavorArgs) == "a"
     assert wire({"name": "a"}, list[FlavorArgs]) == {"name": "a"}

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 
 from components.serving.arguments import InvalidArguments
+from components.serving.model_fleet import ModelFleet
 from tests.fleets import open_model, playground
 from tests.recorded import Recorded, deploy
 from tests.serving.manifests import A10G, CHAT, as_file, fleet, program
@@ -77,6 +79,26 @@ class TestRefusals:
     ) -> None:
         found = refused({"manifests": CHAT, **args})
         assert [why for where, why in found if where == path and reason in why], found
+
+    def test_what_decides_what_is_created_is_no_output(self) -> None:
+        def run() -> None:
+            later: Any = pulumi.Output.from_input("x")
+            changed = [CHAT[0], playground("chat", "opt", backendRuntimeConfig={"args": [later]})]
+            cluster = {"vpc_id": later, "name": later}
+            ModelFleet(
+                "fleet",
+                {"manifests": changed, "namespace": later, "pods": {"labels": {"a": later}}, "cluster": cluster},  # type: ignore[typeddict-item]
+            )
+
+        with pytest.raises(InvalidArguments) as caught:
+            deploy(run)
+        assert [(error["property_path"], error["reason"]) for error in caught.value.errors or ()] == [
+            (path, "must be a plain value, found an output of a resource; it decides what is created")
+            for path in (
+                "manifests[1].spec.backendRuntimeConfig.args[0]",
+                *("namespace", "pods.labels.a", "cluster.name"),
+            )
+        ]
 
     def test_charts_may_want_a_later_cluster(self) -> None:
         wanted = {"install": True, "monitoring": True}

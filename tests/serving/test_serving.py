@@ -176,6 +176,14 @@ def test_options_of_the_caller_stay_with_the_component() -> None:
             {"cache_claim": "a", "cache_host_path": "/b"},
             "chat: cache_claim: must be either a claim or a hostPath",
         ),
+        (Playground, {"replica": 2}, "chat: replica: unknown argument; did you mean 'replicas'?"),
+        (Playground, {"metrics": [{"pod": {}}]}, "chat: metrics[0].pod: unknown argument; did you mean 'pods'?"),
+        (
+            Playground,
+            {"args": [pulumi.Output.from_input("a")]},
+            "chat: args[0]: must be a plain value, found an output",
+        ),
+        (Playground, {"tolerations": "all"}, "chat: tolerations: must be a list"),
         (Playground, {"model": "opt"}, "pass OpenModel(...).manifest"),
         (Playground, {"draft_model": {"metadata": {}}}, "draft_model"),
         (Service, {}, "workloadTemplate"),
@@ -190,6 +198,18 @@ def test_bad_arguments_are_named_before_anything_is_registered(
         deploy(program(kind, **args))
     assert expected in str(caught.value)
     assert caught.value.errors
+
+
+def test_an_output_cannot_decide_what_is_created() -> None:
+    def run() -> None:
+        later: Any = pulumi.Output.from_input("a")
+        model = OpenModel("opt", {**MODEL})  # type: ignore[typeddict-item]
+        Playground("chat", {"model": model.manifest, "args": ["--port", later], "replicas": later})
+
+    with pytest.raises(InvalidArguments) as caught:
+        deploy(run)
+    assert [error["property_path"] for error in caught.value.errors or ()] == ["args[1]", "replicas"]
+    assert "chat: replicas: must be a plain value, found an output of a resource" in str(caught.value)
 
 
 def _declare(args: Mapping[str, Any]) -> None:

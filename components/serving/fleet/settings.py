@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic.alias_generators import to_camel
 
 from ...api.load import Manifests
-from ...api.problems import Problem, field_path
+from ...api.problems import Problem, field_path, path_parts
 from ...aws.environment import AwsEnvironment
 from ...aws.words import NodeImage
 from ...families import load, objects
@@ -21,7 +21,7 @@ from ...prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ...prerequisites.needed import Cloud, ClusterFacts
 from ..arguments import plain, refuse
 from ..site import Site
-from ..typed_args import keys_of, known_keys, unknown_keys
+from ..typed_args import keys_of, known_keys, outputs, unknown_keys
 from .args import AuthArgs, FleetPrerequisitesArgs, FrontDoorArgs, HardeningArgs, ModelFleetArgs, TlsArgs
 
 _SOURCES = ("files", "manifests")
@@ -94,11 +94,14 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     Raises:
         InvalidArguments: values are wrong and leave nothing to plan; everything is listed, also of the manifests.
     """
-    found = list(unknown_keys(args, ModelFleetArgs))
-    given = {key: value for key, value in known_keys(args, ModelFleetArgs).items() if value is not None}
+    unready = list(outputs(args, ModelFleetArgs))
+    found = [*unknown_keys(args, ModelFleetArgs), *unready]
+    left_out = {path_parts(path)[0] for path, _ in unready}
+    known = known_keys(args, ModelFleetArgs)
+    given = {key: value for key, value in known.items() if value is not None and key not in left_out}
     leaves = _take_leaves(given)
     found += _wrong_leaves(leaves)
-    if not any(key in given for key in _SOURCES):
+    if not any(key in args for key in _SOURCES):
         found.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
     settings = _settings(name, given, found)
     problems = tuple(Problem(name, 0, "", "", path, reason) for path, reason in found)
