@@ -91,7 +91,7 @@ def device_charts(group: NodeGroupDemand) -> Iterator[tuple[str, str]]:
 
 
 def check_volumes(fleet: Fleet, aws: AwsEnvironment, others: tuple[str, ...], file: str) -> Iterator[Problem]:
-    """Report claims that nobody meets in a cluster made here: they and their pods would stay Pending.
+    """Report claims that a cluster created here cannot provision: they and their pods would stay Pending.
 
     Args:
         fleet: What is rendered.

@@ -15,7 +15,7 @@ CAPACITY_TYPE_LABEL = "eks.amazonaws.com/capacityType"
 KARPENTER_CAPACITY_LABEL = "karpenter.sh/capacity-type"
 CAPACITY_LABELS = (KARPENTER_CAPACITY_LABEL, CAPACITY_TYPE_LABEL)
 RESERVED_CAPACITY = "reserved"
-"""Karpenter's one word for every kind of capacity that is paid for already."""
+"""Karpenter's word for every kind of reserved capacity."""
 LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
 """What makes load balancers for Services, in the names of the charts."""
 CERTIFICATE_FORM = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"

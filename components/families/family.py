@@ -17,7 +17,7 @@ from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
 
 Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
-"""Returns what a resource becomes, None where natively nothing stands for it.
+"""Returns what a resource becomes; None if it becomes nothing by itself.
 
 Raises Unrenderable after an error that leaves nothing to render; it is in the findings.
 """
@@ -29,9 +29,9 @@ class Member:
 
     Attributes:
         render: What a resource of the kind becomes.
-        serves: Whether it makes a workload of its own name, which no other kind of the namespace may have then.
-        referred: Whether others refer to it: such kinds come first.
-        component: Class in the family's folder ``components``, for whoever makes one by itself; empty without.
+        serves: Whether it creates a workload with its own name, which no other resource in the namespace may have.
+        referred: Whether other resources refer to it: such kinds are rendered first.
+        component: Class in the family's folder ``components`` for creating a single one; empty without.
     """
 
     kind: Kind
@@ -42,9 +42,9 @@ class Member:
 
 
 ReadFlavor = Callable[[Json, Argument, Mapping[str, tuple[str, ...]]], tuple[PodDemand | None, list[Problem]]]
-"""Returns what a flavor in wire form asks of nodes, and what is wrong with it.
+"""Returns what a flavor in wire form needs from nodes, and what is wrong with it.
 
-The last of the arguments are, by instance type, further types that the environment takes instead.
+The last argument is, by instance type, further types that the environment allows instead.
 """
 
 
@@ -58,9 +58,9 @@ class Family:
 
     Attributes:
         package: The family's folder, as a package.
-        operator: What the realization ``operator`` needs, a name of :mod:`..prerequisites.charts`; empty without.
+        operator: Name of the chart for the realization ``operator`` (:mod:`..prerequisites.charts`); empty without.
         check: Yields what is wrong with the family's resources together.
-        flavor: Reads a flavor that no model claims, where flavors are the family's own word for kinds of nodes.
+        flavor: Reads a flavor that no model claims, if the family has flavors.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Autoscalers: what moves the replicas of a workload, be it of the same resource or of another one's."""
+"""Autoscalers: what scales a workload, of the same resource or of another one."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -39,14 +39,14 @@ def _malformed(metrics: Iterable[Object]) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
-    """A HorizontalPodAutoscaler, or what takes its place.
+    """A HorizontalPodAutoscaler, or what replaces it.
 
     Attributes:
-        hpa: The HorizontalPodAutoscaler that says what to scale on.
+        hpa: The HorizontalPodAutoscaler with the metrics to scale on.
         blame: Returns the field of the manifest behind a field of the autoscaler's spec, such as
             ``metrics[0].pods.target.averageValue``.
-        instead: What is made in its place, such as a ScaledObject.
-        operated: Whether an operator makes it.
+        instead: What is created in its place, such as a ScaledObject.
+        operated: Whether an operator creates it.
     """
 
     hpa: Object
@@ -56,7 +56,7 @@ class Autoscaler:
 
     @property
     def body(self) -> Object:
-        """The object that is made."""
+        """The object that is created."""
         return self.hpa if self.instead is None else self.instead
 
     @property
@@ -76,13 +76,13 @@ class Autoscaler:
 
     @property
     def aim(self) -> Key:
-        """Kind, namespace and name of the workload that it moves."""
+        """Kind, namespace and name of the workload that it scales."""
         aim = self.hpa["spec"]["scaleTargetRef"]
         return aim["kind"], self.hpa["metadata"]["namespace"], aim["name"]
 
     @property
     def malformed(self) -> tuple[tuple[str, str], ...]:
-        """The metrics that the API server refuses for their shape: field and reason."""
+        """The metrics that the API server rejects for their shape: field and reason."""
         return tuple(_malformed(self.hpa["spec"].get("metrics") or ()))
 
     @property

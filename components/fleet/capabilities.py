@@ -1,4 +1,4 @@
-"""What a cluster must offer for a resource to work, in words that :mod:`..prerequisites` has charts for."""
+"""What a cluster must provide for a resource to work; :mod:`..prerequisites` has a chart for each."""
 
 LEADER_WORKER_SET = "leaderworkerset"
 RESOURCE_METRICS = "metrics-server"

@@ -1,4 +1,4 @@
-"""What resources of a fleet do to each other: share objects, clash over names, move one another's replicas."""
+"""How resources of a fleet interact: shared objects, clashing names, autoscalers for one another's workloads."""
 
 import copy
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from .workloads import Workload
 
 
 def shared_items(rendered: Iterable[Rendered]) -> tuple[Rendered, ...]:
-    """Make each object that several resources share once, whoever asks for it first."""
+    """Create each object that several resources share once, for the first that needs it."""
     shared: dict[tuple[str, str, str], tuple[Object, Rendered]] = {}
     for item in rendered:
         for body in item.shared:
@@ -27,7 +27,7 @@ def shared_items(rendered: Iterable[Rendered]) -> tuple[Rendered, ...]:
 
 
 def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
-    """Report objects that two resources would both make, and return what is left."""
+    """Report objects that two resources would both create, and return the rest."""
     makers: dict[Key, Rendered] = {}
     problems, unique = [], []
     for item in rendered:
@@ -43,7 +43,7 @@ def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rend
 
 
 def _keys_of(item: Rendered) -> Iterable[Key]:
-    """Return what is made for a resource, be it here or by a controller."""
+    """Return what is created for a resource, here or by a controller."""
     keys = [(body["kind"], item.namespace, str(body["metadata"]["name"])) for body in item.objects]
     yield from keys
     # The LeaderWorkerSet controller makes a headless Service of the set's name.
@@ -54,9 +54,9 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
 
 
 def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
-    """Let autoscalers that a resource adds to another one's workload own its replicas.
+    """Let an autoscaler that one resource adds to another's workload own the replicas of that workload.
 
-    What aims at nothing, or at what another autoscaler moves already, is reported.
+    An autoscaler whose target does not exist, or already has one, is reported.
     """
     items = list(rendered)
     owners = {_identity(workload): item for item in items for workload in item.workloads}
@@ -105,7 +105,7 @@ def _moved(item: Rendered, added: dict[Key, Autoscaler]) -> Rendered:
 
 
 def _owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
-    """Return a workload whose replicas an autoscaler owns: it then carries none itself."""
+    """Return a workload without replicas of its own, if an autoscaler owns them."""
     if scaler is None:
         return workload
     body = copy.deepcopy(workload.body)

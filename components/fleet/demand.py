@@ -1,4 +1,4 @@
-"""What pods ask of nodes."""
+"""What pods need from nodes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ UNLIMITED = 99999
 
 @dataclass(frozen=True, slots=True)
 class NodeField:
-    """The field of a manifest that chooses nodes, and its words for them.
+    """The field of a manifest that chooses nodes, and how messages about it are worded.
 
     Attributes:
-        type_name: What names the instance type there.
-        instead: What else one could do where a node has too few accelerators; holds ``{key}`` and ``{count}``.
+        type_name: What that field calls the instance type.
+        instead: Another way out if a node has too few accelerators; contains ``{key}`` and ``{count}``.
     """
 
     origin: Reporter
@@ -33,8 +33,8 @@ class NodeChoice:
 
     Attributes:
         name: What the manifest calls it.
-        alternatives: Further instance types that the environment takes instead.
-        chosen_by: Where the manifest says so; None where a program asks.
+        alternatives: Further instance types that the environment allows instead.
+        chosen_by: The field that chooses it; None if a program does.
     """
 
     name: str
@@ -51,7 +51,7 @@ class NodeChoice:
 
     @property
     def capacity(self) -> str:
-        """How the node is bought, where its labels say so, such as ``spot`` or ``capacity-block``; else empty."""
+        """Purchase option that the labels name, such as ``spot`` or ``capacity-block``; otherwise empty."""
         return capacity_in(self.node_selector)
 
     @property
@@ -62,12 +62,12 @@ class NodeChoice:
 
 @dataclass(frozen=True, slots=True)
 class PodDemand:
-    """Equal pods: how many, what one of them asks for, and where it may run, in order of preference.
+    """Equal pods: how many, what each requests, and where it may run, in order of preference.
 
     Attributes:
         requests: Requests of one pod, per resource, in base units.
-        max_pods: Pods when an autoscaler has added all it may; None without autoscaler.
-        surge_pods: Pods that an update starts before it ends others.
+        max_pods: Pods with the autoscaler at its maximum; None without autoscaler.
+        surge_pods: Extra pods during an update (surge).
         per_replica: Pods of this kind in one replica.
     """
 

@@ -1,4 +1,4 @@
-"""Endpoints: where a model answers inside the cluster, and what stands behind that."""
+"""Endpoints: where a model answers inside the cluster, and what is behind that."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from .origins import Origin
 
 @dataclass(frozen=True, slots=True)
 class WeightsOwner:
-    """Which resource says what the weights of a model are: two of one name may be two models."""
+    """The resource that defines the weights of a model: two resources with one name may be two models."""
 
     kind: str
     namespace: str
@@ -20,8 +20,8 @@ class Backend:
     """A Service that answers for a model.
 
     Attributes:
-        workload: Name of the workload whose pods it leads to, in its namespace.
-        share: Its part of the requests, relative to the other backends of the model: its replicas at rest.
+        workload: Name of the workload that it routes to, in its namespace.
+        share: Its share of the requests relative to the other backends of the model: its replicas at rest.
     """
 
     service: str
@@ -38,9 +38,9 @@ class Endpoint:
     Attributes:
         name: Name of the resource, or of this one of its endpoints; unique in the namespace.
         model: What clients ask for.
-        api: What clients speak, such as ``openai``.
+        api: The API that clients use, such as ``openai``.
         backends: What answers; the first one's Service is in ``url``.
-        body: That Service, where it is made here and not by an operator.
+        body: That Service, if it is created here and not by an operator.
     """
 
     name: str

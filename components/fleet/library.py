@@ -19,7 +19,7 @@ class Library:
         Args:
             resources: What was read.
             default_namespace: Namespace of namespaced resources that name none.
-            unread: Problems of reading: to call what could not be read missing would mislead.
+            unread: Problems of reading: what could not be read must not be called missing.
         """
         self._unread = frozenset((problem.kind, problem.name) for problem in errors(unread))
         self._by_kind: dict[type[Resource], dict[str, dict[str, Resource]]] = {}
@@ -38,5 +38,5 @@ class Library:
         return sorted(namespace for namespace, there in self._by_kind.get(kind, {}).items() if name in there)
 
     def is_unread(self, kind: str, name: str) -> bool:
-        """Tell whether a resource is there and could not be read, which is reported where it is."""
+        """Tell whether a resource exists but could not be read; that is reported at the resource itself."""
         return (kind, name) in self._unread

@@ -1,4 +1,4 @@
-"""Kubernetes objects as plain data, and the questions that every room asks of one."""
+"""Kubernetes objects as plain data, and what every room needs to know about one."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -25,18 +25,18 @@ def new_object(api_version: str, kind: str, name: str, namespace: str, spec: Obj
 
 
 def key_of(body: Mapping[str, Any]) -> Key:
-    """Return what tells an object from others."""
+    """Return what identifies an object."""
     metadata = body["metadata"]
     return body["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def is_core_service(body: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a core Service; other groups have a kind of that name too."""
+    """Tell whether an object is a core Service; other API groups have a kind with that name too."""
     return (body["apiVersion"], body["kind"]) == ("v1", "Service")
 
 
 def is_balanced(body: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a core Service that asks for a load balancer."""
+    """Tell whether an object is a core Service of type LoadBalancer."""
     return is_core_service(body) and body["spec"].get("type") == "LoadBalancer"
 
 

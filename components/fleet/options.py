@@ -10,7 +10,7 @@ from .words import Edition, Realization, WorkloadChoice
 
 @dataclass(frozen=True, slots=True)
 class PodOverrides:
-    """What a Playground cannot say about its pods (llmaz spec 6.11)."""
+    """Pod settings that a Playground has no fields for (llmaz spec 6.11)."""
 
     tolerations: tuple[Object, ...] = ()
     service_account_name: str | None = None
@@ -44,13 +44,13 @@ class Options:
     """Settings of a rendering.
 
     Attributes:
-        workload: ``auto`` makes a Deployment where a replica is one pod and a LeaderWorkerSet where it spans
-            several; ``lws`` forces LeaderWorkerSet; ``deployment`` refuses what spans several.
-        namespace: Namespace of resources that name none.
+        workload: ``auto`` creates a Deployment if a replica is one pod and a LeaderWorkerSet if it spans
+            several; ``lws`` forces LeaderWorkerSet; ``deployment`` rejects replicas of several pods.
+        namespace: Namespace of resources that do not set one.
         runtimes: Edition of the shipped BackendRuntimes, ``upstream`` or ``current``.
-        loader_image: Image that loads weights, in the place of the family's own.
+        loader_image: Image that loads weights, instead of the family's own.
         alternatives: By instance type, further types whose nodes pods may use instead.
-        monitoring: Let every engine export its metrics, not only where an autoscaler reads them.
+        monitoring: Whether every engine exports its metrics, not only those that an autoscaler reads.
     """
 
     realization: Realization = Realization.NATIVE

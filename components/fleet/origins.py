@@ -8,7 +8,7 @@ from ..api.problems import Problem, Severity
 
 
 class Reporter(Protocol):
-    """What can say of itself that something is wrong with it: a field of a manifest, an argument of a program."""
+    """What a problem can be reported at: a field of a manifest, an argument of a program."""
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return what is wrong with it."""
@@ -16,7 +16,7 @@ class Reporter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a component that asked for something."""
+    """An argument of a component that something comes from."""
 
     component: str
     path: str
@@ -33,11 +33,11 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The field of a manifest that asked for something.
+    """The field of a manifest that something comes from.
 
     Attributes:
         path: The field; empty for the resource as a whole.
-        lead: Words that every reason begins with, where the field is not the one that says so itself.
+        lead: Prefix of every reason, if the field itself is not the one at fault.
     """
 
     source: Loaded

@@ -1,4 +1,4 @@
-"""Where pods may run and what nodes must look like.
+"""Where pods may run, and what nodes must look like.
 
 One family of functions, so that labels, taints, tolerations and affinity cannot disagree (llmaz spec 2.7).
 """
@@ -69,7 +69,7 @@ def _accepted(choice: NodeChoice) -> dict[str, list[str]]:
 
 
 def taints(instance_type: str | None) -> tuple[dict[str, str], ...]:
-    """Return the taints of a node: accelerators are kept for those who ask for them."""
+    """Return the taints of a node: accelerators are reserved for pods that request them."""
     known = instance(instance_type) if instance_type else None
     resource = known.accelerator_resource if known else None
     return ({"key": resource, "value": TAINT_VALUE, "effect": "NoSchedule"},) if resource else ()

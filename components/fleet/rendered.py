@@ -14,14 +14,14 @@ from .workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """One resource made real.
+    """What one resource becomes.
 
     Attributes:
-        kind: Kind of the resource; of what several share, its own.
+        kind: Kind of the resource; for a shared object, its own kind.
         others: Objects that are neither workload nor Service of an endpoint nor autoscaler.
-        shared: Objects that other resources may need as well; a fleet makes each of them once, as an item of its own.
-        requires: What the cluster must offer beside the metrics of its autoscalers, such as ``leaderworkerset``.
-        model: Name of the resource that says what is served; empty where nothing is.
+        shared: Objects that other resources may need as well; a fleet creates each once, as an item of its own.
+        requires: What the cluster must provide besides the metrics of its autoscalers, such as ``leaderworkerset``.
+        model: Name of the resource that defines what is served; empty if nothing is.
     """
 
     source: Loaded
@@ -43,7 +43,7 @@ class Rendered:
 
     @property
     def objects(self) -> tuple[Object, ...]:
-        """What is made for it, in the order in which it can be applied."""
+        """What is created for it, in the order in which it can be applied."""
         return (
             *(workload.body for workload in self.workloads if not workload.operated),
             *(endpoint.body for endpoint in self.endpoints if endpoint.body is not None),
@@ -53,37 +53,37 @@ class Rendered:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the cluster must offer for it to work."""
+        """What the cluster must provide for it to work."""
         return self.requires.union(*(scaler.apis for scaler in self.autoscalers))
 
     @property
     def pods(self) -> tuple[PodDemand, ...]:
-        """What its pods ask of nodes."""
+        """Node demand of its pods."""
         return tuple(demand for workload in self.workloads for demand in workload.pods)
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Every resource made real, what several of them share first, and everything that is wrong with them."""
+    """Every resource after rendering, shared objects first, and everything that is wrong with them."""
 
     rendered: tuple[Rendered, ...]
     problems: tuple[Problem, ...]
 
     @property
     def workloads(self) -> Iterator[tuple[Rendered, Workload]]:
-        """Every workload, with the resource that makes it."""
+        """Every workload, with its resource."""
         return ((item, workload) for item in self.rendered for workload in item.workloads)
 
     @property
     def endpoints(self) -> Iterator[tuple[Rendered, Endpoint]]:
-        """Every endpoint, with the resource that has it."""
+        """Every endpoint, with its resource."""
         return ((item, endpoint) for item in self.rendered for endpoint in item.endpoints)
 
     @property
     def autoscalers(self) -> Iterator[tuple[Rendered, Autoscaler]]:
-        """Every autoscaler, with the resource that asks for it."""
+        """Every autoscaler, with its resource."""
         return ((item, scaler) for item in self.rendered for scaler in item.autoscalers)
 
     def workload(self, key: Key) -> Workload | None:
-        """Return the workload of a kind, namespace and name; None where none of the fleet is meant."""
+        """Return the workload with a kind, namespace and name; None if the fleet has none."""
         return next((w for _, w in self.workloads if (w.kind, w.namespace, w.name) == key), None)

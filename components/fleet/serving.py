@@ -13,7 +13,7 @@ from .workloads import Server
 
 
 def as_written(source: Loaded, options: Options) -> Object:
-    """Return a resource as itself: for an operator, or because it is a Kubernetes object already."""
+    """Return a resource as it is: for an operator, or because it already is a Kubernetes object."""
     written = source.resource.wire()
     if source.kind.namespaced:
         namespace = source.resource.metadata.namespace or options.namespace
@@ -23,7 +23,7 @@ def as_written(source: Loaded, options: Options) -> Object:
 
 
 def render_declared(source: Loaded, options: Options, operator: str) -> Rendered | None:
-    """Return what a resource becomes that others refer to: an object for the operator, natively nothing."""
+    """Return what a resource that others refer to becomes: an object for the operator, natively nothing."""
     if options.realization.is_native:
         return None
     written = as_written(source, options)
@@ -52,9 +52,9 @@ def require_containers(group: Object, path: str, findings: Findings) -> None:
 
 
 def server_of(containers: list[Object], source: Loaded, path: str, preferred: str = "") -> Server:
-    """Return the serving container of pods that are written by hand.
+    """Return the serving container of hand-written pods.
 
-    It is the one of a preferred name, else one with a known engine, else the first.
+    It is the one with a preferred name, otherwise one with a known engine, otherwise the first.
 
     Args:
         containers: The containers of the pods that take requests.

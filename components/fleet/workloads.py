@@ -18,10 +18,10 @@ class Server:
     """The container that serves the model, and the engine in it.
 
     Attributes:
-        position: Where it stands among the containers of the pods that take requests.
+        position: Its position among the containers of the pods that take requests.
         line: What it is started with; knows the engine and its version.
-        args: The field that has its arguments, for messages.
-        ports: The field that declares its ports, likewise.
+        args: The field with its arguments, for messages.
+        ports: The field that declares its ports, for messages.
     """
 
     position: int
@@ -37,13 +37,13 @@ class Workload:
     Attributes:
         body: The Deployment or LeaderWorkerSet.
         server: The container that serves, in the pods that take requests.
-        port: Port of the container that clients are led to.
+        port: Port of the container that receives requests.
         replicas: Replicas at rest: those of the spec, or the lower bound of the autoscaler.
-        pods: What its pods ask of nodes.
+        pods: Node demand of its pods.
         model: What it serves, as series and panels name it.
         origin: The resource.
-        role: What it does where a resource has several workloads, such as ``prefill``.
-        most: Replicas when an autoscaler has added all it may; None without autoscaler.
+        role: Its role if a resource has several workloads, such as ``prefill``.
+        most: Replicas with the autoscaler at its maximum; None without autoscaler.
         operated: Whether an operator makes it: then ``body`` is what that makes, and is not made here.
     """
 
@@ -105,5 +105,5 @@ class Workload:
 
     @property
     def group(self) -> dict[str, str] | None:
-        """Labels of all pods that belong together; None where each stands for itself."""
+        """Labels of all pods that belong together; None if each pod is on its own."""
         return None if self.kind == DEPLOYMENT else {f"{LWS_LABEL}/name": self.name}

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 ADDRESS = "{address}"
-"""Stands in a URL for what only the created object knows."""
+"""Placeholder in a URL for what only the created object knows."""
 _SUFFIX = "-in"
 """As long as that of the ``-lb`` Service, which fits every name that a workload may have."""
 

@@ -15,7 +15,7 @@ _CLIENT_HEADER = "x-client-id"
 _BODY_LIMIT = "50Mi"
 """Long prompts and images exceed the 32 KiB that Envoy Gateway buffers by default (Envoy AI Gateway's examples)."""
 _KEEPALIVE = {"idleTime": "60s", "interval": "60s", "probes": 5}
-"""A Network Load Balancer forgets a connection that was silent for 350 seconds; a long answer may be."""
+"""A Network Load Balancer drops connections that are idle for 350 seconds, as they may be during a long answer."""
 TOKEN_COSTS = (("llm_input_token", "InputToken"), ("llm_output_token", "OutputToken"))
 """Name under which the gateway keeps a count of tokens, and what it counts."""
 _LOGGED = {
@@ -35,7 +35,7 @@ _LOGGED = {
 
 
 def gateway_objects(door: Door) -> tuple[Object, ...]:
-    """Return the gateway's objects. Policies come before the first route, so that no model is open for a while."""
+    """Return the gateway's objects. Policies come before the first route, so that no model is ever open."""
     certificate = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
     security = () if door.auth.kind == AuthKind.NONE else (_security_policy(door),)
     return (_gateway_class(door), _proxies(door), *certificate, _client_policy(door), *security, _gateway(door))
@@ -128,7 +128,7 @@ def _client_policy(door: Door) -> Object:
 
 
 def _security_policy(door: Door) -> Object:
-    """Return who may call, for the whole gateway: a route that comes later is not open either."""
+    """Return who may call the whole gateway: routes that are added later are protected too."""
     spec: Object = {"targetRefs": [gateway_reference(door)]}
     if door.auth.kind == AuthKind.API_KEY:
         spec["apiKeyAuth"] = {

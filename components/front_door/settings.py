@@ -29,7 +29,7 @@ class Tls:
     """Where TLS ends, and with which certificate.
 
     Attributes:
-        issuer: Name of cert-manager's issuer. It must not need port 80, which is closed (DNS-01 does not).
+        issuer: Name of the cert-manager issuer, with the DNS-01 challenge: port 80 is closed.
         certificate_arn: A certificate of AWS Certificate Manager for the host.
     """
 
@@ -236,7 +236,7 @@ def _check_gateway(door: Door, report: Report) -> None:
 
 
 def _check_load_balancers(door: Door, report: Report) -> None:
-    """A load balancer passes bytes on: it can neither ask for a key nor choose a model."""
+    """A load balancer forwards TCP: it can neither check a key nor choose a model."""
     if not door.internal:
         report.error(
             "internal",

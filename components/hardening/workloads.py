@@ -114,7 +114,7 @@ def _budget(workload: Workload) -> Object:
     """Let drains take one replica at a time.
 
     Of a group the leader counts: a budget over all pods would count pods where replicas are meant. Pods that are
-    not ready may go at any time, or a model that never gets ready would block a drain for ever.
+    not ready may go at any time, or a model that never becomes ready would block a drain indefinitely.
     """
     spec = {
         "maxUnavailable": 1,

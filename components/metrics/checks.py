@@ -172,7 +172,7 @@ def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
 
 
 def _exporters(use: MetricUse, metric: Metric, targets: Sequence[Scraped]) -> Iterator[Problem]:
-    """An external metric is one value per namespace: of nobody, or of too many."""
+    """An external metric is one value per namespace: possibly of no model, or of several."""
     namespace = use.scaler.target.namespace
     there = [t for t in targets if t.namespace == namespace and metric in t.exporter.metrics]
     facts = use.exporter.facts

@@ -16,12 +16,12 @@ _GIB = Decimal(2**30)
 
 
 def fit(fleet: Fleet) -> tuple[Problem, ...]:
-    """Return which pods of a fleet ask for more than a node has, or for nodes that do not exist."""
+    """Return which pods of a fleet request more than a node has, or nodes that do not exist."""
     return misfits(wishes(fleet))
 
 
 def misfits(wished: Iterable[Wish]) -> tuple[Problem, ...]:
-    """Return what asks for more than a node has, or for nodes that do not exist.
+    """Return what requests more than a node has, or nodes that do not exist.
 
     A pod must fit each of its flavors' instance types, and what the environment takes instead of them: the
     scheduler may choose any of them.
@@ -45,7 +45,7 @@ def _misfits(wish: Wish) -> Iterator[str]:
 
 
 def nearest_types(name: str) -> str:
-    """Return a hint that names the instance types most like an unknown one, or nothing."""
+    """Return a hint with the closest instance types to an unknown one, or nothing."""
     close = difflib.get_close_matches(name, instances(), n=3)
     return f"; did you mean {', '.join(close)}?" if close else ""
 

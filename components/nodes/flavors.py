@@ -9,7 +9,7 @@ from .policy import NodePolicy
 from .wishes import Wish
 
 MOST_NODES_UNCLAIMED = 10
-"""What a group may grow to where nobody says otherwise: there are no models whose pods could be counted."""
+"""Maximum size of a group without a setting: there are no models whose pods could be counted."""
 _DEFAULT = NodePolicy()
 
 

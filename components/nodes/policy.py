@@ -24,11 +24,11 @@ RESERVED = (Capacity.ODCR, Capacity.CAPACITY_BLOCK)
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Capacity that is paid for already: an On-Demand Capacity Reservation or a Capacity Block (aws-gpu spec 4).
+    """Reserved capacity: an On-Demand Capacity Reservation or a Capacity Block (aws-gpu spec 4).
 
     Attributes:
         id: ``cr-...``, or the ARN of a resource group of On-Demand reservations.
-        zone: The one availability zone it is in.
+        zone: Its availability zone.
         count: How many instances it holds.
         starts: When a Capacity Block begins; None for On-Demand reservations.
         ends: When it ends.

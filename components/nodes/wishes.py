@@ -1,4 +1,4 @@
-"""Which field of which manifest asked for a kind of node."""
+"""Which field of which manifest chooses a kind of node."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Wish:
         return self.choice.chosen_by.type_name if self.choice.chosen_by else INSTANCE_TYPE_LABEL
 
     def instead(self, key: str, count: int) -> str:
-        """Say what else one could do where a node has ``count`` of an accelerator at most."""
+        """Name another way out if a node has at most ``count`` of an accelerator."""
         words = self.choice.chosen_by.instead if self.choice.chosen_by else "request at most {count}"
         return words.format(key=key, count=count)
 

@@ -1,4 +1,4 @@
-"""Who reaches the models of an environment, and what their pods may do."""
+"""Access to the models of an environment, and the hardening of their pods."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,13 +17,13 @@ from .environment import Environment
 
 
 def charts_for(door: FrontDoorPlan, environment: Environment) -> list[str]:
-    """Name the charts that a front door needs. Elsewhere than on AWS load balancers are the cluster's own affair."""
+    """Name the charts that a front door needs. Outside of AWS, load balancers are up to the cluster."""
     elsewhere = set[str]() if environment.aws else {LOAD_BALANCER_CONTROLLER}
     return sorted(door.needs - elsewhere)
 
 
 def check_access(door: FrontDoorPlan, environment: Environment) -> Iterator[Problem]:
-    """Report what cannot be had in this environment."""
+    """Report what is not possible in this environment."""
     yield from door.problems
     file = environment.file
     missing = [name for name in charts_for(door, environment) if name not in environment.present]
@@ -45,14 +45,14 @@ def check_access(door: FrontDoorPlan, environment: Environment) -> Iterator[Prob
 
 
 def hardened(fleet: Fleet, environment: Environment) -> Fleet:
-    """Return the fleet with what the environment asks of every pod."""
+    """Return the fleet with what the environment requires of every pod."""
     if environment.hardening == Hardening():
         return fleet
     return replace(fleet, rendered=tuple(harden(item, environment.hardening) for item in fleet.rendered))
 
 
 def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
-    """Warn of pods that stay outside the profile that the environment asks for: one line per reason."""
+    """Warn of pods that do not meet the profile of the environment: one line per reason."""
     if environment.hardening.pod_security != PodSecurity.RESTRICTED:
         return
     found: dict[tuple[str, str], list[str]] = {}
@@ -65,7 +65,7 @@ def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem
 
 
 def policies_of(fleet: Fleet, environment: Environment, *, monitored: bool) -> tuple[Object, ...]:
-    """Return who may connect to the models: behind a gateway nobody but it and what scrapes."""
+    """Return who may connect to the models: behind a gateway, only the gateway and the scraper."""
     if not environment.network_policies:
         return ()
     behind = environment.door.expose == Exposure.GATEWAY
@@ -79,9 +79,9 @@ def policies_of(fleet: Fleet, environment: Environment, *, monitored: bool) -> t
 
 
 def namespace_labels(environment: Environment) -> dict[str, str]:
-    """Return labels of the models' namespaces: whoever makes a pod that does not meet the profile is told.
+    """Return labels of the models' namespaces: creating a pod that does not meet the profile gives a warning.
 
-    Nothing is refused: templates of one's own may need more, and their pods would silently not come.
+    Nothing is rejected: custom templates may need more, and their pods would silently never appear.
     """
     asked = environment.hardening.pod_security
     if asked == PodSecurity.NONE or environment.operated:

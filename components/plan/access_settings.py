@@ -1,4 +1,4 @@
-"""The settings about who reaches the models, and what their pods may do."""
+"""The settings of the front door and of hardening."""
 
 from pydantic import Field
 

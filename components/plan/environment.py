@@ -1,4 +1,4 @@
-"""What is known of where models run, and wanted there. What is not known is not checked."""
+"""What is known about the place where models run, and what is wanted there. What is not known is not checked."""
 
 from dataclasses import dataclass, field
 

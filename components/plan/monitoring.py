@@ -19,7 +19,7 @@ _NAME = "models"
 
 
 def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Problem]:
-    """Report an operator's autoscalers that nobody would feed."""
+    """Report an operator's autoscalers that would get no metrics."""
     if environment.operated and chain.scaled_objects:
         reason = (
             "keda cannot serve metrics to autoscalers that an operator creates; set adapter to prometheus-adapter"
@@ -28,7 +28,7 @@ def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Proble
 
 
 def has_prometheus(needed: Iterable[Prerequisite], environment: Environment) -> bool:
-    """Tell whether PodMonitors mean anything: kinds that nobody knows would be refused."""
+    """Tell whether PodMonitors can be created: the API server rejects unknown kinds."""
     installed = environment.install and any(each.chart.name == "prometheus" for each in needed)
     return installed or "prometheus" in environment.present
 

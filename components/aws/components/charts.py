@@ -167,7 +167,7 @@ _TOLD = {
 
 
 def untold_facts(site: Site, charts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what charts must be told of a cluster and nobody said, as argument and reason."""
+    """Yield what charts need to know about a cluster and is not given, as argument and reason."""
     for chart in charts:
         for fact in _TOLD.get(chart, ()):
             if getattr(site, fact) == "":

@@ -123,7 +123,7 @@ def _of_manifests(
 
 
 def _without_address(name: str, args: Mapping[str, Any], groups: Iterable[NodeGroupPlan]) -> Iterator[Problem]:
-    """Report what nodes with an image of one's own must be told, and nobody says."""
+    """Report what nodes with a custom image need to know and is not given."""
     own = sorted({group.node.name for group in groups if group.ami_id})
     for key in ("endpoint", "certificate_authority") if own else ():
         if args.get(key) is None:

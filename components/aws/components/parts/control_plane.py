@@ -90,7 +90,7 @@ class ControlPlane:
         return key.arn
 
     def _logs(self) -> cloudwatch.LogGroup:
-        """EKS would make the group itself, for ever and without tags."""
+        """EKS would otherwise create the group itself, with unlimited retention and without tags."""
         name = f"/aws/eks/{self._label}/cluster"
         return cloudwatch.LogGroup(
             f"{self._name}-logs",
