@@ -64,12 +64,12 @@ def _known(value: Mapping[str, object], typed: object) -> Iterator[tuple[str, ob
     return ((key, inner, known[key]) for key, inner in value.items() if key in known)
 
 
-def _each(value: object, typed: object, made: typing.Callable[[object, object], object]) -> object:
-    """Return a list or map with something made of each of its values; everything else as it is."""
+def _each(value: object, typed: object, change: typing.Callable[[object, object], object]) -> object:
+    """Return a list or map with each of its values changed; everything else as it is."""
     if get_origin(typed) is list and isinstance(value, list | tuple):
-        return [made(item, get_args(typed)[0]) for item in value]
+        return [change(item, get_args(typed)[0]) for item in value]
     if get_origin(typed) is dict and isinstance(value, Mapping):
-        return {key: made(inner, get_args(typed)[1]) for key, inner in value.items()}
+        return {key: change(inner, get_args(typed)[1]) for key, inner in value.items()}
     return value
 
 

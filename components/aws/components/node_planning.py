@@ -86,7 +86,9 @@ def _read(section: type[_AnySection], args: Mapping[str, Any], found: _Found) ->
     try:
         return section.model_validate(values, by_name=True, by_alias=False)
     except ValidationError as error:
-        found += [(field_path(fault.path), fault.reason) for fault in faults(error, section, by_name=True)]
+        wrong = faults(error, section, by_name=True)
+        # Keys that are unknown have been found by the type of the arguments.
+        found += [(field_path(fault.path), fault.reason) for fault in wrong if not fault.unknown]
     return None
 
 
