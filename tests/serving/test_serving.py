@@ -178,11 +178,6 @@ def test_options_of_the_caller_stay_with_the_component() -> None:
         ),
         (Playground, {"replica": 2}, "chat: replica: unknown argument; did you mean 'replicas'?"),
         (Playground, {"metrics": [{"pod": {}}]}, "chat: metrics[0].pod: unknown argument; did you mean 'pods'?"),
-        (
-            Playground,
-            {"args": [pulumi.Output.from_input("a")]},
-            "chat: args[0]: must be a plain value, found an output",
-        ),
         (Playground, {"tolerations": "all"}, "chat: tolerations: must be a list"),
         (Playground, {"model": "opt"}, "pass OpenModel(...).manifest"),
         (Playground, {"draft_model": {"metadata": {}}}, "draft_model"),
