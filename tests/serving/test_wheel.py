@@ -2,10 +2,10 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-import textwrap
 import zipfile
 from pathlib import Path
 
@@ -142,6 +142,29 @@ print(sys.modules["inference_platform"].__file__)
 """
 
 
+def documented() -> list[str]:
+    """Programs that the documentation shows."""
+    found = []
+    for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        blocks = re.findall(r"^```python\n(.*?)^```", file.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        found += [block for block in blocks if f"from {PACKAGE}" in block]
+    return found
+
+
+@pytest.mark.parametrize("program", documented())
+def test_the_programs_of_the_documentation_run(program: str, installed: Path, tmp_path: Path) -> None:
+    folder = project(tmp_path, program)
+    (folder / "models").mkdir()
+    (folder / "models.yaml").rename(folder / "models" / "models.yaml")
+    (folder / "run.py").write_text(MOCKS)
+    printed = python(installed, folder, "-W", "ignore", "run.py", "__main__.py").splitlines()
+    assert [line for line in printed if line.startswith("inference-platform:index:")]
+
+
+def test_the_documentation_shows_programs() -> None:
+    assert len(documented()) >= 3
+
+
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
@@ -161,7 +184,7 @@ class TestPrograms:
         self, program: str, expected: set[str], installed: Path, tmp_path: Path
     ) -> None:
         folder = project(tmp_path, program)
-        (folder / "run.py").write_text(textwrap.dedent(MOCKS))
+        (folder / "run.py").write_text(MOCKS)
         printed = python(installed, folder, "-W", "ignore", "run.py", "__main__.py").splitlines()
         assert expected <= set(printed)
         assert printed[-1].startswith(str(installed))
