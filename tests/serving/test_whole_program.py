@@ -6,7 +6,7 @@ import pulumi
 import pulumi_aws
 import pytest
 
-from components import Cluster, GpuNodeGroups, Identities, ModelFleet, Network
+from components import Cluster, GpuNodeGroups, Identities, ModelFleet, ModelFleetArgs, Network
 from components.fleet.objects import key_of
 from tests.aws.components.aws_mock import Aws
 from tests.recorded import Echo, Recorded, deploy
@@ -54,24 +54,25 @@ def environment() -> None:
         },
         aws,
     )
-    models = ModelFleet(
-        "models",
-        {
-            "manifests": SMALL,
-            "cluster": {
-                "cloud": "aws",
-                "name": NAME,
-                "region": REGION,
-                "version": "1.35",
-                "vpc_id": network.vpc_id,
-                "node_autoscaler": "cluster-autoscaler",
-            },
-            "prerequisites": {"install": True},
-            "front_door": {"expose": "load-balancer", "internal": True},
-        },
-        pulumi.ResourceOptions(providers=[cluster.provider], depends_on=[nodes, identities]),
-    )
+    options = pulumi.ResourceOptions(providers=[cluster.provider], depends_on=[nodes, identities])
+    models = ModelFleet("models", fleet_args(network), options)
     pulumi.export("endpoints", models.endpoints)
+
+
+def fleet_args(network: Network) -> ModelFleetArgs:
+    return {
+        "manifests": SMALL,
+        "cluster": {
+            "cloud": "aws",
+            "name": NAME,
+            "region": REGION,
+            "version": "1.35",
+            "vpc_id": network.vpc_id,
+            "node_autoscaler": "cluster-autoscaler",
+        },
+        "prerequisites": {"install": True},
+        "front_door": {"expose": "load-balancer", "internal": True},
+    }
 
 
 @pytest.mark.parametrize("preview", [False, True])
