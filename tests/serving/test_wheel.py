@@ -1,5 +1,6 @@
 """The wheel: it holds every module and data file, and short programs run from it outside the checkout."""
 
+import importlib.metadata
 import json
 import os
 import re
@@ -9,13 +10,17 @@ import sys
 import zipfile
 from pathlib import Path
 
+import grpc  # type: ignore[import-untyped]
 import pytest
 import yaml
+from pulumi.runtime.proto.provider_pb2 import GetSchemaRequest
+from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 
 from tests.serving.manifests import SMALL
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "inference_platform"
+GOLDEN = Path(__file__).with_name("data") / "schema.json"
 FLEET = """\
 \"\"\"Deploys the models in models.yaml.\"\"\"
 
@@ -115,7 +120,7 @@ def test_the_plugin_lists_its_components_from_it(installed: Path, tmp_path: Path
         "print(ComponentProvider(components(), NAME, version='0.0.0').schema)\n"
     )
     inferred = json.loads(python(installed, tmp_path, "-W", "ignore", "-c", script))
-    assert inferred == json.loads((Path(__file__).with_name("data") / "schema.json").read_text())
+    assert inferred == json.loads(GOLDEN.read_text())
 
 
 MOCKS = """\
@@ -140,6 +145,22 @@ def program():
 program()
 print(sys.modules["inference_platform"].__file__)
 """
+
+
+def test_the_plugin_serves_its_schema(installed: Path) -> None:
+    """The host runs the package's folder as a program, which prints its port."""
+    command = [sys.executable, "-W", "ignore", str(installed / PACKAGE), "127.0.0.1:9"]
+    with subprocess.Popen(command, env=environment(installed), stdout=subprocess.PIPE, text=True) as plugin:
+        try:
+            assert plugin.stdout
+            address = f"127.0.0.1:{plugin.stdout.readline().strip()}"
+            with grpc.insecure_channel(address, options=[("grpc.max_receive_message_length", 2**26)]) as channel:
+                provider = ResourceProviderStub(channel)
+                served = json.loads(provider.GetSchema(GetSchemaRequest()).schema)
+        finally:
+            plugin.kill()
+    assert served["version"] == importlib.metadata.version("inference-platform")
+    assert served["resources"] == json.loads(GOLDEN.read_text())["resources"]
 
 
 def documented() -> list[str]:
