@@ -268,7 +268,7 @@ def free_ports(count: int) -> list[int]:
         ports.append(port)
         if len(ports) == count:
             return ports
-    raise WorkbenchError(f"there are not {count} free ports between {_PORT_RANGE.start} and {_PORT_RANGE.stop - 1}")
+    raise WorkbenchError(f"fewer than {count} ports are free between {_PORT_RANGE.start} and {_PORT_RANGE.stop - 1}")
 
 
 def _listening(port: int) -> bool:

@@ -36,13 +36,13 @@ def test_a_taken_port_is_not_picked(monkeypatch: pytest.MonkeyPatch) -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         monkeypatch.setattr(module, "_PORT_RANGE", range(port, port + 1))
-        with pytest.raises(WorkbenchError, match=f"no 1 free ports from {port} to {port}"):
+        with pytest.raises(WorkbenchError, match=f"fewer than 1 ports are free between {port} and {port}"):
             free_ports(1)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, programs: Found) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(WorkbenchError, match=r"cannot be kept in .*file/cluster.*--state-dir"):
+    with pytest.raises(WorkbenchError, match=r"cannot be stored in .*file/cluster.*--state-dir"):
         SimulatedCluster(tmp_path / "file").start(lambda _: programs)
 
 
@@ -57,7 +57,7 @@ def test_a_member_that_ends_is_an_error_with_its_log(tmp_path: Path, programs: F
     finally:
         cluster.stop()
     said = str(error.value)
-    assert said.startswith("etcd ended right after its start")
+    assert said.startswith("etcd exited right after its start")
     assert "the disk is full" in said
     assert "workbench cluster start" in said
     assert running_with(f"={cluster.folder}/") == []
