@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pulumi
 
 from ..api.load import Loaded, Manifests
-from ..fleet.objects import BALANCED, HPA, address_in, is_balanced, is_core_service
+from ..fleet.objects import BALANCED, HPA, WORKLOADS, Key, address_in, is_balanced, is_core_service, key_of
 from ..fleet.options import Options
 from ..fleet.rendered import Rendered
 from ..plan.environment import Environment
@@ -16,11 +16,9 @@ from ..plan.plan import plan
 from .arguments import checked_plan, referred
 from .objects import KubernetesObject, kubernetes_object, token
 
-_SCALERS = (HPA, "ScaledObject")
-
 
 class WorkloadComponent(pulumi.ComponentResource):
-    """Outputs and children that Playground and Service share."""
+    """Outputs and children that all components share which serve a model."""
 
     endpoint: pulumi.Output[str]
     """URL under which the model answers: at its load balancer where it has one, else inside the cluster."""
@@ -71,20 +69,21 @@ class WorkloadComponent(pulumi.ComponentResource):
         )
 
     def _make(self, name: str, rendered: Rendered, before: list[KubernetesObject]) -> None:
-        """Register the objects: the workload first, what scales it after it; load balancers tell their address."""
-        bodies = {id(each.body): each for each in rendered.endpoints}
-        workload = None
+        """Register the objects: workloads first, what scales one after it; load balancers tell their address."""
+        reached = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
+        aims = {id(scaler.body): scaler.aim for scaler in rendered.autoscalers}
+        created: dict[Key, KubernetesObject] = {}
         for value in rendered.objects:
-            order = [workload] if workload and value["kind"] in _SCALERS else [] if workload else before
-            child = kubernetes_object(
-                value,
-                _logical(name, rendered.name, value),
-                pulumi.ResourceOptions(parent=self, depends_on=order or None),
-            )
-            workload = workload or child
-            if is_balanced(value):
-                reached = bodies[id(value)]
-                self.endpoints[reached.name] = child.status.apply(functools.partial(_at_load_balancer, reached.url))
+            scaled = [created[aim] for aim in (aims.get(id(value)),) if aim in created]
+            # Pods mount what is shared; where an operator makes them, its resource is the first object.
+            needs = before if not created or value["kind"] in WORKLOADS else scaled
+            options = pulumi.ResourceOptions(parent=self, depends_on=needs or None)
+            child = kubernetes_object(value, _logical(name, rendered.name, value), options)
+            created[key_of(value)] = child
+            endpoint = reached.get(id(value))
+            if endpoint and is_balanced(value):
+                at_load_balancer = functools.partial(_at_load_balancer, endpoint.url)
+                self.endpoints[endpoint.name] = child.status.apply(at_load_balancer)
 
 
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
@@ -96,7 +95,8 @@ def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
 
 def added_name(value: Mapping[str, Any], resource: str) -> str:
     """Return what an object's name has beside that of the resource that it belongs to."""
-    return str(value["metadata"]["name"]).removeprefix(resource)
+    name = str(value["metadata"]["name"])
+    return name.removeprefix(resource) if name.startswith(resource) else f"/{name}"
 
 
 def _logical(name: str, resource: str, value: dict[str, Any]) -> str:

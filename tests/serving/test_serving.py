@@ -2,15 +2,23 @@
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes
 import pytest
 
+from components.families import parse
 from components.families.llmaz.components import BackendRuntime, OpenModel, Playground, Service
+from components.fleet.autoscalers import Autoscaler
+from components.fleet.objects import HPA, new_object
+from components.fleet.options import Options
+from components.plan.rendering import render_fleet
 from components.serving.arguments import InvalidArguments
 from tests.recorded import Recorded, deploy
+from tests.toy.components import Pair
+from tests.toy.family import registered
 
 PROVIDER = "pulumi:providers:kubernetes::cluster"
 FLAVORS = [{"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}]
@@ -205,6 +213,40 @@ def test_an_output_cannot_decide_what_is_created() -> None:
         deploy(run)
     assert [error["property_path"] for error in caught.value.errors or ()] == ["args[1]", "replicas"]
     assert "chat: replicas: must be a plain value, found an output of a resource" in str(caught.value)
+
+
+def test_every_workload_comes_after_what_is_shared_and_every_autoscaler_after_its_own() -> None:
+    """A resource of several workloads, as the toy's: each pod may mount the claim."""
+    with registered():
+        (item,) = render_fleet(parse(PAIR).resources, Options()).rendered
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "cache", "namespace": "default"},
+    }
+    bodies = [workload.body for workload in item.workloads]
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": bodies[1]["metadata"]["name"]}
+    hpa = new_object("autoscaling/v2", HPA, "duo-second", "default", {"scaleTargetRef": target, "maxReplicas": 2})
+    scaler = Autoscaler(hpa, lambda _: item.workloads[1].origin)
+    budget = new_object("policy/v1", "PodDisruptionBudget", "elsewhere", "default", {})
+    whole = replace(item, shared=(claim,), autoscalers=(scaler,), others=(budget,))
+    recorded = deploy(lambda: Pair.__new__(Pair).register("duo", whole, None, shared=True))
+    key = "kubernetes:core/v1:PersistentVolumeClaim::duo-persistentvolumeclaim"
+    assert {e.name: e.dependencies for e in recorded.graph if e.type.startswith("kubernetes:")} == {
+        "duo-persistentvolumeclaim": (),
+        "duo-first": (key,),
+        "duo-second": (key,),
+        "duo-second-hpa": ("kubernetes:apps/v1:Deployment::duo-second",),
+        "duo/elsewhere": (),
+    }
+
+
+PAIR = """\
+apiVersion: toy.example/v1
+kind: Pair
+metadata: {name: duo}
+spec: {weights: org/model, machine: g5.2xlarge}
+"""
 
 
 def _declare(args: Mapping[str, Any]) -> None:
