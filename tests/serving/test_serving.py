@@ -219,25 +219,23 @@ def test_every_workload_comes_after_what_is_shared_and_every_autoscaler_after_it
     """A resource of several workloads, as the toy's: each pod may mount the claim."""
     with registered():
         (item,) = render_fleet(parse(PAIR).resources, Options()).rendered
-    claim = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "cache", "namespace": "default"},
-    }
-    bodies = [workload.body for workload in item.workloads]
-    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": bodies[1]["metadata"]["name"]}
+    claim = new_object("v1", "PersistentVolumeClaim", "cache", "default", {})
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "duo-second"}
     hpa = new_object("autoscaling/v2", HPA, "duo-second", "default", {"scaleTargetRef": target, "maxReplicas": 2})
     scaler = Autoscaler(hpa, lambda _: item.workloads[1].origin)
     budget = new_object("policy/v1", "PodDisruptionBudget", "elsewhere", "default", {})
     whole = replace(item, shared=(claim,), autoscalers=(scaler,), others=(budget,))
     recorded = deploy(lambda: Pair.__new__(Pair).register("duo", whole, None, shared=True))
-    key = "kubernetes:core/v1:PersistentVolumeClaim::duo-persistentvolumeclaim"
-    assert {e.name: e.dependencies for e in recorded.graph if e.type.startswith("kubernetes:")} == {
-        "duo-persistentvolumeclaim": (),
-        "duo-first": (key,),
-        "duo-second": (key,),
-        "duo-second-hpa": ("kubernetes:apps/v1:Deployment::duo-second",),
-        "duo/elsewhere": (),
+    shared = "kubernetes:core/v1:PersistentVolumeClaim::duo-persistentvolumeclaim"
+    first, second = (f"kubernetes:apps/v1:Deployment::duo-{stage}" for stage in ("first", "second"))
+    assert {e.key: e.dependencies for e in recorded.graph if e.type.startswith("kubernetes:")} == {
+        shared: (),
+        first: (shared,),
+        second: (shared,),
+        "kubernetes:core/v1:Service::duo-first": (),
+        "kubernetes:core/v1:Service::duo-second": (),
+        "kubernetes:autoscaling/v2:HorizontalPodAutoscaler::duo-second-hpa": (second,),
+        "kubernetes:policy/v1:PodDisruptionBudget::duo/elsewhere": (),
     }
 
 
