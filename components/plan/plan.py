@@ -14,6 +14,7 @@ from ..hardening.workloads import priority_classes
 from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..nodes.fit import fit
 from ..nodes.groups import NodeGroupDemand, node_groups
+from ..nodes.policy import NodePolicy
 from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
 from .access import charts_for, check_access, check_exemptions, hardened, policies_of
 from .environment import Environment
@@ -76,7 +77,9 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     ]
     cloud_groups, found = _cloud(fleet, environment)
     problems += found
-    groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet)
+    # Nodes that are made for the models carry what every pod of the environment selects.
+    policy = NodePolicy(labels=environment.options.overrides.node_selector)
+    groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
     needed: tuple[Prerequisite, ...] = ()
     if environment.cluster:
         needed = prerequisites(fleet, groups, environment.cluster, _further(fleet, chain, door, environment))

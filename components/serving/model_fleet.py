@@ -13,7 +13,7 @@ ModelFleet
 └── FrontDoor                                   <name>-front-door
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import pulumi
@@ -208,7 +208,8 @@ class ModelFleet(pulumi.ComponentResource):
         before += [self._definitions[key] for key in used if key in self._definitions]
         before += self._accounts.get(item.namespace, [])
         before += [guard for guard in (self._classes, self._policies) if guard]
-        before += [node for key in (None, *_node_kinds(item)) for node in self._nodes.get(key, ())]
+        kinds = (None, *_node_kinds(item, self._settings.pods.node_selector))
+        before += [node for kind in kinds for node in self._nodes.get(kind, ())]
         wanted = [each.chart.name for each in self._planned.prerequisites if item.title in each.reasons]
         before += [self._charts[key] for key in wanted if key in self._charts]
         return before + [self._shared[key] for key in map(key_of, item.shared)]
@@ -223,6 +224,7 @@ def key_of_item(item: Rendered) -> Key:
     return item.kind, item.namespace, item.name
 
 
-def _node_kinds(item: Rendered) -> list[_NodeKind]:
-    kinds = (frozenset(choice.labels.items()) for pods in item.pods for choice in pods.choices)
-    return list(dict.fromkeys(kinds))
+def _node_kinds(item: Rendered, selector: Mapping[str, str]) -> list[_NodeKind]:
+    """Return the nodes that pods may run on; each carries what every pod selects."""
+    choices = (choice for pods in item.pods for choice in pods.choices)
+    return list(dict.fromkeys(frozenset({**selector, **choice.labels}.items()) for choice in choices))

@@ -81,6 +81,12 @@ class TestEffects:
         assert {node.parent for node in nodes} == {"inference-platform:index:SimulatedNodes::fleet-nodes"}
         assert {node.key for node in nodes} <= set(recorded[ITEM].dependencies)
 
+    def test_simulated_nodes_carry_what_every_pod_selects(self) -> None:
+        recorded = fleet(CHAT, simulated_nodes=True, pods={"node_selector": {"pool": "gpu"}})
+        nodes = recorded.of("kubernetes:core/v1:Node")
+        assert {node.inputs["metadata"]["labels"]["pool"] for node in nodes} == {"gpu"}
+        assert {node.key for node in nodes} <= set(recorded[ITEM].dependencies)
+
     @pytest.mark.parametrize(
         ("cache", "volume"),
         [
