@@ -220,7 +220,8 @@ class Chain:
 def _read(status: Mapping[str, Any], metric: int) -> Decimal | None:
     """The average that the autoscaler says it read; None while it has read nothing."""
     current = status.get("currentMetrics") or []
-    if len(current) <= metric or not current[metric]:
+    # An autoscaler that could not read a metric writes an entry without a type.
+    if len(current) <= metric or not current[metric].get("type"):
         return None
     entry = current[metric]
     average = entry[entry["type"].lower()]["current"].get("averageValue")
