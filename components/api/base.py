@@ -36,7 +36,11 @@ class Rule:
     def problems(self, checked: Json) -> Iterator[Broken]:
         """Yield every place where the rule does not hold, with the whole reason."""
         for place, what in self.broken(checked):
-            yield place, _below(place, self.message) + what
+            yield self.problem(place, what)
+
+    def problem(self, place: tuple[str | int, ...], what: str) -> Broken:
+        """Return a place where the rule does not hold, with the whole reason."""
+        return place, _below(place, self.message) + what
 
 
 class ApiModel(BaseModel):
@@ -49,6 +53,7 @@ class ApiModel(BaseModel):
         strict=True,
         validate_by_alias=True,
         validate_by_name=False,
+        defer_build=True,
     )
 
     rules: ClassVar[tuple[Rule, ...]] = ()
@@ -56,7 +61,7 @@ class ApiModel(BaseModel):
     @model_validator(mode="after")
     def _obey_rules(self) -> Self:
         if self.rules:
-            found = [problem for rule in self.rules for problem in rule.problems(self)]
+            found = [rule.problem(*broken) for rule in self.rules for broken in rule.broken(self)]
             if found:
                 raise several(found)
         return self

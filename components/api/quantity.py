@@ -1,5 +1,6 @@
 """Kubernetes quantities (``k8s.io/apimachinery/pkg/api/resource``, ``ParseQuantity``)."""
 
+import functools
 import re
 from decimal import ROUND_UP, Context, Decimal
 
@@ -30,7 +31,11 @@ def parse_quantity(value: str | int | float | Decimal) -> Decimal:
     Raises:
         ValueError: If the text is not a quantity; the message says what is.
     """
-    text = format(Decimal(repr(value)), "f") if isinstance(value, float) else str(value)
+    return _parsed(format(Decimal(repr(value)), "f") if isinstance(value, float) else str(value))
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(text: str) -> Decimal:
     match = _GRAMMAR.match(text)
     if match is None:
         raise ValueError(f"must be a quantity such as 500m, 2 or 8Gi, found {text!r}{_hint(text)}")

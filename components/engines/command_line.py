@@ -7,7 +7,7 @@ or a script of one's own, their text is searched for flags.
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -35,11 +35,26 @@ class EngineReading:
         version: Its version; None is the newest.
         uses: The flags and what they are given. Positions count from the first argument: in the command they are
             negative.
+        found: What was asked of it before.
     """
 
     table: EngineFlags
     version: Version | None
     uses: tuple[FlagUse, ...]
+    found: dict[object, tuple[FlagUse, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def uses_of(self, flags: Sequence[str], *, off: bool) -> Iterator[FlagUse]:
+        """Yield the uses of some flags, of what turns them off too if that is asked for."""
+        known = {flag.name for flag in map(self.table.find, flags) if flag}
+        names = frozenset(map(_name, flags))
+        for use in self.uses:
+            if use.flag is None:
+                if not use.stray and _name(use.name) in names:
+                    yield use
+            elif use.flag.name not in known or use.dotted:
+                continue
+            elif off or self.table.dashed(use.name) not in use.flag.negatives:
+                yield use
 
 
 class CommandLine:
@@ -104,8 +119,7 @@ class CommandLine:
 
     def holds(self, *wanted: Setting | str) -> bool:
         """Tell whether it has one of some settings or flags, with a value or without."""
-        found: Iterator[object] = self._uses(wanted) if self.reading else self._found(wanted)
-        return next(found, None) is not None
+        return bool(self._uses(wanted)) if self.reading else next(self._found(wanted), None) is not None
 
     def value_of(self, *wanted: Setting | str) -> str | None:
         """Return the value that it gives to the last of some settings or flags, the first one of several values."""
@@ -122,9 +136,8 @@ class CommandLine:
     def word_of(self, *wanted: Setting | str) -> str | None:
         """Return how it writes the first of some settings or flags, or what turns it off; None where it does not."""
         if self.reading is None:
-            return next(
-                (word for arg in self.args for word in arg.split() if _name(word) in self._spellings(wanted)), None
-            )
+            names = self._spellings(wanted)
+            return next((word for arg in self.args for word in arg.split() if _name(word) in names), None)
         position = next((use.position for use in self._uses(wanted, off=True) if use.position >= 0), None)
         return None if position is None else self.args[position]
 
@@ -178,22 +191,16 @@ class CommandLine:
     def _spellings(self, wanted: Sequence[Setting | str]) -> frozenset[str]:
         return frozenset(map(_name, self._flags(wanted)))
 
-    def _uses(self, wanted: Sequence[Setting | str], *, off: bool = False) -> Iterator[FlagUse]:
-        """Yield the uses of some flags, of what turns them off too if that is asked for."""
+    def _uses(self, wanted: tuple[Setting | str, ...], *, off: bool = False) -> tuple[FlagUse, ...]:
+        """Return the uses of some flags, of what turns them off too if that is asked for."""
         reading = self.reading
         assert reading is not None  # noqa: S101  the callers asked
-        flags = self._flags(wanted)
-        names, known = _known(reading.table, flags)
-        for use in reading.uses:
-            if use.flag is None:
-                if not use.stray and _name(use.name) in names:
-                    yield use
-            elif use.flag.name not in known or use.dotted:
-                continue
-            elif off or reading.table.dashed(use.name) not in use.flag.negatives:
-                yield use
+        found = reading.found.get((wanted, off))
+        if found is None:
+            found = reading.found[wanted, off] = tuple(reading.uses_of(self._flags(wanted), off=off))
+        return found
 
-    def _values(self, wanted: Sequence[Setting | str]) -> Iterator[str]:
+    def _values(self, wanted: tuple[Setting | str, ...]) -> Iterator[str]:
         if self.reading is None:
             yield from (value for value in self._found(wanted) if value)
             return
@@ -213,7 +220,7 @@ class CommandLine:
             return word
         return word.partition("=")[2] if use.joined else word[len(use.name) :].removeprefix("=")
 
-    def _found(self, wanted: Sequence[Setting | str]) -> Iterator[str]:
+    def _found(self, wanted: tuple[Setting | str, ...]) -> Iterator[str]:
         """Search the text for some flags, and yield what stands behind each."""
         names = self._spellings(wanted)
         words = _HELPERS.sub("", " ".join(self.words)).split()
@@ -262,13 +269,6 @@ def _start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], t
     if command or first in _SHELLS or tag.startswith(engine.other_tags):
         return None
     return 0
-
-
-@functools.lru_cache(maxsize=1024)
-def _known(table: EngineFlags, flags: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the spellings of flags as :func:`_name` has them, and the names of those that are in the table."""
-    found = (table.find(flag) for flag in flags)
-    return frozenset(map(_name, flags)), frozenset(flag.name for flag in found if flag)
 
 
 def _name(word: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..api.collection import paused_collection
 from ..api.load import Manifests
 from ..api.problems import Problem
 from ..aws.environment import charts_needed, check_volumes, kept_inside, plan_nodes
@@ -59,6 +60,7 @@ class Plan:
         return sorted({item.namespace for item in self.fleet.rendered if item.pods})
 
 
+@paused_collection()
 def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     """Render, size and check models for an environment; what is wrong is returned, never raised."""
     written = render_fleet(manifests.resources, environment.options, unread=manifests.problems)

@@ -56,10 +56,10 @@ class _Composer(Protocol):
     def get_node(self) -> Node: ...
 
 
-def _resolve(_self: object, kind: type[Node], _value: object, implicit: object) -> str:
+def _resolve(_self: object, kind: type[Node], _value: object, implicit: tuple[bool, bool]) -> str:
     """Replace PyYAML's regular expressions: quoted is text, plain is read by :mod:`.scalars`."""
     if kind is ScalarNode:
-        return _PLAIN if cast("tuple[bool, bool]", implicit)[0] else _TEXT
+        return _PLAIN if implicit[0] else _TEXT
     return "tag:yaml.org,2002:map" if kind is MappingNode else "tag:yaml.org,2002:seq"
 
 

@@ -36,9 +36,9 @@ def dump_all(objects: Iterable[Mapping[str, Any]]) -> str:
 
 def _value(value: object, lead: str, indent: str, out: list[str]) -> None:
     """Write a value that starts a line of its own: ``lead`` goes before its first line."""
-    if isinstance(value, Mapping) and value:
+    if value and (type(value) is dict or isinstance(value, Mapping)):
         _map(value, lead, indent, out)
-    elif isinstance(value, list | tuple) and value:
+    elif value and isinstance(value, list | tuple):
         _list(value, lead, indent, out)
     else:
         out.append(f"{lead}{_inline(value, indent)}\n")
@@ -51,10 +51,10 @@ def _map(mapping: Mapping[str, Any], lead: str, indent: str, out: list[str]) -> 
         kind = type(value)
         if kind is str:
             out.append(f"{head} {_literal(value, indent)}\n" if "\n" in value else f"{head} {_text(value)}\n")
-        elif isinstance(value, Mapping) and value:
+        elif value and (kind is dict or isinstance(value, Mapping)):
             out.append(f"{head}\n")
             _map(value, f"{indent}  ", f"{indent}  ", out)
-        elif isinstance(value, list | tuple) and value:
+        elif value and (kind is list or isinstance(value, list | tuple)):
             out.append(f"{head}\n")
             _list(value, indent, indent, out)
         else:
@@ -107,6 +107,7 @@ def _text(text: str) -> str:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _literal(text: str, indent: str) -> str:
     """Return text of several lines as a literal block, so that scripts stay readable."""
     if not _BLOCK.match(text):
