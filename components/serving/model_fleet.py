@@ -121,9 +121,9 @@ class ModelFleet(pulumi.ComponentResource):
             "prerequisites": {each.chart.name: list(each.reasons) for each in planned.prerequisites},
         }
         self.endpoints = pulumi.Output.from_input(self.described["endpoints"])
-        self.models = pulumi.Output.from_input(self.described["models"])
-        self.nodes = pulumi.Output.from_input(self.described["nodes"])
-        self.prerequisites = pulumi.Output.from_input(self.described["prerequisites"])
+        self.models = _known(self.described["models"])
+        self.nodes = _known(self.described["nodes"])
+        self.prerequisites = _known(self.described["prerequisites"])
         self.register_outputs(self.described)
 
     def _child(self, after: Iterable[pulumi.Resource] = ()) -> pulumi.ResourceOptions:
@@ -217,6 +217,11 @@ class ModelFleet(pulumi.ComponentResource):
     def _after(self, charts: Iterable[str]) -> list[pulumi.Resource]:
         installed = [self._charts[name] for name in charts if name in self._charts]
         return [*installed, *self._namespaces.values()]
+
+
+def _known(value: dict[str, Any]) -> pulumi.Output[dict[str, Any]]:
+    """Return a value that holds no outputs as an output: Output.from_input makes one of each value in it."""
+    return pulumi.Output.from_input(None).apply(lambda _: value)
 
 
 def key_of_item(item: Rendered) -> Key:
