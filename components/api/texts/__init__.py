@@ -1,0 +1,1 @@
+"""What messages, tables and logs may show of texts that others wrote."""

@@ -1,0 +1,204 @@
+"""What a secret looks like, and how it is kept out of sight: the one place that every caller asks.
+
+A value is a secret by the name that it has (``HF_TOKEN``, ``--api-key``, ``clientSecret``) or by its own form
+(``hf_...``, a private key, a password in a URL). What only refers to one is none: ``$(HF_TOKEN)``, a path, the name
+of a Secret.
+
+- :func:`is_literal_secret`: whether a value of this name is one;
+- :func:`masked`, :func:`masked_text`: a value or a text as it may be shown;
+- :func:`replace_secrets`: the same values, each secret replaced by what the caller makes of it;
+- :func:`secret_texts`: the texts that must not be shown, for messages that quote them in their own way.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+SECRET_TEXT = "[secret]"  # noqa: S105  what is shown instead of one
+
+Replace = Callable[[Any, str], Any]
+"""Makes something of a secret, or of a text with one in it: given the value, and how it may be shown."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PASSWORDS = frozenset(
+    {"password", "passwords", "passwd", "passphrase", "pwd", "apikey", "credential", "credentials"}
+)
+_KEYS = frozenset({"api", "access", "account", "auth", "encryption", "master", "private", "secret", "ssh"})
+_HARMLESS = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null", "empty", SECRET_TEXT})
+"""Switches, and what clients write where a server wants no key."""
+_REFERENCE = re.compile(r"\$\(\w[\w.-]*\)|\$\{?\w+\}?|(/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*|<[^<>]*>")
+"""A variable, a path, an address without a password, or a place to fill in."""
+
+_FORMS = re.compile(
+    r"(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
+    r"|(?<![\w-])(?:"
+    r"hf_(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{8,}"  # Hugging Face; hf_transfer is a library
+    r"|sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic and those who copy them
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16}"  # AWS
+    r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}"
+    r"|xox[abeprs]-[A-Za-z0-9-]{10,}"  # Slack
+    r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}"  # Google
+    r"|nvapi-[\w-]{20,}"  # NVIDIA
+    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # JSON web tokens
+    r")"
+    r"|(?<=://)(?P<user>[^\s/:@'\"]*:)(?P<password>[^\s/@'\"]+)(?=@)"
+    r"|(?P<scheme>\b[Bb]earer )(?P<bearer>[\w.~+/=-]{8,})",
+    re.DOTALL,
+)
+_MARKS = (
+    "-----",
+    "hf_",
+    "sk-",
+    "AKIA",
+    "ASIA",
+    "gh",
+    "glpat-",
+    "xox",
+    "AIza",
+    "ya29",
+    "nvapi-",
+    "eyJ",
+    "://",
+    "earer",
+)
+_NAMED = re.compile(r"token|key|passw|passphrase|pwd|secret|credential", re.IGNORECASE)
+_NAME = r"(?<![\w$-])(?=[\w-]*?(?:token|key|passw|passphrase|pwd|secret|credential))(?P<name>-{0,2}+[A-Za-z_][\w-]*+)"
+_VALUE = r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"';&|,)]+)"
+_PROSE = re.compile(rf"(?P<lead>{_NAME}(?:=|['\"]?(?::\s*|,\s*)(?=['\"]))){_VALUE}", re.IGNORECASE)
+"""``NAME=value``, ``"name": "value"`` and ``'--flag', 'value'``, as messages quote them."""
+_SCRIPT = re.compile(rf"(?P<lead>{_NAME}(?:=|['\"]?:\s*(?=['\"])|(?<=\w)\s+(?=[^\s=-]))){_VALUE}", re.IGNORECASE)
+"""The same, and ``--flag value``: in prose the word that follows a flag is the next word."""
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def names_secret(name: str) -> bool:
+    """Whether a variable, flag or field of this name holds a secret, and not the name or the place of one."""
+    words = [word.lower() for word in _WORDS.findall(name.rpartition("/")[2])]
+    if words[-1:] == ["id"] and words[-3:-1] == ["access", "key"]:
+        return True
+    if not words or words[-1] in _PASSWORDS:
+        return bool(words)
+    variable = name.isupper() or name.startswith("-") or "_" in name
+    if words[-1] == "token":
+        return True
+    if words[-1] == "secret":  # in manifests a field of this name says which Secret
+        return variable or words[-2:-1] == ["client"]
+    if words[-1] in ("key", "keys"):
+        return len(words) > 1 and (words[-2] in _KEYS or (variable and words[-1] == "key"))
+    return False
+
+
+def is_literal_secret(name: str, value: object) -> bool:
+    """Whether a value is a secret in clear, by the name that it has or by its own form."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    text = str(value).strip().strip("'\"")
+    if text.lower() in _HARMLESS:
+        return False
+    return (names_secret(name) and not _REFERENCE.fullmatch(text)) or _has_form(text)
+
+
+def _has_form(text: str) -> bool:
+    found = _FORMS.search(text) if any(mark in text for mark in _MARKS) else None
+    return found is not None and found["password"] is None and found[0] == text
+
+
+def masked(value: Any, name: str = "") -> Any:  # noqa: ANN401  any JSON value
+    """Return a value with its secrets as ``[secret]``; ``name`` is the name that it has, if any."""
+    return replace_secrets(value, lambda _, shown: shown, name)
+
+
+def secret_texts(value: Any, name: str = "") -> frozenset[str]:  # noqa: ANN401  any JSON value
+    """Return the secrets in a value: whole values, and those inside of texts."""
+    found: set[str] = set()
+
+    def remember(secret: object, shown: str) -> object:
+        found.update((str(secret),) if shown == SECRET_TEXT else _parts(str(secret)))
+        return secret
+
+    replace_secrets(value, remember, name)
+    return frozenset(found)
+
+
+def masked_text(text: str, known: Iterable[str] = ()) -> str:
+    """Return a text with what looks like a secret in it, and secrets that are known, as ``[secret]``."""
+    for secret in sorted(known, key=len, reverse=True):
+        if len(secret) > _SHORT:
+            text = text.replace(secret, SECRET_TEXT)
+        else:  # a short one occurs inside of words
+            text = re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", SECRET_TEXT, text)
+    return _masked(text, _PROSE)
+
+
+_SHORT = 5
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _masked(text: str, assigned: re.Pattern[str] = _SCRIPT) -> str:
+    if any(mark in text for mark in _MARKS):
+        text = _FORMS.sub(lambda found: (found["user"] or found["scheme"] or "") + SECRET_TEXT, text)
+    return assigned.sub(_hidden, text) if _NAMED.search(text) else text
+
+
+def _hidden(found: re.Match[str]) -> str:
+    value = found["value"].strip("'\"")
+    return f"{found['lead']}{found['value'].replace(value, SECRET_TEXT)}" if _assigned(found) else found[0]
+
+
+def _assigned(found: re.Match[str]) -> bool:
+    if found["lead"][-1].isspace() and found["name"][0] != "-" and ":" not in found["lead"]:
+        return False  # two words that follow each other
+    return is_literal_secret(found["name"], found["value"])
+
+
+def _parts(text: str) -> Iterator[str]:
+    for found in _FORMS.finditer(text):
+        yield found["password"] or found["bearer"] or found[0]
+    for found in _SCRIPT.finditer(text):
+        if _assigned(found):
+            yield found["value"].strip("'\"")
+
+
+def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noqa: ANN401  any JSON value
+    """Return a value in which each secret, and each text with one in it, is what ``replace`` makes of it."""
+    if isinstance(value, dict):
+        return _map(value, replace)
+    if isinstance(value, list | tuple):
+        return _list(value, replace, name)
+    if is_literal_secret(name, value):
+        return replace(value, SECRET_TEXT)
+    if isinstance(value, str) and (shown := _masked(value)) != value:
+        return replace(value, shown)
+    return value
+
+
+def _map(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
+    whole = ("data", "stringData") if value.get("kind") == "Secret" else ()
+    named = next((value[key] for key in ("name", "key") if isinstance(value.get(key), str)), "")
+    return {
+        key: _all(inner, replace)
+        if key in whole
+        else replace_secrets(inner, replace, named if key == "value" and named else str(key))
+        for key, inner in value.items()
+    }
+
+
+def _all(value: Any, replace: Replace) -> Any:  # noqa: ANN401  any JSON value
+    """Replace every scalar: what a Secret holds is secret, whatever it looks like."""
+    if isinstance(value, dict):
+        return {key: _all(inner, replace) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_all(inner, replace) for inner in value]
+    return value if value is None else replace(value, SECRET_TEXT)
+
+
+def _list(value: Iterable[Any], replace: Replace, name: str) -> list[Any]:
+    """Replace in a list; in a command line, the value of a flag is the word that follows it."""
+    result: list[Any] = []
+    flag = ""
+    for item in value:
+        is_flag = isinstance(item, str) and item.startswith("-")
+        result.append(replace_secrets(item, replace, "" if is_flag else flag or name))
+        flag = item if is_flag and names_secret(item) else ""
+    return result
