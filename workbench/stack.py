@@ -89,8 +89,9 @@ class _Call:
             raise WorkbenchError("pulumi is not on the PATH; install the Pulumi CLI, or use --engine local")
         return None
 
-    def local(self, status: Callable[[str], None] = lambda _: None) -> "LocalEngine":
+    def local(self, status: Callable[[str], None] = lambda _: None, *, as_json: bool = False) -> "LocalEngine":
         """Return the local engine."""
+        from .engine.display import Display, JsonDisplay
         from .engine.local import LocalEngine, RunOptions
         from .engine.project import load_project
 
@@ -102,7 +103,8 @@ class _Call:
         if options.offline and not (self.cwd / project.kubeconfig).is_file():
             stand_in = {"kubeconfig": str(_stand_in(self.state_dir))}
             project = load_project(self.cwd, self.stack, stand_in)
-        return LocalEngine(project, self.state_dir / "stacks", options=options)
+        display = JsonDisplay() if as_json else Display()
+        return LocalEngine(project, self.state_dir / "stacks", display, options)
 
 
 def up(
@@ -144,14 +146,15 @@ def preview(
     kubeconfig: Kubeconfig = "",
     cwd: Cwd = Path(),
     offline: Offline = False,
+    output: Annotated[Format, typer.Option(help="text, or json for other programs.")] = Format.TEXT,
 ) -> None:
     """Show what `up` would change, field by field."""
     call = _Call(stack, engine, kubeconfig, cwd.resolve(), {"offline": offline})
     cli = None if offline else call.cli()
     if cli:
-        _exit(cli.preview())
+        _exit(cli.preview(as_json=output is Format.JSON))
         return
-    call.local().preview()
+    call.local(as_json=output is Format.JSON).preview()
 
 
 def destroy(

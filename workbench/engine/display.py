@@ -1,13 +1,16 @@
 """What the user sees: the tree of resources, field-level differences, failures and the summary."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from .apply.execute import Failure
 from .diff import Change
+from .listing import OutputChanges, write_json
 from .plan import CHANGING, ChangePlan, Op, Step
+from .program.graph import PLANNED_ONLY
 from .program.resources import STACK_TYPE, urn_name, urn_type
 from .values import masked
 
@@ -32,11 +35,11 @@ _WIDTH = 100
 
 
 class Display:
-    """Writes to a stream, in colour when it is a terminal."""
+    """Writes to a stream, in colour when it is a terminal, unless NO_COLOR is set (https://no-color.org)."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
-        self.colour = self._stream.isatty()
+        self.colour = self._stream.isatty() and not os.environ.get("NO_COLOR")
 
     def line(self, text: str = "") -> None:
         """Write one line."""
@@ -44,6 +47,13 @@ class Display:
 
     def _paint(self, text: str, code: str) -> str:
         return f"\033[{code}m{text}\033[0m" if self.colour and text.strip() else text
+
+    def preview(self, plan: ChangePlan, root: str, outputs: OutputChanges) -> None:
+        """Write what would change, and nothing of what stays."""
+        self.tree(plan, root)
+        self.differences(plan)
+        self._output_changes(outputs)
+        self.planned(plan)
 
     def tree(self, plan: ChangePlan, root: str, *, everything: bool = False) -> None:
         """Write the resources that change, below the parents that lead to them, and what changes in them."""
@@ -65,6 +75,8 @@ class Display:
         mark, code = _MARKS[step.op]
         op = "" if step.op is Op.SAME else step.op.value
         info = step.note or _summary_of(step.changes)
+        # That is said once, with their number.
+        info = "" if info.startswith(PLANNED_ONLY) else info
         text = f" {mark:<3} {label:<{name_at}}{urn_name(step.urn):<{info_at}}{op:<9}{info}".rstrip()
         self.line(self._paint(text, code))
 
@@ -78,13 +90,13 @@ class Display:
             for change in step.changes:
                 self.line(f"      {self._change(change)}")
 
-    def _change(self, change: Change) -> str:
+    def _change(self, change: Change, width: int | None = _WIDTH) -> str:
         replaces = "   <- forces replacement" if change.replaces else ""
         code = {"+": "32", "-": "31", "~": "33"}[change.op]
         text = {
-            "+": f"+ {change.path}: {_show(change.new)}",
-            "-": f"- {change.path}: {_show(change.old)}",
-            "~": f"~ {change.path}: {_show(change.old)} => {_show(change.new)}",
+            "+": f"+ {change.path}: {_show(change.new, width)}",
+            "-": f"- {change.path}: {_show(change.old, width)}",
+            "~": f"~ {change.path}: {_show(change.old, width)} => {_show(change.new, width)}",
         }[change.op]
         return self._paint(text, code) + self._paint(replaces, "35")
 
@@ -129,6 +141,15 @@ class Display:
             self.line(f"    {same} unchanged")
         if pending:
             self.line(f"    {pending} planned only (not deployed by the local engine)")
+
+    def _output_changes(self, outputs: OutputChanges) -> None:
+        """Write the outputs that differ from those of the last deployment."""
+        if outputs.changes:
+            self.line("Outputs:")
+            for change in outputs.changes:
+                self.line(f"    {self._change(change, width=None)}")
+            if outputs.unchanged:
+                self.line(f"    {outputs.unchanged} unchanged")
 
     def outputs(self, outputs: Mapping[str, Any]) -> None:
         """Write stack outputs."""
@@ -184,6 +205,14 @@ def _summary_of(changes: Sequence[Change]) -> str:
     return f"[diff: {','.join(tops)}]"
 
 
-def _show(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def _show(value: Any, width: int | None) -> str:  # noqa: ANN401 - any JSON value
     text = json.dumps(masked(value), ensure_ascii=False, sort_keys=True)
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+    return text if width is None or len(text) <= width else text[: width - 1] + "…"
+
+
+class JsonDisplay(Display):
+    """Writes a preview as JSON for other programs."""
+
+    def preview(self, plan: ChangePlan, root: str, outputs: OutputChanges) -> None:  # noqa: ARG002
+        """Write what would change as one document."""
+        write_json(self._stream, plan, outputs)

@@ -16,6 +16,7 @@ from .apply.execute import Executor, Failure, Result
 from .apply.ready import await_ready
 from .apply.remove import Remover
 from .display import Display
+from .listing import output_changes
 from .plan import CHANGING, ChangePlan, Op, Planner, Step
 from .program.adapter import Monitor, Program, Run, program_at, run_program
 from .program.graph import ResourceGraph
@@ -80,10 +81,8 @@ class LocalEngine:
         with _few_collections(), State(self._folder, self._project.stack) as state, self._targets:
             graph = self.record(preview=True)
             plan = self._plan(graph, state, strict=False)
-            self._display.tree(plan, graph.root)
-            self._display.differences(plan)
-            self._display.outputs(_shown(graph.exports))
-            self._display.planned(plan)
+            before = state.fact(_OUTPUTS) or {}
+            self._display.preview(plan, graph.root, output_changes(before, seal(graph.exports, state.key)))
             _refuse_protected(plan)
         return Outcome(graph.exports, changed=len(plan.having(*CHANGING)))
 

@@ -36,10 +36,10 @@ class PulumiCli:
         self._select()
         return self._run("up", *self._config_file(), *self._answer(yes), "--skip-preview")
 
-    def preview(self) -> int:
+    def preview(self, *, as_json: bool = False) -> int:
         """Run ``pulumi preview``."""
         self._select()
-        return self._run("preview", *self._config_file(), "--diff")
+        return self._run("preview", *self._config_file(), "--json" if as_json else "--diff")
 
     def destroy(self, *, yes: bool) -> int:
         """Run ``pulumi destroy``."""

@@ -20,6 +20,8 @@ from .resources import (
 )
 
 _SECRET_FIELDS = ("data", "stringData")
+PLANNED_ONLY = "planned only"
+"""How the reason begins of what the local engine cannot make itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +132,9 @@ class ResourceGraph:
         if not registration.custom:
             return ""
         if registration.type.startswith(CHARTS):
-            return "planned only: the local engine does not install charts"
+            return f"{PLANNED_ONLY}: the local engine does not install charts"
         if registration.type != KUBERNETES_PROVIDER and registration.package != KUBERNETES:
-            return "planned only: the local engine has no provider for it"
+            return f"{PLANNED_ONLY}: the local engine has no provider for it"
         for urn in (registration.provider, *registration.dependencies):
             node = self.nodes.get(urn)
             if node and node.pending:
