@@ -100,8 +100,15 @@ class CommandLine:
     @property
     def is_script(self) -> bool:
         """Whether a shell runs it: what is appended to the arguments then never reaches the engine."""
+        return bool(self.script)
+
+    @property
+    def script(self) -> int:
+        """Which of its words is the text of a script that a shell runs; 0 where none is."""
         first = self.words[:3]
-        return bool(first) and first[0].rpartition("/")[2] in _SHELLS and any(map(_RUNS_TEXT.fullmatch, first[1:]))
+        if not first or first[0].rpartition("/")[2] not in _SHELLS:
+            return 0
+        return next((place + 1 for place, word in enumerate(first) if place and _RUNS_TEXT.fullmatch(word)), 0)
 
     @property
     def is_read(self) -> bool:

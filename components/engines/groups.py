@@ -1,11 +1,10 @@
 """Joins the pods of one replica: what leader and workers of a group run.
 
 An engine has a row for each way that its versions know; the columns are those of :class:`_Way`. In texts
-``<leader>``, ``<size>`` and ``<index>`` stand for the names of variables in every pod, and ``<serve>`` for the
-command that serves.
+``<leader>``, ``<size>`` and ``<index>`` stand for the names of variables in every pod. The leader's script gets the
+command that serves as its parameters, ``"$@"``.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from .command_line import CommandLine
 from .registry import Engine
 from .settings import Setting
+from .shell import SHELL, script_words
 from .versions import Span
 
 
@@ -81,9 +81,8 @@ def group_lines(engine: Engine, line: CommandLine, variables: GroupVariables) ->
     leader = with_args(way.args)
     if not way.script:
         return leader, with_args((*way.args, *way.worker_args))
-    serve = shlex.join(leader.words)
-    scripts = (_named(way.script, variables).replace("<serve>", serve), _named(way.worker_script, variables))
-    return _in_shell(line, scripts[0]), _in_shell(line, scripts[1])
+    serves = _in_shell(line, _named(way.script, variables), "serve", *leader.words)
+    return serves, _in_shell(line, _named(way.worker_script, variables), "join")
 
 
 def _instead(line: CommandLine, way: _Way) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -103,5 +102,6 @@ def _named(text: str, variables: GroupVariables) -> str:
     return text
 
 
-def _in_shell(line: CommandLine, script: str) -> CommandLine:
-    return CommandLine(line.engine, line.tag, (script,), ("sh", "-c"))
+def _in_shell(line: CommandLine, script: str, *parameters: str) -> CommandLine:
+    words = script_words(script, *parameters)
+    return CommandLine(line.engine, line.tag, words[len(SHELL) :], SHELL)

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-import shlex
 from typing import Any
 
 from ...api.findings import Findings
+from ...engines.shell import script_words
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
 from .models import MODEL_ROOT, Claim, WeightSource, source_of
@@ -21,16 +21,24 @@ _AWS_SECRET = "aws-access-secret"  # noqa: S105
 _HUB_TOKENS = ("HUGGING_FACE_HUB_TOKEN", "HF_TOKEN")
 _OSS_KEYS = ("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET")
 _AWS_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-_LOAD = "python main.py"
+_LOAD = ("python", "main.py")
 """What the loader image runs by default."""
 _FOLDER_LOAD = """\
-import os
+import os, sys
 from omnistore.objstore import StoreFactory
 client = StoreFactory.new_client(
     provider=os.environ["PROVIDER"], endpoint=os.environ["ENDPOINT"], bucket=os.environ["BUCKET"])
-client.download_dir(os.environ["MODEL_PATH"], {target!r})
+client.download_dir(os.environ["MODEL_PATH"], sys.argv[1])
 """
 """The image takes any last segment with a dot for a file; this asks its library for the folder that it is."""
+_LOAD_ONCE = f"""\
+marker="$1"
+shift
+exec 9> {MODEL_ROOT}.lock && flock 9
+if [ -f "$marker" ]; then echo "weights are complete: $marker"; exit 0; fi
+"$@" && touch "$marker"
+"""
+"""Loads unless a former load was completed; pods that share the cache take turns (llmaz spec 6.1)."""
 
 
 def mount_models(spec: Object, claim: Claim, path: str, options: Options, findings: Findings) -> None:
@@ -73,29 +81,19 @@ def _loader(
     }
     load = _load_command(source)
     if options.cache:
-        container["command"] = ["sh", "-c", _load_once(model, load)]
+        marker = f"{MODEL_ROOT}.complete-{model.metadata.name}"
+        container["command"] = list(script_words(_LOAD_ONCE, "load", marker, *load))
     elif load != _LOAD:
-        container["command"] = ["sh", "-c", load]
+        container["command"] = list(load)
     container["env"] = _merged(base_env, _loader_env(source))
     container["volumeMounts"] = [_weights_mount(claim, options.cache, read_only=False)]
     return container
 
 
-def _load_command(source: WeightSource) -> str:
+def _load_command(source: WeightSource) -> tuple[str, ...]:
     if source.scheme == "oss" and not source.is_file and "." in source.last_segment:
-        target = f"{MODEL_ROOT}models--{source.last_segment}"
-        return f"python -c {shlex.quote(_FOLDER_LOAD.format(target=target))}"
+        return ("python", "-c", _FOLDER_LOAD, f"{MODEL_ROOT}models--{source.last_segment}")
     return _LOAD
-
-
-def _load_once(model: OpenModel, load: str) -> str:
-    """Load unless a former load was completed; pods that share the cache take turns (llmaz spec 6.1)."""
-    marker = f"{MODEL_ROOT}.complete-{model.metadata.name}"
-    return (
-        f"exec 9> {MODEL_ROOT}.lock && flock 9\n"
-        f"if [ -f {marker} ]; then echo 'weights are complete: {marker}'; exit 0; fi\n"
-        f"{load} && touch {marker}"
-    )
 
 
 def _weights_volume(cache: ModelCache | None) -> Object:

@@ -11,6 +11,7 @@ from ...engines.composing import PLACEHOLDER, compose
 from ...engines.lint import record
 from ...engines.registry import usual_flags
 from ...engines.settings import Setting
+from ...engines.shell import is_plain
 from .backend import CONFIG_PATH, ChosenBackend
 from .parallel import Parallelism, check_parallelism, decided
 
@@ -30,6 +31,7 @@ def runner_args(
         findings: Where to report.
     """
     _check_placeholders(backend, values, findings)
+    _check_script(backend, values, findings)
     composed = compose(backend.recommended, values, backend.user, decided(parallelism, backend), fit=backend.fit)
     for finding in composed.of_recommended:
         arg = composed.recommended.args[finding.position]
@@ -50,6 +52,21 @@ def _check_placeholders(backend: ChosenBackend, values: Mapping[str, str], findi
                     f"{_named(backend, arg)}, uses {{{{ .{name} }}}}, which has no value here; available "
                     f"placeholders: {known}",
                 )
+
+
+def _check_script(backend: ChosenBackend, values: Mapping[str, str], findings: Findings) -> None:
+    """Report a value that a shell would run parts of, since the configuration writes it into a script."""
+    place = backend.recommended.script
+    text = "".join(backend.recommended.words[place : place + 1]) if place else ""
+    for name in dict.fromkeys(PLACEHOLDER.findall(text)):
+        value = values.get(name, "")
+        if not is_plain(value):
+            findings.error(
+                f"{CONFIG_PATH}.configName",
+                f"configuration {backend.config.name!r} of BackendRuntime {backend.runtime.metadata.name!r} writes "
+                f"{{{{ .{name} }}}} into a shell script, which would run parts of its value {value!r}; add "
+                f'{{{{ .{name} }}}} as an argument behind the script and a name for it, and write "$1" in the script',
+            )
 
 
 def _named(backend: ChosenBackend, arg: str) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ...api.findings import Findings
 from ...api.names import is_dns1123_subdomain
+from ...engines.shell import script_words
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache
 from .facts import LlmkubeRuntime, llmkube
@@ -197,7 +198,7 @@ def _loader(model: Model, kind: Kind, folder: str, path: str, mounts: list[Objec
     return {
         "name": "model-downloader",
         "image": llmkube().loader_image,
-        "command": ["sh", "-c", script(kind, on_change=model.spec.refresh_policy == "OnChange")],
+        "command": list(script_words(script(kind, on_change=model.spec.refresh_policy == "OnChange"), "load")),
         "env": [{"name": name, "value": value} for name, value in env.items()],
         "volumeMounts": mounts,
     }

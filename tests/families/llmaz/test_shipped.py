@@ -139,10 +139,12 @@ def test_vllm_speculates_with_more_room() -> None:
 
 def test_ollama_serves_pulls_and_stays() -> None:
     got = container(*documents("ollama"))
-    (script,) = got["args"]
+    script, _, model = got["args"]
     assert got["env"] == [{"name": "OLLAMA_HOST", "value": "0.0.0.0:8080"}]
-    positions = [script.index(words) for words in ("ollama serve", "ollama list", "ollama run qwen2:0.5b", "sleep")]
-    assert positions[0] < positions[1] < positions[2]
+    positions = [script.index(words) for words in ("ollama serve", "ollama list", 'ollama run -- "$1"')]
+    assert positions == sorted(positions)
+    assert script.endswith("while true; do sleep 3600; done\n")
+    assert model == "qwen2:0.5b"
 
 
 @pytest.mark.parametrize("backend", TABLE)

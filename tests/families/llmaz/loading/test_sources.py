@@ -153,9 +153,10 @@ def test_the_user_cannot_redirect_the_loader_by_accident() -> None:
 def test_a_folder_with_a_dot_is_loaded_to_where_the_engine_looks() -> None:
     """The image takes it for a file (llmaz spec 2.6)."""
     (loader,) = pod(open_model(source=f"{OSS}/models/Qwen2.5-7B"), PRINTS, playground(**own()))["initContainers"]
-    script = loader["command"][-1]
-    assert "download_dir" in script
-    assert "/workspace/models/models--Qwen2.5-7B" in script
+    *program, script, folder = loader["command"]
+    assert program == ["python", "-c"]
+    assert 'client.download_dir(os.environ["MODEL_PATH"], sys.argv[1])' in script
+    assert folder == "/workspace/models/models--Qwen2.5-7B"
 
 
 def test_a_trailing_slash_does_not_move_the_model() -> None:

@@ -1,6 +1,5 @@
 """Where weights are mounted, and where they are kept between starts."""
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.fleets import (
     runner,
     service,
 )
+from tests.kubelet import started
 
 
 def test_a_host_model_is_mounted_where_it_is_and_nothing_else() -> None:
@@ -129,14 +129,15 @@ class TestCache:
 
     def test_a_complete_load_is_not_repeated_and_a_broken_one_is(self, tmp_path: Path) -> None:
         spec = pod(open_model(), PRINTS, playground(**own()), cache=self.CLAIM)
-        script = spec["initContainers"][0]["command"][-1]
-        assert "python main.py" in script
+        loader = spec["initContainers"][0]
         log = tmp_path / "log"
+        (tmp_path / "bin").mkdir()
+        python = tmp_path / "bin" / "python"
 
         def load(exit_code: int) -> int:
-            command = f"sh -c 'echo load >> {log}; exit {exit_code}'"
-            tried = script.replace("python main.py", command).replace("/workspace/models/", f"{tmp_path}/")
-            return subprocess.run(["sh", "-c", tried], check=False, capture_output=True).returncode
+            python.write_text(f"#!/bin/sh\necho load >> {log}; exit {exit_code}\n")
+            python.chmod(0o755)
+            return started(loader, {}, tmp_path, {"/workspace/models/": f"{tmp_path}/"}).returncode
 
         assert load(3) != 0
         assert load(0) == 0
