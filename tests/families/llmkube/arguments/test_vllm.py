@@ -94,7 +94,7 @@ def test_false_is_the_default_of_vllm_and_said_to_be_on(field: str, flag: str) -
 
 @pytest.mark.parametrize(
     ("tag", "flag", "variable"),
-    [("v0.13.0", True, False), ("latest", True, False), ("v0.11.0", False, True)],
+    [("v0.13.0", True, False), ("latest", True, False), ("v0.12.0", False, True), ("v0.11.0", False, True)],
 )
 def test_the_attention_backend_is_a_flag_or_a_variable(tag: str, flag: bool, variable: bool) -> None:
     started = vllm({"attentionBackend": "flashinfer"}, image=f"{VLLM}{tag}")
@@ -104,10 +104,10 @@ def test_the_attention_backend_is_a_flag_or_a_variable(tag: str, flag: bool, var
 
 
 def test_experts_in_parallel_need_a_version_that_knows_them() -> None:
-    """The flag came between vLLM 0.7.3 and 0.8.2."""
+    """The flag came with vLLM 0.8.0 (pull request 14305)."""
     path = "spec.vllmConfig.enableExpertParallel"
     assert set(vllm({"enableExpertParallel": True}, image=f"{VLLM}v0.7.3").errors) == {path}
-    assert not vllm({"enableExpertParallel": True}, image=f"{VLLM}v0.8.2").problems
+    assert not vllm({"enableExpertParallel": True}, image=f"{VLLM}v0.8.0").problems
 
 
 @pytest.mark.parametrize("backend", ["XFORMERS", "xformers", "torch_sdpa"])
