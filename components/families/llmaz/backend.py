@@ -136,8 +136,9 @@ def runner_container(backend: ChosenBackend, line: CommandLine) -> Object:
 
 
 def shared_memory(backend: ChosenBackend) -> str | int | float | None:
-    """Return the size of ``/dev/shm``: the user's, else the recommended one."""
-    return backend.wanted.shared_memory_size or backend.config.shared_memory_size
+    """Return the size of ``/dev/shm``: the user's, be it 0 (no limit), else the recommended one."""
+    own = backend.wanted.shared_memory_size
+    return backend.config.shared_memory_size if own is None else own
 
 
 def add_shared_memory(spec: Object, size: str | int | float) -> None:

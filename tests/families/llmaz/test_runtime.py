@@ -157,6 +157,14 @@ def test_shared_memory_is_a_volume_in_memory(recommended: Any, user: Any, size: 
     assert spec["containers"][0]["volumeMounts"][0] == {"name": "dshm", "mountPath": "/dev/shm"}
 
 
+@pytest.mark.parametrize("size", [0, "0"])
+def test_a_size_of_nothing_is_a_size(size: int | str) -> None:
+    """Zero is no limit for Kubernetes; it replaces the recommended size like any other."""
+    own = runtime(recommendedConfigs=config(sharedMemorySize="2Gi"))
+    spec = pod(MODEL, own, playground(**uses(sharedMemorySize=size)))
+    assert [volume["emptyDir"]["sizeLimit"] for volume in spec["volumes"] if volume["name"] == "dshm"] == [size]
+
+
 def test_no_shared_memory_unless_asked_for() -> None:
     spec = pod(MODEL, runtime(), playground(**uses()))
     assert [volume["name"] for volume in spec["volumes"]] == ["model-volume"]
