@@ -32,7 +32,7 @@ class EngineReading:
 
     Attributes:
         table: Its flags.
-        version: Its version; None is the newest.
+        version: Its version; None is the newest, ``ANY`` one that is not known.
         uses: The flags and what they are given. Positions count from the first argument: in the command they are
             negative.
         found: What was asked of it before.
@@ -62,7 +62,7 @@ class CommandLine:
 
     Attributes:
         engine: Name of the engine that reads it; empty where none is known.
-        tag: Tag of the image, which names the engine's version.
+        tag: Tag of the image, as far as it tells the engine's version (:meth:`.registry.Engine.dated`).
         args: Arguments.
         command: Command of the container; empty where the image's own entrypoint runs.
         unread: Whether it is known that the engine does not read it.

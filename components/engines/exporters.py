@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from .command_line import CommandLine
-from .images import image_of
 from .metrics import NONE, PROMETHEUS, EngineMetrics, Metric, engine_metrics
 
 _FALSE = ("", "0", "false", "off")
@@ -17,7 +16,7 @@ class Exporter:
 
     Attributes:
         facts: What its engine exports; None for an engine that nothing is known of.
-        tag: Tag of the image, which names the engine's version.
+        tag: What names the engine's version.
     """
 
     container: Mapping[str, Any]
@@ -56,5 +55,4 @@ class Exporter:
 
 def exporter_of(container: Mapping[str, Any], line: CommandLine) -> Exporter:
     """Return what is known of a container's metrics."""
-    tag = image_of(str(container.get("image") or "")).tag
-    return Exporter(container, line, engine_metrics().get(line.engine), tag)
+    return Exporter(container, line, engine_metrics().get(line.engine), line.tag)

@@ -71,7 +71,7 @@ def group_lines(engine: Engine, line: CommandLine, variables: GroupVariables) ->
         line: What a pod would run by itself.
         variables: What tells the pods of their group.
     """
-    version = engine.version(line.tag)
+    version = engine.version(line.tag) or None  # one that is not known counts as the newest
     way = next(way for way in map(_Way.of, engine.groups) if way.span.is_in(version))
     command, args = _instead(line, way) if way.instead else (line.command, line.args)
 

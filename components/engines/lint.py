@@ -10,7 +10,7 @@ from .flags.rows import BOOL, SWITCH, Flag, Form
 from .flags.splitting import FlagUse
 from .flags.tables import CLAP, LLAMA, EngineFlags
 from .flags.values import expected, fault, is_filled_later
-from .versions import Version, spelled
+from .versions import ANY, Version, spelled, titled
 
 _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
 
@@ -49,19 +49,22 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     Args:
         line: The command line. Nothing is found where the engine does not read it, as in a shell, or has no table of
             flags. What is filled in later, as ``$(NAME)``, is not looked into. A tag without a version, such as
-            ``latest`` or ``server-cuda13``, counts as the newest.
+            ``latest`` or ``server-cuda13``, counts as the newest. Where the image does not tell the version, the
+            flags of all versions are known, and what none of them takes is a warning: somebody built that image.
         skip: How many arguments to leave out. They are read, since they may be the same flags as others, and so are
             flags in the command; what is found in them is not returned.
     """
     reading = line.reading
     if reading is None:
         return ()
-    reader = _Engine(reading.table, reading.version, f"{line.engine} {line.tag or '(newest version)'}")
+    reader = _Engine(reading.table, reading.version, titled(line.engine, line.tag))
     found = [*_strays(reading.uses, reader), *_repeats(reading.uses, reader), *_exclusions(reading.uses)]
     for use in reading.uses:
         if use.last >= skip and not use.stray:
             found += _use(use, reader)
     kept = [finding for finding in found if finding.position >= skip]
+    if reading.version == ANY:
+        kept = [replace(finding, severity=Severity.WARNING) for finding in kept]
     return tuple(sorted(kept, key=lambda finding: (finding.position, finding.reason)))
 
 

@@ -119,7 +119,7 @@ class EngineMetrics:
         return next((metric for metric in self.metrics if name in (metric.name, metric.neutral)), None)
 
     def of_version(self, tag: str) -> tuple[Metric, ...]:
-        """Return what a version has."""
+        """Return what a version has; what any has, where it is not known."""
         return _of_version(self, self.version(tag))
 
     def of_kind(self, kind: str) -> tuple[Metric, ...]:

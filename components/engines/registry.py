@@ -10,6 +10,7 @@ are not checked; ``metrics.yaml`` what it exports (:mod:`.metrics`). The columns
     programs: names of the programs and Python modules that take its flags.
     other_tags: how tags begin whose image starts something else.
     builds: whether a version is the number of a build, as in the tag b6500.
+    floating: words in tags that follow the newest version; "latest" where nothing is said.
     frozen: the last version at an address of the image where nothing is published any more.
     port: where the image listens unless it is told otherwise. health: path that answers when it can serve.
     settings: its flags for what engines can be told (:class:`.Setting`); where several are given, the first one is
@@ -20,6 +21,7 @@ are not checked; ``metrics.yaml`` what it exports (:mod:`.metrics`). The columns
 """
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -31,7 +33,7 @@ from ..api.tables import read_table
 from .images import Image, image_of, is_one_of
 from .settings import Feature, Setting
 from .users import ImageUser
-from .versions import Span, Version, version_of
+from .versions import Span, Version, undated, version_of
 
 FOLDERS: list[Traversable] = [files(__package__)]
 """Where engines are found: every folder in one of these that has an ``engine.yaml``."""
@@ -56,6 +58,7 @@ class Engine:
     programs: tuple[str, ...] = ()
     other_tags: tuple[str, ...] = ()
     builds: bool = False
+    floating: tuple[str, ...] = ("latest",)
     frozen: Mapping[str, str] = field(default_factory=dict)
     port: int | None = None
     health: str = ""
@@ -70,24 +73,45 @@ class Engine:
         return flags[0] if flags else None
 
     def version(self, tag: str) -> Version | None:
-        """Return the version in an image tag; None, the newest, without."""
+        """Return the version in an image tag; None, the newest, without; ``ANY`` where it says nothing of it."""
         return version_of(tag, builds=self.builds)
 
     def has(self, feature: Feature, tag: str) -> bool:
-        """Tell whether the version in an image tag may have a feature."""
+        """Tell whether the version in an image tag has a feature; one that is not known counts as the newest."""
         span = self.features.get(feature)
-        return span is not None and span.is_in(self.version(tag))
+        return span is not None and span.is_in(self.version(tag) or None)
 
-    def dated(self, repository: str, tag: str) -> str:
-        """Return a tag that names the version, for one that names none at an address where it no longer moves.
+    def dated(self, repository: str, tag: str, *, declared: bool = False) -> str:
+        """Return a tag as far as it tells the engine's version, which not every number in a tag does.
 
-        The tag ``server`` of ``ghcr.io/ggerganov/llama.cpp`` is ``server-b4719``: a tag of an address that is still
-        published to stays as it is, and counts as the newest.
+        A number counts in the engine's own repository, in a mirror of it, and in a repository that is called like the
+        engine (``example.com/vllm:0.8.2``). A tag of any other image may name both (``1.4-vllm0.8.2``). The tag of an
+        address where nothing is published any more is that of the last version there: ``server`` of
+        ``ghcr.io/ggerganov/llama.cpp`` is ``server-b4719``. All else is marked as telling nothing.
+
+        Args:
+            repository: Repository of the image.
+            tag: Its tag.
+            declared: Whether the tag is what somebody says the engine's version is.
         """
-        if not self.frozen or self.version(tag) is not None:
+        own = is_one_of(repository, self.images)
+        if self.version(tag) is not None and (own or declared or repository.rpartition("/")[2] in self._names):
             return tag
-        last = next((last for known, last in self.frozen.items() if is_one_of(repository, (known,))), None)
-        return tag if last is None else "-".join(filter(None, (tag, last)))
+        names = "|".join(map(re.escape, self._names))
+        written = re.search(rf"(?:^|[-_.])(?:{names})[-_]?(v?[0-9.]+|b[0-9]+)(?=[-_]|$)", tag)
+        if written and self.version(written[1]) is not None:
+            return written[1]
+        if not own:
+            return undated(tag)
+        last = next((last for known, last in self.frozen.items() if is_one_of(repository, (known,))), "")
+        if last or not tag or not {*tag.split("-")}.isdisjoint(self.floating):
+            return "-".join(filter(None, (tag, last)))
+        return undated(tag)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """What images of the engine are called."""
+        return (self.name, *(image.rpartition("/")[2] for image in self.images))
 
     @property
     def current_image(self) -> Image | None:
@@ -130,6 +154,8 @@ def _engine_of(folders: tuple[Traversable, ...], repository: str) -> Engine | No
 def _engine(folder: Traversable) -> Engine:
     facts: dict[str, Any] = dict(read_table(folder.joinpath("engine.yaml")))
     facts |= {name: tuple(facts.get(name, ())) for name in ("images", "programs", "other_tags", "groups")}
+    if "floating" in facts:
+        facts["floating"] = tuple(facts["floating"])
     facts["settings"] = _settings(facts)
     facts["features"] = {Feature(name): Span.of(row) for name, row in facts.get("features", {}).items()}
     if "user" in facts:

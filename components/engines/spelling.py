@@ -8,7 +8,7 @@ from .flags.rows import ENUM, SWITCH, Flag
 from .flags.splitting import FlagUse
 from .flags.tables import CLAP, JSON_VALUE, EngineFlags, arguments, json_value
 from .settings import Setting
-from .versions import Version
+from .versions import ANY, Version
 
 _ON, _OFF = ("on", "true", "1"), ("off", "false", "0")
 
@@ -18,7 +18,8 @@ def fitted(line: CommandLine) -> CommandLine:
 
     A switch that takes a value by now gets ``on``, and the other way round: llama.cpp has ``-fa on`` for ``-fa``
     since build 6343. A flag that was renamed gets its new name. What moved into a JSON option is left alone: several
-    flags share it, see :func:`gathered`. Nothing is changed where something else than the engine is run.
+    flags share it, see :func:`gathered`. Nothing is changed where something else than the engine is run, or where the
+    version is not known.
     """
     return _with_args(line, [word for word, _ in traced(line)])
 
@@ -26,7 +27,7 @@ def fitted(line: CommandLine) -> CommandLine:
 def traced(line: CommandLine) -> list[tuple[str, int]]:
     """Return the arguments of :func:`fitted`, each word with the place of the argument that it was made of."""
     reading, args = line.reading, line.args
-    if reading is None:
+    if reading is None or reading.version == ANY:
         return [(arg, place) for place, arg in enumerate(args)]
     written: list[tuple[str, int]] = []
     position = 0
@@ -45,7 +46,9 @@ def gathered(line: CommandLine) -> CommandLine:
     A draft without a number of tokens, or the other way round, is no whole configuration, and left alone.
     """
     reading = line.reading
-    if reading is None or not (line.holds(Setting.DRAFT_MODEL) and line.holds(Setting.DRAFT_TOKENS)):
+    if reading is None or reading.version == ANY:
+        return line
+    if not (line.holds(Setting.DRAFT_MODEL) and line.holds(Setting.DRAFT_TOKENS)):
         return line
     moved: dict[str, dict[str, str | int | float]] = {}
     dropped: set[int] = set()

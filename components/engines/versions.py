@@ -8,8 +8,13 @@ from typing import Any
 
 Version = tuple[int, ...]
 """Without zeros at its end, so that 0.20 is 0.20.0."""
+ANY: Version = ()
+"""The version of an image that does not tell it: what some version has, it may have."""
 
-_NUMBERS = re.compile(r"v?(\d+(?:\.\d+)+)")
+_UNDATED = "@"
+"""Ends what stands for a tag that tells nothing of the engine's version; no tag of an image has it."""
+_NUMBERS = re.compile(r"v?(\d{1,3}(?:\.\d+)+)")
+"""A version; what starts with a year is a date."""
 _BUILD = re.compile(r"(?:^|-)b(\d+)(?=-|$)")
 _BOUNDS = {"since": "from", "absent": "absent", "until": "until"}
 
@@ -18,15 +23,31 @@ _BOUNDS = {"since": "from", "absent": "absent", "until": "until"}
 def version_of(tag: str, *, builds: bool = False) -> Version | None:
     """Return the version that a tag names; None for one without, which counts as the newest.
 
+    It is :data:`ANY` for a tag that was marked as telling nothing of the version.
+
     Args:
         tag: Such as ``v0.8.3`` or ``0.8.3-cu121``.
         builds: Whether the version is the number of a build, as in ``server-b6500``.
     """
+    if tag.endswith(_UNDATED):
+        return ANY
     if builds:
         build = _BUILD.search(tag)
         return (int(build[1]),) if build else None
     numbers = _NUMBERS.match(tag)
     return trimmed(tuple(int(part) for part in numbers[1].split("."))) if numbers else None
+
+
+def undated(tag: str) -> str:
+    """Mark a tag as telling nothing of the engine's version, whatever it looks like."""
+    return f"{tag.removesuffix(_UNDATED)}{_UNDATED}"
+
+
+def titled(engine: str, tag: str) -> str:
+    """Return how messages name an engine of the version in a tag."""
+    if tag.endswith(_UNDATED):
+        return f"any known version of {engine}"
+    return f"{engine} {tag or '(newest version)'}"
 
 
 def trimmed(version: Version) -> Version:
@@ -47,7 +68,7 @@ def spelled(version: Version, *, builds: bool = False) -> str:
 class Span:
     """The versions in which something holds: a flag, a value, a metric, a feature, the user of an image.
 
-    A version of None is the newest.
+    A version of None is the newest, and :data:`ANY` one that is not known.
 
     Attributes:
         since: First version with it; None where every one has it, or it is not known.
@@ -81,7 +102,7 @@ class Span:
 
     def is_early(self, version: Version | None) -> bool:
         """Tell whether a version surely does not have it yet."""
-        if version is None:
+        if not version:
             return False
         if self.absent is not None:
             return version <= self.absent
@@ -93,7 +114,7 @@ class Span:
             return True
         if version is None:
             return self.gone or self.until is not None
-        return self.until is not None and version >= self.until
+        return self.until is not None and version != ANY and version >= self.until
 
     def is_in(self, version: Version | None) -> bool:
         """Tell whether a version may have it."""

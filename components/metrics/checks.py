@@ -8,7 +8,7 @@ from ..api.quantity import parse_quantity
 from ..engines.exporters import Exporter
 from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
 from ..engines.settings import Setting
-from ..engines.versions import spelled
+from ..engines.versions import spelled, titled
 from ..fleet.objects import Object
 from .uses import MetricUse, Scaler, Scraped
 from .words import Adapter
@@ -83,9 +83,7 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
         yield use.problem("metric.name", f"{reason}, or a later version")
     elif own and metric.span.is_over(version):
         until = f" since {spelled(metric.span.until)}" if metric.span.until else ""
-        reason = (
-            f"{engine} no longer exports {use.name!r}{until}, and the pods run {serving.tag or 'an untagged image'}"
-        )
+        reason = f"{engine} no longer exports {use.name!r}{until}, and the pods run {titled(engine, serving.tag)}"
         yield use.problem("metric.name", f"{reason}; {_other(use, serving)}")
     elif metric.type == "histogram":
         reason = f"{use.name!r} is a histogram, so it has no single value to scale on; {_other(use, serving)}"
@@ -99,7 +97,7 @@ def _unknown(use: MetricUse, serving: Exporter) -> str:
     known = _scalable(serving)
     hint = did_you_mean(use.name, [*known, *(name.replace(":", "_") for name in known)])
     facts = serving.facts
-    engine = f"{facts.engine} {serving.tag}".strip() if facts else "the engine"
+    engine = titled(facts.engine, serving.tag) if facts else "the engine"
     return f"{engine} does not export {use.name!r}{hint} (metrics to scale on: {', '.join(known)}); use one of them"
 
 

@@ -16,11 +16,12 @@ A row of ``flags`` in an engine's ``flags.yaml``, found by the flag:
     earlier: other forms of it, each up to a version, its ``last``; until: first version known with the next form.
 """
 
+import functools
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-from ..versions import ALWAYS, Span, Version, trimmed
+from ..versions import ALWAYS, ANY, Span, Version, trimmed
 
 SWITCH, BOOL, ENUM = "switch", "bool", "enum"
 NUMBERS = ("int", "human", "float")
@@ -112,6 +113,8 @@ class Flag:
 
     def at(self, version: Version | None) -> Form:
         """Return what it takes in a version; None is the newest."""
+        if version == ANY:
+            return functools.reduce(_either, self.earlier, self.form) if self.earlier else self.form
         for form, following in pairwise((*self.earlier, self.form)):
             if version is None or form.last is None:
                 break

@@ -65,7 +65,7 @@ class EngineFlags:
         return name.replace("_", "-") if self.underscores and name.startswith("--") else name
 
     def version(self, tag: str) -> Version | None:
-        """Return the version in an image tag; None, the newest, without."""
+        """Return the version in an image tag; None, the newest, without; ``ANY`` where the tag says nothing of it."""
         return self.engine.version(tag)
 
     def known_to(self, tag: str) -> tuple[Flag, ...]:
@@ -134,10 +134,10 @@ def successor(engine: str, name: str, tag: str) -> str:
     """Return the spelling of a flag that is right for the version in a tag.
 
     It is the flag itself where the version knows it, else what took its place or what it took the place of; the flag
-    itself again where neither is known to the version.
+    itself again where neither is known to the version. A version that is not known counts as the newest.
     """
     table = flags_of(engine)
-    return _successor(table, name, table.version(tag)) if table else name
+    return _successor(table, name, table.version(tag) or None) if table else name
 
 
 @functools.lru_cache(maxsize=4096)
@@ -170,7 +170,7 @@ def arguments(engine: str, name: str, value: str, tag: str) -> tuple[str, ...]:
         if template:
             return (right, json.dumps({template[1]: json_value(old, value)}))
         return tuple((old.instead or "").split())
-    if flag.at(table.version(tag)).takes_value:
+    if flag.at(table.version(tag) or None).takes_value:
         return (right, value)
     return () if value.lower() in _OFF else (right,)
 

@@ -46,7 +46,11 @@ class ChosenBackend:
         self.version = wanted.version or runtime.spec.version
         # A private mirror may rename the image; a runtime named after an engine still says which one it is.
         self.engine: Engine | None = engine_of(runtime.spec.image) or engines().get(runtime.metadata.name)
-        self.tag = self.engine.dated(runtime.spec.image, self.version) if self.engine else self.version
+        # A runtime that is named after an engine says with ``version`` which version of the engine it is.
+        declared = self.engine is not None and runtime.metadata.name == self.engine.name
+        self.tag = (
+            self.engine.dated(runtime.spec.image, self.version, declared=declared) if self.engine else self.version
+        )
         self.fit = fit
 
     @property

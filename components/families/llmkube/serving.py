@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...api.findings import Findings
 from ...engines.images import image_of
-from ...engines.registry import engine_of, engines
+from ...engines.registry import Engine, engine_of, engines
 from .types.inference_service import InferenceService, Model
 
 
@@ -34,11 +34,15 @@ class Serving:
 
     @property
     def tag(self) -> str:
-        """The image's tag, by which flags are chosen; empty for a digest alone."""
-        return image_of(self.image).tag
+        """The image's tag as far as it tells the engine's version, by which flags are chosen; empty for a digest."""
+        image, known = image_of(self.image), self._engine
+        return known.dated(image.repository, image.tag) if known else image.tag
 
     @property
     def engine(self) -> str:
         """Name of the engine that the image holds; a mirror may rename it, and the runtime still says which one."""
-        known = engine_of(image_of(self.image).repository) or engines().get(self.runtime)
-        return known.name if known else ""
+        return self._engine.name if self._engine else ""
+
+    @property
+    def _engine(self) -> Engine | None:
+        return engine_of(image_of(self.image).repository) or engines().get(self.runtime)

@@ -10,6 +10,7 @@ from ....engines.images import image_of
 from ....engines.lint import report
 from ....engines.registry import engine_of
 from ....engines.settings import Setting
+from ....engines.versions import ANY, titled
 from ..serving import Serving
 from ..types.inference_service import InferenceServiceSpec
 from .facts import flag_of, successor_of
@@ -35,7 +36,9 @@ class Line:
         self.args: list[str] = []
         self._serving = serving
         self._table: EngineFlags = table
-        self._version = table.version(serving.tag)
+        self._known = table.version(serving.tag)
+        # What is written must be in some spelling: that of the newest where the version is not known.
+        self._version = self._known or None
         self._start = CommandLine(serving.runtime, serving.tag, (), self.spec.command or ())
         self._extra = self._start.continued(self.spec.extra_args or ())
 
@@ -117,9 +120,12 @@ class Line:
         return self._written(*map(self.flag, settings))
 
     def refuse(self, path: str, reason: str) -> None:
-        """Record what the engine's own image refuses: an error there, a warning for an image of one's own."""
+        """Record what the engine's own image refuses: an error there, a warning for an image of one's own.
+
+        It is a warning too where the version is not known.
+        """
         engine = engine_of(image_of(self._serving.image).repository)
-        if engine is not None and engine.name == self._serving.runtime:
+        if engine is not None and engine.name == self._serving.runtime and self._known != ANY:
             self._serving.findings.error(path, reason)
         else:
             self._serving.findings.warn(path, f"{reason}, unless this image is built differently")
@@ -145,7 +151,7 @@ class Line:
     def _check_value(self, right: Flag, value: str, path: str, *, custom: bool) -> None:
         form = right.at(self._version)
         choice = form.choice(value)
-        if form.type != ENUM or (choice.span.is_in(self._version) if choice else form.open):
+        if form.type != ENUM or (choice.span.is_in(self._known) if choice else form.open):
             return
         instead = successor_of(value) or f"one of {', '.join(form.allowed(self._version))}"
         reason = f"{right.name} of {self._image()} does not accept {value!r}; use {instead}"
@@ -174,4 +180,5 @@ class Line:
         return self._table.find(name)
 
     def _image(self) -> str:
-        return f"{self._serving.runtime} ({self._serving.tag or 'newest version'})"
+        runtime, tag = self._serving.runtime, self._serving.tag
+        return titled(runtime, tag) if self._known == ANY else f"{runtime} ({tag or 'newest version'})"
