@@ -4,7 +4,7 @@ from pydantic import Field
 
 from components.aws.components.node_settings import Zone
 from components.aws.words import NatGateways, Support
-from components.plan.section import Section
+from components.plan.section import KubernetesVersion, Section
 
 REGION = r"^[a-z]{2,4}(-[a-z]+)+-\d+$"
 
@@ -38,7 +38,7 @@ class NetworkSettings(Section):
 class ClusterSettings(Section):
     """A new or existing EKS cluster; its name is ``clusterName``."""
 
-    version: str = "1.35"
+    version: KubernetesVersion = "1.35"
     """Kubernetes version, in quotes."""
     existing: bool = False
     """Whether to use the existing cluster with this name, unchanged."""

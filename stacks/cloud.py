@@ -65,7 +65,10 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         "cluster": {"name": settings.cluster_name, "region": settings.region, "version": settings.cluster.version},
         "clusterEndpoint": cluster.endpoint,
         "kubeconfig": cluster.kubeconfig,
-        "vcpus": vcpus(planned.cloud_groups),
+        "vcpus": {
+            quota.code: {"quota": quota.name, "vcpus": needed}
+            for quota, needed in vcpus(planned.cloud_groups).items()
+        },
     }
     return CloudCluster(cluster.provider, site, exports)
 

@@ -1,6 +1,7 @@
 """What every section of settings shares."""
 
 import datetime
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
@@ -28,6 +29,24 @@ def _with_zone(value: datetime.datetime) -> datetime.datetime:
     return value.astimezone(datetime.UTC)
 
 
+_VERSION = r"^\d+\.\d+$"
+_NEARLY_VERSION = re.compile(r"v?(\d+\.\d+)(?![\d])")
+
+
+def _minor_version(value: str) -> str:
+    if re.fullmatch(_VERSION, value, re.ASCII) is None:
+        near = _NEARLY_VERSION.match(value)
+        hint = f"; write {near[1]!r}" if near else ""
+        raise ValueError(f"must be a Kubernetes version such as '1.35'{hint}")
+    return value
+
+
+KubernetesVersion = Annotated[
+    str,
+    AfterValidator(_minor_version),
+    WithJsonSchema({"type": "string", "pattern": _VERSION}),
+]
+"""Major and minor version; a patch is nothing that an environment decides about."""
 Flag = Annotated[
     bool,
     BeforeValidator(_spoken),

@@ -87,6 +87,61 @@ def test_bad_files(tmp_path: Path) -> None:
         load_project(tmp_path, "dev")
 
 
+@pytest.mark.parametrize(
+    ("content", "place", "reason"),
+    [
+        (b"config: [", ":1:10: ", "not valid YAML: "),
+        (b"config:\n  a: 1\n b: 2\n", ":3:2: ", "not valid YAML: "),
+        (b"config:\n\ta: 1\n", ":2:1: ", "not valid YAML: "),
+        (b"config:\n  proj:a: \xe4\n", ":2:11: ", "not UTF-8 text; save the file as UTF-8"),
+        (b"a: \x07", ": ", "not valid YAML: "),
+        (b"a: 2026-99-99", ": ", "not valid YAML: "),
+        (b"- 1\n", ":1: ", "must be a YAML map, found list"),
+        (b"config: [1]\n", ": ", "config: must be a map of keys and values, found [1]"),
+        (b"config: text\n", ": ", 'config: must be a map of keys and values, found "text"'),
+        (b"config:\n  1: a\n", ": ", "config: keys must be strings, found 1; put it in quotes"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["Pulumi.dev.yaml", "Pulumi.yaml"])
+def test_a_broken_file_is_named_with_the_place(
+    tmp_path: Path, name: str, content: bytes, place: str, reason: str
+) -> None:
+    write(tmp_path, {}, {})
+    (tmp_path / name).write_bytes(b"name: proj\n" * (content[:1] != b"-") + content)
+    line = place.split(":")
+    if line[1].isdecimal() and content[:1] != b"-":
+        line[1] = str(int(line[1]) + 1)
+    with pytest.raises(WorkbenchError) as wrong:
+        load_project(tmp_path, "dev")
+    text = str(wrong.value)
+    assert text.startswith(f"{tmp_path / name}{':'.join(line)}{reason}")
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize("config", ["", "config:\n", "config: {}\n", "config:\n  proj:a: 2026-01-01\n"])
+def test_files_that_are_not_broken(tmp_path: Path, config: str) -> None:
+    write(tmp_path, {}, {})
+    (tmp_path / "Pulumi.dev.yaml").write_text(config)
+    assert load_project(tmp_path, "dev").config in ({}, {"proj:a": "2026-01-01"})
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"), [(None, "No such file or directory"), (b"\xff\xfe", "not UTF-8 text")]
+)
+def test_a_passphrase_file_that_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None, reason: str
+) -> None:
+    file = tmp_path / "passphrase"
+    if content is not None:
+        file.write_bytes(content)
+    write(tmp_path, {}, {"encryptionsalt": "v1:x:y", "config": {"proj:token": {"secure": "v1:a:b"}}})
+    monkeypatch.delenv("PULUMI_CONFIG_PASSPHRASE", raising=False)
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE_FILE", str(file))
+    with pytest.raises(WorkbenchError) as wrong:
+        load_project(tmp_path, "dev")
+    assert str(wrong.value).startswith(f"PULUMI_CONFIG_PASSPHRASE_FILE: {file} cannot be read: {reason}; ")
+
+
 def test_disabled_default_providers(tmp_path: Path) -> None:
     write(tmp_path, {}, {"config": {"pulumi:disable-default-providers": ["kubernetes", "aws"]}})
     assert load_project(tmp_path, "dev").disabled_providers == {"kubernetes", "aws"}

@@ -38,7 +38,7 @@ class TestRefusals:
             ({"modelCache": {}}, "modelCache", "unknown argument; did you mean 'model_cache'?"),
             ({"cluster": {"vpc": "v"}}, "cluster.vpc", "unknown argument; did you mean 'vpc_id'?"),
             ({"cluster": {"vpc_id": 5}}, "cluster.vpc_id", "must be a string or an output, found 5"),
-            ({"cluster": {"version": "latest"}}, "cluster.version", "match"),
+            ({"cluster": {"version": "latest"}}, "cluster.version", "such as '1.35'"),
             ({"cluster": {"cloud": "gcp"}}, "cluster.cloud", "'none' or 'aws'"),
             ({"cluster": {"node_autoscaler": "x"}}, "cluster.node_autoscaler", "karpenter"),
             ({"cluster": "prod"}, "cluster", "must be a map, found 'prod'"),

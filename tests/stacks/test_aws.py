@@ -77,6 +77,10 @@ class TestEvery:
         }
         assert exports["cluster"] == {"name": f"inference-{stack}", "region": "us-east-1", "version": "1.35"}
         assert exports["endpoints"]
+        assert all(code.startswith("L-") for code in exports["vcpus"])
+        assert all(set(entry) == {"quota", "vcpus"} for entry in exports["vcpus"].values())
+        if stack == "dev":  # three spot groups of 8 vCPUs each; m7i has no accelerator
+            assert exports["vcpus"] == {"L-3819A6DF": {"quota": "All G and VT Spot Instance Requests", "vcpus": 24}}
         for group in exports["nodes"].values():
             assert group["minNodes"] <= group["nodes"] <= group["maxNodes"]
 

@@ -6,6 +6,8 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
+from components.api.problems import printable
+
 from ..errors import WorkbenchError
 
 _ROUNDS = 1_000_000
@@ -39,7 +41,16 @@ def _passphrase() -> str | None:
     if (given := os.environ.get("PULUMI_CONFIG_PASSPHRASE")) is not None:
         return given
     file = os.environ.get("PULUMI_CONFIG_PASSPHRASE_FILE")
-    return Path(file).read_text().strip() if file else None
+    if not file:
+        return None
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise WorkbenchError(
+            f"PULUMI_CONFIG_PASSPHRASE_FILE: {printable(file)} cannot be read: {reason}; name a file with the "
+            "passphrase of the stack, or set PULUMI_CONFIG_PASSPHRASE"
+        ) from None
 
 
 @lru_cache

@@ -1,5 +1,6 @@
 """The project and its configuration, read as the Pulumi CLI reads them."""
 
+import datetime
 import json
 import re
 from collections.abc import Mapping
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from components.api.problems import printable
 
 from ..errors import WorkbenchError
 
@@ -64,8 +67,8 @@ def load_project(folder: Path, stack: str, overrides: Mapping[str, str] | None =
     known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
     stored = _read(settings, f"stack {stack!r} has no {settings.name}; {known}")
     reader = _Config(name, manifest, settings)
-    reader.declare(described.get("config") or {})
-    reader.read(stored.get("config") or {}, stored.get("encryptionsalt"))
+    reader.declare(_section(described, manifest))
+    reader.read(_section(stored, settings), stored.get("encryptionsalt"))
     reader.values.update({_full(name, key): value for key, value in (overrides or {}).items()})
     reader.check()
     return Project(
@@ -133,7 +136,7 @@ class _Config:
             elif not _fits(value, str(kind)):
                 wrong.append(
                     f"{self._settings.name}: config.{key}: must be of type {kind}, as Pulumi.yaml declares, found "
-                    f"{json.dumps(value)}"
+                    f"{_found(value)}"
                 )
         if wrong:
             raise WorkbenchError("\n".join(wrong))
@@ -155,13 +158,48 @@ def _fits(value: object, kind: str) -> bool:
 def _read(path: Path, absent: str) -> dict[str, Any]:
     if not path.is_file():
         raise WorkbenchError(absent)
-    try:
-        content = yaml.safe_load(path.read_text()) or {}
-    except yaml.YAMLError as error:
-        raise WorkbenchError(f"{path}: {error}") from None
+    content = _content(path)
     if not isinstance(content, dict):
-        raise WorkbenchError(f"{path}: must be a YAML map, found {type(content).__name__}")
+        raise WorkbenchError(f"{path}:1: must be a YAML map, found {type(content).__name__}")
     return content
+
+
+def _content(path: Path) -> Any:  # noqa: ANN401  any YAML
+    """Return what a file says; what cannot be read is reported at its line and column."""
+    data = b""
+    try:
+        data = path.read_bytes()
+        return yaml.safe_load(data.decode("utf-8-sig")) or {}
+    except OSError as error:
+        raise WorkbenchError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        before = data[: error.start].rpartition(b"\n")
+        line, column = before[0].count(b"\n") + bool(before[1]) + 1, len(before[2]) + 1
+        raise WorkbenchError(f"{path}:{line}:{column}: not UTF-8 text; save the file as UTF-8") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        raise WorkbenchError(printable(f"{place}: not valid YAML: {error.problem or error.context}")) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # ValueError: a date or a number that Python has no value for.
+        raise WorkbenchError(printable(f"{path}: not valid YAML: {str(error).splitlines()[0]}")) from None
+
+
+def _section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    """Return the configuration in a file: values by key."""
+    found = content.get("config")
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise WorkbenchError(f"{path}: config: must be a map of keys and values, found {_found(found)}")
+    odd = [key for key in found if not isinstance(key, str)]
+    if odd:
+        raise WorkbenchError(f"{path}: config: keys must be strings, found {_found(odd[0])}; put it in quotes")
+    return found
+
+
+def _found(value: object) -> str:
+    return printable(json.dumps(value, default=str))
 
 
 def _full(project: str, key: str) -> str:
@@ -169,4 +207,5 @@ def _full(project: str, key: str) -> str:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    # A date, which YAML knows and JSON does not, is its text.
+    return str(value) if isinstance(value, str | datetime.date) else json.dumps(value, default=str)

@@ -52,11 +52,21 @@ class Addon:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """A service quota, in vCPUs per region; a code is None where the sources disagree."""
+    """A service quota, in vCPUs per region: its code, and its name in the console."""
 
+    code: str
     name: str
-    on_demand: str
-    spot: str | None
+
+    def __str__(self) -> str:
+        return f"{self.code} ({self.name})"
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """What the vCPUs of an instance family count against; None where the sources disagree."""
+
+    on_demand: Quota
+    spot: Quota | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +155,10 @@ def first_efa_card(instance_type: str) -> int:
     return int(instance_type in _facts()["efa_from_card_one"])
 
 
-def quota_of(node: Instance) -> Quota | None:
-    """Return the quota that a type's vCPUs count against, None for types without accelerators."""
+def quotas_of(node: Instance) -> Quotas | None:
+    """Return the quotas that a type's vCPUs count against, None for types without accelerators."""
     if not node.accelerators:
         return None
     kind = _KIND.match(node.family)
     row = next((row for row in _facts()["quotas"] if kind and kind[0] in row["families"]), None)
-    return Quota(row["name"], row["on_demand"], row["spot"]) if row else None
+    return Quotas(Quota(**row["on_demand"]), Quota(**row["spot"]) if row["spot"] else None) if row else None

@@ -12,9 +12,16 @@ def regions_of(instance_type: str) -> frozenset[str] | None:
     return _offerings().get(instance_type)
 
 
+@functools.cache
 def regions() -> frozenset[str]:
     """Return every region that offers any accelerated type."""
     return frozenset().union(*_offerings().values())
+
+
+def is_withheld(instance_type: str, region: str) -> bool:
+    """Tell whether a type is known not to be offered in a region; of regions that nobody knows nothing is."""
+    offered = regions_of(instance_type)
+    return offered is not None and region not in offered and (region in regions() or not offered)
 
 
 @functools.cache

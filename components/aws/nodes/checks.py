@@ -8,8 +8,8 @@ from ...fleet.rendered import Fleet
 from ...nodes.instances import Instance, instance, instances
 from ...nodes.policy import RESERVED, Capacity, TypePolicy
 from ...nodes.wishes import Wish, wishes
-from ..facts.eks import is_fractional, limits, no_image, quota_of
-from ..facts.regions import regions_of
+from ..facts.eks import Quota, is_fractional, limits, no_image, quotas_of
+from ..facts.regions import is_withheld, regions, regions_of
 from ..words import Provisioner
 from .labels import cloud_labels, impossible
 from .pending import pending
@@ -30,7 +30,9 @@ def check_groups(
     wished: Iterable[Wish], groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment
 ) -> tuple[Problem, ...]:
     """Return what is wrong with node groups, whatever runs on them."""
+    wished = list(wished)
     found = [
+        *_of_region(wished, environment),
         *(wish.problem(reason) for wish in wished for reason in _of_wish(wish, environment)),
         *check_types(environment),
         *_of_groups(groups, environment),
@@ -39,15 +41,25 @@ def check_groups(
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
 
+def _of_region(wished: Iterable[Wish], environment: NodeEnvironment) -> Iterator[Problem]:
+    """Report a region that nothing is known of once, and not for each type that is not offered there."""
+    known = regions()
+    named = {wish.choice.instance_type or "" for wish in wished}
+    named |= {name for rule in environment.nodes.types.values() for name in rule.alternatives}
+    if environment.region not in known and any(regions_of(name) for name in named):
+        hint = did_you_mean(environment.region, known) or f"; known regions: {', '.join(sorted(known))}"
+        reason = f"no region that is known to offer accelerators has the name {environment.region!r}"
+        yield environment.place.whole("region", reason + hint)
+
+
 def _of_wish(wish: Wish, environment: NodeEnvironment) -> Iterator[str]:
     """What a flavor asks for and this environment cannot give."""
     node = instance(wish.choice.instance_type or "")
     if node is None:
         return
     place = environment.place
-    offered = regions_of(node.name)
-    if offered is not None and environment.region not in offered:
-        yield f"{node.name} {not_offered(offered, environment.region, wish.type_name)}"
+    if is_withheld(node.name, environment.region):
+        yield f"{node.name} {not_offered(node.name, environment.region, wish.type_name)}"
     rule = environment.nodes.of(node.name)
     if image_of(node, environment.image) is None and rule.ami_id is None:
         yield (
@@ -140,26 +152,28 @@ def _of_quotas(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
         if code not in _codes():
             hint = did_you_mean(code, _codes())
             yield environment.place.problem(("quotas",), f"unknown quota code {code!r}{hint}")
-    for code, needed in sorted(vcpus(groups).items()):
-        allowed = environment.quotas.get(code)
+    for quota, needed in sorted(vcpus(groups).items(), key=lambda each: each[0].code):
+        allowed = environment.quotas.get(quota.code)
         if allowed is not None and needed > allowed:
-            reason = f"the node groups may grow to {needed} vCPUs of quota {code}, but the account has only {allowed}"
+            reason = (
+                f"the node groups may grow to {needed} vCPUs of quota {quota}, but the account has only {allowed}"
+            )
             remedy = f"request an increase from AWS, or set {environment.place.key('maxNodes')}"
-            yield environment.place.problem(("quotas", code), f"{reason}; {remedy}", Severity.WARNING)
+            yield environment.place.problem(("quotas", quota.code), f"{reason}; {remedy}", Severity.WARNING)
 
 
 def _codes() -> set[str]:
-    quotas = {quota_of(node) for node in instances().values()} - {None}
-    return {code for quota in quotas if quota for code in (quota.on_demand, quota.spot) if code}
+    found = filter(None, map(quotas_of, instances().values()))
+    return {quota.code for quotas in found for quota in (quotas.on_demand, quotas.spot) if quota}
 
 
-def vcpus(groups: tuple[NodeGroupPlan, ...]) -> dict[str, int]:
-    """Return, by quota code, the vCPUs of all groups at their largest (aws-gpu spec 14)."""
-    total: dict[str, Decimal] = {}
+def vcpus(groups: tuple[NodeGroupPlan, ...]) -> dict[Quota, int]:
+    """Return, by quota, the vCPUs of all groups at their largest (aws-gpu spec 14)."""
+    total: dict[Quota, Decimal] = {}
     for group in groups:
-        quota = quota_of(group.node)
-        code = quota and (quota.spot if group.demand.capacity == Capacity.SPOT else quota.on_demand)
+        quotas = quotas_of(group.node)
+        quota = quotas and (quotas.spot if group.demand.capacity == Capacity.SPOT else quotas.on_demand)
         # Whether Capacity Blocks count against the quota is not documented, so they are left out.
-        if code and group.demand.capacity != Capacity.CAPACITY_BLOCK:
-            total[code] = total.get(code, Decimal(0)) + group.maximum * group.node.vcpu
-    return {code: int(amount) for code, amount in total.items()}
+        if quota and group.demand.capacity != Capacity.CAPACITY_BLOCK:
+            total[quota] = total.get(quota, Decimal(0)) + group.maximum * group.node.vcpu
+    return {quota: int(amount) for quota, amount in total.items()}

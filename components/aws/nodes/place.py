@@ -28,6 +28,10 @@ class SettingsPlace:
         below = [self.key(name) if name.isalpha() else name for name in names]
         return ".".join([self.section, *below]) if self.section else field_path(below)
 
+    def whole(self, name: str, reason: str) -> Problem:
+        """Return what is wrong with a key that stands beside the section, or among the arguments."""
+        return Problem(self.file, 0, "", "", name, reason)
+
     def problem(self, names: tuple[str, ...], reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return what is wrong with a key."""
         return Problem(self.file, 0, "", "", self.path(*names), reason, severity)

@@ -7,13 +7,14 @@ from ...nodes.fit import nearest_types
 from ...nodes.instances import Instance, instance, instances
 from ...nodes.policy import RESERVED, Capacity, Reservation, TypePolicy
 from ..facts.eks import limits, takes_capacity_block
-from ..facts.regions import regions_of
+from ..facts.regions import is_withheld, regions_of
 from ..words import Provisioner
 from .plan import NodeEnvironment, image_of
 
 
-def not_offered(offered: frozenset[str], region: str, type_name: str = "type") -> str:
+def not_offered(instance_type: str, region: str, type_name: str = "type") -> str:
     """Say where a type is offered instead."""
+    offered = regions_of(instance_type)
     if not offered:
         return f"is no longer offered in any region; choose another {type_name}"
     return f"is not offered in {region}, only in {', '.join(sorted(offered))}"
@@ -73,8 +74,8 @@ def _alternatives(node: Instance, rule: TypePolicy, environment: NodeEnvironment
                 f"pods on {node.name} request {node.accelerator_resource}, which {other.name} does not have; "
                 "remove it"
             )
-        elif environment.region not in (regions_of(name) or {environment.region}):
-            yield f"{name} {not_offered(regions_of(name) or frozenset(), environment.region)}"
+        elif is_withheld(name, environment.region):
+            yield f"{name} {not_offered(name, environment.region)}"
     most = limits().instance_types_per_group - 1
     if len(rule.alternatives) > most:
         yield f"must have at most {most} types in addition to the first, found {len(rule.alternatives)}"

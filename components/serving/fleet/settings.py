@@ -15,7 +15,7 @@ from ...aws.environment import AwsEnvironment
 from ...aws.words import NodeImage
 from ...families import load, objects
 from ...plan.faults import faults
-from ...plan.section import Section
+from ...plan.section import KubernetesVersion, Section
 from ...plan.settings import FleetSettings
 from ...prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ...prerequisites.needed import Cloud, ClusterFacts
@@ -36,7 +36,7 @@ class _Cluster(Section):
     """What is known of the cluster before anything is created."""
 
     name: str = ""
-    version: str = Field(default="", pattern=r"^(\d+\.\d+)?$")
+    version: KubernetesVersion = ""
     cloud: Cloud = Cloud.NONE
     region: str = ""
     cidr: str | None = None

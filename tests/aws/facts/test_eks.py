@@ -11,7 +11,7 @@ from components.aws.facts.eks import (
     is_fractional,
     limits,
     no_image,
-    quota_of,
+    quotas_of,
     system_ami_type,
     takes_capacity_block,
     versions,
@@ -101,17 +101,31 @@ def test_only_one_type_has_no_efa_on_its_first_card() -> None:
     ],
 )
 def test_quota_codes(name: str, on_demand: str, spot: str | None) -> None:
-    quota = quota_of(known(name))
-    assert quota is not None
-    assert (quota.on_demand, quota.spot) == (on_demand, spot)
+    quotas = quotas_of(known(name))
+    assert quotas is not None
+    assert (quotas.on_demand.code, quotas.spot and quotas.spot.code) == (on_demand, spot)
+
+
+@pytest.mark.parametrize(
+    ("name", "on_demand", "spot"),
+    [  # Amazon EC2 User Guide, "Amazon EC2 instance type quotas" and "Spot Instance quotas"
+        ("g5.xlarge", "Running On-Demand G and VT instances", "All G and VT Spot Instance Requests"),
+        ("dl1.24xlarge", "Running On-Demand DL instances", "All DL Spot Instance Requests"),
+        ("p5.48xlarge", "Running On-Demand P instances", None),
+    ],
+)
+def test_quota_names(name: str, on_demand: str, spot: str | None) -> None:
+    quotas = quotas_of(known(name))
+    assert quotas is not None
+    assert (quotas.on_demand.name, quotas.spot and quotas.spot.name) == (on_demand, spot)
 
 
 def test_nodes_without_accelerators_are_in_none_of_these_quotas() -> None:
-    assert quota_of(known("m7i.large")) is None
+    assert quotas_of(known("m7i.large")) is None
 
 
 def test_every_accelerated_type_is_in_a_quota() -> None:
-    assert all(quota_of(node) for node in instances().values() if node.accelerators)
+    assert all(quotas_of(node) for node in instances().values() if node.accelerators)
 
 
 def test_addons_that_every_cluster_has() -> None:

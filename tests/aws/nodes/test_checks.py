@@ -26,6 +26,32 @@ class TestFlavors:
     """What is wrong with a flavor is reported at the model that claims it."""
 
     @pytest.mark.parametrize(
+        ("region", "hint"),
+        [
+            ("us-easst-1", "; did you mean 'us-east-1'?"),
+            ("us-east-9", "; did you mean 'us-east-"),
+            ("zz-nowhere-1", "; known regions: af-south-1, "),
+        ],
+    )
+    def test_an_unknown_region_is_one_error(self, region: str, hint: str) -> None:
+        where = environment(region=region, types={"g5.xlarge": TypePolicy(alternatives=("g5.2xlarge", "g5.4xlarge"))})
+        fleet = one(flavor("g5.xlarge"), flavor("g6.xlarge", name="g"), where=where)
+        (problem,) = problems(fleet, where)
+        text = str(problem)
+        assert text.startswith(
+            f"Pulumi.dev.yaml: region: no region that is known to offer accelerators has the name '{region}'"
+        )
+        assert hint in text
+
+    def test_a_region_that_only_lacks_types_is_said_for_each(self) -> None:
+        texts = said(flavor("p5e.48xlarge"), flavor("p5en.48xlarge", name="g"), region="af-south-1")
+        assert len(texts) == 2
+        assert all("is not offered in af-south-1" in text for text in texts)
+
+    def test_nothing_is_known_of_regions_without_accelerators(self) -> None:
+        assert said(flavor("m7i.large", {"cpu": "1"}), region="mx-central-1") == []
+
+    @pytest.mark.parametrize(
         ("kind", "region", "expected"),
         [
             ("p5e.48xlarge", "us-east-1", "p5e.48xlarge is not offered in us-east-1, only in ap-southeast-2"),
