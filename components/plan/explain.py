@@ -71,8 +71,13 @@ class _Trial:
     def kind(self) -> Kind:
         return self.subject.kind
 
-    def differences(self, document: dict[str, Any]) -> list[str] | str:
-        """Return what the usual rendering has that this one has not; or why this version cannot be."""
+    def differences(self, document: dict[str, Any], *, made_up: bool) -> list[str] | str:
+        """Return what the usual rendering has that this one has not; or why this version cannot be.
+
+        Args:
+            document: The version.
+            made_up: Whether it has a value that nobody wrote, which must not be shown.
+        """
         resource, found = check(document, self.kind)
         if resource is None:
             return found[0][1]
@@ -83,9 +88,8 @@ class _Trial:
             return wrong[0].reason
         new = view(fleet)
         changed = [_line(place, value) for place, value in self.usual.items() if new.get(place) != value]
-        return changed or [
-            f"leaves out {_line(place, value)}" for place, value in new.items() if place not in self.usual
-        ]
+        added = ((place, value) for place, value in new.items() if place not in self.usual)
+        return changed or [f"leaves out {_line(place, '' if made_up else value)}" for place, value in added]
 
 
 def _became(
@@ -96,8 +100,8 @@ def _became(
     named = {r.resource.metadata.name: r.resource.kind for r in trial.resources if r is not trial.subject}
     if not changed and isinstance(value, str) and value in named:
         yield f"refers to {named[value]}/{value}"
-    elif not changed and refused:
-        yield from _alike(trial, path, value) or [f"only validated: {refused}"]
+    elif not changed and refused is not None:
+        yield from _alike(trial, path, value) or [f"only validated: {refused}" if refused else "only validated"]
     place, name = field_path(path), trial.subject.resource.metadata.name
     own, elsewhere = (trial.kind.kind, name), f"{trial.kind.kind} {name!r}: {place.removeprefix('spec.')} "
     warnings = (
@@ -118,26 +122,35 @@ def _covers(problem: str, place: str) -> bool:
     return bool(problem) and (place == problem or place.startswith((f"{problem}.", f"{problem}[")))
 
 
-def _first_difference(trial: _Trial, document: dict[str, Any], path: Path, value: object) -> tuple[list[str], str]:
-    """Try the document without the field, then with other values, until something is different."""
-    refused = ""
-    for candidate in _candidates(document, path, value, graph(trial.kind)):
-        outcome = trial.differences(candidate)
+def _first_difference(
+    trial: _Trial, document: dict[str, Any], path: Path, value: object
+) -> tuple[list[str], str | None]:
+    """Try the document without the field, then with other values, until something is different.
+
+    Where nothing is, also return why the field cannot be left out: empty if only other values were refused, since
+    that reason would quote what nobody wrote, and None if nothing was.
+    """
+    refused: str | None = None
+    for candidate, made_up in _candidates(document, path, value, graph(trial.kind)):
+        outcome = trial.differences(candidate, made_up=made_up)
         if isinstance(outcome, str):
-            refused = refused or outcome
+            refused = refused or ("" if made_up else outcome)
         elif outcome:
-            return outcome, ""
+            return outcome, None
     return [], refused
 
 
-def _candidates(document: dict[str, Any], path: Path, value: object, shape: SchemaGraph) -> Iterator[dict[str, Any]]:
+def _candidates(
+    document: dict[str, Any], path: Path, value: object, shape: SchemaGraph
+) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Yield other versions of a document, and whether a value in it is made up."""
     without = copy.deepcopy(document)
     _remove(without, path)
-    yield without
+    yield without, False
     for other in _others(value, path, shape):
         changed = copy.deepcopy(document)
         _at(changed, path[:-1])[path[-1]] = other
-        yield changed
+        yield changed, True
 
 
 def _others(value: object, path: Path, shape: SchemaGraph) -> Iterator[object]:

@@ -72,6 +72,73 @@ class TestAPlayground:
         assert "nodes for chat: pods = 1" in rows("chat")["spec.replicas"].became
 
 
+MADE_UP = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: plain, labels: {app: shop}}
+spec:
+  replicas: 2
+  modelClaim: {modelName: opt}
+  backendRuntimeConfig: {backendName: vllm, configName: default, args: [--dtype, half]}
+---
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: Model
+metadata: {name: phi}
+spec:
+  source: microsoft/phi-4
+  format: safetensors
+  hardware: {accelerator: cuda, gpu: {count: 1, vendor: nvidia}}
+---
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: InferenceService
+metadata: {name: phi}
+spec:
+  modelRef: phi
+  runtime: vllm
+  skipModelInit: true
+  nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}
+"""
+
+
+class TestWhatNobodyWrote:
+    """A field is tried with other values; these are no part of the answer."""
+
+    @pytest.mark.parametrize(
+        ("name", "path"),
+        [
+            ("plain", "spec.backendRuntimeConfig.configName"),
+            ("phi", "spec.format"),
+            ("phi", "spec.hardware.accelerator"),
+            ("phi", "spec.hardware.gpu.vendor"),
+        ],
+    )
+    def test_the_reason_of_a_refused_trial_is_not_told(self, name: str, path: str) -> None:
+        manifests = parse(f"{TEXT}---\n{MADE_UP}")
+        planned = plan(manifests)
+        (became,) = (
+            row.became
+            for subject in manifests.resources
+            if subject.name == name
+            for row in explain(subject, manifests.resources, planned)
+            if row.path == path
+        )
+        assert became == ("only validated",)
+
+    def test_why_a_field_cannot_be_left_out_is_told(self) -> None:
+        (text,) = rows("opt")["spec.inferenceConfig.flavors[0].name"].became
+        assert text == "only validated: is required; set it"
+
+    def test_no_text_of_a_trial_is_in_any_answer(self) -> None:
+        """Of each text that is written, the trial is that text and an x, or with another number."""
+        manifests = parse(f"{TEXT}---\n{MADE_UP}")
+        planned = plan(manifests)
+        for subject in manifests.resources:
+            for row in explain(subject, manifests.resources, planned):
+                if isinstance(row.value, str):
+                    assert not any(f"{row.value}x" in line for line in row.became), row
+                assert not any("metal" in line or " amd" in line for line in row.became), row
+
+
 class TestAModel:
     def test_it_is_followed_into_what_claims_it(self) -> None:
         found = rows("opt")
