@@ -127,3 +127,47 @@ def test_default_providers_of_other_packages_are_refused_where_disabled(offline:
 
     with pytest.raises(WorkbenchError, match="default providers are disabled"):
         offline.preview(program)
+
+
+class TestClouds:
+    """What waits for a cloud that the local engine cannot make."""
+
+    @staticmethod
+    def cloud(stack: Stack, *, alone: bool) -> Callable[[], None]:
+        def program() -> None:
+            aws = pulumi.ProviderResource("aws", "cloud", {})
+            cluster = pulumi.CustomResource("aws:eks/cluster:Cluster", "c", {}, pulumi.ResourceOptions(provider=aws))
+            eks = pulumi.ProviderResource("kubernetes", "eks", {"kubeconfig": cluster.id})
+            config_map("there", pulumi.ResourceOptions(provider=eks))
+            if not alone:
+                config_map("here", pulumi.ResourceOptions(provider=stack.provider()))
+
+        return program
+
+    def test_up_deploys_nothing_where_everything_waits_and_says_so(self, offline: Stack) -> None:
+        with pytest.raises(WorkbenchError) as wrong:
+            offline.up(self.cloud(offline, alone=True))
+        assert wrong.value.exit_code == 1
+        assert str(wrong.value).startswith("nothing was deployed: the local engine has no provider for aws, ")
+        assert "workbench preview --stack dev" in str(wrong.value)
+        assert offline.rows() == {}
+
+    def test_its_preview_is_shown(self, offline: Stack) -> None:
+        offline.preview(self.cloud(offline, alone=True))
+        assert "there" in offline.screen
+
+    def test_up_goes_on_where_something_does_not_wait(self, offline: Stack) -> None:
+        """There is no cluster behind the provider here, which is as far as it comes."""
+        outcome = offline.up(self.cloud(offline, alone=False))
+        assert [failure.urn.rsplit("::")[-1] for failure in outcome.failures] == ["here"]
+
+
+def test_the_log_of_a_program_carries_the_level(offline: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    def program() -> None:
+        pulumi.log.info("quiet")
+        pulumi.log.warn("the volume is a hostPath")
+        pulumi.log.error("wrong")
+
+    offline.preview(program)
+    offline.preview(program)
+    assert capsys.readouterr().err.splitlines() == ["warning: the volume is a hostPath", "error: wrong"] * 2

@@ -20,7 +20,7 @@ from .listing import output_changes
 from .plan import CHANGING, ChangePlan, Op, Planner, Step
 from .program.adapter import Monitor, Program, Run, program_at, run_program
 from .program.graph import ResourceGraph
-from .program.resources import STACK_TYPE, make_urn
+from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
 from .project import Project
 from .state import State
 from .targets import Targets
@@ -91,6 +91,7 @@ class LocalEngine:
         started = time.monotonic()
         with _few_collections(), State(self._folder, self._project.stack) as state, self._targets:
             graph = self.record(preview=False)
+            _refuse_clouds(graph)
             plan = self._plan(graph, state, strict=True)
             _refuse_protected(plan)
             self._display.tree(plan, graph.root)
@@ -198,6 +199,19 @@ def _few_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+def _refuse_clouds(graph: ResourceGraph) -> None:
+    """Stop before anything happens when every object waits for a cloud that nobody here can make."""
+    pending = [node.registration for node in graph.nodes.values() if node.pending]
+    clouds = {each.type.removeprefix(PROVIDERS).partition(":")[0] for each in pending} - {KUBERNETES}
+    deployable = any(node.registration.is_object and not node.pending for node in graph.nodes.values())
+    if clouds and not deployable:
+        raise WorkbenchError(
+            f"nothing was deployed: the local engine has no provider for {', '.join(sorted(clouds))}, and stack "
+            f"{graph.stack!r} has nothing that does not wait for it. `workbench preview --stack {graph.stack}` shows "
+            "the plan; to deploy, install the Pulumi CLI (--engine pulumi)"
+        )
 
 
 def _refuse_protected(plan: ChangePlan) -> None:

@@ -6,7 +6,6 @@ is the only one that reads the protocol of its resource monitor; ``tests/engine/
 
 import asyncio
 import contextlib
-import logging
 import runpy
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -24,6 +23,7 @@ from pulumi.runtime.stack import Stack, run_pulumi_func
 from components.api.collection import paused_collection
 
 from ..values import UNKNOWN, Secret
+from .log import program_logger
 from .resources import Registration, provider_urn
 from .wire import plain, registration_of
 
@@ -168,7 +168,7 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
         project=run.project,
         stack=run.stack,
         preview=run.preview,
-        logger=logging.getLogger("pulumi"),
+        logger=program_logger(),
         monitor=monitor,
         organization=run.organization,
     )

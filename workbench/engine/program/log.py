@@ -1,0 +1,21 @@
+"""Where a program's log goes: to stderr, each line with its level in front, as the Pulumi CLI shows it."""
+
+import logging
+import sys
+
+
+class _Lines(logging.Handler):
+    """Writes a record as a line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"{record.levelname.lower()}: {record.getMessage()}", file=sys.stderr)  # noqa: T201
+
+
+_LINES = _Lines(logging.WARNING)
+
+
+def program_logger() -> logging.Logger:
+    """Return the logger for ``pulumi.log``."""
+    logger = logging.getLogger("pulumi")
+    logger.addHandler(_LINES)  # once: a handler that is there is not added again
+    return logger
