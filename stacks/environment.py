@@ -71,4 +71,6 @@ def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
         context=settings.context or None,
         cluster_identifier=settings.cluster_name,
         enable_server_side_apply=True,
+        # Nobody else creates objects in a simulated cluster: what a killed run had begun to create is taken over.
+        upsert_existing_objects=settings.simulated_nodes or None,
     )

@@ -275,6 +275,9 @@ def _started(call: _Call) -> bool:
 
 
 def _table(outputs_: dict[str, Any], call: _Call) -> None:
+    from .engine.project import ProjectFiles, section
     from .table import show
 
-    show(outputs_, call.kubeconfig or str(call.state_dir / "kubeconfig"))
+    files = ProjectFiles(call.cwd, call.stack)
+    setting = section(files.stored(), files.settings).get(f"{files.name}:kubeconfig", "")
+    show(outputs_, call.kubeconfig or str(call.cwd / str(setting)))

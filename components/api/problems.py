@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from .texts.printable import printable
-from .texts.secrets import masked_text
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 class Severity(enum.StrEnum):
@@ -31,10 +30,6 @@ class Problem:
     reason: str
     severity: Severity = Severity.ERROR
 
-    def __post_init__(self) -> None:
-        """Keep secrets and what would forge a line out of the reason: it quotes what others wrote."""
-        object.__setattr__(self, "reason", printable(masked_text(self.reason)))
-
     def __str__(self) -> str:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
         field = f"{self.path}: " if self.path else ""
@@ -43,7 +38,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""
-        return {key: printable(value) if isinstance(value, str) else value for key, value in asdict(self).items()}
+        return asdict(self)
 
     @property
     def is_error(self) -> bool:
@@ -54,6 +49,11 @@ class Problem:
     def place(self) -> tuple[str, int, str, str]:
         """Sort key: by file, then line, then field."""
         return (self.file, self.line, self.path, self.reason)
+
+
+def printable(text: str) -> str:
+    """Escape control characters and line ends, so that no text of a manifest forges a line of a log."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not for being an error

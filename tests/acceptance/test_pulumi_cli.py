@@ -1,69 +1,62 @@
-"""The unmodified program under the real Pulumi CLI, with a file backend, against the simulated cluster."""
+"""The unmodified program under the Pulumi CLI, as the workbench drives it: the real one where there is one."""
 
-import json
+import hashlib
 import os
-import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
-STACK = "acceptance"
+from tests.acceptance.conftest import OWN, REAL, ROOT
+from workbench.engine.pulumi_cli import PulumiCli
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("pulumi") is None,
-    reason="there is no pulumi CLI on PATH; the local engine runs the same program elsewhere",
-)
-
-Pulumi = Callable[..., subprocess.CompletedProcess[str]]
+needs_cli = pytest.mark.skipif(REAL is None, reason="there is no pulumi CLI on the PATH")
 
 
-@pytest.fixture
-def pulumi(cluster: Any, tmp_path: Path) -> Pulumi:
-    """A stack of its own on a file backend, with the settings of the local stack and the test's cluster."""
-    settings = yaml.safe_load((ROOT / "Pulumi.local.yaml").read_text())
-    settings["config"]["inference-platform:kubeconfig"] = str(cluster.kubeconfig)
-    stack_file = tmp_path / "Pulumi.acceptance.yaml"
-    stack_file.write_text(yaml.safe_dump(settings))
-    backend = tmp_path / "state"
-    backend.mkdir()
-    env = {
-        **os.environ,
-        "PULUMI_BACKEND_URL": backend.as_uri(),
-        "PULUMI_CONFIG_PASSPHRASE": "acceptance",
-        "PULUMI_SKIP_UPDATE_CHECK": "true",
-    }
+def checked(cli: PulumiCli) -> None:
+    """Up, up again and destroy of the local stack."""
+    before = tracked()
+    created = cli.up(yes=True)
+    resources = cli.export()["deployment"]["resources"]
+    outputs = cli.outputs()
+    again = cli.up(yes=True)
+    unchanged = cli.export()["deployment"]["resources"]
+    previewed = cli.preview()
+    destroyed = cli.destroy(yes=True)
+    left = cli.export()["deployment"].get("resources") or []
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = ["pulumi", *arguments, "--non-interactive", "--stack", STACK]
-        if arguments[0] in {"preview", "up", "destroy"}:
-            command += ["--config-file", str(stack_file)]
-        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
-        return done
-
-    subprocess.run(
-        ["pulumi", "stack", "init", STACK, "--non-interactive", "--secrets-provider", "passphrase"],
-        cwd=ROOT, env=env, check=True, capture_output=True,
-    )  # fmt: skip
-    return run
-
-
-def test_preview_up_up_destroy(pulumi: Pulumi) -> None:
-    planned = json.loads(pulumi("preview", "--json").stdout)
-    pulumi("up", "--yes", "--skip-preview")
-    outputs = json.loads(pulumi("stack", "output", "--json").stdout)
-    created = planned["changeSummary"]["create"]
-    resources = json.loads(pulumi("stack", "export").stdout)["deployment"]["resources"]
-    again = pulumi("up", "--yes", "--skip-preview", "--expect-no-changes")
-    pulumi("destroy", "--yes", "--skip-preview")
-    left = json.loads(pulumi("stack", "export").stdout)["deployment"].get("resources", [])
-
-    assert created == len(resources)
-    assert set(outputs) == {"endpoints", "models", "nodes"}
-    assert "unchanged" in again.stdout
+    assert [created, again, previewed, destroyed] == [0] * 4
+    assert len(resources) > 100
+    assert {each["urn"] for each in unchanged} == {each["urn"] for each in resources}
+    assert set(outputs) == {"endpoints", "models", "nodes", "prerequisites"}
     assert left == []
+    assert tracked() == before
+    assert not (ROOT / "Pulumi.acceptance.yaml").exists()
+
+
+def tracked() -> dict[str, str]:
+    """The stack files of the checkout."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in ROOT.glob("Pulumi*.yaml")}
+
+
+@needs_cli
+def test_the_local_stack_lives_and_ends_under_the_real_cli(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = request.getfixturevalue("cluster")
+    for name in OWN:
+        monkeypatch.delenv(name, raising=False)
+    checked(PulumiCli(ROOT, "local", tmp_path / "state", str(cluster.kubeconfig)))
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_the_local_stack_lives_and_ends_under_the_stand_in(tmp_path: Path) -> None:
+    """The same steps, so that they do not rot where there is no CLI. The stand-in reaches no cluster."""
+    nowhere = {"apiVersion": "v1", "kind": "Config", "clusters": [], "contexts": [], "users": []}
+    (tmp_path / "kubeconfig").write_text(yaml.safe_dump(nowhere))
+    checked(PulumiCli(ROOT, "local", tmp_path / "state", str(tmp_path / "kubeconfig")))
+
+
+def test_the_stand_in_is_not_taken_for_the_real_one() -> None:
+    assert REAL is None or "STAND_IN_LOG" not in Path(REAL).read_bytes()[:200].decode(errors="replace")
+    assert "STAND_IN_LOG" not in os.environ

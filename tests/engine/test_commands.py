@@ -101,38 +101,3 @@ def test_asking_for_the_pulumi_cli_where_there_is_none(project: Path, monkeypatc
     done = workbench(project, "preview", "--engine", "pulumi")
     assert done.returncode == 1
     assert "pulumi is not on the PATH" in done.stderr
-
-
-FAKE = """#!/bin/sh
-echo "$@" >> "$FAKE_LOG"
-echo "$PULUMI_BACKEND_URL $PULUMI_CONFIG_PASSPHRASE_FILE" >> "$FAKE_LOG"
-case "$1 $2" in "stack output") echo '{"size": 1}' ;; esac
-"""
-
-
-def test_auto_takes_the_pulumi_cli_with_its_own_backend(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stand-in for the program shows what it would be asked; tests/acceptance runs the real one."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    fake = folder / "pulumi"
-    fake.write_text(FAKE)
-    fake.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
-    for name in ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text("{}")
-    done = workbench(project, "up", "--yes", "--kubeconfig", str(kubeconfig))
-    told = (tmp_path / "log").read_text()
-    passphrase = project / ".workbench" / "pulumi" / "passphrase"
-    settings = project / ".workbench" / "Pulumi.dev.yaml"
-
-    assert done.returncode == 0, done.stderr
-    assert "stack select dev --create --non-interactive" in told
-    assert f"up --config-file {settings} --yes --skip-preview --stack dev" in told
-    assert f"file://{project}/.workbench/pulumi {passphrase}" in told
-    assert passphrase.stat().st_mode & 0o777 == 0o600
-    assert yaml.safe_load(settings.read_text())["config"]["small:kubeconfig"] == str(kubeconfig)

@@ -74,6 +74,14 @@ def test_the_graph_of_one_model(project: Path, preview: bool) -> None:
     ]
 
 
+@pytest.mark.parametrize(("simulated", "expected"), [("true", {"upsertExistingObjects": "true"}), ("false", {})])
+def test_objects_that_exist_are_taken_over_where_nobody_else_creates_any(
+    project: Path, simulated: str, expected: dict[str, str]
+) -> None:
+    provider = run(project, GOOD, simulatedNodes=simulated)["pulumi:providers:kubernetes::cluster"]
+    assert {key: value for key, value in provider.inputs.items() if key.startswith("upsert")} == expected
+
+
 def test_preview_and_update_register_the_same(project: Path) -> None:
     update = run(project, GOOD, simulatedNodes="true", customResources="true")
     preview = run(project, GOOD, preview=True, simulatedNodes="true", customResources="true")

@@ -1,4 +1,7 @@
-"""Decrypting ``secure:`` values of a stack file as Pulumi's passphrase provider encrypts them."""
+"""Decrypting ``secure:`` values of a stack file as Pulumi's passphrase provider encrypts them.
+
+The salt beside them is ``v1:<salt>:<sealed>``, where ``<sealed>`` is the word "pulumi", encrypted as every value is.
+"""
 
 import base64
 import hashlib
@@ -12,6 +15,7 @@ from ..errors import WorkbenchError
 
 _ROUNDS = 1_000_000
 _KEY_BYTES = 32
+_SEALED = "pulumi"
 
 
 def decrypt(text: str, salt: str, where: str) -> str:
@@ -20,21 +24,34 @@ def decrypt(text: str, salt: str, where: str) -> str:
     Raises:
         WorkbenchError: no passphrase is set, or it is not the right one.
     """
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
     passphrase = _passphrase()
     if passphrase is None or not salt.startswith("v1:"):
         raise WorkbenchError(
             f"{where} is encrypted; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE (the local engine "
             "supports only the passphrase secrets provider)"
         )
+    clear = _opened(text, passphrase, salt)
+    if clear is None:
+        raise WorkbenchError(f"{where} cannot be decrypted with the given passphrase")
+    return clear
+
+
+def opens(salt: str, passphrase: str) -> bool:
+    """Say whether values beside a salt are encrypted with a passphrase."""
+    return _opened(salt.partition(":")[2].partition(":")[2], passphrase.strip(), salt) == _SEALED
+
+
+def _opened(text: str, passphrase: str, salt: str) -> str | None:
+    """Return the clear text; None where the passphrase is not the right one."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
     try:
         nonce, sealed = text.removeprefix("v1:").split(":")
         key = _key(passphrase, base64.b64decode(salt.split(":")[1]))
         return AESGCM(key).decrypt(base64.b64decode(nonce), base64.b64decode(sealed), None).decode()
     except (ValueError, IndexError, InvalidTag):
-        raise WorkbenchError(f"{where} cannot be decrypted with the given passphrase") from None
+        return None
 
 
 def _passphrase() -> str | None:

@@ -49,26 +49,49 @@ class Project:
         return frozenset(found if isinstance(found, list) else [found])
 
 
+class ProjectFiles:
+    """Pulumi.yaml and Pulumi.<stack>.yaml of one stack."""
+
+    def __init__(self, folder: Path, stack: str) -> None:
+        """Read Pulumi.yaml.
+
+        Raises:
+            WorkbenchError: it is absent or wrong, or the stack's name is none.
+        """
+        if not _STACK_NAME.fullmatch(stack):
+            raise WorkbenchError(f"{stack!r} is not a valid stack name; use letters, digits, '-', '_' and '.'", 2)
+        self.manifest = folder / "Pulumi.yaml"
+        absent = f"{self.manifest} does not exist; run this in the project folder, or use --cwd"
+        self.described = _read(self.manifest, absent)
+        name = self.described.get("name")
+        if not isinstance(name, str):
+            raise WorkbenchError(f"{self.manifest}: name: is required; set it")
+        self.name = name
+        self.settings = folder / str(self.described.get("stackConfigDir") or "") / f"Pulumi.{stack}.yaml"
+
+    def stored(self) -> dict[str, Any]:
+        """Return what the stack's file holds.
+
+        Raises:
+            WorkbenchError: it is absent or wrong.
+        """
+        stacks = sorted(path.name[7:-5] for path in self.settings.parent.glob("Pulumi.*.yaml"))
+        known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
+        stack = self.settings.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        return _read(self.settings, f"stack {stack!r} has no {self.settings.name}; {known}")
+
+
 def load_project(folder: Path, stack: str, overrides: Mapping[str, str] | None = None) -> Project:
     """Read Pulumi.yaml and Pulumi.<stack>.yaml.
 
     Raises:
         WorkbenchError: a file is absent or wrong, or a value has another type than Pulumi.yaml declares.
     """
-    if not _STACK_NAME.fullmatch(stack):
-        raise WorkbenchError(f"{stack!r} is not a valid stack name; use letters, digits, '-', '_' and '.'", 2)
-    manifest = folder / "Pulumi.yaml"
-    described = _read(manifest, f"{manifest} does not exist; run this in the project folder, or use --cwd")
-    name = described.get("name")
-    if not isinstance(name, str):
-        raise WorkbenchError(f"{manifest}: name: is required; set it")
-    settings = folder / str(described.get("stackConfigDir") or "") / f"Pulumi.{stack}.yaml"
-    stacks = sorted(path.name[7:-5] for path in settings.parent.glob("Pulumi.*.yaml"))
-    known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
-    stored = _read(settings, f"stack {stack!r} has no {settings.name}; {known}")
-    reader = _Config(name, manifest, settings)
-    reader.declare(_section(described, manifest))
-    reader.read(_section(stored, settings), stored.get("encryptionsalt"))
+    files = ProjectFiles(folder, stack)
+    described, stored, name = files.described, files.stored(), files.name
+    reader = _Config(name, files.manifest, files.settings)
+    reader.declare(section(described, files.manifest))
+    reader.read(section(stored, files.settings), stored.get("encryptionsalt"))
     reader.values.update({_full(name, key): value for key, value in (overrides or {}).items()})
     reader.check()
     return Project(
@@ -185,7 +208,7 @@ def _content(path: Path) -> Any:  # noqa: ANN401  any YAML
         raise WorkbenchError(printable(f"{path}: not valid YAML: {str(error).splitlines()[0]}")) from None
 
 
-def _section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+def section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     """Return the configuration in a file: values by key."""
     found = content.get("config")
     if found is None:

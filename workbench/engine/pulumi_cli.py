@@ -1,20 +1,25 @@
-"""The real Pulumi CLI, with a file backend and a generated passphrase under the state folder."""
+"""The real Pulumi CLI, with a file backend, settings and a generated passphrase under the state folder."""
 
 import json
-import os
-import secrets
+import shlex
 import shutil
+import signal
 import subprocess
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ..errors import WorkbenchError
+from .project import ProjectFiles
+from .pulumi_files import StackFiles
+from .pulumi_locks import Lock, locks_of
+from .pulumi_remains import Remains
 
-_PASSPHRASE_BYTES = 32
+_INCOMPLETE = 1
+"""Exit code of a destroy that left something."""
 
 
 def installed() -> str | None:
@@ -33,81 +38,136 @@ class PulumiCli:
 
     def up(self, *, yes: bool) -> int:
         """Run ``pulumi up``."""
-        self._select()
-        return self._run("up", *self._config_file(), *self._answer(yes), "--skip-preview")
+        self._prepare()
+        self._unlock()
+        return self._run("up", *_answer(yes))
 
     def preview(self, *, as_json: bool = False) -> int:
         """Run ``pulumi preview``."""
-        self._select()
-        return self._run("preview", *self._config_file(), "--json" if as_json else "--diff")
+        self._prepare()
+        return self._run("preview", "--json" if as_json else "--diff")
 
     def destroy(self, *, yes: bool) -> int:
-        """Run ``pulumi destroy``."""
-        self._select()
-        return self._run("destroy", *self._config_file(), *self._answer(yes), "--skip-preview")
+        """Run ``pulumi destroy``; what is still there afterwards is told, and is a failure."""
+        config = self._prepare()
+        self._unlock()
+        remains = Remains(self.export(), self._cluster(config))
+        code = self._run("destroy", *_answer(yes))
+        left = remains.left() if code == 0 else []
+        if not left:
+            return code
+        print(  # noqa: T201
+            f"\n{len(left)} of the stack's resources may still be there:\n"
+            + "".join(f"  {line}\n" for line in left)
+            + "A run that was killed had begun to create them. Delete them by hand; or, in a cluster of the stack's "
+            "own, run `workbench up`, which takes them over, and `workbench destroy` again.",
+            file=sys.stderr,
+        )
+        return _INCOMPLETE
 
     def outputs(self) -> dict[str, Any]:
         """Return the stack outputs, secrets masked."""
-        self._select()
-        done = self._quiet("stack", "output", "--json", "--stack", self.stack)
-        if done.returncode:
-            raise WorkbenchError(done.stderr.strip())
-        found: dict[str, Any] = json.loads(done.stdout or "{}")
+        self._prepare()
+        found: dict[str, Any] = json.loads(self._quiet("stack", "output", "--json", "--stack", self.stack) or "{}")
         return found
 
-    @staticmethod
-    def _answer(yes: object) -> tuple[str, ...]:
-        return ("--yes",) if yes else ()
+    def export(self) -> dict[str, Any]:
+        """Return the state of the stack, secrets encrypted."""
+        found: dict[str, Any] = json.loads(self._quiet("stack", "export", "--stack", self.stack) or "{}")
+        return found
 
-    def _select(self) -> None:
-        """Make the stack where it does not exist yet."""
-        command = ("stack", "select", self.stack, "--create", "--non-interactive")
-        done = self._quiet(*command)
-        if done.returncode:
-            raise WorkbenchError(f"`pulumi {' '.join(command)}` failed:\n{done.stderr.strip()}")
+    @property
+    def _files(self) -> StackFiles:
+        return StackFiles(ProjectFiles(self.folder, self.stack), self.state_folder)
 
-    def _config_file(self) -> tuple[str, ...]:
-        """Return the option for a copy of the settings with the given kubeconfig; the original stays."""
-        if not self.kubeconfig:
-            return ()
-        settings = self.folder / f"Pulumi.{self.stack}.yaml"
-        content = yaml.safe_load(settings.read_text()) if settings.is_file() else None
-        stored = content if isinstance(content, dict) else {}
-        name = yaml.safe_load((self.folder / "Pulumi.yaml").read_text())["name"]
-        stored.setdefault("config", {})[f"{name}:kubeconfig"] = str(Path(self.kubeconfig).resolve())
-        copy = self.state_folder / f"Pulumi.{self.stack}.yaml"
-        _write_private(copy, yaml.safe_dump(stored, sort_keys=False))
-        return ("--config-file", str(copy))
+    def _prepare(self) -> dict[str, Any]:
+        """Write the settings that the CLI reads, and make the stack where it does not exist yet."""
+        name = self._files.project.name
+        given = {f"{name}:kubeconfig": str(Path(self.kubeconfig).resolve())} if self.kubeconfig else {}
+        config = self._files.write(given)
+        self._quiet("stack", "select", self.stack, "--create", "--non-interactive")
+        return config
+
+    def _cluster(self, config: Mapping[str, Any]) -> tuple[Path, str] | None:
+        """Return kubeconfig and context of the cluster that the settings name; None for one that the stack makes."""
+        name = self._files.project.name
+        kubeconfig = config.get(f"{name}:kubeconfig")
+        return (self.folder / str(kubeconfig), str(config.get(f"{name}:context") or "")) if kubeconfig else None
+
+    def _unlock(self) -> None:
+        """Free the stack of runs that have ended without doing so.
+
+        Raises:
+            WorkbenchError: a run that may be at work holds the stack.
+        """
+        files = self._files
+        locks = locks_of(files.backend, files.project.name, self.stack)
+        if not locks:
+            return
+        for lock in locks:
+            if not lock.is_dead:
+                raise WorkbenchError(self._held(lock))
+        print(  # noqa: T201
+            f"stack {self.stack!r} was locked by {locks[0]}; that process has ended: unlocking with `pulumi cancel`",
+            file=sys.stderr,
+        )
+        self._quiet("cancel", self.stack, "--yes", "--non-interactive")
+
+    def _held(self, lock: Lock) -> str:
+        if not lock.is_elsewhere:
+            return (
+                f"stack {self.stack!r} is locked by {lock}, which is running; wait for it, or end it and run this "
+                "command again"
+            )
+        env = self._files.environment()
+        names = ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE")
+        settings = " ".join(f"{name}={shlex.quote(env[name])}" for name in names if name in env)
+        return (
+            f"stack {self.stack!r} is locked by {lock}; if that process has ended, unlock the stack in "
+            f"{shlex.quote(str(self._files.folder))} with:\n  {settings} pulumi cancel {self.stack} --yes"
+        )
 
     def _run(self, *arguments: str) -> int:
-        command = [installed() or "pulumi", *arguments, "--stack", self.stack]
-        return subprocess.run(command, cwd=self.folder, env=self._env(), check=False).returncode
+        """Run a command that the user sees and may interrupt; return its exit code."""
+        options = ("--config-file", str(self._files.settings), "--stack", self.stack)
+        command = [installed() or "pulumi", *arguments, *options]
+        with subprocess.Popen(command, cwd=self.folder, env=self._files.environment()) as child, _left_to(child):
+            return child.wait()
 
-    def _quiet(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [installed() or "pulumi", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=self._env(), check=False, capture_output=True, text=True)
+    def _quiet(self, *arguments: str) -> str:
+        """Run a command beside the settings, and return what it prints.
 
-    def _env(self) -> Mapping[str, str]:
-        """Return an environment with the file backend; a backend or passphrase of the user's own wins."""
-        env = dict(os.environ)
-        backend = self.state_folder / "pulumi"
-        backend.mkdir(mode=0o700, parents=True, exist_ok=True)
-        env.setdefault("PULUMI_BACKEND_URL", backend.resolve().as_uri())
-        env.setdefault("PULUMI_SKIP_UPDATE_CHECK", "true")
-        if not {"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"} & set(env):
-            env["PULUMI_CONFIG_PASSPHRASE_FILE"] = str(self._passphrase())
-        return env
-
-    def _passphrase(self) -> Path:
-        path = (self.state_folder / "pulumi" / "passphrase").resolve()
-        if not path.exists():
-            _write_private(path, secrets.token_urlsafe(_PASSPHRASE_BYTES))
-        return path
+        Raises:
+            WorkbenchError: it failed; with its own words.
+        """
+        done = subprocess.run(
+            [installed() or "pulumi", *arguments],
+            cwd=self._files.folder,
+            env=self._files.environment(),
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise WorkbenchError(f"`pulumi {' '.join(arguments)}` failed:\n{done.stderr.strip()}")
+        return done.stdout
 
 
-def _write_private(path: Path, text: str) -> None:
-    """Write a file whole, readable by its owner only."""
-    draft = path.with_name(path.name + ".new")
-    with os.fdopen(os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
-    draft.rename(path)
+def _answer(yes: object) -> tuple[str, ...]:
+    """Return the options of a command that need not ask: without a preview the CLI never asks."""
+    return ("--yes", "--skip-preview") if yes else ()
+
+
+@contextmanager
+def _left_to(child: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """Leave interruptions to a program that ends in order: killed, it would leave its lock and half a state."""
+    # A terminal interrupts the program as well; a function, unlike SIG_IGN, is not inherited by it.
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: child.terminate()),
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

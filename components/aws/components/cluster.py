@@ -127,6 +127,8 @@ class Cluster(pulumi.ComponentResource):
             kubeconfig=self.kubeconfig,
             cluster_identifier=f"{region}/{self.label}",
             enable_server_side_apply=True,
+            # What a killed run had begun to create is taken over; in an existing cluster it may be another's.
+            upsert_existing_objects=None if self._args.get("existing") else True,
             opts=self._child(depends_on=self.ready),
         )
         self.register_outputs(

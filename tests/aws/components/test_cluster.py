@@ -165,6 +165,12 @@ class TestOutputs:
         assert provider.parent == COMPONENT
         assert f"{ADDON}::main-coredns" in provider.dependencies
 
+    @pytest.mark.parametrize(("changes", "expected"), [({}, "true"), ({"existing": True}, None)])
+    def test_objects_that_exist_are_taken_over_in_a_cluster_made_here(
+        self, changes: dict[str, Any], expected: str | None
+    ) -> None:
+        assert made(**changes)["pulumi:providers:kubernetes::main"].inputs.get("upsertExistingObjects") == expected
+
 
 def test_everything_has_a_parent_and_the_tags() -> None:
     graph = made(addons={"aws-efs-csi-driver": ""}, admin_role_arns=["arn:aws:iam::123456789012:role/x"])

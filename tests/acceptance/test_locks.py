@@ -1,0 +1,188 @@
+"""After a killed run: who holds the lock, when it is released, and what the run had begun."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import ROOT, StandIn
+from tests.acceptance.stand_in import lock_content
+from tests.acceptance.test_stack_files import cli
+from workbench.cluster.cluster import Running
+from workbench.engine.pulumi_cli import PulumiCli
+from workbench.engine.pulumi_locks import locks_of
+from workbench.errors import WorkbenchError
+from workbench.kube import Kube
+
+DEAD = 2**22 + 1
+"""Above the largest number that Linux gives to a process."""
+
+
+def lock(project: Path, pid: int, host: str = "") -> Path:
+    """A lock of the project's stack, as the CLI writes it."""
+    folder = project / ".workbench/pulumi/.pulumi/locks/organization/small/dev"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "0a.json").write_text(json.dumps(lock_content(pid, host)))
+    return folder / "0a.json"
+
+
+@pytest.fixture
+def deployed(project: Path, stand_in: StandIn) -> PulumiCli:
+    dev = cli(project)
+    assert dev.up(yes=True) == 0
+    return dev
+
+
+def test_a_killed_run_is_told_and_the_next_one_goes_on(
+    project: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dev = cli(project)
+    monkeypatch.setenv("STAND_IN_KILLED_AT", "ConfigMap")
+    assert dev.up(yes=True) == -signal.SIGKILL
+    monkeypatch.delenv("STAND_IN_KILLED_AT")
+    pid = json.loads(next((project / ".workbench").rglob("locks/**/*.json")).read_text())["pid"]
+    assert dev.up(yes=True) == 0
+    told = capfd.readouterr().err
+    assert f"stack 'dev' was locked by process {pid} of " in told
+    assert "that process has ended: unlocking with `pulumi cancel`" in told
+    assert "cancel dev --yes --non-interactive" in stand_in.commands
+
+
+@pytest.mark.parametrize("command", ["up", "destroy"])
+def test_the_number_of_the_holder_may_be_that_of_another_program(
+    command: str, project: Path, deployed: PulumiCli
+) -> None:
+    held = lock(project, os.getppid())
+    assert getattr(deployed, command)(yes=True) == 0
+    assert not held.exists()
+
+
+def test_a_lock_that_was_cut_off_is_released(project: Path, deployed: PulumiCli) -> None:
+    held = lock(project, 1)
+    held.write_text(held.read_text()[:9])
+    assert deployed.up(yes=True) == 0
+
+
+@pytest.mark.parametrize("command", ["up", "destroy"])
+def test_a_run_at_work_is_not_disturbed(command: str, project: Path, deployed: PulumiCli, stand_in: StandIn) -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "pulumi"]) as holder:
+        held = lock(project, holder.pid)
+        with pytest.raises(WorkbenchError, match=f"locked by process {holder.pid} of .*, which is running; wait"):
+            getattr(deployed, command)(yes=True)
+        holder.kill()
+    assert held.exists()
+    assert not [words for words in stand_in.commands if words.startswith("cancel")]
+
+
+def test_a_lock_of_another_machine_is_the_users_to_release(
+    project: Path, deployed: PulumiCli, stand_in: StandIn
+) -> None:
+    held = lock(project, DEAD, "elsewhere")
+    with pytest.raises(WorkbenchError, match=r"on elsewhere, since .* if that process has ended") as told:
+        deployed.up(yes=True)
+    assert held.exists()
+    cwd, command = str(told.value).partition("unlock the stack in ")[2].split(" with:\n")
+    subprocess.run(command, shell=True, cwd=cwd, check=True)
+    assert deployed.up(yes=True) == 0
+
+
+def test_a_preview_needs_no_lock(project: Path, deployed: PulumiCli) -> None:
+    held = lock(project, DEAD)
+    assert deployed.preview() == 0
+    assert held.exists()
+
+
+@pytest.mark.parametrize("backend", ["s3://bucket", "https://api.example.com", "file://~", "file:///nowhere"])
+def test_locks_of_other_backends_are_not_seen(backend: str) -> None:
+    assert locks_of(backend, "small", "dev") == []
+
+
+class TestRemains:
+    """A destroy looks for what a killed run had begun to create: the state does not hold it."""
+
+    def killed(self, project: Path, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch) -> PulumiCli:
+        dev = PulumiCli(project, "dev", project / ".workbench", str(kubeconfig))
+        monkeypatch.setenv("STAND_IN_KILLED_AT", "ConfigMap")
+        dev.up(yes=True)
+        monkeypatch.delenv("STAND_IN_KILLED_AT")
+        return dev
+
+    def test_what_is_there_is_told_and_a_failure(
+        self,
+        project: Path,
+        stand_in: StandIn,
+        cluster: Running,
+        kube: Kube,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "begun", "namespace": "default"}}
+        dev = self.killed(project, cluster.kubeconfig, monkeypatch)
+        kube.create(value)
+        assert dev.destroy(yes=True) == 1
+        assert "  ConfigMap default/begun\n" in capfd.readouterr().err
+        kube.delete("v1", "ConfigMap", "begun", "default")
+
+    def test_what_is_not_there_is_none(
+        self, project: Path, stand_in: StandIn, cluster: Running, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert self.killed(project, cluster.kubeconfig, monkeypatch).destroy(yes=True) == 0
+
+    def test_a_cluster_that_is_gone_has_nothing(
+        self, project: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert self.killed(project, project / "absent", monkeypatch).destroy(yes=True) == 0
+
+    def test_other_resources_are_told_by_name(
+        self,
+        project: Path,
+        stand_in: StandIn,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        program = 'import pulumi\npulumi.CustomResource("aws:eks/cluster:Cluster", "ConfigMap", {})\n'
+        (project / "__main__.py").write_text(program)
+        dev = self.killed(project, project / "absent", monkeypatch)
+        assert dev.destroy(yes=True) == 1
+        assert "aws:eks/cluster:Cluster::ConfigMap" in capfd.readouterr().err
+
+
+SLOW = (
+    f"#!{sys.executable}\n"
+    + """\
+import signal, sys, time
+stopped = []
+signal.signal(signal.SIGINT, lambda *_: stopped.append(1))
+signal.signal(signal.SIGTERM, lambda *_: stopped.append(1))
+if "up" not in sys.argv:
+    sys.exit()
+print("at work", flush=True)
+while not stopped:
+    time.sleep(0.01)
+time.sleep(1)  # longer than Python waits before it kills a child
+print("ended in order", flush=True)
+sys.exit(3)
+"""
+)
+
+
+@pytest.mark.parametrize(("number", "to_group"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
+def test_an_interrupted_run_ends_in_order(
+    number: signal.Signals, to_group: bool, project: Path, stand_in: StandIn, tmp_path: Path
+) -> None:
+    """The CLI finishes its step, writes its state and gives up its lock, however long that takes."""
+    (tmp_path / "bin" / "pulumi").write_text(SLOW)
+    command = [sys.executable, "-m", "workbench", "up", "--stack", "dev", "--yes", "--cwd", str(project)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True) as run:
+        assert run.stdout
+        assert run.stdout.readline() == "at work\n"
+        time.sleep(0.2)
+        (os.killpg if to_group else os.kill)(run.pid, number)
+        printed, _ = run.communicate(timeout=30)
+    assert printed == "ended in order\n"
+    assert run.returncode == 3
