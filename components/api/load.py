@@ -1,18 +1,15 @@
 """Reads manifests: files or folders of YAML in, checked resources and every problem out."""
 
-import contextlib
-import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from yaml.nodes import Node
-
 from .base import Json
 from .checking import check
 from .collection import paused_collection
-from .documents.reader import Document, YamlError, documents, line_of, nodes
+from .documents.positions import DocumentSpan, LocatedDocument
+from .documents.reader import Document, YamlError, documents, locate
 from .kinds import Kind, Kinds
 from .meta import Resource
 from .problems import Problem, Severity, did_you_mean, field_path, path_parts
@@ -21,23 +18,26 @@ SUFFIXES = (".yaml", ".yml")
 
 
 class Source:
-    """A file whose fields can be located."""
+    """A file whose fields can be located. The document that was last asked for is at hand."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self._text = text
+        self._held: tuple[DocumentSpan, LocatedDocument] | None = None
 
-    @functools.cached_property
-    def _nodes(self) -> list[Node]:
-        """The documents, up to one that is not YAML: the reader reports that where it is."""
-        found: list[Node] = []
-        with contextlib.suppress(YamlError):
-            found.extend(nodes(self._text))
-        return found
+    def hold(self, document: Document) -> None:
+        """Keep a document at hand while it is read."""
+        self._held = (document.span, document.located)
 
-    def line(self, index: int, parts: list[str | int]) -> int:
+    def release(self) -> None:
+        """Let go of the document at hand: a node tree takes far more memory than its text."""
+        self._held = None
+
+    def line(self, span: DocumentSpan, parts: list[str | int]) -> int:
         """Return the line of a field of a document."""
-        return line_of(self._nodes[index], parts)
+        if self._held is None or self._held[0] != span:
+            self._held = (span, locate(self._text, span))
+        return self._held[1].line(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Place:
     """Where an object stands: a document of a source, or an item of a List in it."""
 
     source: Source
-    index: int
+    span: DocumentSpan
     prefix: tuple[str | int, ...] = ()
 
     def line(self, path: str) -> int:
         """Return the line of a field, or of its nearest parent that is written."""
-        return self.source.line(self.index, [*self.prefix, *path_parts(path)])
+        return self.source.line(self.span, [*self.prefix, *path_parts(path)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +186,11 @@ class _ManifestReader:
         try:
             for document in documents(text):
                 if document.value is not None:
+                    source.hold(document)
                     self._document(document, source)
         except YamlError as error:
             self.problems.append(Problem(file, error.line, "", "", "", error.reason))
+        source.release()
 
     def take(self, value: Json, file: str) -> None:
         """Take one object that has no text."""
@@ -196,7 +198,7 @@ class _ManifestReader:
 
     def _document(self, document: Document, source: Source) -> None:
         value = document.value
-        place = Place(source, document.index)
+        place = Place(source, document.span)
         if document.duplicates:
             kind, name = _identity(value)
             self.problems += [
@@ -207,7 +209,7 @@ class _ManifestReader:
         if isinstance(value, dict) and value.get("kind") == "List" and value.get("apiVersion") == "v1":
             self._list(value, document, place)
             return
-        self._object(value, source.file, document.line, place, odd=document.odd)
+        self._object(value, source.file, document.span.line, place, odd=document.odd)
 
     def _list(self, value: dict[str, Any], document: Document, place: Place) -> None:
         items = value.get("items")
@@ -217,7 +219,7 @@ class _ManifestReader:
             self.problems.append(Problem(file, place.line("items"), "List", "", "items", reason))
             return
         for index, item in enumerate(items):
-            inner = Place(place.source, document.index, ("items", index))
+            inner = Place(place.source, document.span, ("items", index))
             self._object(item, file, inner.line(""), inner, odd=document.odd)
 
     def _object(self, value: Json, file: str, line: int, place: Place | None, *, odd: bool) -> None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+from .texts.printable import printable
+from .texts.secrets import masked_text
 
 
 class Severity(enum.StrEnum):
@@ -30,6 +31,10 @@ class Problem:
     reason: str
     severity: Severity = Severity.ERROR
 
+    def __post_init__(self) -> None:
+        """Keep secrets and what would forge a line out of the reason: it quotes what others wrote."""
+        object.__setattr__(self, "reason", printable(masked_text(self.reason)))
+
     def __str__(self) -> str:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
         field = f"{self.path}: " if self.path else ""
@@ -38,7 +43,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""
-        return asdict(self)
+        return {key: printable(value) if isinstance(value, str) else value for key, value in asdict(self).items()}
 
     @property
     def is_error(self) -> bool:
@@ -49,11 +54,6 @@ class Problem:
     def place(self) -> tuple[str, int, str, str]:
         """Sort key: by file, then line, then field."""
         return (self.file, self.line, self.path, self.reason)
-
-
-def printable(text: str) -> str:
-    """Escape control characters and line ends, so that no text of a manifest forges a line of a log."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not for being an error

@@ -1,11 +1,12 @@
 """Reads YAML as Kubernetes does, fast, and finds the line of any field afterwards.
 
 libyaml builds the node tree; the constructor here is a tenth of PyYAML's, because manifests need only maps,
-lists and scalars. Lines are not kept while reading: a source is composed a second time when a line is asked
-for, which happens only for files with problems.
+lists and scalars. The nodes of one document are in memory at a time. Where somebody asks for a line later, that
+document is composed a second time, which happens only for documents with problems.
 """
 
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -14,6 +15,8 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from ..base import Json
+from ..texts.printable import printable
+from .positions import DocumentSpan, Lines, LocatedDocument
 from .scalars import TAGGED, Scalar, UnusableScalar, plain
 
 _BASE: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -21,11 +24,15 @@ _BASE: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 MAX_DEPTH = 100
 MAX_NODES_PER_DOCUMENT = 1_000_000
-"""Bounds what aliases can blow up to (a "billion laughs" document)."""
+"""Bounds what a document takes, and what its aliases can blow up to (a "billion laughs" document)."""
 
+_TOO_MANY = f"has more than {MAX_NODES_PER_DOCUMENT} values; split it into several documents"
 _TOO_DEEP = f"nested too deeply; at most {MAX_DEPTH} levels are allowed"
 _PLAIN = "plain"
 _TEXT = "text"
+_BREAK = re.compile("\r\n?|\n")
+_UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that YAML refuses."""
 _COLLECTIONS = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq", "!"}
 
 
@@ -40,15 +47,19 @@ class YamlError(Exception):
 
 @dataclass(slots=True)
 class Document:
-    """One document of a file, as plain values."""
+    """One document of a file, as plain values.
 
-    index: int
-    line: int
+    Attributes:
+        located: Its node tree. It takes far more memory than the value: nobody keeps it beyond the next document.
+        odd: Whether a null or a float occurs: then the API server's clean-up of values has something to do.
+        duplicates: Keys that occur twice in one map: line and key.
+    """
+
+    span: DocumentSpan
     value: Any
+    located: LocatedDocument
     odd: bool
-    """Whether a null or a float occurs: then the API server's clean-up of values has something to do."""
     duplicates: list[tuple[int, str]]
-    """Keys that occur twice in one map: line and key."""
 
 
 class _Composer(Protocol):
@@ -63,15 +74,18 @@ def _resolve(_self: object, kind: type[Node], _value: object, implicit: tuple[bo
     return "tag:yaml.org,2002:map" if kind is MappingNode else "tag:yaml.org,2002:seq"
 
 
-def _composer(text: str) -> _Composer:
-    """Return a composer that stops at the deepest nesting: libyaml itself recurses until the stack ends."""
-    depth = 0
+def _composer(text: str, lines: Lines) -> _Composer:
+    """Return a composer that stops where it gets too deep or too much: libyaml recurses until the stack ends."""
+    depth = count = 0
 
     def descend(_self: object, parent: Node | None, _index: object) -> None:
-        nonlocal depth
+        nonlocal depth, count
         depth += 1
+        count = count + 1 if parent is not None else 0
         if depth > MAX_DEPTH + 1 and parent is not None:
-            raise YamlError(parent.start_mark.line + 1, _TOO_DEEP)
+            raise YamlError(lines.of(parent.start_mark), _TOO_DEEP)
+        if count > MAX_NODES_PER_DOCUMENT and parent is not None:
+            raise YamlError(lines.of(parent.start_mark), _TOO_MANY)
 
     def ascend(_self: object) -> None:
         nonlocal depth
@@ -81,21 +95,43 @@ def _composer(text: str) -> _Composer:
     return cast("_Composer", type("Composer", (_BASE,), hooks)(text))
 
 
-def nodes(text: str) -> Iterator[Node]:
+def nodes(text: str, lines: Lines | None = None) -> Iterator[Node]:
     """Yield the node tree of every document that is not empty.
 
     Raises:
         YamlError: Where the text is not YAML.
     """
+    lines = lines or Lines(text)
     try:
-        composer = _composer(text)
+        composer = _composer(text, lines)
         while composer.check_node():
             yield composer.get_node()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise YamlError(mark.line + 1 if mark else 1, f"not valid YAML: {error.problem or error}") from None
-    except yaml.YAMLError as error:
-        raise YamlError(1, f"not valid YAML: {error}") from None
+        raise _not_yaml(text, error, lines) from None
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        raise _unreadable(text, error) from None
+
+
+def _not_yaml(text: str, error: yaml.MarkedYAMLError, lines: Lines) -> YamlError:
+    mark = error.problem_mark or error.context_mark
+    last = len(_BREAK.findall(text.rstrip())) + 1  # what is missing at the end is found after it
+    line = min(lines.of(mark), last) if mark else 1
+    return YamlError(line, f"not valid YAML: {printable(str(error.problem or error.context))}")
+
+
+def _unreadable(text: str, error: Exception) -> YamlError:
+    found = _UNREADABLE.search(text)
+    if found is None:
+        return YamlError(1, f"not valid YAML: {printable(str(error))}")
+    line = text.count("\n", 0, found.start()) + 1
+    return YamlError(line, f"not valid YAML: the character U+{ord(found[0]):04X} is not allowed; remove it")
+
+
+def locate(text: str, span: DocumentSpan) -> LocatedDocument:
+    """Compose one document of a text once more, to locate its fields."""
+    part = " " * span.column + text[span.start : span.end]
+    lines = Lines(part, span.line - 1)
+    return LocatedDocument(next(nodes(part, lines)), lines)
 
 
 def documents(text: str) -> Iterator[Document]:
@@ -104,16 +140,18 @@ def documents(text: str) -> Iterator[Document]:
     Raises:
         YamlError: Where the text is not YAML or uses what JSON cannot say; documents before it were yielded.
     """
-    for index, node in enumerate(nodes(text)):
-        reader = _DocumentReader()
+    lines = Lines(text)
+    for node in nodes(text, lines):
+        reader = _DocumentReader(lines)
         value = reader.read(node, 0)
-        yield Document(index, node.start_mark.line + 1, value, reader.odd, reader.duplicates)
+        yield Document(lines.span(node), value, LocatedDocument(node, lines), reader.odd, reader.duplicates)
 
 
 class _DocumentReader:
     """Turns the nodes of one document into plain values."""
 
-    def __init__(self) -> None:
+    def __init__(self, lines: Lines) -> None:
+        self.line_of = lines.of
         self.odd = False
         self.duplicates: list[tuple[int, str]] = []
         self.budget = MAX_NODES_PER_DOCUMENT
@@ -126,7 +164,7 @@ class _DocumentReader:
             return self._scalar(node)
         self._spend(node, depth)
         if node.tag not in _COLLECTIONS:
-            raise YamlError(node.start_mark.line + 1, f"tag {node.tag!r} is not allowed; remove it")
+            raise YamlError(self.line_of(node.start_mark), f"tag {node.tag!r} is not allowed; remove it")
         if kind is MappingNode:
             return self._mapping(node, depth + 1)
         read = self.read
@@ -136,21 +174,21 @@ class _DocumentReader:
         self.budget -= 1 + len(node.value)
         if self.budget < 0:
             raise YamlError(
-                node.start_mark.line + 1,
+                self.line_of(node.start_mark),
                 f"its aliases expand to more than {MAX_NODES_PER_DOCUMENT} values; use fewer aliases",
             )
         if depth > MAX_DEPTH:
-            raise YamlError(node.start_mark.line + 1, _TOO_DEEP)
+            raise YamlError(self.line_of(node.start_mark), _TOO_DEEP)
 
     def _scalar(self, node: Node) -> Scalar:
         try:
             value = _plain(node.value) if node.tag == _PLAIN else TAGGED[node.tag](node.value)
         except UnusableScalar as error:
-            raise YamlError(node.start_mark.line + 1, f"{error}; use a value that JSON can represent") from None
+            raise YamlError(self.line_of(node.start_mark), f"{error}; use a value that JSON can represent") from None
         except KeyError:
             if node.tag == "!":
                 return str(node.value)
-            raise YamlError(node.start_mark.line + 1, f"tag {node.tag!r} is not allowed; remove it") from None
+            raise YamlError(self.line_of(node.start_mark), f"tag {node.tag!r} is not allowed; remove it") from None
         if value is None or type(value) is float:
             self.odd = True
         return value
@@ -165,7 +203,7 @@ class _DocumentReader:
                 continue
             key = self._key(key_node)
             if key in result:
-                self.duplicates.append((key_node.start_mark.line + 1, key))
+                self.duplicates.append((self.line_of(key_node.start_mark), key))
             result[key] = read(value_node, depth)
         for source in merged:
             for key, value in source.items():
@@ -174,54 +212,31 @@ class _DocumentReader:
 
     def _key(self, node: Node) -> str:
         if type(node) is not ScalarNode:
-            raise YamlError(node.start_mark.line + 1, "a key must be a string, found a map or a list")
-        key = _plain_key(node) if node.tag == _PLAIN else node.value
+            raise YamlError(self.line_of(node.start_mark), "a key must be a string, found a map or a list")
+        key = self._plain_key(node) if node.tag == _PLAIN else node.value
         if isinstance(key, str):
             return key
         if isinstance(key, bool):
             return str(key).lower()
         if key is None:
-            raise YamlError(node.start_mark.line + 1, "a key must be a string, found null; put it in quotes")
+            raise YamlError(self.line_of(node.start_mark), "a key must be a string, found null; put it in quotes")
         return f"{key:g}" if isinstance(key, float) else str(key)
 
     def _merged(self, node: Node, depth: int) -> list[dict[str, Any]]:
         sources = node.value if isinstance(node, SequenceNode) else [node]
         if not all(isinstance(source, MappingNode) for source in sources):
             raise YamlError(
-                node.start_mark.line + 1, "<< can merge only a map or a list of maps, found something else"
+                self.line_of(node.start_mark), "<< can merge only a map or a list of maps, found something else"
             )
         return [self.read(source, depth) for source in sources]
 
-
-def _plain_key(node: Node) -> Scalar:
-    try:
-        return _plain(node.value)
-    except UnusableScalar as error:
-        raise YamlError(node.start_mark.line + 1, f"{error}; put the key in quotes") from None
+    def _plain_key(self, node: Node) -> Scalar:
+        try:
+            return _plain(node.value)
+        except UnusableScalar as error:
+            raise YamlError(self.line_of(node.start_mark), f"{error}; put the key in quotes") from None
 
 
 @functools.lru_cache(maxsize=65536)
 def _plain(text: str) -> Scalar:
     return plain(text)
-
-
-def line_of(node: Node, parts: list[str | int]) -> int:
-    """Return the line of the field at a path, or of its nearest parent that is written."""
-    line = node.start_mark.line + 1
-    for part in parts:
-        step = _step(node, part)
-        if step is None:
-            break
-        line, node = step
-    return line
-
-
-def _step(node: Node, part: str | int) -> tuple[int, Node] | None:
-    if isinstance(node, MappingNode):
-        for key, value in node.value:
-            if isinstance(key, ScalarNode) and key.value == str(part):
-                return key.start_mark.line + 1, value
-    elif isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value):
-        item = node.value[part]
-        return item.start_mark.line + 1, item
-    return None

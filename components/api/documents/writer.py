@@ -12,16 +12,17 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..texts.printable import is_controlling
+
 _PLAIN = re.compile(r"[A-Za-z0-9_/.+-](?:[A-Za-z0-9_/.+@=,%~() -]|:(?=[A-Za-z0-9_/.+-]))*(?<! )\Z")
 """No indicator, no comment, no colon that ends a key."""
 _NUMERAL = re.compile(r"(?=.*[0-9])[-+.0-9][-+.0-9a-fA-F_:xXoOtTzZiInN ]*\Z")
 """Numbers, base 60, octal, dates and times of YAML 1.1 and 1.2, and some more that look like them."""
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", "-.inf", "+.inf", ".nan"})
 _MARK = re.compile(r"[-+.]+\Z|[-+.] ")
-_BLOCK = re.compile(
-    r"[^\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff][\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*\Z"
-)
-_ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_BLOCK = re.compile(r"[^\s\ufeff][\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*\Z")
+_ODD = re.compile(r"[^\x20-\x7e]")
+_NO_CHARACTERS = ("\ufffe", "\uffff")
 
 
 def dump_all(objects: Iterable[Mapping[str, Any]]) -> str:
@@ -104,13 +105,20 @@ def _text(text: str) -> str:
     if _PLAIN.match(text) and not _NUMERAL.match(text) and not _MARK.match(text) and text.lower() not in _WORDS:
         return text
     quoted = json.dumps(text, ensure_ascii=False)
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
+    return quoted if quoted.isprintable() else _ODD.sub(_escaped, quoted)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    letter = match[0]
+    if letter not in _NO_CHARACTERS and not is_controlling(letter):
+        return letter
+    return f"\\u{ord(letter):04x}" if letter <= "\uffff" else f"\\U{ord(letter):08x}"
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def _literal(text: str, indent: str) -> str:
     """Return text of several lines as a literal block, so that scripts stay readable."""
-    if not _BLOCK.match(text):
+    if not _BLOCK.match(text) or any(is_controlling(letter) for letter in _ODD.findall(text) if letter not in "\n\t"):
         return _text(text)
     body = text.rstrip("\n")
     trailing = len(text) - len(body)
