@@ -1,6 +1,16 @@
 """What `pulumi up` runs: one environment, as Pulumi.<stack>.yaml describes it."""
 
+from pathlib import Path
+
+import pulumi
+
+from components.api.texts.unforeseen import unforeseen
 from stacks.environment import deploy
 from stacks.settings import read
 
-deploy(read())
+try:
+    deploy(read())
+except (pulumi.RunError, pulumi.InputPropertiesError):
+    raise
+except Exception as error:
+    raise pulumi.RunError(unforeseen(error, Path(".workbench"))) from error

@@ -1,13 +1,12 @@
 """The command line: one module per group of commands, each importing what is heavy only when it runs."""
 
 import gc
-import sys
 
 import typer
 
 from . import explaining, manifests, rendering, stack
 from .cluster import commands as cluster
-from .errors import WorkbenchError
+from .edge import run
 
 _ALLOCATIONS = 50_000
 """Objects between two runs of the cyclic garbage collector: what a command reads and makes lives until it ends."""
@@ -26,8 +25,4 @@ for module in (stack, manifests, rendering, explaining, cluster):
 def main() -> None:
     """Run a command; a problem the user can act on is a message and an exit code, never a traceback."""
     gc.set_threshold(_ALLOCATIONS)
-    try:
-        app()
-    except WorkbenchError as error:
-        print(error, file=sys.stderr)  # noqa: T201
-        sys.exit(error.exit_code)
+    run(app)

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from components.api.problems import printable
+from components.api.texts.printable import printable
 
 from ..errors import WorkbenchError
 

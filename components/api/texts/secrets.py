@@ -64,11 +64,13 @@ _MARKS = (
 )
 _NAMED = re.compile(r"token|key|passw|passphrase|pwd|secret|credential", re.IGNORECASE)
 _NAME = r"(?<![\w$-])(?=[\w-]*?(?:token|key|passw|passphrase|pwd|secret|credential))(?P<name>-{0,2}+[A-Za-z_][\w-]*+)"
-_VALUE = r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"';&|,)]+)"
-_PROSE = re.compile(rf"(?P<lead>{_NAME}(?:=|['\"]?(?::\s*|,\s*)(?=['\"]))){_VALUE}", re.IGNORECASE)
-"""``NAME=value``, ``"name": "value"`` and ``'--flag', 'value'``, as messages quote them."""
-_SCRIPT = re.compile(rf"(?P<lead>{_NAME}(?:=|['\"]?:\s*(?=['\"])|(?<=\w)\s+(?=[^\s=-]))){_VALUE}", re.IGNORECASE)
+_PROSE = re.compile(rf"{_NAME}(?:=|['\"]?(?::\s*|,\s*)(?=['\"]))", re.IGNORECASE)
+"""What leads to a value in ``NAME=value``, ``"name": "value"`` and ``'--flag', 'value'``, as messages quote them."""
+_SCRIPT = re.compile(rf"{_NAME}(?:=|['\"]?:\s*(?=['\"])|(?<=\w)\s+(?=[^\s=-]))", re.IGNORECASE)
 """The same, and ``--flag value``: in prose the word that follows a flag is the next word."""
+_VALUE = re.compile(r"\"[^\"]*\"?|'[^']*'?|[^\s\"';&|,)]+")
+_ENOUGH = 4096
+"""Characters of a value that tell whether it is a secret."""
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -138,26 +140,36 @@ _SHORT = 5
 def _masked(text: str, assigned: re.Pattern[str] = _SCRIPT) -> str:
     if any(mark in text for mark in _MARKS):
         text = _FORMS.sub(lambda found: (found["user"] or found["scheme"] or "") + SECRET_TEXT, text)
-    return assigned.sub(_hidden, text) if _NAMED.search(text) else text
+    if not _NAMED.search(text):
+        return text
+    shown, end = [], 0
+    for start, stop in _assigned(text, assigned):
+        shown += [text[end:start], SECRET_TEXT]
+        end = stop
+    return "".join([*shown, text[end:]])
 
 
-def _hidden(found: re.Match[str]) -> str:
-    value = found["value"].strip("'\"")
-    return f"{found['lead']}{found['value'].replace(value, SECRET_TEXT)}" if _assigned(found) else found[0]
-
-
-def _assigned(found: re.Match[str]) -> bool:
-    if found["lead"][-1].isspace() and found["name"][0] != "-" and ":" not in found["lead"]:
-        return False  # two words that follow each other
-    return is_literal_secret(found["name"], found["value"])
+def _assigned(text: str, assigned: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield where secrets stand in a text that are assigned to a name, without their quotes."""
+    end = 0
+    for lead in assigned.finditer(text):
+        if lead.start() < end:
+            continue  # inside of a secret
+        if lead[0][-1].isspace() and lead["name"][0] != "-" and ":" not in lead[0]:
+            continue  # two words that follow each other
+        value = _VALUE.match(text, lead.end(), lead.end() + _ENOUGH)
+        if value and is_literal_secret(lead["name"], value[0]):
+            start, end = (_VALUE.match(text, lead.end()) or value).span()
+            quoted = text[start] in "'\""
+            closed = quoted and end - start > 1 and text[end - 1] == text[start]
+            yield start + quoted, end - closed
 
 
 def _parts(text: str) -> Iterator[str]:
     for found in _FORMS.finditer(text):
         yield found["password"] or found["bearer"] or found[0]
-    for found in _SCRIPT.finditer(text):
-        if _assigned(found):
-            yield found["value"].strip("'\"")
+    for start, end in _assigned(text, _SCRIPT):
+        yield text[start:end]
 
 
 def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noqa: ANN401  any JSON value

@@ -148,6 +148,8 @@ def test_messages_quote_what_is_known_to_be_a_secret() -> None:
     assert masked_text(text, {"hunter2"}) == (
         "HF_TOKEN: must be short, found '[secret]'; a map {'DB_PASSWORD': '[secret]'}; abcd"
     )
+    nested = """KeyError: 'x TOKEN=abc KEY="HF_TOKEN=abc"' key={"DB_PASSWORD": "abc"}"""
+    assert "abc" not in masked_text(nested)
     assert masked_text("'abc' and abcd", {"abc"}) == "'[secret]' and abcd"
 
 
@@ -169,7 +171,17 @@ def test_callers_decide_what_a_secret_becomes() -> None:
     "text",
     [
         *("key" * 30000, "sk-" * 30000, "eyJaaaaaaaaaa." * 10000, "key='" * 20000, "://a:" * 20000, "token " * 20000),
-        *("key" + " " * 90000, "hf_" * 30000, "-----BEGIN PRIVATE KEY-----" * 4000, "/a" * 40000, "token=$" * 20000),
+        *(
+            "key" + " " * 90000,
+            "key=" * 20000,
+            "token=" * 20000,
+            "token='" * 20000,
+            "--token " * 20000,
+            "hf_" * 30000,
+            "-----BEGIN PRIVATE KEY-----" * 4000,
+            "/a" * 40000,
+            "token=$" * 20000,
+        ),
     ],
     ids=lambda text: text[:14],
 )

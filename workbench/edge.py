@@ -1,0 +1,68 @@
+"""The edge of the command line: whatever a command raises ends as a message and an exit code, never a traceback."""
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from components.api.texts.printable import printable, printable_lines
+from components.api.texts.secrets import masked_text
+
+from .errors import WorkbenchError
+
+STATE_DIR = ".workbench"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+INTERRUPTED = 130
+UNFORESEEN = 70
+"""Exit code of a defect of ours (``EX_SOFTWARE``): 1 says that manifests or settings are wrong."""
+
+
+def run(command: Callable[[], None]) -> None:
+    """Run a command that ends in ``SystemExit``, or raises."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a letter that the terminal's encoding has not
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            command()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # ``| head`` has read enough
+        _discard_output()
+        sys.exit(1)
+    except WorkbenchError as error:
+        _end(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _end("cancelled", INTERRUPTED)
+    except MemoryError:
+        _end("not enough memory; pass fewer or smaller files at a time", 1)
+    except Exception as error:
+        if isinstance(error, OSError) and (refused := _refused(error)):
+            _end(refused, 1)
+        from components.api.texts.unforeseen import unforeseen
+
+        _end(unforeseen(error, Path(STATE_DIR)), UNFORESEEN)
+
+
+def _refused(error: OSError) -> str:
+    """Say what the system refused: a file by its name, or the output; nothing for the rest, such as connections."""
+    if error.filename is not None and error.strerror:
+        return f"{printable(os.fsdecode(error.filename))}: {error.strerror}"
+    if error.errno in _FULL:
+        _discard_output()
+        return f"the output cannot be written: {error.strerror}"
+    return ""
+
+
+def _end(message: str, code: int) -> NoReturn:
+    print(printable_lines(masked_text(message)), file=sys.stderr)  # noqa: T201
+    sys.exit(code)
+
+
+def _discard_output() -> None:
+    """Let nothing more be written: Python would try again when it ends, and complain."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
