@@ -10,6 +10,7 @@ from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
 from ..engines.settings import Setting
 from ..engines.versions import spelled, titled
 from ..fleet.objects import Object
+from .names import check_names
 from .uses import MetricUse, Scaler, Scraped
 from .words import Adapter
 
@@ -22,10 +23,10 @@ def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: Adapter) -
     for use in scaler.uses:
         if use.kind in ("Resource", "ContainerResource"):
             yield from _requests(use)
-        elif use.kind == "Pods":
-            yield from _pods(use)
-        elif use.kind == "External":
-            yield from _external(use, targets)
+        elif use.kind in ("Pods", "External"):
+            # What cannot be asked for is not there either: the first cause speaks.
+            misnamed = list(check_names(use, adapter))
+            yield from misnamed or (_pods(use) if use.kind == "Pods" else _external(use, targets))
         else:
             reason = (
                 f"no adapter rule is generated for metrics of type {use.kind}; use Pods or External, or install the "

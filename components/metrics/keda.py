@@ -1,6 +1,5 @@
 """ScaledObjects of KEDA in place of autoscalers that read Prometheus (lws-hpa spec 2.5)."""
 
-import json
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -8,6 +7,7 @@ from ..api.problems import Problem
 from ..fleet.objects import Object
 from .checks import target_value
 from .monitors import WORKLOAD_LABEL
+from .names import askable_labels, is_askable, quoted
 from .rules import is_gateway
 from .uses import MetricUse, Scaler
 
@@ -22,7 +22,7 @@ def reads_prometheus(scaler: Scaler) -> bool:
 def scaled_object(scaler: Scaler, address: str, window: str) -> Object:
     """Return the ScaledObject that does what an autoscaler says."""
     spec = scaler.hpa["spec"]
-    triggers = [_trigger(use, address, window) for use in scaler.uses if use.kind != "Object"]
+    triggers = [_trigger(use, address, window) for use in scaler.uses if use.kind != "Object" and is_askable(use)]
     advanced: Object = {"behavior": spec["behavior"]} if spec.get("behavior") else {}
     # A fallback never covers triggers of CPU and memory. This behavior needs KEDA 2.18 for LeaderWorkerSets.
     fallback = (
@@ -78,7 +78,7 @@ def _trigger(use: MetricUse, address: str, window: str) -> Object:
 def query_of(use: MetricUse, window: str) -> str:
     """Return what a trigger asks Prometheus: one value, of the scaled pods or of what is in front of them."""
     metric = use.metric
-    matchers = ",".join(f"{label}={json.dumps(value)}" for label, value in _labels(use).items())
+    matchers = ",".join(f"{label}={quoted(value)}" for label, value in _labels(use).items())
     selected = f"{use.series}{{{matchers}}}"
     if metric is not None and metric.type == "counter":
         return f"sum(rate({selected}[{window}]))"
@@ -92,7 +92,7 @@ def query_of(use: MetricUse, window: str) -> str:
 
 def _labels(use: MetricUse) -> dict[str, str]:
     target, metric = use.scaler.target, use.metric
-    written = {str(key): str(value) for key, value in (use.selector.get("matchLabels") or {}).items()}
+    written = askable_labels(use)
     if use.kind == "Pods":
         return {"namespace": target.namespace, WORKLOAD_LABEL: target.name, **written}
     if metric is not None and is_gateway(metric):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from ..engines.metrics import Metric, gateway_metrics
 from ..fleet.objects import Object
+from .names import is_askable, quoted
 from .uses import MetricUse
 
 _SELECTED = "<<.Series>>{<<.LabelMatchers>>}"
@@ -32,7 +33,7 @@ def adapter_rules(uses: Iterable[MetricUse], window: str, *, wva: bool) -> Objec
 
     Without ``default: false`` the chart exposes every series there is, under names of its own.
     """
-    used = list(uses)
+    used = [use for use in uses if is_askable(use)]
     external = _distinct((use for use in used if use.kind == "External"), lambda use: _external(use, window))
     if wva and not any(rule["name"]["as"] == WVA_RULE["name"]["as"] for rule in external):
         external = sorted([*external, WVA_RULE], key=_name)
@@ -58,7 +59,7 @@ def _custom(use: MetricUse, window: str) -> Object | None:
     if metric is not None and metric.type == "histogram":
         return None
     return {
-        "seriesQuery": f'{{__name__="{use.series}",namespace!="",pod!=""}}',
+        "seriesQuery": f'{{__name__={quoted(use.series)},namespace!="",pod!=""}}',
         "resources": {"overrides": {**_NAMESPACE, **_POD}},
         "name": {"as": use.name},
         "metricsQuery": f"{_query(metric, window)} by (<<.GroupBy>>)",
