@@ -3,7 +3,7 @@
 import difflib
 import enum
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 from .texts.printable import printable
@@ -69,6 +69,25 @@ def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(p for p in problems if p.is_error)
 
 
+def first_causes(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield each problem once, without the warnings about a field that has an error.
+
+    A warning says what to write beside a value that works. Beside one that must change first, that advice is wrong as
+    often as not: how to use two GPUs, where the node has one.
+    """
+    distinct = dict.fromkeys(problems)
+    wrong = {_field(problem) for problem in errors(distinct)}
+    return (problem for problem in distinct if problem.is_error or _field(problem) not in wrong)
+
+
+def _field(problem: Problem) -> tuple[str, int, str, str, str] | Problem:
+    """Return what identifies the field of a problem; a resource as a whole is no field."""
+    if problem.path in _WHOLE:
+        return problem
+    return problem.file, problem.line, problem.kind, problem.name, problem.path
+
+
+_WHOLE = ("", "spec")
 _STEP = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
 
 

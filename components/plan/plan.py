@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..api.collection import paused_collection
 from ..api.load import Manifests
-from ..api.problems import Problem
+from ..api.problems import Problem, first_causes
 from ..aws.environment import charts_needed, check_volumes, kept_inside, plan_nodes
 from ..aws.nodes.plan import NodeGroupPlan
 from ..fleet.objects import Object
@@ -90,7 +90,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     monitoring = monitoring_objects(chain, fleet, groups, environment) if watched else ()
     return Plan(
         environment=environment,
-        problems=tuple(problems),
+        problems=tuple(first_causes(problems)),
         fleet=fleet,
         groups=groups,
         prerequisites=needed,
