@@ -49,7 +49,7 @@ def check_names(use: MetricUse, adapter: Adapter) -> Iterator[Problem]:
         yield use.problem("metric.name", reason)
     labels = use.selector.get("matchLabels") or {}
     expressions = use.selector.get("matchExpressions") or ()
-    keys = [(("matchLabels", str(key)), str(key)) for key in labels]
+    keys: list[tuple[tuple[str | int, ...], str]] = [(("matchLabels", str(key)), str(key)) for key in labels]
     keys += [(("matchExpressions", i, "key"), str(each.get("key"))) for i, each in enumerate(expressions)]
     for path, key in keys:
         if not _is_label(key):
