@@ -50,9 +50,7 @@ DEFAULTS: dict[tuple[str, str], Any] = {
     (CORE + "SecretKeySelector", "name"): "",
     (CORE + "SecretProjection", "name"): "",
     (CORE + "FileKeySelector", "optional"): False,
-    (CORE + "AzureDiskVolumeSource", "cachingMode"): "ReadWrite",
     (CORE + "AzureDiskVolumeSource", "fsType"): "ext4",
-    (CORE + "AzureDiskVolumeSource", "kind"): "Shared",
     (CORE + "AzureDiskVolumeSource", "readOnly"): False,
     (CORE + "ISCSIVolumeSource", "iscsiInterface"): "default",
     (CORE + "RBDVolumeSource", "keyring"): "/etc/ceph/keyring",
@@ -61,8 +59,51 @@ DEFAULTS: dict[tuple[str, str], Any] = {
     (CORE + "ScaleIOVolumeSource", "fsType"): "xfs",
     (CORE + "ScaleIOVolumeSource", "storageMode"): "ThinProvisioned",
 }
-# Written by servers only, and free-form, which a schema that refuses unknown fields cannot say.
-LEFT_OUT = {("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", "managedFields")}
+# What a CustomResourceDefinition says of metadata within another object: controller-gen's generateEmbeddedObjectMeta.
+# The rest would be dropped, or refused where the writer asks for strictness.
+_META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+LEFT_OUT = {
+    (_META + "ObjectMeta", field)
+    for field in (
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "generateName",
+        "generation",
+        "managedFields",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    )
+}
+# The ``+kubebuilder:validation`` markers of k8s.io/apimachinery, which the OpenAPI definitions do not have.
+MARKERS: dict[tuple[str, str], dict[str, Any]] = {
+    (_META + "Condition", "type"): {
+        "maxLength": 316,
+        "pattern": r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+        r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+    },
+    (_META + "Condition", "status"): {"enum": ["True", "False", "Unknown"]},
+    (_META + "Condition", "observedGeneration"): {"minimum": 0},
+    (_META + "Condition", "reason"): {
+        "minLength": 1,
+        "maxLength": 1024,
+        "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+    },
+    (_META + "Condition", "message"): {"maxLength": 32768},
+}
+# References that embed LocalObjectReference (``+structType=atomic``), which the OpenAPI definitions flatten.
+ATOMIC = {
+    CORE + name
+    for name in (
+        "ConfigMapEnvSource",
+        "ConfigMapProjection",
+        "ConfigMapVolumeSource",
+        "SecretEnvSource",
+        "SecretProjection",
+    )
+}
 
 
 def packaged() -> dict[str, Any]:
@@ -105,7 +146,10 @@ def definition(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     for (owner, field), value in DEFAULTS.items():
         if owner == name:
             out["properties"][field]["default"] = value
-    return out
+    for (owner, field), markers in MARKERS.items():
+        if owner == name:
+            out["properties"][field] |= markers
+    return out | ({"x-kubernetes-map-type": "atomic"} if name in ATOMIC else {})
 
 
 def extract() -> dict[str, Any]:

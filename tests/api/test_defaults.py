@@ -79,6 +79,33 @@ def stored(document: dict[str, Any]) -> dict[str, Any]:
             },
         ),
         (
+            SERVICE,
+            {
+                "modelClaims": CLAIMS,
+                "workloadTemplate": TEMPLATE,
+                "rolloutStrategy": {"rollingUpdateConfiguration": {}},
+            },
+            {
+                "modelClaims": CLAIMS_STORED,
+                "workloadTemplate": TEMPLATE_STORED,
+                "replicas": 1,
+                "rolloutStrategy": ROLLOUT,
+            },
+        ),
+        (
+            LWS,
+            {"leaderWorkerTemplate": TEMPLATE, "rolloutStrategy": {"rollingUpdateConfiguration": {}}},
+            {
+                "leaderWorkerTemplate": TEMPLATE_STORED,
+                "replicas": 1,
+                "startupPolicy": "LeaderCreated",
+                "rolloutStrategy": {
+                    "type": "RollingUpdate",
+                    "rollingUpdateConfiguration": {"maxUnavailable": 1, "maxSurge": 0, "partition": 0},
+                },
+            },
+        ),
+        (
             LWS,
             {"leaderWorkerTemplate": {**TEMPLATE, "subGroupPolicy": {"subGroupSize": 1}}},
             {

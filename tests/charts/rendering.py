@@ -111,16 +111,26 @@ def helm_for(name: str, environ: Mapping[str, str] = os.environ) -> Helm:
     Raises:
         NotAtHandError: there is no helm, no folder of charts, or no such chart in it.
     """
-    folder = environ.get(FOLDER)
-    if not folder:
-        raise NotAtHandError(f"{FOLDER} names no folder with copies of charts")
+    copy = copy_of(name, environ)
     program = environ.get(HELM) or shutil.which("helm", path=environ.get("PATH"))
     if not program:
         raise NotAtHandError(f"there is no helm on PATH, and {HELM} names none")
+    return Helm(program, charts()[name], copy)
+
+
+def copy_of(name: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The copy of a chart, a folder or an archive.
+
+    Raises:
+        NotAtHandError: there is no folder of charts, or no such chart in it.
+    """
+    folder = environ.get(FOLDER)
+    if not folder:
+        raise NotAtHandError(f"{FOLDER} names no folder with copies of charts")
     pin = charts()[name]
     for copy in _copies(pin):
         if (Path(folder) / copy).exists():
-            return Helm(program, pin, Path(folder) / copy)
+            return Path(folder) / copy
     raise NotAtHandError(f"there is no copy of {name} in {folder}: neither {' nor '.join(_copies(pin))}")
 
 

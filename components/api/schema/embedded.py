@@ -190,6 +190,8 @@ def _explain(error: Json) -> Iterator[tuple[Path_, str]]:
             yield path, f"must be {_types(error.kind.types)}, found {show(error.instance)}"
         case "anyOf":
             yield path, f"must be an integer or a string, found {show(error.instance)}"
+        case "pattern" if error.kind.pattern != PATTERN:
+            yield path, f"must match {error.kind.pattern}, found {show(error.instance)}"
         case "pattern":
             yield path, f"must be a quantity such as 500m, 2 or 8Gi, found {show(error.instance)}"
         case "minimum" | "maximum":

@@ -49,14 +49,19 @@ class LeaderWorkerTemplate(ApiModel):
     rules: ClassVar[tuple[Rule, ...]] = (rules.SUBGROUPS, rules.LEADER_EXCLUDED)
 
 
-class RollingUpdateConfiguration(ApiModel):
+class RolloutBounds(ApiModel):
     """How many groups may be unavailable or extra during a rollout."""
 
-    partition: NaturalInt32 | None = None
     max_unavailable: IntOrString = 1
     max_surge: IntOrString = 0
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.MAX_UNAVAILABLE, rules.MAX_SURGE)
+
+
+class RollingUpdateConfiguration(RolloutBounds):
+    """The bounds of a rollout, and where it stops; the controller needs the partition to be there."""
+
+    partition: NaturalInt32 = 0
 
 
 class RolloutStrategy(ApiModel):

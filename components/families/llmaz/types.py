@@ -6,12 +6,12 @@ from typing import ClassVar, Literal
 from pydantic import Field
 from pydantic.config import JsonDict
 
-from ...api.base import ApiModel, Broken, Int32, PositiveInt32, Rule, ScaleReplicas
+from ...api.base import ApiModel, Broken, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
 from ...api.meta import Resource
 from ...api.rules import unique_names
 from ...api.schema.embedded import Conditions, EnvVars, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior
 from ..leaderworkerset import rules as lws_rules
-from ..leaderworkerset.types import LeaderWorkerTemplate, RolloutStrategy
+from ..leaderworkerset.types import LeaderWorkerTemplate, RolloutBounds
 from . import rules
 
 MAX_RESOURCES = 32
@@ -195,6 +195,19 @@ class Playground(Resource):
     status: PlaygroundStatus | None = None
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.WORKLOAD_NAME,)
+
+
+class RollingUpdateConfiguration(RolloutBounds):
+    """The bounds of a rollout; the contract's own default has no partition."""
+
+    partition: NaturalInt32 | None = None
+
+
+class RolloutStrategy(ApiModel):
+    """How a template change reaches the groups."""
+
+    type: Literal["RollingUpdate"] = "RollingUpdate"
+    rolling_update_configuration: RollingUpdateConfiguration | None = None
 
 
 # With field names that are not only Python's: pydantic writes this default into the schema by alias.
