@@ -7,6 +7,7 @@ from typing import Any
 
 from .base import Broken, Json
 
+LABEL_LENGTH = 63
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
 _DNS1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z", re.ASCII)
@@ -17,12 +18,12 @@ ANNOTATIONS_MAX_BYTES = 256 * 1024
 
 def is_dns1123_label(text: str) -> bool:
     """Lower-case letters, digits and ``-``; at most 63 characters."""
-    return len(text) <= 63 and LABEL.match(text) is not None
+    return len(text) <= LABEL_LENGTH and LABEL.match(text) is not None
 
 
 def is_dns1035_label(text: str) -> bool:
     """A DNS-1123 label that starts with a letter."""
-    return len(text) <= 63 and _DNS1035.match(text) is not None
+    return len(text) <= LABEL_LENGTH and _DNS1035.match(text) is not None
 
 
 def is_dns1123_subdomain(text: str) -> bool:
@@ -32,7 +33,7 @@ def is_dns1123_subdomain(text: str) -> bool:
 
 def is_label_value(text: str) -> bool:
     """Empty, or letters, digits, ``-_.`` between letters or digits; at most 63 characters."""
-    return len(text) <= 63 and (not text or _QUALIFIED.match(text) is not None)
+    return len(text) <= LABEL_LENGTH and (not text or _QUALIFIED.match(text) is not None)
 
 
 def is_qualified_name(text: str) -> bool:

@@ -1,15 +1,20 @@
 """How resources of a fleet interact: shared objects, clashing names, autoscalers for one another's workloads."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ..api.names import LABEL_LENGTH
 from ..api.problems import Problem
 from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .objects import LEADER_WORKER_SET, Key, Object, key_of
 from .rendered import Rendered
-from .workloads import Workload
+from .workloads import Workload, surge_of
+
+_STATEFUL_SET = "StatefulSet"
+_HASH_LENGTH = len("-4294967295")
+"""What stands behind a StatefulSet's name in the label ``controller-revision-hash``: a 32-bit number, re-lettered."""
 
 
 def shared_items(rendered: Iterable[Rendered]) -> tuple[Rendered, ...]:
@@ -51,6 +56,56 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
     # Where an operator makes the Service of an endpoint, it is not among the objects.
     if any(workload.operated for workload in item.workloads):
         yield from (("Service", endpoint.namespace, endpoint.service) for endpoint in item.endpoints)
+
+
+def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
+    """Yield what has a name of which the controller of LeaderWorkerSets could not make the names of its own objects.
+
+    It makes a StatefulSet of the leaders with the name of the set, and of the workers of each group one with the
+    group's number behind it; where every group has a domain of its own, a Service as well.
+    """
+    items = list(rendered)
+    sets = [(item, each) for item in items for each in item.workloads if each.kind == LEADER_WORKER_SET]
+    yield from (problem for item, each in sets for problem in _overlong(item, each))
+    numbered: dict[Key, tuple[int, Rendered]] = {}
+    for item, each in sets:
+        for kind in _kinds_of_groups(each):
+            numbered[kind, each.namespace, each.name] = _most_groups(each), item
+    keys = [(key, item) for item in items for key in _keys_of(item)]
+    keys += [((_STATEFUL_SET, each.namespace, each.name), item) for item, each in sets]
+    for (kind, namespace, name), item in keys:
+        set_name, _, number = name.rpartition("-")
+        groups, maker = numbered.get((kind, namespace, set_name), (0, item))
+        if number.isdecimal() and str(int(number)) == number and int(number) < groups:
+            taken = f"{kind} {name!r} is also generated for group {number} of {maker.source.where}"
+            yield item.source.problem("metadata.name", f"{taken}; rename one of the two")
+
+
+def _kinds_of_groups(workload: Workload) -> Iterator[str]:
+    """Yield the kinds of what each group of a set has of its own."""
+    if workload.size > 1:
+        yield _STATEFUL_SET
+    network = workload.body["spec"].get("networkConfig") or {}
+    if network.get("subdomainPolicy") == "UniquePerReplica":
+        yield "Service"
+
+
+def _most_groups(workload: Workload) -> int:
+    """Return the largest number of groups that there can be at once: an update adds some for a while."""
+    groups = workload.replicas if workload.most is None else workload.most
+    return groups + surge_of(workload.body["spec"].get("rolloutStrategy") or {}, groups)
+
+
+def _overlong(item: Rendered, workload: Workload) -> Iterator[Problem]:
+    number = f"-{max(_most_groups(workload), 1) - 1}" if workload.size > 1 else ""
+    most = LABEL_LENGTH - _HASH_LENGTH - len(number)
+    if len(workload.name) > most:
+        remedy = "shorten the name" + ", or lower the most replicas that there can be" * (len(number) > 2)
+        yield item.source.problem(
+            "metadata.name",
+            f"must be at most {most} characters, found {len(workload.name)}: pods of a StatefulSet carry the label "
+            f"<name>{number}-<hash>, which has at most {LABEL_LENGTH}; {remedy}",
+        )
 
 
 def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:

@@ -9,6 +9,7 @@ from .origins import Reporter
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"
+REGION_LABEL = "topology.kubernetes.io/region"
 UNLIMITED = 99999
 """Upper bound of an autoscaler without one (llmaz spec 1.3)."""
 

@@ -1,7 +1,9 @@
 """Workloads: the pods that a resource becomes, and the container in them that serves."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
@@ -107,3 +109,11 @@ class Workload:
     def group(self) -> dict[str, str] | None:
         """Labels of all pods that belong together; None if each pod is on its own."""
         return None if self.kind == DEPLOYMENT else {f"{LWS_LABEL}/name": self.name}
+
+
+def surge_of(rollout: Object, replicas: int) -> int:
+    """Count the replicas that an update adds; a share is rounded up, as the controllers of all workloads do."""
+    stated = (rollout.get("rollingUpdateConfiguration") or {}).get("maxSurge", 0)
+    if isinstance(stated, str):
+        return math.ceil(Decimal(stated.removesuffix("%")) * replicas / 100)
+    return int(stated)

@@ -7,7 +7,7 @@ from ..api.load import Loaded
 from ..api.problems import Problem
 from ..families import FAMILIES, members
 from ..families.family import Member
-from ..fleet.combining import shared_items, with_contributions, without_clashes
+from ..fleet.combining import group_names, shared_items, with_contributions, without_clashes
 from ..fleet.library import Library
 from ..fleet.options import Options
 from ..fleet.rendered import Fleet, Rendered
@@ -44,7 +44,7 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
             rendered.append(item)
     clashes, unique = without_clashes(rendered)
     misdirected, moved = with_contributions(unique)
-    problems += [*clashes, *misdirected, *_together(moved)]
+    problems += [*clashes, *misdirected, *group_names(moved), *_together(moved)]
     return Fleet((*shared_items(moved), *moved), tuple(sorted(problems, key=lambda p: p.place)))
 
 

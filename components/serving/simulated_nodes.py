@@ -13,6 +13,7 @@ import pulumi
 from ..api.problems import Problem
 from ..api.quantity import format_quantity
 from ..families import flavors, objects
+from ..fleet.demand import REGION_LABEL, ZONE_LABEL
 from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..nodes.fit import misfits
@@ -27,6 +28,8 @@ from .objects import KubernetesObject, kubernetes_object, token
 from .typed_args import wire
 
 _STEP = 8
+_REGION, _ZONES = "local-1", "abc"
+"""Where nodes are whose group does not say it; zones are named after their region, as clouds do."""
 _KWOK = {"kwok.x-k8s.io/node": "fake"}
 
 
@@ -123,12 +126,24 @@ def node_object(group: NodeGroupDemand, index: int) -> dict[str, Any]:
     offered = {key: format_quantity(amount) for key, amount in allocatable(facts).items()}
     name = f"{group.name}-{index}"
     labels = {"kubernetes.io/arch": facts.arch, "kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
+    labels |= {**_place(group, index), **group.labels}
     node: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "annotations": dict(_KWOK), "labels": {**labels, **group.labels}},
+        "metadata": {
+            "name": name,
+            "annotations": dict(_KWOK),
+            "labels": {**labels, **_place(group, index), **group.labels},
+        },
         "status": {"capacity": offered, "allocatable": offered},
     }
     if group.taints:
         node["spec"] = {"taints": [dict(taint) for taint in group.taints]}
     return node
+
+
+def _place(group: NodeGroupDemand, index: int) -> dict[str, str]:
+    """Return zone and region of a node; a group is spread over zones unless its labels name one."""
+    zone = group.labels.get(ZONE_LABEL)
+    region = group.labels.get(REGION_LABEL) or (zone[:-1] if zone else _REGION)
+    return {REGION_LABEL: region, ZONE_LABEL: zone or f"{region}{_ZONES[index % len(_ZONES)]}"}

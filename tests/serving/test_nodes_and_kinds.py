@@ -1,5 +1,6 @@
 """Simulated nodes and custom resource definitions."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -36,6 +37,24 @@ def test_a_node_offers_what_the_instance_type_has_less_what_the_system_keeps() -
     assert offered["nvidia.com/gpu"] == "4"
     assert 47 < parse_quantity(offered["cpu"]) < 48
     assert Decimal(188) < parse_quantity(offered["memory"]) / 2**30 < Decimal(192)
+
+
+@pytest.mark.parametrize(
+    ("labels", "places"),
+    [
+        ({}, [("local-1", "local-1a"), ("local-1", "local-1b"), ("local-1", "local-1c"), ("local-1", "local-1a")]),
+        ({"zone": "us-east-1d"}, [("us-east-1", "us-east-1d")] * 4),
+        ({"region": "eu-west-1"}, [("eu-west-1", f"eu-west-1{letter}") for letter in "abca"]),
+        ({"zone": "z9", "region": "mine"}, [("mine", "z9")] * 4),
+    ],
+)
+def test_nodes_are_spread_over_zones_unless_their_group_names_one(
+    labels: dict[str, str], places: list[tuple[str, str]]
+) -> None:
+    group = replace(GROUP, labels={**GROUP.labels, **{f"topology.kubernetes.io/{k}": v for k, v in labels.items()}})
+    nodes = [node_object(group, index)["metadata"]["labels"] for index in range(4)]
+    assert [(n["topology.kubernetes.io/region"], n["topology.kubernetes.io/zone"]) for n in nodes] == places
+    assert all(node["pool"] == "gpu" for node in nodes)
 
 
 def test_an_unknown_instance_type_is_named() -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from ...fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
+from ...fleet.demand import INSTANCE_TYPE_LABEL, REGION_LABEL, ZONE_LABEL
 from ...nodes.groups import NodeGroupDemand
 from ...nodes.instances import Instance
 from ...nodes.policy import RESERVED, Capacity
@@ -44,7 +44,7 @@ def cloud_labels(
         "beta.kubernetes.io/instance-type": node.name,
         "kubernetes.io/arch": node.arch,
         "kubernetes.io/os": "linux",
-        "topology.kubernetes.io/region": region,
+        REGION_LABEL: region,
     }
     if zone:
         labels[ZONE_LABEL] = zone

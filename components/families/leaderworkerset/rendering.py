@@ -10,6 +10,7 @@ from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written, require_containers, server_of
 from ...fleet.workloads import Workload
+from .rules import topology_broken
 
 _TEMPLATE = "spec.leaderWorkerTemplate"
 
@@ -22,6 +23,10 @@ def render(source: Loaded, _library: Library, options: Options, findings: Findin
     """
     body = as_written(source, options)
     require_containers(body["spec"]["leaderWorkerTemplate"], _TEMPLATE, findings)
+    for path, reason in topology_broken(
+        body["metadata"].get("annotations") or {}, body["spec"]["leaderWorkerTemplate"]
+    ):
+        findings.error(path, reason)
     part, front = next(iter(pod_templates(body).items()))
     path = f"{_TEMPLATE}.{part}.spec.containers"
     server = server_of(front["spec"]["containers"], source, path)

@@ -1,11 +1,14 @@
 """The rules of LeaderWorkerSets that span fields: each checked here and by the API server (CEL; LWS spec 1.2)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ...api.base import INT32_MAX, Broken, Json, Rule
 from ...api.names import is_dns1035_label
+from ...api.problems import field_path
 from ...api.rules import name_rule
+from ...fleet.objects import LWS_LABEL
 
 _PERCENT = re.compile(r"(100|[0-9]{1,2})%\Z", re.ASCII)
 
@@ -46,6 +49,14 @@ LEADER_EXCLUDED = Rule(
     "!has(self.subGroupPolicy) || self.subGroupPolicy.subGroupPolicyType != 'LeaderExcluded' || "
     "(self.size - 1) % self.subGroupPolicy.subGroupSize == 0",
 )
+
+
+def topology_broken(annotations: Mapping[str, str], template: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield annotations that the controller's webhook refuses, and why (CEL cannot read annotations)."""
+    key = f"{LWS_LABEL}/subgroup-exclusive-topology"
+    if key in annotations and not template.get("subGroupPolicy"):
+        path = field_path(("metadata", "annotations", key))
+        yield path, "requires a subGroupPolicy; add one beside size, or remove the annotation"
 
 
 def _is_share(value: int | str) -> bool:

@@ -9,12 +9,13 @@ from ...engines.groups import group_lines
 from ...engines.registry import engines
 from ...fleet.capabilities import LEADER_WORKER_SET
 from ...fleet.library import Library
-from ...fleet.objects import Object
+from ...fleet.objects import LWS_LABEL, Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written, require_containers
 from ...fleet.serving import render_declared as declared
 from ...fleet.workloads import LWS_VARIABLES
+from ..leaderworkerset.rules import topology_broken
 from .backend import ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
 from .flavors import check_choices, node_choices
 from .models import Claim, placeholders, resolve
@@ -58,6 +59,7 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
         replicas=scaling.minimum if scaling else spec.replicas,
         template=template,
         rollout={"type": "RollingUpdate"},
+        annotations=_group_annotations(playground),
         parallelism=parallelism,
         line=line,
         scaling=scaling,
@@ -87,6 +89,7 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
         replicas=spec.replicas,
         template=template,
         rollout=spec.rollout_strategy.wire(),
+        annotations=_group_annotations(service),
         parallelism=parallelism,
     )
     return _rendered(source, asked, path, options, findings)
@@ -100,6 +103,8 @@ def render_declared(source: Loaded, _library: Library, options: Options, _findin
 def _rendered(source: Loaded, asked: Asked, path: str, options: Options, findings: Findings) -> Rendered:
     """Realize a workload. For the operator the typed resource is created; nodes and endpoint stay the same."""
     native = options.realization.is_native
+    for where, reason in topology_broken(asked.annotations, asked.template):
+        findings.error(where, reason)
     if not native:
         _check_for_operator(asked, path, options, findings)
     realized = realize(source, asked, options, findings)
@@ -116,6 +121,12 @@ def _rendered(source: Loaded, asked: Asked, path: str, options: Options, finding
         requires=needs,
         model=asked.claim.main.metadata.name,
     )
+
+
+def _group_annotations(resource: Playground | Service) -> dict[str, str]:
+    """Return what a resource says to the controller of LeaderWorkerSets, such as where its groups may be."""
+    annotations = resource.metadata.annotations or {}
+    return {key: value for key, value in annotations.items() if key.startswith(f"{LWS_LABEL}/")}
 
 
 def _check_for_operator(asked: Asked, path: str, options: Options, findings: Findings) -> None:

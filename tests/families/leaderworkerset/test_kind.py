@@ -7,22 +7,9 @@ import pytest
 
 from components.api.schema.crds import crd
 from components.families import kinds, parse
-from tests.fleets import runner
+from tests.families.leaderworkerset.sets import TEMPLATE, group
 
-TEMPLATE: dict[str, Any] = {"spec": {"containers": [runner()]}}
 EMBEDDED = ("leaderTemplate", "workerTemplate")
-
-
-def group(name: str = "g", annotations: dict[str, str] | None = None, **template: Any) -> dict[str, Any]:
-    """A LeaderWorkerSet; further fields of its template by their wire names."""
-    metadata: dict[str, Any] = {"name": name, **({"annotations": annotations} if annotations else {})}
-    spec: dict[str, Any] = {"leaderWorkerTemplate": {"workerTemplate": TEMPLATE, **template}}
-    return {
-        "apiVersion": "leaderworkerset.x-k8s.io/v1",
-        "kind": "LeaderWorkerSet",
-        "metadata": metadata,
-        "spec": spec,
-    }
 
 
 def reasons(document: dict[str, Any]) -> list[str]:

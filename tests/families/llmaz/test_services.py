@@ -25,6 +25,8 @@ from tests.fleets import (
     workload_of,
 )
 
+TOPOLOGY = {"leaderworkerset.sigs.k8s.io/exclusive-topology": "topology.kubernetes.io/zone"}
+
 
 class TestHandWritten:
     def test_pods_keep_what_they_say(self) -> None:
@@ -56,6 +58,22 @@ class TestHandWritten:
         assert (spec["replicas"], spec["startupPolicy"]) == (2, "LeaderCreated")
         group = spec["leaderWorkerTemplate"]
         assert (group["size"], group["restartPolicy"], group["subGroupPolicy"]) == (2, "None", policy)
+
+    @pytest.mark.parametrize("made", [service(annotations=TOPOLOGY), playground("s", annotations=TOPOLOGY)])
+    def test_where_groups_may_be_is_told_to_the_controller_even_of_single_pods(self, made: dict[str, Any]) -> None:
+        body = objects(MODEL, made)["LeaderWorkerSet"]
+        assert body["metadata"]["annotations"] == TOPOLOGY
+        problem = the_error(MODEL, made, workload=WorkloadChoice.DEPLOYMENT)
+        assert "exclusive-topology requires a LeaderWorkerSet" in problem.reason
+
+    @pytest.mark.parametrize("notes", [{"team": "a"}, {"llmaz.io/skip-model-loader": "false"}])
+    def test_other_annotations_stay_where_they_are(self, notes: dict[str, str]) -> None:
+        (body,) = (body for kind, body in objects(MODEL, service(annotations=notes)).items() if kind == "Deployment")
+        assert "annotations" not in body["metadata"]
+        assert (
+            "annotations"
+            not in objects(MODEL, service(annotations=notes, workloadTemplate=two()))["LeaderWorkerSet"]["metadata"]
+        )
 
     def test_only_leaders_carry_the_labels_by_which_a_model_is_found(self) -> None:
         """llmaz spec 2.6, 3: requests and metrics of a model come from its leaders."""

@@ -36,6 +36,7 @@ class Asked:
     Attributes:
         template: ``leaderWorkerTemplate`` in wire form; rendering changes it in place.
         replicas: Replicas at rest.
+        annotations: What the controller of LeaderWorkerSets is told, such as where groups may be.
         line: What a Playground's container is started with; None where the containers are written by hand.
     """
 
@@ -45,6 +46,7 @@ class Asked:
     replicas: int
     template: Object
     rollout: Object
+    annotations: dict[str, str] = field(default_factory=dict)
     parallelism: Parallelism = field(default_factory=Parallelism)
     line: CommandLine | None = None
     scaling: Scaling | None = None

@@ -15,6 +15,7 @@ def workload_kind(asked: Asked, options: Options, findings: Findings) -> str:
     group = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if asked.template.get(key)]
     partition = (asked.rollout.get("rollingUpdateConfiguration") or {}).get("partition")
     reasons = [f"{asked.size} pods per replica"] * (asked.size > 1) + group + ["partition"] * bool(partition)
+    reasons += [f"annotation {key}" for key in asked.annotations]
     if options.workload == WorkloadChoice.LWS or (options.workload == WorkloadChoice.AUTO and reasons):
         return LEADER_WORKER_SET
     if reasons:
@@ -51,6 +52,8 @@ def leader_worker_set(asked: Asked) -> tuple[Object, dict[str, str]]:
         "leaderWorkerTemplate": group,
     }
     body = new_object("leaderworkerset.x-k8s.io/v1", LEADER_WORKER_SET, asked.name, asked.namespace, spec)
+    if asked.annotations:
+        body["metadata"]["annotations"] = asked.annotations
     return body, {f"{LWS_LABEL}/name": asked.name, f"{LWS_LABEL}/worker-index": "0"}
 
 

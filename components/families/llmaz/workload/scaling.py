@@ -1,8 +1,5 @@
 """Replicas: how many pods there are at rest and at most, and what moves their number (llmaz spec 2.8)."""
 
-import math
-from decimal import Decimal
-
 from ....api.load import Loaded
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.demand import PodDemand
@@ -10,6 +7,7 @@ from ....fleet.objects import HPA, Object, new_object
 from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ....fleet.placement import requests_of
+from ....fleet.workloads import surge_of
 from ..flavors import node_choices
 from .asked import Asked
 
@@ -18,7 +16,7 @@ def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     """Return the pods at rest and what each of them asks for."""
     choices = node_choices(asked.claim.flavors, options.alternatives, asked.claim.chosen_by)
     most = asked.scaling.most if asked.scaling else None
-    surge = _surge(asked, asked.replicas if most is None else most)
+    surge = surge_of(asked.rollout, asked.replicas if most is None else most)
 
     def demand(template: Object, pods: int) -> PodDemand:
         requests = requests_of(template["spec"])
@@ -29,14 +27,6 @@ def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     if leader is None:
         return (demand(worker, asked.size),)
     return (demand(leader, 1), *((demand(worker, asked.size - 1),) if asked.size > 1 else ()))
-
-
-def _surge(asked: Asked, replicas: int) -> int:
-    """Count the replicas that an update adds for a while; a share is rounded up, as both controllers do."""
-    stated = (asked.rollout.get("rollingUpdateConfiguration") or {}).get("maxSurge", 0)
-    if isinstance(stated, str):
-        return math.ceil(Decimal(stated.removesuffix("%")) * replicas / 100)
-    return int(stated)
 
 
 def autoscaler(source: Loaded, asked: Asked, body: Object, *, operated: bool) -> Autoscaler | None:
