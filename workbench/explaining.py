@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from components.api.texts.printable import printable, printable_lines
 from components.fleet.words import Edition, WorkloadChoice
 
 from .errors import WorkbenchError
@@ -62,11 +63,12 @@ def _show(rows: "Sequence[ExplainedField]", *, whole: bool) -> None:
 
     table = Table("field", "value", "became", box=None)
     for row in rows:
-        shown = list(row.became) if whole else [_shortened(text) for text in row.became[:_MOST]]
+        shown = [*map(printable_lines, row.became)] if whole else [_shortened(text) for text in row.became[:_MOST]]
         if len(row.became) > len(shown):
             shown.append(f"and {len(row.became) - len(shown)} more (--all)")
         value = str(row.value)
-        table.add_row(row.path, value if whole else _shortened(value), "\n".join(shown) or "no effect here")
+        value = printable_lines(value) if whole else _shortened(value)
+        table.add_row(printable(row.path), value, "\n".join(shown) or "no effect here")
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 10_000 if whole else 240
@@ -86,5 +88,5 @@ def _named(name: str, resources: "Sequence[Loaded]") -> "list[Loaded]":
 
 
 def _shortened(text: str) -> str:
-    line = " ".join(text.split())
+    line = printable(" ".join(text.split()))
     return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."

@@ -13,6 +13,7 @@ from .documents.reader import Document, YamlError, documents, locate
 from .kinds import Kind, Kinds
 from .meta import Resource
 from .problems import Problem, Severity, did_you_mean, field_path, path_parts
+from .texts.secrets import masked_text, secret_texts
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -62,6 +63,7 @@ class Loaded:
     file: str
     line: int
     place: Place | None = field(default=None, repr=False, compare=False)
+    _secrets: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, resource: Resource, kind: Kind) -> "Loaded":
@@ -83,8 +85,16 @@ class Loaded:
         """The resource and its place, for messages about another one."""
         return f"{self.title} in {self.file}:{self.line}" if self.line else f"{self.title} in {self.file}"
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Secrets that are written in it in clear; no message shows them."""
+        if not self._secrets:
+            self._secrets.append(secret_texts(self.resource.wire()))
+        return self._secrets[0]
+
     def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return a problem of this resource, at the line of the field."""
+        reason = masked_text(reason, self.secrets)
         line = self.place.line(path) if self.place else self.line
         name = self.resource.metadata.name
         return Problem(self.file, line, self.resource.kind, name, path, reason, severity)
@@ -228,9 +238,12 @@ class _ManifestReader:
             self.problems.append(Problem(file, line, "", "", "", reason))
             return
 
+        secrets: list[frozenset[str]] = []
+
         def problem(path: str, reason: str) -> None:
             at = place.line(path) if place else line
-            self.problems.append(Problem(file, at, *_identity(value), path, reason))
+            secrets[:] = secrets or [secret_texts(value)]
+            self.problems.append(Problem(file, at, *_identity(value), path, masked_text(reason, secrets[0])))
 
         kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
         if kind is None:

@@ -15,6 +15,7 @@ from ..api.kinds import Kind
 from ..api.load import Loaded
 from ..api.problems import Problem, errors, field_path
 from ..api.schema.structural import SchemaGraph, graph
+from ..api.texts.secrets import masked, masked_text
 from ..fleet.options import Options
 from .plan import Plan
 from .rendering import render_fleet
@@ -30,7 +31,7 @@ class ExplainedField:
     """One field that is set.
 
     Attributes:
-        value: As it is written.
+        value: As it is written, secrets masked.
         became: Where it is in what was rendered, with the value there; what it leaves out; what it refers to; what is
             warned of. Empty where it changes nothing.
     """
@@ -51,8 +52,14 @@ def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tupl
     options = planned.environment.options
     trial = _Trial(subject, resources, options, view(render_fleet(resources, options)))
     document = subject.resource.wire()
+    shown, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
+
+    def became(path: Path, value: object) -> Iterator[str]:
+        for text in _became(trial, planned.problems, document, path, value):
+            yield masked_text(text, secrets)
+
     return tuple(
-        ExplainedField(field_path(path), value, tuple(_became(trial, planned.problems, document, path, value)))
+        ExplainedField(field_path(path), _at(shown, path), tuple(became(path, value)))
         for start in _EXPLAINED
         for path, value in _fields(_at(document, start), start)
     )

@@ -10,6 +10,8 @@ from typing import Any
 
 import pulumi
 
+from ..api.texts.secrets import replace_in_object
+
 PACKAGE = "inference-platform"
 _SECRET_FIELDS = ["data", "stringData"]
 
@@ -31,7 +33,7 @@ def provider_version() -> str:
 
 
 class KubernetesObject(pulumi.CustomResource):
-    """One Kubernetes object. Values are plain wire data; leaves may be outputs."""
+    """One Kubernetes object. Values are plain wire data; leaves may be outputs. What looks like a secret is one."""
 
     metadata: pulumi.Output[dict[str, Any]]
     """The object's metadata as the server stores it."""
@@ -45,7 +47,7 @@ class KubernetesObject(pulumi.CustomResource):
                 opts, pulumi.ResourceOptions(additional_secret_outputs=_SECRET_FIELDS)
             )
         # A null is not sent; it names an output that the provider fills in.
-        inputs = {"status": None, **value}
+        inputs = {"status": None, **replace_in_object(value, lambda secret, _: pulumi.Output.secret(secret))}
         super().__init__(kubernetes_token(value["apiVersion"], value["kind"]), name, inputs, opts)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .values import SEALED
+from .values import SEALED, Secret
 
 Path = tuple[str | int, ...]
 _MISSING = object()
@@ -66,7 +66,7 @@ def changes(old: Any, new: Any) -> list[Change]:  # noqa: ANN401 - any JSON valu
 
 
 def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:  # noqa: ANN401
-    sealed = any(isinstance(side, dict) and SEALED in side for side in (old, new))
+    sealed = _is_sealed(old) or _is_sealed(new)
     if isinstance(old, dict) and isinstance(new, dict) and not sealed:
         for key in (*new, *(key for key in old if key not in new)):
             yield from _differences(old.get(key, _MISSING), new.get(key, _MISSING), (*path, key))
@@ -74,7 +74,16 @@ def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any, An
         for index, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from _differences(before, after, (*path, index))
     elif old != new or type(old) is not type(new):
-        yield path, old, new
+        # Beside a secret, the other side is one too: it was there before somebody sealed it.
+        yield path, _hidden(old) if sealed else old, _hidden(new) if sealed else new
+
+
+def _is_sealed(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, dict) and SEALED in value
+
+
+def _hidden(value: Any) -> Any:  # noqa: ANN401
+    return value if value is _MISSING or _is_sealed(value) else Secret(value)
 
 
 def path_text(path: Path) -> str:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
+from components.api.texts.printable import printable, printable_lines
+
 from .apply.execute import Failure
 from .diff import Change
 from .listing import OutputChanges, write_json
@@ -41,12 +43,12 @@ class Display:
         self._stream = stream or sys.stdout
         self.colour = self._stream.isatty() and not os.environ.get("NO_COLOR")
 
-    def line(self, text: str = "") -> None:
-        """Write one line."""
-        self._stream.write(text + "\n")
+    def line(self, text: str = "", code: str = "") -> None:
+        """Write a line, or the lines of a note; what others wrote into it forges none."""
+        self._stream.write(self._paint(printable_lines(text), code) + "\n")
 
     def _paint(self, text: str, code: str) -> str:
-        return f"\033[{code}m{text}\033[0m" if self.colour and text.strip() else text
+        return f"\033[{code}m{text}\033[0m" if self.colour and code and text.strip() else text
 
     def preview(self, plan: ChangePlan, root: str, outputs: OutputChanges) -> None:
         """Write what would change, and nothing of what stays."""
@@ -66,7 +68,7 @@ class Display:
             for label, step in rows:
                 self._row(label, step, name_at, info_at)
         for note in plan.notes:
-            self.line(self._paint(f"note: {note}", "33"))
+            self.line(f"note: {note}", "33")
 
     def _row(self, label: str, step: Step | None, name_at: int, info_at: int) -> None:
         if step is None:
@@ -78,7 +80,7 @@ class Display:
         # That is said once, with their number.
         info = "" if info.startswith(PLANNED_ONLY) else info
         text = f" {mark:<3} {label:<{name_at}}{urn_name(step.urn):<{info_at}}{op:<9}{info}".rstrip()
-        self.line(self._paint(text, code))
+        self.line(text, code)
 
     def differences(self, plan: ChangePlan) -> None:
         """Write the fields that differ, resource by resource."""
@@ -86,11 +88,11 @@ class Display:
             if not step.changes:
                 continue
             mark, code = _MARKS[step.op]
-            self.line(self._paint(f"  {mark} {_short_type(step.urn)} {urn_name(step.urn)}", code))
+            self.line(f"  {mark} {_short_type(step.urn)} {urn_name(step.urn)}", code)
             for change in step.changes:
-                self.line(f"      {self._change(change)}")
+                self._change("      ", change)
 
-    def _change(self, change: Change, width: int | None = _WIDTH) -> str:
+    def _change(self, indent: str, change: Change, width: int | None = _WIDTH) -> None:
         replaces = "   <- forces replacement" if change.replaces else ""
         code = {"+": "32", "-": "31", "~": "33"}[change.op]
         text = {
@@ -98,13 +100,13 @@ class Display:
             "-": f"- {change.path}: {_show(change.old, width)}",
             "~": f"~ {change.path}: {_show(change.old, width)} => {_show(change.new, width)}",
         }[change.op]
-        return self._paint(text, code) + self._paint(replaces, "35")
+        self._stream.write(f"{indent}{self._paint(printable(text), code)}{self._paint(replaces, '35')}\n")
 
     def failures(self, failures: Sequence[Failure]) -> None:
         """Write what failed, and then what was skipped because of it."""
         if not failures:
             return
-        self.line(self._paint("Failures:", "31;1"))
+        self.line("Failures:", "31;1")
         for failure in sorted(failures, key=lambda f: (f.skipped, f.urn)):
             self.line(f"  {failure.urn}")
             for text in failure.message.splitlines():
@@ -147,7 +149,7 @@ class Display:
         if outputs.changes:
             self.line("Outputs:")
             for change in outputs.changes:
-                self.line(f"    {self._change(change, width=None)}")
+                self._change("    ", change, width=None)
             if outputs.unchanged:
                 self.line(f"    {outputs.unchanged} unchanged")
 

@@ -55,7 +55,7 @@ def write_json(stream: TextIO, plan: ChangePlan, outputs: OutputChanges) -> None
         "counts": counts,
         "notes": plan.notes,
     }
-    json.dump(document, stream, indent=2, ensure_ascii=False)
+    json.dump(document, stream, indent=2)
     stream.write("\n")
 
 

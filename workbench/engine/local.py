@@ -24,7 +24,7 @@ from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
 from .project import Project
 from .state import State
 from .targets import Targets
-from .values import SECRET_TEXT, Secret, Unknown, masked, seal
+from .values import masked, seal, with_secrets
 
 _OUTPUTS = "outputs"
 READY_SECONDS = 300.0
@@ -103,7 +103,7 @@ class LocalEngine:
             if not result.failures:
                 state.set_fact(_OUTPUTS, seal(graph.exports, state.key))
             self._display.failures(result.failures)
-            self._display.outputs(_shown(graph.exports) if not result.failures else {})
+            self._display.outputs(graph.exports if not result.failures else {})
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
         return Outcome(graph.exports, result.failures, len(result.done))
 
@@ -141,7 +141,7 @@ class LocalEngine:
         graph = ResourceGraph(project.stack, project.name, disabled=project.disabled_providers, preview=preview)
         run = Run(project.name, project.stack, preview, project.config, project.secret_keys)
         try:
-            graph.exports = run_program(self._program, Monitor(graph), run)
+            graph.exports = with_secrets(run_program(self._program, Monitor(graph), run))
         except pulumi.RunError as error:
             raise WorkbenchError(str(error)) from None
         except (KeyboardInterrupt, SystemExit, WorkbenchError):
@@ -228,13 +228,6 @@ def _refuse_protected(plan: ChangePlan) -> None:
             f"{lines}\n"
             "Set protect=False on them, run `up`, and try again."
         )
-
-
-def _shown(exports: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: SECRET_TEXT if isinstance(value, Secret) else repr(value) if isinstance(value, Unknown) else value
-        for name, value in exports.items()
-    }
 
 
 def program_trace(error: BaseException, folder: Path) -> str:

@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from components.api.texts.secrets import SECRET_TEXT, replace_secrets
+from components.api.texts.secrets import masked as masked_plain
+
 SEALED = "$sealed"
-SECRET_TEXT = "[secret]"  # noqa: S105 - what is shown instead of one
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,20 +67,29 @@ def seal(value: Any, key: bytes) -> Any:  # noqa: ANN401
     if isinstance(value, list):
         return [seal(inner, key) for inner in value]
     if isinstance(value, Secret):
-        text = json.dumps(masked(reveal(value.value)), sort_keys=True).encode()
+        text = json.dumps(_worded(reveal(value.value)), sort_keys=True).encode()
         return {SEALED: hmac.new(key, text, hashlib.sha256).hexdigest()}
     return "[unknown]" if isinstance(value, Unknown) else value
 
 
 def masked(value: Any) -> Any:  # noqa: ANN401
-    """Return the value as it may be shown: secrets and unknowns as words."""
+    """Return the value as it may be shown: secrets, marked or not, and unknowns as words."""
+    return masked_plain(_worded(value))
+
+
+def _worded(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
         if SEALED in value:
             return SECRET_TEXT
-        return {key: masked(inner) for key, inner in value.items()}
+        return {key: _worded(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [masked(inner) for inner in value]
+        return [_worded(inner) for inner in value]
     return repr(value) if isinstance(value, Secret | Unknown) else value
+
+
+def with_secrets(value: Any) -> Any:  # noqa: ANN401
+    """Return the value with what looks like a secret marked as one, also where the program forgot to."""
+    return replace_secrets(value, lambda secret, _: Secret(secret))
 
 
 def secret_texts(value: object, *, inside: bool = False) -> set[str]:

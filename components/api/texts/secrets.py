@@ -6,7 +6,8 @@ of a Secret.
 
 - :func:`is_literal_secret`: whether a value of this name is one;
 - :func:`masked`, :func:`masked_text`: a value or a text as it may be shown;
-- :func:`replace_secrets`: the same values, each secret replaced by what the caller makes of it;
+- :func:`replace_secrets`, :func:`replace_in_object`: the same value, each secret replaced by what the caller makes of
+  it;
 - :func:`secret_texts`: the texts that must not be shown, for messages that quote them in their own way.
 """
 
@@ -183,6 +184,19 @@ def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noq
     if isinstance(value, str) and (shown := _masked(value)) != value:
         return replace(value, shown)
     return value
+
+
+_IDENTITY = ("apiVersion", "kind", "metadata")
+
+
+def replace_in_object(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
+    """Do the same for a Kubernetes object, whose identity stays plain, whatever it looks like."""
+    replaced = {key: value[key] if key in _IDENTITY else inner for key, inner in _map(value, replace).items()}
+    metadata = value.get("metadata")
+    if isinstance(metadata, dict) and "annotations" in metadata:
+        annotations = replace_secrets(metadata["annotations"], replace)
+        replaced["metadata"] = {**metadata, "annotations": annotations}
+    return replaced
 
 
 def _map(value: dict[str, Any], replace: Replace) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pulumi
 
+from components.api.texts.secrets import replace_in_object
+
 from ..values import Secret, has_unknown, reveal
 from .adapter import Answer
 from .resources import (
@@ -178,12 +180,15 @@ def _check_object(what: str, inputs: Mapping[str, Any]) -> None:
 
 
 def _sealed_secret(registration: Registration) -> Mapping[str, Any]:
-    """Mark the content of a Kubernetes Secret, as its provider does, also where the program forgot to."""
+    """Mark the content of a Kubernetes Secret, as its provider does, and whatever else the program forgot to."""
     inputs = registration.inputs
-    if not registration.is_object or inputs.get("kind") != "Secret":
+    if not registration.is_object:
         return inputs
-    sealed = {key: Secret(reveal(inputs[key])) for key in _SECRET_FIELDS if key in inputs}
-    return {**inputs, **sealed}
+    sealed = {}
+    if inputs.get("kind") == "Secret":
+        sealed = {key: Secret(reveal(inputs[key])) for key in _SECRET_FIELDS if key in inputs}
+    rest = {key: value for key, value in inputs.items() if key not in sealed}
+    return {**inputs, **replace_in_object(rest, lambda secret, _: Secret(secret)), **sealed}
 
 
 def object_id(inputs: Mapping[str, Any]) -> str:

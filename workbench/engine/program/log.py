@@ -3,12 +3,16 @@
 import logging
 import sys
 
+from components.api.texts.printable import printable_lines
+from components.api.texts.secrets import masked_text
+
 
 class _Lines(logging.Handler):
     """Writes a record as a line."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(f"{record.levelname.lower()}: {record.getMessage()}", file=sys.stderr)  # noqa: T201
+        text = printable_lines(masked_text(record.getMessage()))
+        print(f"{record.levelname.lower()}: {text}", file=sys.stderr)  # noqa: T201
 
 
 _LINES = _Lines(logging.WARNING)
