@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ...api.findings import Findings
 from ...api.quantity import parse_quantity
 from ...engines.composing import Decided
+from ...engines.registry import engines
 from ...engines.settings import Feature, Setting
 from ...engines.versions import spelled
 from ...nodes.instances import instance
@@ -112,12 +113,15 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
         )
     for setting, value in _sizes(parallelism):
         flag = engine.flag(setting) if engine else None
-        if flag is None and value > 1 and (setting is Setting.PIPELINE_PARALLEL or engine is None):
-            word, name = setting.partition("_")[0], engine.name if engine else "this engine"
-            findings.error(
+        if engine is None and setting is Setting.TENSOR_PARALLEL and value > 1:
+            if user.holds(setting) or backend.recommended.holds(setting):
+                continue
+            # A warning: models are shared, and other backends of this one do know what to do with it.
+            findings.warn(
                 path,
-                f"{word} parallelism {value} is requested, but {name} has no flag for it; remove the param, or "
-                "choose another backend",
+                f"TP {value} of the flavor is not passed on, because it is unknown which engine BackendRuntime "
+                f"{backend.runtime.metadata.name!r} runs; put its own flag in backendRuntimeConfig.args, or name the "
+                f"runtime after the engine ({', '.join(engines())})",
             )
         elif flag and user.holds(setting) and user.value_of(setting) != str(value):
             reason = f"{flag} is {user.value_of(setting) or ''} here, but {value} in the flavor's params"

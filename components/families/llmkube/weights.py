@@ -20,6 +20,10 @@ _CLAIM_FOLDER = "/model-source"
 _HOST_FILE = "/host-model/model.gguf"
 _CACHE, _SOURCE, _HOST = "model-cache", "model-source", "host-model"
 _HTTP = re.compile(r"https?://[^\s/]+(/\S*)?")
+_HUB_PAGE = re.compile(
+    r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repository>[^/?#]+/[^/?#]+?)(?:/|/(?:tree|blob)/[^?#]*)?(?:[?#].*)?"
+)
+"""A repository, a folder or a file as people see it: fetched, each is a page of HTML."""
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9._]+")
 Kind = Literal["claim", "http", "local", "repository"]
 
@@ -104,6 +108,12 @@ def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
             fault = "must be pvc://<claim>/<path of the file>, without '..'"
     elif kind == "http" and not _HTTP.fullmatch(source):
         fault = "must be a URL such as https://example.com/model.gguf, without whitespace"
+    elif kind == "http" and (page := _HUB_PAGE.fullmatch(source)):
+        repository = page["repository"]
+        fault = (
+            f"is a page of the hub, not a file; write {repository} for the whole repository, which the server fetches "
+            f"with skipModelInit: true, or https://huggingface.co/{repository}/resolve/main/<file>"
+        )
     elif kind == "local" and not _is_path(_local_path(source)):
         fault = "must be an absolute path such as file:///srv/model.gguf, without '..'"
     if fault:

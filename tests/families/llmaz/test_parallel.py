@@ -70,11 +70,6 @@ def test_a_runtime_named_after_an_engine_is_one_whatever_its_image() -> None:
     assert value(container(model(2, TP="2"), own, playground())["args"], "--tensor-parallel-size") == "2"
 
 
-def test_an_engine_that_nobody_knows_has_no_flag() -> None:
-    problem = the_error(model(2, TP="2"), runtime("own"), playground(**uses("own")))
-    assert "no flag" in problem.reason
-
-
 def test_a_flag_in_the_recommended_arguments_gives_way() -> None:
     claims = {"models": [{"name": "m"}, {"name": "d", "role": "draft"}]}
     args = container(model(4, TP="4"), open_model("d"), playground(modelClaims=claims))["args"]

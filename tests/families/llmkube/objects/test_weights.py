@@ -53,6 +53,36 @@ class TestWeights:
         (loader,) = pod(isvc(), model(sha256="AB" * 32))["initContainers"]
         assert loader["env"][-1] == {"name": "MODEL_SHA256", "value": "ab" * 32}
 
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "https://huggingface.co/org/name",
+            "https://huggingface.co/org/name/",
+            "https://huggingface.co/org/name/tree/main",
+            "https://huggingface.co/org/name/blob/main/m.gguf",
+            "https://hf.co/org/name?library=vllm",
+        ],
+    )
+    @pytest.mark.parametrize("runtime", ["llamacpp", "vllm"])
+    def test_a_page_of_the_hub_is_no_file(self, source: str, runtime: str) -> None:
+        """LLMKube's own example had one; its authors found the page of HTML that the init container fetched."""
+        found = problem(isvc(runtime=runtime, image="example.com/x:1"), model(source=source))
+        assert found.path == "spec.modelRef"
+        assert "org/name" in found.reason
+        assert "skipModelInit" in found.reason
+        assert "/resolve/" in found.reason
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "https://huggingface.co/org/name/resolve/main/m.gguf",
+            "https://huggingface.co/org/name/resolve/main/m.gguf?download=true",
+            "https://example.com/org/name",
+        ],
+    )
+    def test_a_file_of_the_hub_is_one(self, source: str) -> None:
+        assert "initContainers" in pod(isvc(), model(source=source))
+
     @pytest.mark.parametrize("source", ["pvc://claim/m.gguf", "org/repo"])
     @pytest.mark.parametrize("field", [{"sha256": "0" * 64}, {"refreshPolicy": "OnChange"}])
     def test_what_nothing_here_fetches_is_not_verified_and_it_is_told(self, source: str, field: Object) -> None:
