@@ -11,6 +11,7 @@ from ..aws.nodes.plan import NodeGroupPlan
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.door import FrontDoorPlan, front_door
+from ..hardening.secrets import check_secrets
 from ..hardening.workloads import priority_classes
 from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..nodes.fit import fit
@@ -76,6 +77,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         *check_chain(chain, environment),
         *check_access(door, environment),
         *check_exemptions(fleet, environment),
+        *check_secrets(fleet, manifests.resources),
     ]
     cloud_groups, found = _cloud(fleet, environment)
     problems += found

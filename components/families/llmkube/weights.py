@@ -111,8 +111,8 @@ def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
     elif kind == "http" and (page := _HUB_PAGE.fullmatch(source)):
         repository = page["repository"]
         fault = (
-            f"is a page of the hub, not a file; write {repository} for the whole repository, which the server fetches "
-            f"with skipModelInit: true, or https://huggingface.co/{repository}/resolve/main/<file>"
+            f"is a page of the hub, not a file; write {repository} for the whole repository, which the server "
+            f"fetches with skipModelInit: true, or https://huggingface.co/{repository}/resolve/main/<file>"
         )
     elif kind == "local" and not _is_path(_local_path(source)):
         fault = "must be an absolute path such as file:///srv/model.gguf, without '..'"
