@@ -72,12 +72,10 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     problems = [
         *manifests.problems,
         *fleet.problems,
-        *fit(fleet),
         *chain.problems,
         *check_chain(chain, environment),
         *check_access(door, environment),
-        *check_exemptions(fleet, environment),
-        *check_secrets(fleet, manifests.resources),
+        *_of_pods(fleet, manifests, environment),
     ]
     cloud_groups, found = _cloud(fleet, environment)
     problems += found
@@ -103,6 +101,13 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         classes=priority_classes() if environment.hardening.priority else (),
         cloud_groups=cloud_groups,
     )
+
+
+def _of_pods(fleet: Fleet, manifests: Manifests, environment: Environment) -> Iterator[Problem]:
+    """Yield what is wrong with pods, whatever nodes there are."""
+    yield from fit(fleet)
+    yield from check_exemptions(fleet, environment)
+    yield from check_secrets(fleet, manifests.resources)
 
 
 def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodeGroupPlan, ...], list[Problem]]:
