@@ -1,11 +1,16 @@
 """What a kind of the contract is, as the API server registers it (contract/README.md), and a set of them."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .meta import Resource
 from .problems import did_you_mean
+from .schema.builtin import is_namespaced
+
+_NEARLY_GROUP = 0.85
+"""How alike the name of an API group is to one of ours that is misspelt; below it is another API."""
 
 
 class Column(NamedTuple):
@@ -15,6 +20,21 @@ class Column(NamedTuple):
     type: str
     path: str
     priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """The release of a project whose API is supported, and what its API has beyond that.
+
+    Attributes:
+        release: The release, such as ``Example v1.2``.
+        fields: Fields of later releases: by kind and path without indexes, the first release that has it.
+        kinds: Further kinds of the API group, with the first release that has each.
+    """
+
+    release: str = ""
+    fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +52,12 @@ class Kind:
     scales_unselected: bool = False
     """Whether there is a scale subresource that tells no selector: autoscalers cannot use it, clients can."""
     columns: tuple[Column, ...] = ()
+    upstream: Upstream = field(default=Upstream(), repr=False, compare=False)
+
+    def later(self, path: Iterable[str | int]) -> str:
+        """Return the first release of upstream that has a field which the supported one has not; empty for others."""
+        place = ".".join(part for part in path if isinstance(part, str))
+        return self.upstream.fields.get(self.kind, {}).get(place, "")
 
     @property
     def group(self) -> str:
@@ -94,6 +120,25 @@ class Kinds:
             hint = did_you_mean(name, known)
             raise ValueError(f"unknown kind {name!r}{hint}; known kinds: {', '.join(known)}")
         return found[0]
+
+    def misspelt(self, api_version: str, kind: str) -> tuple[str, str] | None:
+        """Return the field of an object that must be another, and why; None if it is an object of another API."""
+        group = api_version.rpartition("/")[0]
+        if is_namespaced(group, kind) is not None:
+            return None
+        groups = {known.group for known in self}
+        ours = difflib.get_close_matches(group, groups, n=1, cutoff=_NEARLY_GROUP)
+        namesake = next((known for known in self if known.kind == kind), None)
+        if namesake and (ours or not group):
+            return "apiVersion", f"must be '{namesake.api_version}' for kind {kind}, found {api_version!r}"
+        beside = [known for known in self if not group or known.group in ours]
+        hint = did_you_mean(kind, [known.kind for known in beside])
+        if not group:  # no API of others: what has no group is built in
+            known_kinds = f"; known kinds: {', '.join(self.titles)}"
+            return "kind", f"unknown kind '{api_version}/{kind}'{hint or known_kinds}"
+        if hint and not any(kind in known.upstream.kinds for known in beside):
+            return "kind", f"unknown kind '{api_version}/{kind}'{hint}"
+        return None
 
     @property
     def titles(self) -> list[str]:

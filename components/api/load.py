@@ -8,50 +8,14 @@ from typing import Any
 from .base import Json
 from .checking import check
 from .collection import paused_collection
-from .documents.positions import DocumentSpan, LocatedDocument
-from .documents.reader import Document, YamlError, documents, locate
+from .documents.reader import Document, YamlError, documents
+from .documents.source import Place, Source
 from .kinds import Kind, Kinds
 from .meta import Resource
-from .problems import Problem, Severity, did_you_mean, field_path, path_parts
+from .problems import Problem, Severity, field_path
 from .texts.secrets import masked_text, secret_texts
 
 SUFFIXES = (".yaml", ".yml")
-
-
-class Source:
-    """A file whose fields can be located. The document that was last asked for is at hand."""
-
-    def __init__(self, file: str, text: str) -> None:
-        self.file = file
-        self._text = text
-        self._held: tuple[DocumentSpan, LocatedDocument] | None = None
-
-    def hold(self, document: Document) -> None:
-        """Keep a document at hand while it is read."""
-        self._held = (document.span, document.located)
-
-    def release(self) -> None:
-        """Let go of the document at hand: a node tree takes far more memory than its text."""
-        self._held = None
-
-    def line(self, span: DocumentSpan, parts: list[str | int]) -> int:
-        """Return the line of a field of a document."""
-        if self._held is None or self._held[0] != span:
-            self._held = (span, locate(self._text, span))
-        return self._held[1].line(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an object stands: a document of a source, or an item of a List in it."""
-
-    source: Source
-    span: DocumentSpan
-    prefix: tuple[str | int, ...] = ()
-
-    def line(self, path: str) -> int:
-        """Return the line of a field, or of its nearest parent that is written."""
-        return self.source.line(self.span, [*self.prefix, *path_parts(path)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +65,52 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
+class Other:
+    """An object of an API that is none of ours, as it is written. Whether it may be here is not said here."""
+
+    value: dict[str, Any]
+    file: str
+    line: int
+    place: Place | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        """``apiVersion/Kind``."""
+        return f"{self.value['apiVersion']}/{self.value['kind']}"
+
+    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+        """Return a problem of this object, at the line of the field."""
+        line = self.place.line(path) if self.place else self.line
+        return Problem(self.file, line, *_identity(self.value), path, reason, severity)
+
+
+@dataclass(frozen=True, slots=True)
 class Manifests:
-    """What was read."""
+    """What was read.
+
+    Attributes:
+        others: Objects of APIs that are none of ours.
+        count: How many objects there were, whatever became of them.
+        files: How many files were read.
+    """
 
     resources: tuple[Loaded, ...] = ()
     problems: tuple[Problem, ...] = ()
+    others: tuple[Other, ...] = ()
+    count: int = 0
+    files: int = 0
+
+    @classmethod
+    def joined(cls, parts: Iterable["Manifests"]) -> "Manifests":
+        """Return what several readings found together."""
+        each = list(parts)
+        return cls(
+            tuple(resource for part in each for resource in part.resources),
+            tuple(sorted((problem for part in each for problem in part.problems), key=lambda p: p.place)),
+            tuple(other for part in each for other in part.others),
+            sum(part.count for part in each),
+            sum(part.files for part in each),
+        )
 
 
 def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
@@ -119,7 +124,7 @@ def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
             text = _text(file, reader.problems)
             if text is not None:
                 reader.read(text, str(file))
-    return Manifests(tuple(reader.resources), tuple(sorted(reader.problems, key=lambda p: p.place)))
+    return reader.found(sort=True)
 
 
 def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
@@ -127,7 +132,7 @@ def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
     reader = _ManifestReader(kinds)
     with paused_collection():
         reader.read(text, file)
-    return Manifests(tuple(reader.resources), tuple(reader.problems))
+    return reader.found()
 
 
 def objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Manifests:
@@ -135,7 +140,7 @@ def objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Ma
     reader = _ManifestReader(kinds)
     for value in values:
         reader.take(value, file)
-    return Manifests(tuple(reader.resources), tuple(reader.problems))
+    return reader.found()
 
 
 def _files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Path]:
@@ -153,8 +158,8 @@ def _below(path: Path, problems: list[Problem]) -> list[Path]:
         if path.is_dir():
             found = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
             if not found:
-                reason = "no *.yaml or *.yml file in this folder"
-                problems.append(_file_problem(path, reason, severity=Severity.WARNING))
+                reason = "no *.yaml or *.yml file in this folder; check the path"
+                problems.append(_file_problem(path, reason))
             return found
         if path.is_file():
             return [path]
@@ -178,8 +183,8 @@ def _text(file: Path, problems: list[Problem]) -> str | None:
     return None
 
 
-def _file_problem(path: Path, reason: str, line: int = 1, severity: Severity = Severity.ERROR) -> Problem:
-    return Problem(str(path), line, "", "", "", reason, severity)
+def _file_problem(path: Path, reason: str, line: int = 1) -> Problem:
+    return Problem(str(path), line, "", "", "", reason)
 
 
 class _ManifestReader:
@@ -189,9 +194,18 @@ class _ManifestReader:
         self.kinds = kinds
         self.resources: list[Loaded] = []
         self.problems: list[Problem] = []
+        self.others: list[Other] = []
+        self._count = 0
+        self._files = 0
+
+    def found(self, *, sort: bool = False) -> Manifests:
+        """Return what was collected."""
+        problems = sorted(self.problems, key=lambda p: p.place) if sort else self.problems
+        return Manifests(tuple(self.resources), tuple(problems), tuple(self.others), self._count, self._files)
 
     def read(self, text: str, file: str) -> None:
         """Read the documents of a file."""
+        self._files += 1
         source = Source(file, text)
         try:
             for document in documents(text):
@@ -233,6 +247,7 @@ class _ManifestReader:
             self._object(item, file, inner.line(""), inner, odd=document.odd)
 
     def _object(self, value: Json, file: str, line: int, place: Place | None, *, odd: bool) -> None:
+        self._count += 1
         if not isinstance(value, dict):
             reason = "must be a map with apiVersion, kind, metadata and spec"
             self.problems.append(Problem(file, line, "", "", "", reason))
@@ -247,7 +262,11 @@ class _ManifestReader:
 
         kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
         if kind is None:
-            problem(*_unknown_kind(value.get("apiVersion"), value.get("kind"), self.kinds))
+            wrong = _wrong_kind(value.get("apiVersion"), value.get("kind"), self.kinds)
+            if wrong:
+                problem(*wrong)
+            else:
+                self.others.append(Other(value, file, line, place))
             return
         resource, found = check(value, kind, odd=odd)
         if resource is not None:
@@ -260,17 +279,14 @@ class _ManifestReader:
             problem(field_path(parts), reason)
 
 
-def _unknown_kind(api_version: object, kind: object, kinds: Kinds) -> tuple[str, str]:
+def _wrong_kind(api_version: object, kind: object, kinds: Kinds) -> tuple[str, str] | None:
+    """Return what is wrong with the type of an object; None if it is of another API."""
     titles = ", ".join(kinds.titles)
     if not isinstance(api_version, str) or not api_version:
         return "apiVersion", f"is required, found {api_version!r}; use one of {titles}"
     if not isinstance(kind, str) or not kind:
         return "kind", f"is required, found {kind!r}; use one of {titles}"
-    for known in kinds:
-        if known.kind == kind:
-            return "apiVersion", f"must be '{known.api_version}' for kind {kind}, found {api_version!r}"
-    hint = did_you_mean(kind, [k.kind for k in kinds])
-    return "kind", f"unknown kind '{api_version}/{kind}'{hint or f'; known kinds: {titles}'}"
+    return kinds.misspelt(api_version, kind)
 
 
 def _identity(value: Json) -> tuple[str, str]:

@@ -39,9 +39,16 @@ def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
         for path, reason in _one(dict(item)):
             if (path, reason) not in seen:
                 seen.add((path, reason))
-                hinted = reason == UNKNOWN and hints > 0
+                later = _later(path, kind) if reason == UNKNOWN else ""
+                hinted = reason == UNKNOWN and not later and hints > 0
                 hints -= hinted
-                yield path, reason + (_hint(path, kind) if hinted else "")
+                yield path, reason + later + (_hint(path, kind) if hinted else "")
+
+
+def _later(path: tuple[str | int, ...], kind: Kind) -> str:
+    """Say which release of upstream has a field that the supported one has not."""
+    release = kind.later(path)
+    return f": {kind.upstream.release} has no such field; {release} has; remove it" if release else ""
 
 
 def _hint(path: tuple[str | int, ...], kind: Kind) -> str:

@@ -70,6 +70,11 @@ class Fleet:
     problems: tuple[Problem, ...]
 
     @property
+    def objects(self) -> Iterator[Object]:
+        """Everything that is created for the resources, in the order in which it can be applied."""
+        return (body for item in self.rendered for body in item.objects)
+
+    @property
     def workloads(self) -> Iterator[tuple[Rendered, Workload]]:
         """Every workload, with its resource."""
         return ((item, workload) for item in self.rendered for workload in item.workloads)

@@ -28,6 +28,17 @@ class WorkloadChoice(Word):
     """Always a Deployment; a replica that spans several pods is refused."""
 
 
+class OtherKinds(Word):
+    """What becomes of objects whose kinds are of no family."""
+
+    ERROR = "error"
+    """They are refused."""
+    APPLY = "apply"
+    """They are created as they are."""
+    SKIP = "skip"
+    """They are left out."""
+
+
 class Edition(Word):
     """Engine images for resources that do not name one."""
 

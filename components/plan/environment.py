@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from ..aws.environment import AwsEnvironment
 from ..fleet.options import Options
+from ..fleet.words import OtherKinds
 from ..front_door.settings import Door
 from ..hardening.workloads import Hardening
 from ..metrics.chain import MetricSettings
@@ -26,6 +27,7 @@ class Environment:
         hardening: What is asked of pods.
         network_policies: Whether only gateway and monitoring reach the models.
         aws: The nodes, and what else only AWS knows; None elsewhere.
+        other_kinds: What becomes of objects whose kinds are of no family.
         file: File of the settings, for messages.
     """
 
@@ -40,6 +42,7 @@ class Environment:
     hardening: Hardening = field(default_factory=Hardening)
     network_policies: bool = False
     aws: AwsEnvironment | None = None
+    other_kinds: OtherKinds = OtherKinds.ERROR
     file: str = "<program>"
 
     @property

@@ -1,10 +1,11 @@
 """What an environment comes to, computed and checked before anything is registered."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from ..api.collection import paused_collection
-from ..api.load import Manifests
+from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
 from ..aws.environment import charts_needed, check_volumes, kept_inside, plan_nodes
 from ..aws.nodes.plan import NodeGroupPlan
@@ -21,6 +22,7 @@ from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisi
 from .access import charts_for, check_access, check_exemptions, hardened, policies_of
 from .environment import Environment
 from .monitoring import check_chain, has_prometheus, monitoring_objects
+from .others import passed_through
 from .rendering import render_fleet
 
 _ANYWHERE = Environment()
@@ -40,6 +42,7 @@ class Plan:
         door: How the models are reached from outside.
         policies: Who may connect to them.
         classes: The priorities that their pods may have.
+        others: Objects of other APIs that are created as they are.
         cloud_groups: The nodes as node groups of a cloud; empty without one.
     """
 
@@ -53,7 +56,13 @@ class Plan:
     door: FrontDoorPlan
     policies: tuple[Object, ...]
     classes: tuple[Object, ...]
+    others: tuple[Object, ...] = ()
     cloud_groups: tuple[NodeGroupPlan, ...] = ()
+
+    @property
+    def objects(self) -> Iterator[Object]:
+        """Everything that is created for the models, but namespaces and what charts bring."""
+        return itertools.chain(self.classes, self.policies, self.fleet.objects, self.monitoring, self.door.objects)
 
     @property
     def namespaces(self) -> list[str]:
@@ -82,13 +91,11 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     # Nodes that are made for the models carry what every pod of the environment selects.
     policy = NodePolicy(labels=environment.options.overrides.node_selector)
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
-    needed: tuple[Prerequisite, ...] = ()
-    if environment.cluster:
-        needed = prerequisites(fleet, groups, environment.cluster, _further(fleet, chain, door, environment))
-        problems += check_prerequisites(needed, environment.cluster)
+    needed, unmet = _needed(fleet, groups, environment, _further(fleet, chain, door, environment))
+    problems += unmet
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment) if watched else ()
-    return Plan(
+    planned = Plan(
         environment=environment,
         problems=tuple(first_causes(problems)),
         fleet=fleet,
@@ -101,6 +108,13 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         classes=priority_classes() if environment.hardening.priority else (),
         cloud_groups=cloud_groups,
     )
+    return _with_others(planned, manifests.others)
+
+
+def _with_others(planned: Plan, others: Iterable[Other]) -> Plan:
+    """Return a plan with what becomes of objects of other APIs."""
+    passed = passed_through(others, planned.environment, planned.objects)
+    return replace(planned, others=passed.objects, problems=(*planned.problems, *passed.problems))
 
 
 def _of_pods(fleet: Fleet, manifests: Manifests, environment: Environment) -> Iterator[Problem]:
@@ -117,6 +131,19 @@ def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodeGroupPlan,
     groups, problems = plan_nodes(fleet, environment.aws, environment.file)
     volumes = check_volumes(fleet, environment.aws, _claims(environment), environment.file)
     return groups, [*problems, *volumes]
+
+
+def _needed(
+    fleet: Fleet,
+    groups: tuple[NodeGroupDemand, ...],
+    environment: Environment,
+    further: Iterable[tuple[str, str]],
+) -> tuple[tuple[Prerequisite, ...], Iterable[Problem]]:
+    """Return what must be in the cluster, and what is wrong with that, as far as the cluster is known."""
+    if environment.cluster is None:
+        return (), ()
+    needed = prerequisites(fleet, groups, environment.cluster, further)
+    return needed, check_prerequisites(needed, environment.cluster)
 
 
 def _claims(environment: Environment) -> tuple[str, ...]:

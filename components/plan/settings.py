@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from ..aws.environment import AwsEnvironment
 from ..fleet.options import ModelCache, Options, PodOverrides
-from ..fleet.words import Edition, Realization, WorkloadChoice
+from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
 from ..metrics.chain import MetricSettings
 from ..metrics.words import Adapter, Scrape
 from ..prerequisites.needed import ClusterFacts, GpuStack
@@ -87,6 +87,7 @@ class FleetSettings(Section):
     realization: Realization = Realization.NATIVE
     workload: WorkloadChoice = WorkloadChoice.AUTO
     runtimes: Edition = Edition.UPSTREAM
+    other_kinds: OtherKinds = OtherKinds.ERROR
     simulated_nodes: Flag = False
     custom_resources: Flag = False
     model_cache: Cache = Field(default_factory=Cache)
@@ -165,5 +166,6 @@ class FleetSettings(Section):
             hardening=self.hardening.hardening(),
             network_policies=self.hardening.network_policies,
             aws=self.aws,
+            other_kinds=self.other_kinds,
             file=self.file,
         )

@@ -9,6 +9,7 @@ ModelFleet
 ├── PriorityClasses, NetworkPolicies            <name>-priority-classes, <name>-network-policies
 ├── one component per resource that serves      <name>-<namespace>/<resource>
 ├── objects that several share, for operators   <name>-<namespace>/<object>
+├── OtherObjects                                <name>-others, what is passed through
 ├── Monitoring                                  <name>-monitoring
 └── FrontDoor                                   <name>-front-door
 """
@@ -24,7 +25,8 @@ from ..families import members
 from ..fleet.objects import Key, Object, key_of
 from ..fleet.rendered import Rendered
 from ..nodes.groups import NodeGroupDemand
-from ..plan.access import charts_for, namespace_labels
+from ..plan.access import charts_for
+from ..plan.namespaces import is_namespace, namespace_objects
 from ..plan.plan import Plan, plan
 from ..plan.settings import MODEL_ACCOUNT, FleetSettings
 from ..prerequisites.charts import NODE_AUTOSCALER, providers_of
@@ -34,7 +36,7 @@ from .fleet.args import ModelFleetArgs
 from .fleet.installing import Installation
 from .fleet.outputs import endpoints_of, models_of, nodes_of
 from .fleet.settings import described, in_python
-from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, PriorityClasses
+from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, OtherObjects, PriorityClasses
 from .objects import KubernetesObject, kubernetes_object, token
 from .simulated_nodes import SimulatedNodes
 from .site import Site
@@ -111,6 +113,8 @@ class ModelFleet(pulumi.ComponentResource):
         components = {
             key_of_item(item): component for item in planned.fleet.rendered if (component := self._make(item))
         }
+        others = tuple(body for body in planned.others if not is_namespace(body))
+        self._set(OtherObjects, "others", others, [*self._after(self._charts), *self._definitions.values()])
         self._set(Monitoring, "monitoring", planned.monitoring, self._after(["prometheus"]))
         charts = charts_for(planned.door, planned.environment)
         door = self._set(FrontDoor, "front-door", planned.door.objects, self._after(charts))
@@ -136,18 +140,10 @@ class ModelFleet(pulumi.ComponentResource):
         return component(f"{self._name}-{suffix}", values, self._child(after)) if values else None
 
     def _make_namespaces(self) -> dict[str, KubernetesObject]:
-        """Register the namespaces of the models; ``default`` and the system's exist already."""
-        wanted = sorted({item.namespace for item in self._planned.fleet.rendered if item.namespace})
-        labels = namespace_labels(self._planned.environment)
-        labelled = {"labels": dict(labels)} if labels else {}
+        """Register the namespaces of the models, and those that are passed through."""
         return {
-            name: kubernetes_object(
-                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, **labelled}},
-                f"{self._name}-{name}",
-                self._child(),
-            )
-            for name in wanted
-            if name != "default" and not name.startswith("kube-")
+            name: kubernetes_object(body, f"{self._name}-{name}", self._child())
+            for name, body in namespace_objects(self._planned).items()
         }
 
     def _make_accounts(self) -> dict[str, list[KubernetesObject]]:

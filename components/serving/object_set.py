@@ -1,6 +1,6 @@
 """Components that register Kubernetes objects computed elsewhere, and decide nothing.
 
-FrontDoor, Monitoring, NetworkPolicies, PriorityClasses
+FrontDoor, Monitoring, NetworkPolicies, OtherObjects, PriorityClasses
 └── any Kubernetes object   <name>-<kind>-<namespace>/<name of the object>
 """
 
@@ -24,14 +24,23 @@ class ObjectSet(pulumi.ComponentResource):
         """Register the objects; each is known by its kind, namespace and name."""
         super().__init__(token(type(self).__name__), name, {}, opts)
         self.objects: dict[tuple[str, str, str], KubernetesObject] = {}
-        for value in objects:
+        definitions: list[pulumi.Resource] = []
+        for value in sorted(objects, key=_is_definition, reverse=True):
             key = _key(value)
             kind, namespace, own = key
             # A slash, which names cannot have: a-b in c and b in c-a are two objects.
             logical = f"{name}-{kind.lower()}-{f'{namespace}/' if namespace else ''}{own}"
-            self.objects[key] = kubernetes_object(value, logical, pulumi.ResourceOptions(parent=self))
+            options = pulumi.ResourceOptions(parent=self, depends_on=list(definitions))
+            self.objects[key] = kubernetes_object(value, logical, options)
+            if _is_definition(value):
+                definitions.append(self.objects[key])
         self.count = pulumi.Output.from_input(len(self.objects))
         self.register_outputs({"count": self.count})
+
+
+def _is_definition(value: dict[str, Any]) -> bool:
+    """Tell whether an object makes a kind that others of the set may be of; it comes before them."""
+    return bool(value["kind"] == "CustomResourceDefinition")
 
 
 def _key(value: dict[str, Any]) -> tuple[str, str, str]:
@@ -52,6 +61,10 @@ class Monitoring(ObjectSet):
 
 class NetworkPolicies(ObjectSet):
     """Who may talk to the models' pods. Without a network plugin that enforces them they do nothing."""
+
+
+class OtherObjects(ObjectSet):
+    """Objects of other APIs that stand among the manifests, as they are written. Renders and checks nothing."""
 
 
 class PriorityClasses(ObjectSet):

@@ -168,7 +168,7 @@ def test_lists_are_opened() -> None:
         ("apiVersion: llmaz.io/v1alpha1", "kind", "is required"),
         ("apiVersion: v1\nkind: OpenModel", "apiVersion", "must be 'llmaz.io/v1alpha1' for kind OpenModel"),
         ("apiVersion: llmaz.io/v1alpha1\nkind: OpenModl", "kind", "did you mean 'OpenModel'?"),
-        ("apiVersion: apps/v1\nkind: Deployment", "kind", "unknown kind 'apps/v1/Deployment'"),
+        ("apiVersion: v1\nkind: Deployment", "kind", "unknown kind 'v1/Deployment'"),
         ("- a", "", "must be a map"),
         ("just text", "", "must be a map"),
         ("apiVersion: v1\nkind: List\nitems: {}", "items", "must be a list of objects"),
@@ -210,7 +210,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     reasons = {(Path(p.file).name, p.line, p.severity): p.reason for p in found.problems}
     assert "no such file" in reasons["absent.yaml", 1, Severity.ERROR]
     assert "not UTF-8" in reasons["latin.yaml", 2, Severity.ERROR]
-    assert "no *.yaml" in reasons["empty", 1, Severity.WARNING]
+    assert "no *.yaml" in reasons["empty", 1, Severity.ERROR]
 
 
 def test_documents_before_bad_yaml_are_kept() -> None:

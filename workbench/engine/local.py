@@ -15,6 +15,7 @@ from ..errors import WorkbenchError
 from .apply.execute import Executor, Failure, Result
 from .apply.ready import await_ready
 from .apply.remove import Remover
+from .apply.strict import check_passed_through
 from .display import Display
 from .listing import output_changes
 from .plan import CHANGING, ChangePlan, Op, Planner, Step
@@ -84,6 +85,7 @@ class LocalEngine:
             before = state.fact(_OUTPUTS) or {}
             self._display.preview(plan, graph.root, output_changes(before, seal(graph.exports, state.key)))
             _refuse_protected(plan)
+            self._try_passed_through(plan)
         return Outcome(graph.exports, changed=len(plan.having(*CHANGING)))
 
     def up(self) -> Outcome:
@@ -96,6 +98,7 @@ class LocalEngine:
             _refuse_protected(plan)
             self._display.tree(plan, graph.root)
             self._display.differences(plan)
+            self._try_passed_through(plan)
             changing = len(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Apply these {changing} changes?"):
                 raise WorkbenchError("nothing was changed")
@@ -158,6 +161,10 @@ class LocalEngine:
     def _plan(self, graph: ResourceGraph | None, state: State, *, strict: bool) -> ChangePlan:
         planner = Planner(graph, state.rows(), self._targets, state.key, offline=self._options.offline, strict=strict)
         return planner.plan()
+
+    def _try_passed_through(self, plan: ChangePlan) -> None:
+        if not self._options.offline:
+            check_passed_through(plan.steps.values(), self._targets)
 
     def _carry_out(self, plan: ChangePlan, state: State) -> Result:
         count = len([step for step in plan.having(Op.CREATE, Op.UPDATE, Op.REPLACE) if step.is_object])

@@ -202,9 +202,10 @@ class Kube:
         dry_run: bool = False,
         subresource: str | None = None,
     ) -> tuple[Json, bool]:
-        """Apply an object; also return whether it was created just now."""
+        """Apply an object, with no field that its kind does not have; also return whether it was created just now."""
         path = self.path_of(obj) + (f"/{subresource}" if subresource else "")
-        params = _dry({"fieldManager": manager, "force": str(force).lower()}, dry_run)
+        params = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
+        params = _dry(params, dry_run)
         status, data = self._transport.send("PATCH", path, params, obj, APPLY, None, 60.0)
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise error_in(status, data)

@@ -1,11 +1,13 @@
 """LLMKube as a family: its kinds and what each becomes."""
 
-from ...api.kinds import Column, Kind
+from ...api.kinds import Column, Kind, Upstream
+from ...api.tables import table
 from ..family import Family, Member
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .types import InferenceService, Model
 
 _API = "inference.llmkube.dev/v1alpha1"
+_UPSTREAM = Upstream(**table(__package__, "upstream.yaml"))
 
 INFERENCE_SERVICE = Kind(
     _API,
@@ -24,6 +26,7 @@ INFERENCE_SERVICE = Kind(
         Column("Priority", "string", ".spec.priority", 1),
         Column("Endpoint", "string", ".status.endpoint"),
     ),
+    upstream=_UPSTREAM,
 )
 MODEL = Kind(
     _API,
@@ -38,6 +41,7 @@ MODEL = Kind(
         Column("Accelerator", "string", ".spec.hardware.accelerator"),
         Column("Arch", "string", ".status.gguf.architecture", 1),
     ),
+    upstream=_UPSTREAM,
 )
 FAMILY = Family(
     name="llmkube",

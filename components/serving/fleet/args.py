@@ -166,6 +166,8 @@ class ModelFleetArgs(TypedDict, total=False):
     """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods. Default: auto."""
     runtimes: str
     """Edition of the shipped runtimes: upstream or current. Default: upstream."""
+    other_kinds: str
+    """What becomes of objects whose kinds are of no family: error, apply (as they are) or skip. Default: error."""
     simulated_nodes: bool
     """Whether to create the required nodes as Node objects, for a cluster in which kwok simulates them. Default:
     false."""

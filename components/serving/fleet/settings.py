@@ -146,13 +146,8 @@ def _sources_alone(given: Mapping[str, Any]) -> _Settings:
 
 def _manifests(settings: _Settings) -> Manifests:
     """Read the manifests, first the files, then the data."""
-    read = load(settings.files)
-    resources, problems = list(read.resources), list(read.problems)
-    for position, value in enumerate(settings.manifests):
-        one = objects([value], f"manifests[{position}]")
-        resources += one.resources
-        problems += one.problems
-    return Manifests(tuple(resources), tuple(problems))
+    data = (objects([value], f"manifests[{position}]") for position, value in enumerate(settings.manifests))
+    return Manifests.joined([load(settings.files), *data])
 
 
 def in_python(problem: Problem, name: str) -> Problem:

@@ -98,7 +98,7 @@ class Executor:
         try:
             self._apply(step)
         except KubeError as error:
-            self._fail(step, error)
+            self.result.failures.append(failure_of(step, error))
             return False
         except WorkbenchError as error:
             self.result.failures.append(Failure(urn, str(error)))
@@ -106,18 +106,6 @@ class Executor:
         self.result.done.append(step)
         self.progress(step)
         return True
-
-    def _fail(self, step: Step, error: KubeError) -> None:
-        hidden = sorted(secret_texts(step.inputs), key=len, reverse=True)
-
-        def clean(text: str) -> str:
-            for secret in hidden:
-                text = text.replace(secret, "[secret]")
-            return text
-
-        causes = tuple((field_, clean(message)) for field_, message in error.causes)
-        message = f"{error.reason}: {clean(error.message)}" if error.reason else clean(error.message)
-        self.result.failures.append(Failure(step.urn, message, causes))
 
     def _skip(self, urn: str, because: str) -> None:
         step = self._steps[urn]
@@ -182,6 +170,20 @@ class Executor:
         if error.status == http.HTTPStatus.INTERNAL_SERVER_ERROR:
             return "typed patch object" not in error.message
         return error.status in _TRANSIENT
+
+
+def failure_of(step: Step, error: KubeError) -> Failure:
+    """Return what the API server said of a step, without the secrets that it quotes."""
+    hidden = sorted(secret_texts(step.inputs), key=len, reverse=True)
+
+    def clean(text: str) -> str:
+        for secret in hidden:
+            text = text.replace(secret, "[secret]")
+        return text
+
+    causes = tuple((field_, clean(message)) for field_, message in error.causes)
+    message = f"{error.reason}: {clean(error.message)}" if error.reason else clean(error.message)
+    return Failure(step.urn, message, causes)
 
 
 def row_of(step: Step) -> StateRow:

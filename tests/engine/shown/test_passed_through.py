@@ -1,0 +1,88 @@
+"""Objects of other APIs on a real API server: tried strictly first, created as they are, secrets kept."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.serving.model_fleet import ModelFleet
+from tests.engine.live import gone
+from tests.engine.support import Stack, kube_object
+from workbench.errors import WorkbenchError
+from workbench.kube import Kube
+
+
+def passing(live: Stack, namespace: str, *documents: dict[str, Any]) -> Callable[[], None]:
+    def program() -> None:
+        args: Any = {"manifests": list(documents), "other_kinds": "apply", "namespace": namespace}
+        ModelFleet("fleet", args, pulumi.ResourceOptions(providers=[live.provider()]))
+
+    return program
+
+
+def secret(**values: str) -> dict[str, Any]:
+    return kube_object("v1", "Secret", "token", stringData=values)
+
+
+def test_they_are_created_as_they_are_and_go_again(live: Stack, kube: Kube, namespace: str) -> None:
+    own = kube_object("v1", "ConfigMap", "own", data={"a": "1"})
+    program = passing(live, namespace, secret(t="hunter2"), own)
+    live.preview(program)
+    assert "hunter2" not in live.screen
+    assert live.up(program).ok, live.screen
+    assert kube.get("v1", "Secret", "token", namespace)["data"] == {"t": "aHVudGVyMg=="}
+    assert kube.get("v1", "ConfigMap", "own", namespace)["data"] == {"a": "1"}
+    assert "hunter2" not in live.screen
+    assert not any(b"hunter2" in file.read_bytes() for file in (live.folder / "stacks").rglob("*") if file.is_file())
+    live.up(program)
+    assert "    0 changes" in live.screen.splitlines()
+
+    live.up(passing(live, namespace, secret(t="hunter3"), own))
+    assert kube.get("v1", "Secret", "token", namespace)["data"] == {"t": "aHVudGVyMw=="}
+    assert "hunter" not in live.screen
+    live.up(passing(live, namespace, own))
+    assert gone(kube, "Secret", "token", namespace)
+    live.destroy()
+    assert gone(kube, "Namespace", namespace)
+
+
+@pytest.mark.parametrize("command", ["up", "preview"])
+def test_a_strict_trial_comes_before_any_change(live: Stack, kube: Kube, namespace: str, command: str) -> None:
+    live.up(passing(live, namespace, secret(t="hunter2")))
+    wrong = kube_object("v1", "ConfigMap", "wrong", dat={"a": "1"})
+    fine = kube_object("v1", "ConfigMap", "fine", data={"a": "1"})
+    with pytest.raises(WorkbenchError) as refused:
+        live.run(command, passing(live, namespace, secret(t="hunter2"), fine, wrong))
+    text = str(refused.value)
+    assert "nothing was changed" in text
+    assert "ConfigMap::fleet-others-configmap-" in text
+    assert "fleet-others-configmap-" + namespace + "/fine" not in text
+    assert "dat: field not declared in schema" in text
+    assert gone(kube, "ConfigMap", "fine", namespace)
+    live.destroy()
+
+
+def test_where_the_namespace_is_new_the_object_itself_is_refused(live: Stack, kube: Kube, namespace: str) -> None:
+    """The API server compares values only once there is a namespace for the object."""
+    outcome = live.up(passing(live, namespace, kube_object("v1", "Service", "wrong", spec={"ports": [{"port": 0}]})))
+    assert [failure.urn.rsplit("::")[-1] for failure in outcome.failures] == [
+        f"fleet-others-service-{namespace}/wrong"
+    ]
+    assert gone(kube, "Service", "wrong", namespace)
+    live.destroy()
+
+
+def test_what_is_rendered_is_not_tried_twice(live: Stack, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    put = Kube.put
+
+    def watched(self: Kube, obj: Any, **options: Any) -> Any:
+        tried.append((obj["kind"], bool(options.get("dry_run"))))
+        return put(self, obj, **options)
+
+    monkeypatch.setattr(Kube, "put", watched)
+    live.up(passing(live, namespace, kube_object("v1", "ConfigMap", "own", data={"a": "1"})))
+    assert ("ConfigMap", True) in tried
+    assert ("Namespace", True) not in tried
+    live.destroy()

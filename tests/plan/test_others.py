@@ -1,0 +1,131 @@
+"""Objects of other APIs among the models: refused, passed through, or left out, as the environment says."""
+
+from typing import Any
+
+import pytest
+
+from components.api.load import Manifests
+from components.api.problems import errors
+from components.families import objects
+from components.fleet.options import Options
+from components.fleet.words import OtherKinds
+from components.hardening.words import PodSecurity
+from components.hardening.workloads import Hardening
+from components.plan.environment import Environment
+from components.plan.namespaces import namespace_objects
+from components.plan.plan import Plan, plan
+from tests.fleets import open_model, playground
+
+CHAT = [open_model("m", flavors=[{"name": "cpu", "limits": {"cpu": "1"}}]), playground("chat", "m")]
+
+
+def other(api_version: str, kind: str, name: str = "x", namespace: str = "", **rest: Any) -> dict[str, Any]:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **rest}
+
+
+def planned(*documents: Any, choice: OtherKinds = OtherKinds.APPLY, **environment: Any) -> Plan:
+    where = Environment(options=Options(namespace="models"), other_kinds=choice, **environment)
+    return plan(objects([*CHAT, *documents]), where)
+
+
+SECRET = other("v1", "Secret", "token", stringData={"t": "s"})
+ROUTE = other("aigateway.envoyproxy.io/v1alpha1", "AIGatewayRoute", "all")
+
+
+def test_by_default_each_is_an_error_that_names_the_setting() -> None:
+    found = plan(objects([*CHAT, SECRET, ROUTE, other("v1", "Service")]))
+    assert found.others == ()
+    texts = [str(problem) for problem in errors(found.problems)]
+    assert len(texts) == 3
+    for text, title in zip(texts, ("v1/Secret", "AIGatewayRoute", "v1/Service"), strict=True):
+        assert title in text
+        assert "set otherKinds: apply" in text
+        assert "otherKinds: skip" in text
+        assert "did you mean" not in text
+    assert "(Service is inference.llmaz.io/v1alpha1/Service here)" in texts[2]
+    assert "here)" not in texts[0]
+
+
+def test_skipped_they_are_nothing() -> None:
+    found = planned(SECRET, {**ROUTE, "metadata": None}, choice=OtherKinds.SKIP)
+    assert (found.others, errors(found.problems)) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("document", "namespace"),
+    [
+        (SECRET, "models"),  # with the models, which is where they look for it
+        (other("v1", "Secret", namespace="own"), "own"),
+        (other("v1", "PersistentVolume"), None),
+        (other("rbac.authorization.k8s.io/v1", "ClusterRole"), None),
+        (other("rbac.authorization.k8s.io/v1", "Role"), "models"),
+        (ROUTE, None),  # nothing is known of its scope
+    ],
+)
+def test_passed_through_they_are_as_they_are(document: dict[str, Any], namespace: str | None) -> None:
+    (body,) = planned(document).others
+    assert body["metadata"].pop("namespace", None) == namespace
+    document["metadata"].pop("namespace", None)
+    assert body == document
+
+
+@pytest.mark.parametrize(
+    ("documents", "path", "reason"),
+    [
+        ([other("v1", "Service", "chat-lb", "models")], "metadata.name", "is made for the models"),
+        ([other("apps/v1", "Deployment", "chat")], "metadata.name", "is made for the models"),
+        ([SECRET, SECRET], "metadata.name", "stands in <program> already"),
+        ([other("example.com/v1", "A"), other("example.com/v1beta1", "A")], "metadata.name", "already"),
+        ([{**SECRET, "metadata": {"generateName": "x"}}], "metadata", "must have a name"),
+        ([{**SECRET, "metadata": {"name": 1}}], "metadata", "name must be a string"),
+        ([{**SECRET, "metadata": {"name": "x", "namespace": ["a"]}}], "metadata", "namespace must be a string"),
+        ([{**SECRET, "metadata": {"name": "x", "labels": "a"}}], "metadata", "labels must be a map"),
+        ([{"apiVersion": "v1", "kind": "Secret"}], "metadata", "is required"),
+    ],
+)
+def test_what_cannot_be_passed_through(documents: list[Any], path: str, reason: str) -> None:
+    (problem,) = errors(planned(*documents).problems)
+    assert problem.path == path
+    assert reason in problem.reason
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        [other("v1", "Service", "chat-lb", "elsewhere")],
+        [other("serving.knative.dev/v1", "Service", "chat-lb", "models")],
+        [SECRET, {**SECRET, "metadata": {"name": "token", "namespace": "elsewhere"}}],
+        [other("example.com/v1", "A"), other("example.org/v1", "A")],
+    ],
+)
+def test_what_only_looks_alike(documents: list[Any]) -> None:
+    found = planned(*documents)
+    assert errors(found.problems) == ()
+    assert len(found.others) == len(documents)
+
+
+class TestNamespaces:
+    def test_one_that_is_passed_through_is_the_one_of_the_models(self) -> None:
+        given = other("v1", "Namespace", "models")
+        given["metadata"]["labels"] = {"team": "a", "pod-security.kubernetes.io/warn": "baseline"}
+        strict = Hardening(pod_security=PodSecurity.RESTRICTED)
+        found = namespace_objects(planned(given, other("v1", "Namespace", "unused"), hardening=strict))
+        assert found["models"]["metadata"]["labels"] == {
+            "team": "a",
+            "pod-security.kubernetes.io/audit": "restricted",
+            "pod-security.kubernetes.io/warn": "baseline",
+        }
+        assert found["unused"] == other("v1", "Namespace", "unused")
+
+    def test_what_was_filled_in_is_there(self) -> None:
+        environment = Environment(options=Options(namespace="models"), other_kinds=OtherKinds.APPLY)
+        assert list(namespace_objects(plan(objects([SECRET]), environment))) == ["models"]
+        assert namespace_objects(plan(objects([other("v1", "Secret", namespace="own")]), environment)) == {}
+
+
+def test_readings_are_joined() -> None:
+    parts = [objects([SECRET]), objects(CHAT), objects([{"kind": 1}])]
+    both = Manifests.joined(parts)
+    assert (len(both.others), len(both.resources), both.count) == (1, 2, 4)
+    assert both.problems == parts[2].problems
