@@ -46,7 +46,6 @@ class KubernetesObject(pulumi.CustomResource):
             opts = pulumi.ResourceOptions.merge(
                 opts, pulumi.ResourceOptions(additional_secret_outputs=_SECRET_FIELDS)
             )
-            value = {**value, **{key: pulumi.Output.secret(value[key]) for key in _SECRET_FIELDS if key in value}}
         # A null is not sent; it names an output that the provider fills in.
         inputs = {"status": None, **replace_in_object(value, lambda secret, _: pulumi.Output.secret(secret))}
         super().__init__(kubernetes_token(value["apiVersion"], value["kind"]), name, inputs, opts)

@@ -93,4 +93,4 @@ def test_data_of_secrets_is_secret_in_outputs() -> None:
 
     entry = recorded(program)
     assert set(entry.registration.secret_outputs) == {"data", "stringData"}
-    assert entry.inputs["stringData"] == Secret({"t": "s"})
+    assert entry.inputs["stringData"] == {"t": Secret("s")}

@@ -52,8 +52,8 @@ def test_the_graph(preview: bool) -> None:
 
 def test_values_of_a_secret_are_secret() -> None:
     entry = passed(SECRET)[KEY_OF_SECRET]
-    assert entry.inputs["data"] == Secret({"a": "cGxhaW4="})
-    assert entry.inputs["stringData"] == Secret({"t": "hunter2"})
+    assert entry.inputs["data"] == {"a": Secret("cGxhaW4=")}
+    assert entry.inputs["stringData"] == {"t": Secret("hunter2")}
 
 
 def keys(graph: Recorded) -> set[str]:
