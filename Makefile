@@ -68,4 +68,4 @@ core-schemas: env ## Regenerate components/api/schema/data from the kubernetes-v
 
 clean: ## Remove the environment and all state (stops the cluster first)
 	@test ! -x $(BIN)/python || $(BIN)/python -m workbench cluster stop || true
-	rm -rf $(VENV) .workbench
+	rm -rf $(VENV) $(VENV)-plugin .workbench

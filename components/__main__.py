@@ -4,9 +4,10 @@ The host runs this folder as a program, so the installed package is imported by 
 """
 
 import importlib.metadata
+import sys
 
-from inference_platform.plugin import NAME, components
-from pulumi.provider.experimental import component_provider_host
+from inference_platform.plugin import NAME, Host
+from pulumi.provider import main
 
 if __name__ == "__main__":
-    component_provider_host(components=components(), name=NAME, version=importlib.metadata.version(NAME))
+    main(Host(importlib.metadata.version(NAME)), sys.argv[1:])

@@ -1,13 +1,27 @@
 """The components that other Pulumi languages see: all that are offered here, and one per kind of every family."""
 
+import ast
 import importlib
+import inspect
+import itertools
+import json
+import re
+from typing import Any, is_typeddict
 
 import pulumi
+from pulumi.provider import ConstructResult
+from pulumi.provider.experimental.analyzer import ComponentDefinition
+from pulumi.provider.experimental.component import ComponentProvider
+from pulumi.provider.server import ComponentInitError
+from pydantic.alias_generators import to_camel
 
 from . import COMPONENTS
 from .families import FAMILIES
+from .serving.settled import settled
+from .serving.typed_args import keys_below
 
 NAME = "inference-platform"
+_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 
 
 def components() -> list[type[pulumi.ComponentResource]]:
@@ -15,3 +29,86 @@ def components() -> list[type[pulumi.ComponentResource]]:
     own = [getattr(importlib.import_module(f"{__package__}.{home}"), name) for name, home in COMPONENTS.items()]
     of_families = [f.component(member) for f in FAMILIES for member in f.members if member.component]
     return [*own, *of_families]
+
+
+class Host(ComponentProvider):
+    """Makes components for programs in other languages: their arguments in, problems in their words out."""
+
+    def __init__(self, version: str = "0.0.0") -> None:
+        """Analyze every public component."""
+        public = components()
+        self._args = {each.__name__: inspect.get_annotations(each.__init__)["args"] for each in public}
+        super().__init__(public, NAME, version=version)
+        self.schema = json.dumps(self._documented(json.loads(self.schema or "{}")))
+
+    def _documented(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema with what inherited arguments say of themselves: only a class's own are read."""
+        for token, resource in schema["resources"].items():
+            inherited = _inherited(self._args[token.rpartition(":")[2]])
+            for key, described in resource["inputProperties"].items():
+                if "description" not in described and key in inherited:
+                    described["description"] = inherited[key]
+        return schema
+
+    def map_inputs(self, inputs: pulumi.Inputs, component_def: ComponentDefinition) -> pulumi.Inputs:
+        """Return arguments under the names of Python; what is known of other resources by now is plain.
+
+        Nothing is refused here, and nothing dropped: the component itself tells all that is wrong.
+        """
+        named: pulumi.Inputs = settled(inputs, self._args[component_def.name], remote=True)
+        return named
+
+    def construct(
+        self, name: str, resource_type: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None = None
+    ) -> ConstructResult:
+        """Make a component.
+
+        Raises:
+            InputPropertiesError: its arguments are wrong; each with its path.
+        """
+        try:
+            return super().construct(name, resource_type, inputs, options)
+        except ComponentInitError as error:
+            if isinstance(error.inner, pulumi.InputPropertiesError):
+                typed = self._args[resource_type.rpartition(":")[2]]
+                raise _in_their_words(error.inner, typed) from None
+            if isinstance(error.inner, pulumi.RunError):
+                raise error.inner from None
+            raise
+
+
+def _inherited(typed: object) -> dict[str, str]:
+    """Return the documentation of the arguments that a type inherits, by the name that other languages see.
+
+    A TypedDict does not say at run time what it inherits from; its source does.
+    """
+    found: dict[str, str] = {}
+    for base in _declared(typed).bases:
+        inherited = getattr(inspect.getmodule(typed), ast.unparse(base), None)
+        if not is_typeddict(inherited):
+            continue
+        for key, literal in itertools.pairwise(_declared(inherited).body):
+            if isinstance(key, ast.AnnAssign) and isinstance(literal, ast.Expr):
+                found[to_camel(ast.unparse(key.target))] = " ".join(str(ast.literal_eval(literal.value)).split())
+    return found
+
+
+def _declared(typed: Any) -> ast.ClassDef:  # noqa: ANN401  a TypedDict is no type to type checkers
+    """Return a class as it is written."""
+    (found,) = ast.parse(inspect.getsource(typed)).body
+    assert isinstance(found, ast.ClassDef)  # noqa: S101  the source of a class
+    return found
+
+
+def _in_their_words(error: pulumi.InputPropertiesError, typed: object) -> pulumi.InputPropertiesError:
+    """Return an error with the arguments' names as other languages have them."""
+    known = keys_below(typed)
+
+    def words(text: str) -> str:
+        return _WORDS.sub(lambda found: to_camel(found[0]) if found[0] in known else found[0], text)
+
+    details: list[Any] = [
+        {"property_path": words(each["property_path"]), "reason": words(each["reason"])}
+        for each in error.errors or ()
+    ]
+    return pulumi.InputPropertiesError(words(error.message), details)

@@ -43,7 +43,7 @@ class GpuOperatorArgs(TypedDict, total=False):
     device_plugin: bool
     """Whether it installs the device plugin; set to false on Bottlerocket, whose images include one. Default:
     true."""
-    values: dict[str, Any]
+    values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
 

@@ -83,7 +83,7 @@ def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
 class ChartArgs(TypedDict, total=False):
     """Arguments of a chart that has to be told nothing."""
 
-    values: dict[str, Any]
+    values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
 

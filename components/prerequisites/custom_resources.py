@@ -4,12 +4,14 @@ CustomResources
 └── CustomResourceDefinition   <name>-<plural>, one per kind
 """
 
+from collections.abc import Iterator
 from typing import TypedDict
 
 import pulumi
 
 from ..api.schema.crds import crd
 from ..families import kinds
+from ..serving.arguments import checked_args
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 
 
@@ -30,7 +32,12 @@ class CustomResources(pulumi.ComponentResource):
     """The installed kinds."""
 
     def __init__(self, name: str, args: CustomResourcesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register one definition per kind."""
+        """Register one definition per kind.
+
+        Raises:
+            InvalidArguments: kinds are unknown; every one is listed.
+        """
+        args = checked_args(name, args, CustomResourcesArgs, _problems)
         super().__init__(token("CustomResources"), name, {}, opts)
         self.definitions: list[KubernetesObject] = []
         for kind in args["kinds"]:
@@ -39,3 +46,14 @@ class CustomResources(pulumi.ComponentResource):
             self.definitions.append(kubernetes_object(value, child, pulumi.ResourceOptions(parent=self)))
         self.kinds = pulumi.Output.from_input(list(args["kinds"]))
         self.register_outputs({"kinds": self.kinds})
+
+
+def _problems(args: CustomResourcesArgs) -> Iterator[tuple[str, str]]:
+    if "kinds" not in args:
+        yield "kinds", "is required"
+        return
+    for position, name in enumerate(args["kinds"]):
+        try:
+            kinds().one(name)
+        except ValueError as error:
+            yield f"kinds[{position}]", str(error)

@@ -30,7 +30,7 @@ class PrometheusArgs(TypedDict, total=False):
     """Size of its volume. Default: no volume; samples are lost with the pod."""
     grafana: bool
     """Whether to install Grafana as well. Default: true."""
-    values: dict[str, Any]
+    values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
 
@@ -80,7 +80,7 @@ class PrometheusAdapterArgs(TypedDict, total=False):
     """The chart's rules, custom and external. Default: none."""
     external: bool
     """Whether it serves external metrics; set to false with KEDA, which provides that API. Default: true."""
-    values: dict[str, Any]
+    values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
 

@@ -1,6 +1,6 @@
 """The arguments of a component: read once, and everything that is wrong with them is reported at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar, cast
 
 import pulumi
@@ -11,7 +11,8 @@ from ..api.load import Loaded
 from ..api.problems import Problem, errors, field_path, path_parts
 from ..families import kinds
 from ..plan.plan import Plan
-from .typed_args import keys_of, model_in, outputs, unknown_keys, wire
+from .settled import outputs, settled
+from .typed_args import Found, keys_of, model_in, unknown_keys, wire
 
 Args = TypeVar("Args", bound=Mapping[str, Any])
 PROGRAM = "<program>"
@@ -42,13 +43,13 @@ class Arguments:
             models: The contract's types behind some of them, by argument.
         """
         self._name = name
-        unready = list(outputs(args, typed))
-        self._found = [self._problem(path, reason) for path, reason in (*unknown_keys(args, typed), *unready)]
-        left_out = {path_parts(path)[0] for path, _ in unready}
+        read, found = taken(args, typed)
+        self._found = [self._problem(path, reason) for path, reason in found]
+        self._left_out = args.keys() - read.keys()
         self.values: dict[str, Any] = {
-            key: plain(wire(args[key], typed_value, (models or {}).get(key)))
+            key: plain(wire(read[key], typed_value, (models or {}).get(key)))
             for key, typed_value in keys_of(typed).items()
-            if args.get(key) is not None and key not in left_out
+            if key in read
         }
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401  JSON
@@ -65,9 +66,10 @@ class Arguments:
         metadata = value.get("metadata") if isinstance(value, dict) else None
         if isinstance(value, dict) and isinstance(metadata, dict) and metadata.get("name"):
             return value
-        article = "an" if kind[0] in "AEIOU" else "a"
-        found = type(value).__name__
-        self.blame(key, f"must be the manifest of {article} {kind}, found {found}; pass {kind}(...).manifest")
+        if key not in self._left_out:
+            article = "an" if kind[0] in "AEIOU" else "a"
+            found = "nothing" if value is None else type(value).__name__
+            self.blame(key, f"must be the manifest of {article} {kind}, found {found}; pass {kind}(...).manifest")
         return {}
 
     def check(self) -> None:
@@ -95,20 +97,45 @@ class Arguments:
         return Problem(self._name, 0, "", "", path, reason)
 
 
-def checked_args(name: str, args: Args, typed: type[Args]) -> Args:
+def taken(args: Mapping[str, Any], typed: type) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the arguments that can be used, and by path what is wrong with the others: unknown, or not plain."""
+    read = settled(args, typed)
+    unready = list(outputs(read, typed))
+    not_plain = {path_parts(path)[0] for path, _ in unready}
+    usable = {key: value for key, value in read.items() if value is not None and key not in not_plain}
+    return usable, [*unknown_keys(read, typed), *unready]
+
+
+def left_out(args: Mapping[str, Any], usable: Mapping[str, Any]) -> bool:
+    """Say whether arguments are not plain: what else is wrong follows from all of them, and would be guessed."""
+    return any(value is not None and key not in usable for key, value in args.items())
+
+
+def checked_args(name: str, args: Args, typed: type[Args], problems: Callable[[Args], Found] | None = None) -> Args:
     """Return arguments that are the keys of their type, with whole numbers as integers.
 
+    Args:
+        name: Name of the component.
+        args: What was given.
+        typed: The TypedDict that describes it.
+        problems: Yields what else is wrong, by argument. Default: what is required and is not there.
+
     Raises:
-        InvalidArguments: keys are missing or unknown; all of them are listed.
+        InvalidArguments: keys are missing, unknown or not plain, or something else is wrong; all of it is listed.
     """
-    required: frozenset[str] = getattr(typed, "__required_keys__", frozenset())
-    given = {key: plain(value) for key, value in args.items() if value is not None}
-    missing = [(key, "is required") for key in sorted(required - given.keys())]
-    found = [*missing, *unknown_keys(args, typed)]
+    usable, found = taken(args, typed)
+    read: Any = plain(usable)
+    if not left_out(args, usable):
+        found += problems(read) if problems else missing(read, typed)
     if found:
         refuse([Problem(name, 0, "", "", path, reason) for path, reason in found])
-    read: Any = given
     return cast("Args", read)
+
+
+def missing(args: Mapping[str, Any], typed: type) -> Found:
+    """Yield the arguments that a component cannot do without, and that are not there."""
+    required: frozenset[str] = getattr(typed, "__required_keys__", frozenset())
+    return ((key, "is required") for key in sorted(required) if args.get(key) is None)
 
 
 def model_by_argument(spec: type[ApiModel]) -> dict[str, type[ApiModel]]:

@@ -6,7 +6,7 @@ SimulatedNodes
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, TypedDict
+from typing import Any, Self, TypedDict, cast
 
 import pulumi
 
@@ -38,7 +38,7 @@ class SimulatedNodesArgs(TypedDict, total=False):
 
     flavors: list[FlavorArgs]
     """Flavors of the nodes to simulate."""
-    manifests: list[dict[str, Any]]
+    manifests: pulumi.Input[list[dict[str, Any]]]
     """Instead of flavors, the models to simulate nodes for, each an object in wire form."""
     namespace: str
     """Namespace of resources that do not set one. Default: default."""
@@ -101,7 +101,8 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
         report([*found, *misfits(flavor_wishes(demands))])
         return flavor_groups(demands)
     options = Options(namespace=args.get("namespace", "default"))
-    return checked_plan(plan(objects(args.get("manifests", ())), Environment(options=options))).groups
+    manifests = cast("list[Any]", args.get("manifests", []))  # plain, or refused before
+    return checked_plan(plan(objects(manifests), Environment(options=options))).groups
 
 
 def simulated(group: NodeGroupDemand) -> int:

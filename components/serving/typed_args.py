@@ -5,13 +5,10 @@ as a manifest or a core Kubernetes type, is taken as it is.
 """
 
 import functools
-import inspect
-import types
 import typing
 from collections.abc import Iterator, Mapping
 from typing import Any, NotRequired, Required, get_args, get_origin, is_typeddict
 
-import pulumi
 from pydantic.alias_generators import to_camel
 
 from ..api.base import ApiModel
@@ -93,24 +90,11 @@ def unknown_keys(value: object, typed: object, path: Parts = ()) -> Found:
         for key in (key for key in value if key not in known):
             hint = did_you_mean(str(key), known) or f"; known arguments: {', '.join(known)}"
             yield field_path((*path, str(key))), f"unknown argument{hint}"
-    for key, inner, type_ in _below(value, typed):
+    for key, inner, type_ in below(value, typed):
         yield from unknown_keys(inner, type_, (*path, key))
 
 
-def outputs(value: object, typed: object, path: Parts = ()) -> Found:
-    """Yield the path of every output in an argument that decides what is created, and must be known before.
-
-    Arguments that may be outputs say so: their type is ``pulumi.Input``.
-    """
-    if get_origin(typed) in (typing.Union, types.UnionType):
-        return
-    if isinstance(value, pulumi.Output) or inspect.isawaitable(value):
-        yield field_path(path), "must be a plain value, found an output of a resource; it decides what is created"
-    for key, inner, type_ in _below(value, typed):
-        yield from outputs(inner, type_, (*path, key))
-
-
-def _below(value: object, typed: object) -> Iterator[tuple[str | int, object, object]]:
+def below(value: object, typed: object) -> Iterator[tuple[str | int, object, object]]:
     """Yield what a map or list holds, each with its key and its type; what the type does not know is anything."""
     if isinstance(value, Mapping):
         known = keys_of(typed) if is_typeddict(typed) else {}
@@ -119,3 +103,12 @@ def _below(value: object, typed: object) -> Iterator[tuple[str | int, object, ob
     elif isinstance(value, list | tuple):
         item = get_args(typed)[0] if get_origin(typed) is list else Any
         yield from ((position, inner, item) for position, inner in enumerate(value))
+
+
+def keys_below(typed: object) -> frozenset[str]:
+    """Return the keys of a type and of all types in it."""
+    inner = frozenset[str]().union(*map(keys_below, get_args(typed)))
+    if not is_typeddict(typed):
+        return inner
+    known = keys_of(typed)
+    return frozenset(known).union(*map(keys_below, known.values()))

@@ -82,7 +82,7 @@ class TestRefusals:
 
     def test_what_decides_what_is_created_is_no_output(self) -> None:
         def run() -> None:
-            later: Any = pulumi.Output.from_input("x")
+            later: Any = pulumi.Output.from_input("x").apply(str)
             changed = [CHAT[0], playground("chat", "opt", backendRuntimeConfig={"args": [later]})]
             cluster = {"vpc_id": later, "name": later}
             ModelFleet(

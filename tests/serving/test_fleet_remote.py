@@ -5,10 +5,9 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes
 import pytest
-from pulumi.provider.experimental.component import ComponentProvider
 from pulumi.runtime import mocks
 
-from components.plugin import NAME
+from components.plugin import Host
 from components.serving.model_fleet import ModelFleet
 from tests.recorded import Echo, deploy
 from tests.serving.manifests import CHAT, SMALL, program
@@ -23,7 +22,7 @@ class TestRemoteCallers:
 
     def as_program(self, **inputs: Any) -> dict[str, Any]:
         """The arguments that the host makes of another language's inputs."""
-        host = ComponentProvider([ModelFleet], NAME)
+        host = Host()
         return dict(host.map_inputs(inputs, host._component_defs["ModelFleet"]))
 
     def test_their_fleet_is_the_same(self) -> None:

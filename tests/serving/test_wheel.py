@@ -114,11 +114,7 @@ def test_it_is_the_wheel_that_is_imported(installed: Path, tmp_path: Path) -> No
 
 
 def test_the_plugin_lists_its_components_from_it(installed: Path, tmp_path: Path) -> None:
-    script = (
-        "from inference_platform.plugin import NAME, components\n"
-        "from pulumi.provider.experimental.component import ComponentProvider\n"
-        "print(ComponentProvider(components(), NAME, version='0.0.0').schema)\n"
-    )
+    script = "from inference_platform.plugin import Host\nprint(Host().schema)\n"
     inferred = json.loads(python(installed, tmp_path, "-W", "ignore", "-c", script))
     assert inferred == json.loads(GOLDEN.read_text())
 

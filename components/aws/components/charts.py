@@ -49,7 +49,7 @@ class ClusterAutoscalerArgs(TypedDict, total=False):
     """Name of the EKS cluster; the autoscaler finds its groups by tags that contain it."""
     region: Required[str]
     """AWS region."""
-    values: dict[str, Any]
+    values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
 
@@ -81,7 +81,7 @@ class KarpenterArgs(TypedDict, total=False):
     """Name of the EKS cluster."""
     interruption_queue: Required[pulumi.Input[str]]
     """Name of the queue of interruption notices: KarpenterAccess.queue_name."""
-    values: dict[str, Any]
+    values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
 
@@ -111,7 +111,7 @@ class LoadBalancerControllerArgs(TypedDict, total=False):
     """AWS region; pods cannot read it from the instance metadata."""
     vpc_id: Required[pulumi.Input[str]]
     """The cluster's VPC, for the same reason."""
-    values: dict[str, Any]
+    values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
 

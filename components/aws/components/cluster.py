@@ -20,9 +20,9 @@ import pulumi
 import pulumi_kubernetes
 from pulumi_aws import eks, iam
 
+from ...serving.arguments import checked_args
 from ...serving.objects import token
 from ..kubeconfig import kubeconfig
-from .argument_problems import checked
 from .cluster_args import ClusterArgs, problems, system_nodes
 from .parts.access import grant_access
 from .parts.addons import AddonInstaller, wanted_addons
@@ -59,7 +59,7 @@ class Cluster(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other or EKS; every problem is listed.
         """
-        args = checked(name, args, ClusterArgs, functools.partial(problems, name))
+        args = checked_args(name, args, ClusterArgs, functools.partial(problems, name))
         super().__init__(token("Cluster"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})

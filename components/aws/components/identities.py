@@ -20,6 +20,7 @@ import pulumi
 from pulumi_aws import eks, iam
 
 from ...api.names import is_dns1123_label, is_dns1123_subdomain
+from ...serving.arguments import checked_args
 from ...serving.objects import token
 from ..facts.iam import (
     TRUST_MAX,
@@ -32,7 +33,7 @@ from ..facts.iam import (
     pod_identity_trust,
     policy,
 )
-from .argument_problems import Problems, checked, place_problems, repeated
+from .argument_problems import Problems, place_problems, repeated
 from .parts.roles import managed_policy, named, partition
 
 MODEL_LOADER = "model-loader"
@@ -82,7 +83,7 @@ class Identities(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other or AWS; every problem is listed.
         """
-        args = checked(name, args, IdentitiesArgs, _problems)
+        args = checked_args(name, args, IdentitiesArgs, _problems)
         super().__init__(token("Identities"), name, {}, opts)
         self._args = args
         self.associations: dict[str, list[eks.PodIdentityAssociation]] = {}

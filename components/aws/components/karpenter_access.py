@@ -14,8 +14,9 @@ from typing import Required, TypedDict
 import pulumi
 from pulumi_aws import cloudwatch, eks, sqs
 
+from ...serving.arguments import checked_args
 from ...serving.objects import token
-from .argument_problems import Problems, checked, place_problems
+from .argument_problems import Problems, place_problems
 from .parts.roles import managed_policy, named, service_role
 
 _NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
@@ -64,7 +65,7 @@ class KarpenterAccess(pulumi.ComponentResource):
         Raises:
             InvalidArguments: arguments are missing, unknown or wrong; every problem is listed.
         """
-        args = checked(name, args, KarpenterAccessArgs, _problems)
+        args = checked_args(name, args, KarpenterAccessArgs, _problems)
         super().__init__(token("KarpenterAccess"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})

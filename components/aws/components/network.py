@@ -17,10 +17,10 @@ from typing import Any
 import pulumi
 from pulumi_aws import ec2, vpc
 
+from ...serving.arguments import checked_args
 from ...serving.objects import token
 from ..subnets import CIDR, ZoneSubnets, plan_subnets
 from ..words import NatGateways
-from .argument_problems import checked
 from .network_args import NetworkArgs, problems
 from .parts.roles import named
 
@@ -47,7 +47,7 @@ class Network(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other, AWS or EKS; every problem is listed.
         """
-        args = checked(name, args, NetworkArgs, problems)
+        args = checked_args(name, args, NetworkArgs, problems)
         super().__init__(token("Network"), name, {}, opts)
         self._args = args
         self.private_by_zone: dict[str, pulumi.Input[str]] = {}

@@ -50,7 +50,7 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
 
     flavors: list[FlavorArgs]
     """Flavors in order of preference. Their groups start empty; an autoscaler fills them."""
-    manifests: list[dict[str, Any]]
+    manifests: pulumi.Input[list[dict[str, Any]]]
     """Instead of flavors, the models that the nodes are for, each an object in wire form. Their groups start with
     the nodes that the models need at rest."""
     realization: str
@@ -111,7 +111,7 @@ class KarpenterPoolsArgs(TypedDict, total=False):
 
     flavors: list[FlavorArgs]
     """Flavors in order of preference: the first has the highest weight."""
-    manifests: list[dict[str, Any]]
+    manifests: pulumi.Input[list[dict[str, Any]]]
     """Instead of flavors, the models that the nodes are for, each an object in wire form."""
     realization: str
     """How the models are deployed: native or operator. Default: native."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import Field, ValidationError
 
@@ -17,15 +17,15 @@ from ...plan.faults import faults
 from ...plan.plan import plan
 from ...plan.section import Section
 from ...plan.settings import FleetSettings
-from ...serving.arguments import plain, refuse, report
+from ...serving.arguments import Args, left_out, missing, plain, refuse, report, taken
 from ...serving.flavor_args import FlavorArgs, flavors_or_manifests
-from ...serving.typed_args import unknown_keys, wire
+from ...serving.typed_args import wire
 from ..environment import AwsEnvironment
 from ..nodes.checks import check_groups
 from ..nodes.place import SettingsPlace
 from ..nodes.plan import NodeEnvironment, NodeGroupPlan, group_plans
 from ..words import Provisioner
-from .argument_problems import Args, cluster_problems, missing, region_problems
+from .argument_problems import cluster_problems, region_problems
 from .node_settings import NodeSettings
 
 _RENDERING = ("realization", "workload", "runtimes")
@@ -63,8 +63,11 @@ def planned_groups(
     Raises:
         InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
     """
-    args: Args = plain(given)
-    found: _Found = [*unknown_keys(args, typed), *missing(args, typed), *_contradictions(args)]
+    usable, found = taken(given, typed)
+    args = cast("Args", plain(usable))
+    if left_out(given, usable):
+        refuse(Problem(name, 0, "", "", path, reason) for path, reason in found)
+    found += [*missing(args, typed), *_contradictions(args)]
     nodes = _read(_NodeArguments, {**args, "provisioner": provisioner}, found)
     fleet = _read(FleetSettings, {key: args[key] for key in _RENDERING if key in args}, found)
     if found or not nodes or not fleet:

@@ -154,7 +154,7 @@ class ModelFleetArgs(TypedDict, total=False):
 
     files: list[str]
     """Manifest files, and folders of manifests."""
-    manifests: list[dict[str, Any]]
+    manifests: pulumi.Input[list[dict[str, Any]]]
     """Manifests as data, each an object in wire form."""
     cluster: FleetClusterArgs
     """The cluster of the provider in the options."""

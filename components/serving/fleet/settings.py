@@ -20,8 +20,9 @@ from ...plan.settings import FleetSettings
 from ...prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ...prerequisites.needed import Cloud, ClusterFacts
 from ..arguments import plain, refuse
+from ..settled import outputs, settled
 from ..site import Site
-from ..typed_args import keys_of, known_keys, outputs, unknown_keys
+from ..typed_args import keys_of, known_keys, unknown_keys
 from .args import AuthArgs, FleetPrerequisitesArgs, FrontDoorArgs, HardeningArgs, ModelFleetArgs, TlsArgs
 
 _SOURCES = ("files", "manifests")
@@ -94,6 +95,7 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     Raises:
         InvalidArguments: values are wrong and leave nothing to plan; everything is listed, also of the manifests.
     """
+    args = settled(args, ModelFleetArgs)
     unready = list(outputs(args, ModelFleetArgs))
     found = [*unknown_keys(args, ModelFleetArgs), *unready]
     left_out = {path_parts(path)[0] for path, _ in unready}

@@ -21,9 +21,9 @@ from .workload_args import WorkloadArgs, claim, claimed_models, metadata_of
 class PlaygroundArgs(WorkloadArgs, total=False):
     """Arguments of a Playground."""
 
-    model: Required[dict[str, Any]]
+    model: Required[pulumi.Input[dict[str, Any]]]
     """The OpenModel to serve, in wire form: the ``manifest`` of an OpenModel component."""
-    draft_model: dict[str, Any]
+    draft_model: pulumi.Input[dict[str, Any]]
     """A second OpenModel, the draft model for speculative decoding, in wire form."""
     inference_flavors: list[str]
     """Flavors of the model to use, in order of preference. Default: all of them."""
@@ -31,7 +31,7 @@ class PlaygroundArgs(WorkloadArgs, total=False):
     """Replicas, if there is no autoscaler. Default: 1."""
     backend_name: str
     """BackendRuntime to serve with. Default: vllm."""
-    backend_runtime: dict[str, Any]
+    backend_runtime: pulumi.Input[dict[str, Any]]
     """Your own BackendRuntime in wire form, if backend_name is not a shipped one."""
     backend_version: str
     """Image tag, instead of the runtime's."""

@@ -21,9 +21,9 @@ from .workload_args import WorkloadArgs, claim, claimed_models, metadata_of
 class ServiceArgs(WorkloadArgs, total=False):
     """Arguments of a Service."""
 
-    model: Required[dict[str, Any]]
+    model: Required[pulumi.Input[dict[str, Any]]]
     """The OpenModel to serve, in wire form: the ``manifest`` of an OpenModel component."""
-    draft_model: dict[str, Any]
+    draft_model: pulumi.Input[dict[str, Any]]
     """A second OpenModel, the draft model for speculative decoding, in wire form."""
     inference_flavors: list[str]
     """Flavors of the model to use, in order of preference. Default: all of them."""

@@ -39,9 +39,9 @@ class InferenceServiceArgs(TypedDict, total=False):
     shared: bool
     """Whether to create the PriorityClass and the claim of the model cache, which the services of a namespace
     share. Only one of several services may create them. Default: true."""
-    model: Required[dict[str, Any]]
+    model: Required[pulumi.Input[dict[str, Any]]]
     """The Model to serve, in wire form: the ``manifest`` of a Model component."""
-    draft_model: dict[str, Any]
+    draft_model: pulumi.Input[dict[str, Any]]
     """A second Model, for speculative decoding in vllm_config, in wire form."""
     runtime: str
     """llamacpp, personaplex, vllm, tgi or generic. Default: llamacpp."""
