@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pulumi
 
+from components.api.texts.secrets import masked_text
 from components.api.texts.unforeseen import unforeseen
 from stacks.environment import deploy
+from stacks.secrecy import secret_settings
 from stacks.settings import read
 
 try:
     deploy(read())
-except (pulumi.RunError, pulumi.InputPropertiesError):
-    raise
+except (pulumi.RunError, pulumi.InputPropertiesError) as error:
+    raise pulumi.RunError(masked_text(str(error), secret_settings())) from None
 except Exception as error:
     raise pulumi.RunError(unforeseen(error, Path(".workbench"))) from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .errors import WorkbenchError
+from .printing import ShowSecrets, write_objects
 
 if TYPE_CHECKING:
     from components.api.kinds import Kind
@@ -72,7 +73,7 @@ def _line(problem: "Problem") -> str:
     return f"{problem}" if problem.is_error else f"{problem} ({problem.severity})"
 
 
-def defaults(paths: Paths) -> None:
+def defaults(paths: Paths, *, show_secrets: ShowSecrets = False) -> None:
     """Print the resources as the API server would store them, with all defaults filled in."""
     from components.api.problems import errors
     from components.api.schema.defaults import with_defaults
@@ -82,7 +83,7 @@ def defaults(paths: Paths) -> None:
     wrong = errors(manifests.problems)
     if wrong:
         raise WorkbenchError("\n".join(map(str, wrong)))
-    _write(_yaml([with_defaults(loaded) for loaded in manifests.resources]))
+    write_objects((with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)
 
 
 def crds(kinds: Kinds = None) -> None:

@@ -9,6 +9,8 @@ import typer
 
 from components.fleet.words import Edition, Realization, WorkloadChoice
 
+from .printing import ShowSecrets, write_objects
+
 if TYPE_CHECKING:
     from components.api.problems import Problem
 
@@ -37,12 +39,13 @@ def render(
     runtimes: Runtimes = Edition.UPSTREAM,
     cache_claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps loaded weights.")] = None,
     cache_host_path: Annotated[str | None, typer.Option(help="Folder on the node that keeps loaded weights.")] = None,
+    *,
+    show_secrets: ShowSecrets = False,
 ) -> None:
     """Print the Kubernetes objects that the manifests become.
 
     Problems go to stderr; if one of them is an error, no objects are printed.
     """
-    from components.api.documents.writer import dump_all
     from components.api.problems import errors
     from components.families import load
     from components.fleet.options import ModelCache, Options
@@ -64,7 +67,7 @@ def render(
     _report(planned.problems)
     if errors(planned.problems):
         raise typer.Exit(1)
-    sys.stdout.write(dump_all(obj for item in planned.fleet.rendered for obj in item.objects))
+    write_objects((obj for item in planned.fleet.rendered for obj in item.objects), show_secrets=show_secrets)
 
 
 def _report(problems: "Iterable[Problem]") -> None:

@@ -94,3 +94,21 @@ def test_data_of_secrets_is_secret_in_outputs() -> None:
     entry = recorded(program)
     assert set(entry.registration.secret_outputs) == {"data", "stringData"}
     assert entry.inputs["stringData"] == {"t": Secret("s")}
+
+
+def test_what_looks_like_a_secret_is_one_in_the_request() -> None:
+    env = [{"name": "HF_TOKEN", "value": "abc"}, {"name": "PORT", "value": "8080"}]
+    containers = [{"name": "c", "image": "i", "args": ["--api-key", "abc", "--port", "8080"], "env": env}]
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": {**POD, "spec": {"containers": containers}}}
+    annotations = {"example.com/api-token": "abc", "a": "b"}
+    value = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {**META, "annotations": annotations},
+        "spec": spec,
+    }
+    inputs = recorded(lambda opts: kubernetes_object(value, "x", opts)).inputs
+    (container,) = inputs["spec"]["template"]["spec"]["containers"]
+    assert container["env"] == [{"name": "HF_TOKEN", "value": Secret("abc")}, env[1]]
+    assert container["args"] == ["--api-key", Secret("abc"), "--port", "8080"]
+    assert inputs["metadata"] == {**META, "annotations": {"example.com/api-token": Secret("abc"), "a": "b"}}

@@ -11,6 +11,8 @@ from typing import Any
 
 import pulumi
 
+from components.api.texts.secrets import masked_text
+
 from ..errors import WorkbenchError
 from .apply.execute import Executor, Failure, Result
 from .apply.ready import await_ready
@@ -141,16 +143,22 @@ class LocalEngine:
             WorkbenchError: the program failed; with its own words, or the frames of its own files.
         """
         project = self._project
-        graph = ResourceGraph(project.stack, project.name, disabled=project.disabled_providers, preview=preview)
-        run = Run(project.name, project.stack, preview, project.config, project.secret_keys)
+        graph = ResourceGraph(
+            project.stack,
+            project.name,
+            disabled=project.disabled_providers,
+            preview=preview,
+            secrets=project.secrets,
+        )
+        run = Run(project.name, project.stack, preview, project.config, project.secret_keys, project.secrets)
         try:
-            graph.exports = with_secrets(run_program(self._program, Monitor(graph), run))
+            graph.exports = with_secrets(run_program(self._program, Monitor(graph), run), project.secrets)
         except pulumi.RunError as error:
-            raise WorkbenchError(str(error)) from None
+            raise WorkbenchError(masked_text(str(error), project.secrets)) from None
         except (KeyboardInterrupt, SystemExit, WorkbenchError):
             raise
         except BaseException as error:
-            raise WorkbenchError(program_trace(error, project.folder)) from error
+            raise WorkbenchError(masked_text(program_trace(error, project.folder), project.secrets)) from error
         return graph
 
     @property

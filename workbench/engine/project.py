@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from components.api.texts.printable import printable
+from components.api.texts.secrets import masked_text
 
 from ..errors import WorkbenchError
 
@@ -36,6 +37,8 @@ class Project:
     config: Mapping[str, str] = field(default_factory=dict)
     """Fully qualified keys; values as the program receives them: text, structures as JSON."""
     secret_keys: tuple[str, ...] = ()
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    """The secrets in the configuration, in clear: no message shows them."""
 
     @property
     def kubeconfig(self) -> str:
@@ -101,6 +104,7 @@ def load_project(folder: Path, stack: str, overrides: Mapping[str, str] | None =
         str(described.get("main") or ""),
         {key: _text(value) for key, value in reader.values.items()},
         tuple(sorted(reader.secret)),
+        frozenset(reader.clear),
     )
 
 
@@ -114,6 +118,7 @@ class _Config:
         self._types: dict[str, Mapping[str, Any]] = {}
         self.values: dict[str, Any] = {}
         self.secret: set[str] = set()
+        self.clear: set[str] = set()
 
     def declare(self, declared: Mapping[str, Any]) -> None:
         """Take in types and defaults from Pulumi.yaml; a bare value is a value."""
@@ -145,7 +150,9 @@ class _Config:
         from .passphrase import decrypt
 
         self.secret.add(_full(self._project, key))
-        return decrypt(str(value["secure"]), salt, f"{self._settings.name}: {key}")
+        clear = decrypt(str(value["secure"]), salt, f"{self._settings.name}: {key}")
+        self.clear.add(clear)
+        return clear
 
     def check(self) -> None:
         """Compare values with their declared types."""
@@ -162,7 +169,7 @@ class _Config:
                     f"{_found(value)}"
                 )
         if wrong:
-            raise WorkbenchError("\n".join(wrong))
+            raise WorkbenchError(masked_text("\n".join(wrong), self.clear))
 
 
 def _fits(value: object, kind: str) -> bool:

@@ -87,9 +87,18 @@ def _worded(value: Any) -> Any:  # noqa: ANN401
     return repr(value) if isinstance(value, Secret | Unknown) else value
 
 
-def with_secrets(value: Any) -> Any:  # noqa: ANN401
-    """Return the value with what looks like a secret marked as one, also where the program forgot to."""
-    return replace_secrets(value, lambda secret, _: Secret(secret))
+def with_secrets(value: Any, known: frozenset[str] = frozenset()) -> Any:  # noqa: ANN401
+    """Return the value with what looks like a secret, or is known as one, marked so where the program forgot to."""
+    marked = replace_secrets(value, lambda secret, _: Secret(secret))
+    return _with_known(marked, known) if known else marked
+
+
+def _with_known(value: Any, known: frozenset[str]) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _with_known(inner, known) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_known(inner, known) for inner in value]
+    return Secret(value) if isinstance(value, str) and any(secret in value for secret in known) else value
 
 
 def secret_texts(value: object, *, inside: bool = False) -> set[str]:

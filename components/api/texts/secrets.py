@@ -47,22 +47,8 @@ _FORMS = re.compile(
     r"|(?P<scheme>\b[Bb]earer )(?P<bearer>[\w.~+/=-]{8,})",
     re.DOTALL,
 )
-_MARKS = (
-    "-----",
-    "hf_",
-    "sk-",
-    "AKIA",
-    "ASIA",
-    "gh",
-    "glpat-",
-    "xox",
-    "AIza",
-    "ya29",
-    "nvapi-",
-    "eyJ",
-    "://",
-    "earer",
-)
+_FORMED = re.compile(r"-----|hf_|sk-|A[KS]IA|gh[a-z]_|github_|glpat-|xox|AIza|ya29|nvapi-|eyJ|://[^/]*@|earer ")
+"""What a text has that is worth a closer look."""
 _NAMED = re.compile(r"token|key|passw|passphrase|pwd|secret|credential", re.IGNORECASE)
 _NAME = r"(?<![\w$-])(?=[\w-]*?(?:token|key|passw|passphrase|pwd|secret|credential))(?P<name>-{0,2}+[A-Za-z_][\w-]*+)"
 _PROSE = re.compile(rf"{_NAME}(?:=|['\"]?(?::\s*|,\s*)(?=['\"]))", re.IGNORECASE)
@@ -77,7 +63,7 @@ _ENOUGH = 4096
 @functools.lru_cache(maxsize=1 << 14)
 def names_secret(name: str) -> bool:
     """Whether a variable, flag or field of this name holds a secret, and not the name or the place of one."""
-    words = [word.lower() for word in _WORDS.findall(name.rpartition("/")[2])]
+    words = [word.lower() for word in _WORDS.findall(str(name).rpartition("/")[2])]
     if words[-1:] == ["id"] and words[-3:-1] == ["access", "key"]:
         return True
     if not words or words[-1] in _PASSWORDS:
@@ -103,7 +89,7 @@ def is_literal_secret(name: str, value: object) -> bool:
 
 
 def _has_form(text: str) -> bool:
-    found = _FORMS.search(text) if any(mark in text for mark in _MARKS) else None
+    found = _FORMS.search(text) if _FORMED.search(text) else None
     return found is not None and found["password"] is None and found[0] == text
 
 
@@ -139,7 +125,7 @@ _SHORT = 5
 
 @functools.lru_cache(maxsize=1 << 14)
 def _masked(text: str, assigned: re.Pattern[str] = _SCRIPT) -> str:
-    if any(mark in text for mark in _MARKS):
+    if _FORMED.search(text):
         text = _FORMS.sub(lambda found: (found["user"] or found["scheme"] or "") + SECRET_TEXT, text)
     if not _NAMED.search(text):
         return text
@@ -175,39 +161,51 @@ def _parts(text: str) -> Iterator[str]:
 
 def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noqa: ANN401  any JSON value
     """Return a value in which each secret, and each text with one in it, is what ``replace`` makes of it."""
+    if isinstance(value, str):
+        shown = _shown(value, name)
+        return value if shown == value else replace(value, shown)
     if isinstance(value, dict):
         return _map(value, replace)
     if isinstance(value, list | tuple):
         return _list(value, replace, name)
-    if is_literal_secret(name, value):
-        return replace(value, SECRET_TEXT)
-    if isinstance(value, str) and (shown := _masked(value)) != value:
-        return replace(value, shown)
-    return value
+    return replace(value, SECRET_TEXT) if names_secret(name) and is_literal_secret(name, value) else value
 
 
-_IDENTITY = ("apiVersion", "kind", "metadata")
+@functools.lru_cache(maxsize=1 << 15)
+def _shown(text: str, name: str) -> str:
+    """Return a text as it may be shown where it has this name."""
+    return SECRET_TEXT if names_secret(name) and is_literal_secret(name, text) else _masked(text)
 
 
 def replace_in_object(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
     """Do the same for a Kubernetes object, whose identity stays plain, whatever it looks like."""
-    replaced = {key: value[key] if key in _IDENTITY else inner for key, inner in _map(value, replace).items()}
     metadata = value.get("metadata")
+    replaced = {**value, **_map({key: inner for key, inner in value.items() if key not in _IDENTITY}, replace)}
     if isinstance(metadata, dict) and "annotations" in metadata:
-        annotations = replace_secrets(metadata["annotations"], replace)
-        replaced["metadata"] = {**metadata, "annotations": annotations}
-    return replaced
+        replaced["metadata"] = {**metadata, "annotations": replace_secrets(metadata["annotations"], replace)}
+    return {**replaced, "kind": value["kind"]} if "kind" in value else replaced
+
+
+_IDENTITY = ("apiVersion", "metadata")
 
 
 def _map(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
-    whole = ("data", "stringData") if value.get("kind") == "Secret" else ()
-    named = next((value[key] for key in ("name", "key") if isinstance(value.get(key), str)), "")
-    return {
-        key: _all(inner, replace)
-        if key in whole
-        else replace_secrets(inner, replace, named if key == "value" and named else str(key))
-        for key, inner in value.items()
-    }
+    result: dict[str, Any] = {}
+    of_secret = value.get("kind") == "Secret"
+    for key, inner in value.items():
+        if type(inner) is str and key != "value":  # most of what there is, and most of it no secret
+            shown = _shown(inner, key)
+            result[key] = inner if shown == inner else replace(inner, shown)
+        elif of_secret and key in ("data", "stringData"):
+            result[key] = _all(inner, replace)
+        else:
+            result[key] = replace_secrets(inner, replace, _named(value) if key == "value" else str(key))
+    return result
+
+
+def _named(value: dict[str, Any]) -> str:
+    """Return the name that stands beside a value, as in an environment variable."""
+    return next((value[key] for key in ("name", "key") if isinstance(value.get(key), str)), "value")
 
 
 def _all(value: Any, replace: Replace) -> Any:  # noqa: ANN401  any JSON value

@@ -10,7 +10,7 @@ import runpy
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,6 +39,8 @@ class Run:
     preview: bool = False
     config: Mapping[str, str] = None  # type: ignore[assignment]
     secret_keys: tuple[str, ...] = ()
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    """Secrets in the configuration, in clear: the program's log does not show them."""
     organization: str = "organization"
 
 
@@ -168,7 +170,7 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
         project=run.project,
         stack=run.stack,
         preview=run.preview,
-        logger=program_logger(),
+        logger=program_logger(run.secrets),
         monitor=monitor,
         organization=run.organization,
     )

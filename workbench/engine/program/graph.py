@@ -8,7 +8,7 @@ import pulumi
 
 from components.api.texts.secrets import replace_in_object
 
-from ..values import Secret, has_unknown, reveal
+from ..values import Secret, has_unknown, reveal, with_secrets
 from .adapter import Answer
 from .resources import (
     CHARTS,
@@ -22,6 +22,7 @@ from .resources import (
 )
 
 _SECRET_FIELDS = ("data", "stringData")
+_IDENTITY = ("apiVersion", "kind", "metadata")
 PLANNED_ONLY = "planned only"
 """How the reason begins of what the local engine cannot make itself."""
 
@@ -53,6 +54,8 @@ class ResourceGraph:
     """Packages whose default providers are disabled (config pulumi:disable-default-providers)."""
     preview: bool = False
     """Whether nothing is deployed, so that what exists elsewhere can be taken as given."""
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    """Secrets in the configuration, in clear: wherever the program puts one, it stays one."""
 
     @property
     def root(self) -> str:
@@ -122,7 +125,7 @@ class ResourceGraph:
         return Node(
             urn=urn,
             registration=registration,
-            inputs=_sealed_secret(registration),
+            inputs=_sealed_secret(registration, self.secrets),
             former=tuple(old for old in former if old != urn),
             protect=bool(parent and parent.protect) if protect is None else protect,
             retain=bool(parent and parent.retain) if retain is None else retain,
@@ -179,7 +182,7 @@ def _check_object(what: str, inputs: Mapping[str, Any]) -> None:
             raise pulumi.RunError(f"{what} has no {path}. The local engine does not generate names; set one.")
 
 
-def _sealed_secret(registration: Registration) -> Mapping[str, Any]:
+def _sealed_secret(registration: Registration, known: frozenset[str]) -> Mapping[str, Any]:
     """Mark the content of a Kubernetes Secret, as its provider does, and whatever else the program forgot to."""
     inputs = registration.inputs
     if not registration.is_object:
@@ -188,7 +191,9 @@ def _sealed_secret(registration: Registration) -> Mapping[str, Any]:
     if inputs.get("kind") == "Secret":
         sealed = {key: Secret(reveal(inputs[key])) for key in _SECRET_FIELDS if key in inputs}
     rest = {key: value for key, value in inputs.items() if key not in sealed}
-    return {**inputs, **replace_in_object(rest, lambda secret, _: Secret(secret)), **sealed}
+    marked = replace_in_object(rest, lambda secret, _: Secret(secret))
+    identity = {key: value for key, value in marked.items() if key in _IDENTITY}
+    return {**with_secrets(marked, known), **identity, **sealed}
 
 
 def object_id(inputs: Mapping[str, Any]) -> str:

@@ -1,0 +1,38 @@
+"""Kubernetes objects on stdout, for files and for ``kubectl apply``."""
+
+import sys
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+ShowSecrets = Annotated[
+    bool,
+    typer.Option("--show-secrets", help="Print what looks like a secret in clear, not as [secret]."),
+]
+
+
+def write_objects(objects: Iterable[dict[str, Any]], *, show_secrets: bool) -> None:
+    """Write objects as YAML.
+
+    Secrets are masked, since output is kept in logs and repositories. That is said on stderr: what is masked cannot
+    be applied.
+    """
+    from components.api.documents.writer import dump_all
+    from components.api.texts.secrets import replace_in_object
+
+    hidden = 0
+
+    def mask(_: object, shown: str) -> str:
+        nonlocal hidden
+        hidden += 1
+        return shown
+
+    sys.stdout.write(dump_all(value if show_secrets else replace_in_object(value, mask) for value in objects))
+    if hidden:
+        values = "1 value looks" if hidden == 1 else f"{hidden} values look"
+        print(  # noqa: T201
+            f"warning: {values} like a secret and cannot be applied as printed, as [secret]; put secrets into a "
+            "Secret and refer to it, or use --show-secrets",
+            file=sys.stderr,
+        )
