@@ -1,0 +1,123 @@
+"""Every YAML block is what it says: manifests that deploy, settings that a stack takes, a program that runs."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from components.api.problems import errors
+from components.families import load
+from components.plan.environment import Environment
+from components.plan.plan import plan
+from tests.documentation.blocks import ROOT, Block, blocks
+from tests.plugin.engine import output, running
+
+SCHEMA = json.loads((ROOT / "stacks" / "settings.schema.json").read_text())
+MODEL = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: m}
+spec: {familyName: m, source: {modelHub: {modelID: a/m}}}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: p}
+spec:
+  modelClaim: {modelName: m}
+"""
+
+
+def is_manifest(block: Block) -> bool:
+    return block.text.startswith("apiVersion:")
+
+
+def is_setting(block: Block) -> bool:
+    return block.text.startswith("inference-platform:")
+
+
+def is_program(block: Block) -> bool:
+    return "\nruntime: yaml\n" in block.text
+
+
+def is_part(block: Block) -> bool:
+    """A field of a Playground's specification."""
+    return block.text.startswith("elasticConfig:")
+
+
+KINDS = (is_manifest, is_setting, is_program, is_part)
+
+
+@pytest.mark.parametrize("block", blocks("yaml"), ids=str)
+def test_every_block_is_of_one_kind(block: Block) -> None:
+    assert sum(kind(block) for kind in KINDS) == 1
+
+
+@pytest.mark.parametrize("block", [*filter(is_manifest, blocks("yaml"))], ids=str)
+def test_manifests_deploy(block: Block, tmp_path: Path) -> None:
+    (tmp_path / "models.yaml").write_text(block.text)
+    planned = plan(load([tmp_path]), Environment())
+    assert not errors(planned.problems)
+    assert planned.fleet.rendered
+
+
+@pytest.mark.parametrize("block", [*filter(is_part, blocks("yaml"))], ids=str)
+def test_parts_of_manifests_deploy(block: Block, tmp_path: Path) -> None:
+    part = "".join(f"  {line}\n" for line in block.text.splitlines())
+    (tmp_path / "models.yaml").write_text(MODEL + part)
+    planned = plan(load([tmp_path]), Environment())
+    assert not errors(planned.problems)
+    assert [len(each.autoscalers) for each in planned.fleet.rendered if each.name == "p"] == [1]
+
+
+@pytest.mark.parametrize("block", [*filter(is_setting, blocks("yaml"))], ids=str)
+def test_settings_are_taken(block: Block) -> None:
+    """In the stack of a whole environment, whose other settings stay."""
+    stack = yaml.safe_load((ROOT / "Pulumi.prod.yaml").read_text())
+    settings = yaml.load(block.text, yaml.BaseLoader) if "starts:" in block.text else yaml.safe_load(block.text)
+    (key,) = settings
+    checked = jsonschema_rs.validator_for(SCHEMA)
+    assert [str(error) for error in checked.iter_errors({"config": {**stack["config"], **typed(settings)}})] == []
+    assert list(checked.iter_errors({"config": {**stack["config"], key: {"misspelt": True}}}))
+
+
+def typed(value: Any) -> Any:
+    """Values of a stack file as Pulumi reads them: a date is text."""
+    if isinstance(value, dict):
+        return {key: typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [typed(inner) for inner in value]
+    return yaml.safe_load(value) if isinstance(value, str) and "T" not in value else value
+
+
+@pytest.mark.parametrize("block", [*filter(is_program, blocks("yaml"))], ids=str)
+def test_programs_run_through_the_plugin(block: Block) -> None:
+    """References are outputs, as Pulumi's YAML runtime sends them."""
+    program = yaml.safe_load(block.text)
+    states: dict[str, Any] = {"cluster": {}}
+    with running() as plugin:
+        for name, resource in program["resources"].items():
+            kind = resource["type"].removeprefix("inference-platform:index:")
+            if kind != resource["type"]:
+                states[name] = plugin.construct(kind, name, referred(resource["properties"], states))
+        assert [each.name for each in plugin.engine.of("kubernetes:apps/v1:Deployment")] == ["chat"]
+    for reference in program["outputs"].values():
+        assert lookup(reference, states)
+
+
+def referred(value: Any, states: Mapping[str, Any]) -> Any:
+    """Properties with references as outputs."""
+    if isinstance(value, dict):
+        return {key: referred(inner, states) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [referred(inner, states) for inner in value]
+    is_reference = isinstance(value, str) and value.startswith("${")
+    return output(lookup(value, states), of=("urn:x",)) if is_reference else value
+
+
+def lookup(reference: str, states: Mapping[str, Any]) -> Any:
+    name, _, key = reference.removeprefix("${").removesuffix("}").partition(".")
+    return states[name][key]
