@@ -51,6 +51,8 @@ class Options:
         loader_image: Image that loads weights, instead of the family's own.
         alternatives: By instance type, further types whose nodes pods may use instead.
         monitoring: Whether every engine exports its metrics, not only those that an autoscaler reads.
+        tolerates_devices: Whether the API server lets pods that request a device tolerate the taint of its nodes
+            (admission plugin ExtendedResourceToleration).
     """
 
     realization: Realization = Realization.NATIVE
@@ -64,6 +66,7 @@ class Options:
     grace_seconds: int = 130
     alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     monitoring: bool = False
+    tolerates_devices: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a namespace that no object can have."""

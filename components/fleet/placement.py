@@ -75,6 +75,17 @@ def taints(instance_type: str | None) -> tuple[dict[str, str], ...]:
     return ({"key": resource, "value": TAINT_VALUE, "effect": "NoSchedule"},) if resource else ()
 
 
+def tolerates(toleration: Object, taint: dict[str, str]) -> bool:
+    """Tell whether a toleration meets a taint, as the scheduler sees it: what is left out matches all."""
+    if toleration.get("effect") not in (None, "", taint["effect"]):
+        return False
+    exists = toleration.get("operator") == "Exists"
+    key = toleration.get("key") or ""
+    if not key:
+        return exists
+    return key == taint["key"] and (exists or toleration.get("value") == taint["value"])
+
+
 def requests_of(pod_spec: Object) -> dict[str, Decimal]:
     """Return what the scheduler counts for a pod: the containers' sum or the largest init container."""
     total: dict[str, Decimal] = {}

@@ -150,6 +150,8 @@ class FleetSettings(Section):
             ),
             monitoring=self.prerequisites.monitoring,
             alternatives=self.aws.alternatives if self.aws else {},
+            # EKS has the admission plugin in every version since 1.19 (aws/containers-roadmap issue 739).
+            tolerates_devices=self.aws is not None,
         )
 
     def environment(self) -> Environment:

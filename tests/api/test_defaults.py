@@ -44,6 +44,11 @@ def stored(document: dict[str, Any]) -> dict[str, Any]:
             },
         ),
         (
+            MODEL,
+            {"familyName": "f", "source": {"uri": "ollama://m"}, "ownedBy": "o", "createdAt": "2026-01-31T12:00:00Z"},
+            {"familyName": "f", "source": {"uri": "ollama://m"}, "ownedBy": "o", "createdAt": "2026-01-31T12:00:00Z"},
+        ),
+        (
             PLAYGROUND,
             {"modelClaim": {"modelName": "m"}},
             {"modelClaim": {"modelName": "m"}, "replicas": 1},

@@ -137,8 +137,8 @@ SERVICES = [
     Fault(
         "spec.workloadTemplate.leaderTemplate.spec.containers",
         "model-runner",
-        {"workloadTemplate": {"size": 2, "leaderTemplate": pods(name="leader"), "workerTemplate": pods()}},
-        {"size": 2, "leader_template": pods(name="leader"), "worker_template": pods()},
+        {"workloadTemplate": {"size": 1, "leaderTemplate": pods(name="leader"), "workerTemplate": pods()}},
+        {"size": 1, "leader_template": pods(name="leader"), "worker_template": pods()},
     ),
     Fault(
         "spec.modelClaims.models",

@@ -161,7 +161,8 @@ class TestAModel:
 class TestOtherKinds:
     def test_an_operator_is_handed_the_field(self) -> None:
         text = TEXT.replace(', TP: "2"', "")
-        found = rows("chat", text, realization=Realization.OPERATOR, runtimes=Edition.UPSTREAM)
+        options = {"realization": Realization.OPERATOR, "runtimes": Edition.UPSTREAM, "tolerates_devices": True}
+        found = rows("chat", text, **options)
         assert "Playground/chat: spec.replicas = 1" in found["spec.replicas"].became
 
     def test_a_runtime_is_followed_into_what_is_served_with_it(self) -> None:

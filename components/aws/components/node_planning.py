@@ -123,6 +123,7 @@ def _of_manifests(
 ) -> tuple[tuple[NodeGroupPlan, ...], Iterable[Problem]]:
     """Return groups that begin with the nodes that the models need at rest."""
     cloud = AwsEnvironment(where.region, where, existing=True)
+    options = replace(options, tolerates_devices=True)
     planned = plan(objects(manifests), Environment(options=options, aws=cloud, file=name))
     return planned.cloud_groups, planned.problems
 

@@ -41,24 +41,33 @@ if [ -f "$marker" ]; then echo "weights are complete: $marker"; exit 0; fi
 """Loads unless a former load was completed; pods that share the cache take turns (llmaz spec 6.1)."""
 
 
-def mount_models(spec: Object, claim: Claim, path: str, options: Options, findings: Findings) -> None:
-    """Add what loads or mounts the claimed models to a pod spec (field ``path``), which is changed in place."""
+def mount_models(spec: Object, claim: Claim, options: Options, findings: Findings) -> None:
+    """Add what loads or mounts the claimed models to a pod spec, which is changed in place.
+
+    The leader of a group may do without a container that runs the model. Weights are loaded there only if another one
+    mounts their volume by its name.
+    """
     runner = next((c for c in spec["containers"] if c["name"] == RUNNER), None)
-    if runner is None:
-        names = [container["name"] for container in spec["containers"]]
-        findings.error(f"{path}.containers", f"must have a container named {RUNNER!r}, found {names}; rename one")
-        return
     if claim.skip_loader:
-        _give_credentials(runner, claim, findings)
+        if runner:
+            _give_credentials(runner, claim, findings)
+        return
+    if not runner and not any(_mounts_weights(container) for container in spec["containers"]):
         return
     loaded = [(i, model) for i, model in enumerate(claim.models) if _has_loader(source_of(model))]
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
         spec.setdefault("initContainers", []).append(_loader(index, model, base_env, claim, options, findings))
-    _mount_hosts(spec, runner, claim, findings, shared=bool(loaded))
+    if runner:
+        _mount_hosts(spec, runner, claim, findings, shared=bool(loaded))
     if loaded:
         _add_volume(spec, {"name": VOLUME, **_weights_volume(options.cache)})
-        _add_mount(runner, _weights_mount(claim, options.cache, read_only=True))
+        if runner:
+            _add_mount(runner, _weights_mount(claim, options.cache, read_only=True))
+
+
+def _mounts_weights(container: Object) -> bool:
+    return any(mount["name"] == VOLUME for mount in container.get("volumeMounts") or ())
 
 
 def _has_loader(source: WeightSource) -> bool:

@@ -17,13 +17,15 @@ from ...fleet.serving import render_declared as declared
 from ...fleet.workloads import LWS_VARIABLES
 from ..leaderworkerset.rules import topology_broken
 from .backend import ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
-from .flavors import check_choices, node_choices
+from .flavors import check_choices
 from .models import Claim, placeholders, resolve
 from .parallel import Parallelism, check_use, parallelism_of
 from .runner_args import runner_args
 from .service_args import check_service_args
 from .types import ElasticConfig, ModelClaim, ModelClaims, ModelRef, Playground, RecommendedConfig, Service
 from .workload.asked import Asked, Scaling
+from .workload.joining import waiting
+from .workload.operated import check_for_operator
 from .workload.realize import realize
 
 OPERATOR = "llmaz"
@@ -81,7 +83,7 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
     require_containers(template, "spec.workloadTemplate", findings)
     parallelism = Parallelism(size=spec.workload_template.size)
     _check_group(claim, parallelism.size, path, findings)
-    check_service_args(template, findings)
+    check_service_args(template, claim, findings)
     asked = Asked(
         name=service.metadata.name,
         namespace=service.metadata.namespace or options.namespace,
@@ -106,7 +108,7 @@ def _rendered(source: Loaded, asked: Asked, path: str, options: Options, finding
     for where, reason in topology_broken(asked.annotations, asked.template):
         findings.error(where, reason)
     if not native:
-        _check_for_operator(asked, path, options, findings)
+        check_for_operator(asked, path, options, findings)
     realized = realize(source, asked, options, findings)
     needs = realized.requires if native else realized.requires - {LEADER_WORKER_SET} | {OPERATOR}
     return Rendered(
@@ -127,30 +129,6 @@ def _group_annotations(resource: Playground | Service) -> dict[str, str]:
     """Return what a resource says to the controller of LeaderWorkerSets, such as where its groups may be."""
     annotations = resource.metadata.annotations or {}
     return {key: value for key, value in annotations.items() if key.startswith(f"{LWS_LABEL}/")}
-
-
-def _check_for_operator(asked: Asked, path: str, options: Options, findings: Findings) -> None:
-    """Refuse what the operator cannot be told or ignores: to drop it silently is worse (design decision 2)."""
-    plain = Options()
-    for name in ("overrides", "cache", "workload", "runtimes", "grace_seconds"):
-        if getattr(options, name) != getattr(plain, name):
-            findings.error(
-                "",
-                f"the option {name!r} applies only to realization 'native'; the llmaz operator does not support it",
-            )
-    parallelism = asked.parallelism
-    if (parallelism.tensor or 1) > 1 or (parallelism.pipeline or 1) > 1:
-        findings.error(
-            path,
-            "the llmaz operator ignores the flavor's params TP and PP; use realization 'native', or a Service with "
-            "explicit flags and size",
-        )
-    if any(choice.labels for choice in node_choices(asked.claim.flavors)):
-        findings.warn(
-            path,
-            "the llmaz operator sets neither affinity nor tolerations for flavors, so their order and INSTANCE-TYPE "
-            "take effect only with its own scheduler and untainted nodes; otherwise use realization 'native'",
-        )
 
 
 def _claim(
@@ -208,7 +186,11 @@ def _template(
     silent = {k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")}
     template = {
         "size": parallelism.size,
-        "leaderTemplate": {"spec": _pod_spec(_started(container, leader), backend, options)},
+        # A pod that still loads weights must not lose them because another one was restarted.
+        "restartPolicy": "RecreateGroupAfterStart",
+        "leaderTemplate": {
+            "spec": _pod_spec(waiting(_started(container, leader), claim, parallelism), backend, options)
+        },
         "workerTemplate": {"spec": _pod_spec(_started(silent, worker), backend, options)},
     }
     return template, leader

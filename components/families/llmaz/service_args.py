@@ -1,29 +1,71 @@
-"""The engine's arguments in the pods of a Service, which its author wrote by hand."""
+"""The containers of a Service, which its author wrote by hand: what they run, and on which weights."""
+
+from collections.abc import Iterator
 
 from ...api.findings import Findings
 from ...engines.command_line import line_of
 from ...engines.images import image_of
 from ...engines.lint import report
+from ...engines.settings import Setting
 from ...fleet.objects import Object
 from .loaders import RUNNER
+from .models import MODEL_ROOT, Claim, model_path, source_of
+
+_TEMPLATE = "spec.workloadTemplate"
 
 
-def check_service_args(template: Object, findings: Findings) -> None:
+def check_service_args(template: Object, claim: Claim, findings: Findings) -> None:
     """Report what is wrong with the arguments of the model runners.
 
     Args:
         template: ``spec.workloadTemplate`` in wire form. Where only a digest names the image, its version is not
             known, and the arguments are left alone.
+        claim: The models that are claimed.
         findings: Where to report.
     """
+    for path, container in _runners(template):
+        image = image_of(str(container.get("image") or ""))
+        if image.tag or not image.digest:
+            report(findings, f"{path}.args", line_of(container))
+        _check_path(container, path, claim, findings)
+    leader = template.get("leaderTemplate")
+    if leader and template.get("size", 1) == 1 and all(c["name"] != RUNNER for c in leader["spec"]["containers"]):
+        names = [container["name"] for container in leader["spec"]["containers"]]
+        findings.error(
+            f"{_TEMPLATE}.leaderTemplate.spec.containers",
+            f"must have one named {RUNNER!r}, since size 1 leaves the leader alone, found {names}; rename one, "
+            "remove the template, or raise size",
+        )
+
+
+def _runners(template: Object) -> Iterator[tuple[str, Object]]:
     for part in ("leaderTemplate", "workerTemplate"):
-        pod = (template.get(part) or {}).get("spec", {})
-        for position, container in enumerate(pod.get("containers", [])):
+        containers = (template.get(part) or {}).get("spec", {}).get("containers", [])
+        for position, container in enumerate(containers):
             if container["name"] == RUNNER:
-                _check(container, f"spec.workloadTemplate.{part}.spec.containers[{position}].args", findings)
+                yield f"{_TEMPLATE}.{part}.spec.containers[{position}]", container
 
 
-def _check(container: Object, path: str, findings: Findings) -> None:
-    image = image_of(str(container.get("image") or ""))
-    if image.tag or not image.digest:
-        report(findings, path, line_of(container))
+def _check_path(container: Object, path: str, claim: Claim, findings: Findings) -> None:
+    """Warn of an engine that looks for its model where no loader puts one."""
+    line = line_of(container)
+    words = (word for text in line.words for word in text.split())
+    served = line.value_of(Setting.MODEL) or next((word for word in words if word.startswith(MODEL_ROOT)), None)
+    fetched = [model_path(model, skip_loader=False) for model in claim.models if source_of(model).scheme != "ollama"]
+    if served is None or claim.skip_loader or not served.startswith(MODEL_ROOT) or not fetched:
+        return
+    own = [mount["mountPath"] for mount in container.get("volumeMounts") or ()]
+    if any(_within(served, place) or _within(place, served) for place in (*fetched, *own)):
+        return
+    field = next((name for name in ("command", "args") if served in container.get(name, ())), "args")
+    findings.warn(
+        f"{path}.{field}",
+        f"serves {served}, but OpenModel {claim.main.metadata.name!r} is loaded into {fetched[0]}, so the engine "
+        "finds no model; make the two match",
+    )
+
+
+def _within(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder or something in it; the root of all models is in none."""
+    path, folder = path.rstrip("/"), folder.rstrip("/")
+    return folder != MODEL_ROOT.rstrip("/") and (path == folder or path.startswith(f"{folder}/"))

@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from ...api.base import ApiModel, Broken, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
 from ...api.meta import Resource
 from ...api.rules import unique_names
-from ...api.schema.embedded import Conditions, EnvVars, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior
+from ...api.schema.embedded import Conditions, EnvVars, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior, Time
 from ..leaderworkerset import rules as lws_rules
 from ..leaderworkerset.types import LeaderWorkerTemplate, RolloutBounds
 from . import rules
@@ -70,6 +70,9 @@ class ModelSpec(ApiModel):
     family_name: str
     source: ModelSource
     inference_config: InferenceConfig | None = None
+    # Of later versions of llmaz, which write both into every model: what a list of models says of it.
+    owned_by: str | None = None
+    created_at: Time | None = None
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.FAMILY_NAME,)
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from ...api.findings import Findings
 from ...engines.settings import Feature, Setting
 from ...fleet.demand import NodeChoice
-from ...fleet.objects import Object
 from ...fleet.options import Options
-from ...fleet.placement import taints
+from ...fleet.placement import taints, tolerates
 from .arguments.facts import has
 from .arguments.line import EXTRA, Line
 from .arguments.llamacpp import MODELS
@@ -40,7 +39,7 @@ def check_for_operator(
             findings.error("", reason)
     _check_port(serving, findings)
     _check_hardware(serving, hardware, findings)
-    _check_placement(serving, hardware, choices, findings)
+    _check_placement(serving, hardware, () if options.tolerates_devices else choices, findings)
     _check_metric(serving, findings)
     for path, reason in (*_source(serving), *_ARGUMENTS.get(serving.runtime, _nothing)(serving)):
         findings.error(path, f"the LLMKube operator {reason}, or use realization 'native'")
@@ -82,23 +81,12 @@ def _check_placement(
             reason = "the LLMKube operator drops it if no GPUs are requested; use realization 'native'"
             findings.warn(f"spec.{field}", reason)
     for taint in {t["key"]: t for choice in choices for t in taints(choice.instance_type)}.values():
-        if hardware.gpus and not any(_tolerates(each, taint) for each in spec.tolerations or ()):
+        if hardware.gpus and not any(tolerates(each, taint) for each in spec.tolerations or ()):
             findings.error(
                 "spec.tolerations",
                 f"its nodes have the taint {taint['key']}={taint['value']}:NoSchedule, but the LLMKube operator "
                 f"tolerates only the value 'present'; add {{key: {taint['key']}, operator: Exists}}",
             )
-
-
-def _tolerates(toleration: Object, taint: dict[str, str]) -> bool:
-    """Whether a toleration meets a taint, as the scheduler sees it: what is left out matches all."""
-    if toleration.get("effect") not in (None, "", taint["effect"]):
-        return False
-    exists = toleration.get("operator") == "Exists"
-    key = toleration.get("key") or ""
-    if not key:
-        return exists
-    return key == taint["key"] and (exists or toleration.get("value") == taint["value"])
 
 
 def _check_metric(serving: Serving, findings: Findings) -> None:
@@ -214,6 +202,11 @@ def _doubts(serving: Serving) -> Iterator[Fault]:
     if serving.port < FIRST_OPEN_PORT and spec.security_context is None:
         rights = f"drops all capabilities, including the one to listen on port {serving.port}"
         yield "spec.endpoint.port", f"{rights}; use a port of at least {FIRST_OPEN_PORT}"
+    if serving.gpus > 1 and llmkube().runtimes[serving.runtime].shared_memory:
+        hardware = serving.model.spec.hardware
+        of_model = hardware and hardware.gpu and hardware.gpu.count
+        small = f"leaves /dev/shm at 64 MiB, which the processes of {serving.gpus} GPUs share and can exhaust"
+        yield MODEL_PATH if of_model else "spec.resources.gpu", f"{small}; request one GPU"
     token = spec.tgi_config and spec.tgi_config.hf_token_secret_ref
     named = {variable["name"] for variable in spec.env or ()}
     if serving.runtime == "tgi" and token and "HF_TOKEN" not in named and has("tgi", Feature.HF_TOKEN, serving.tag):

@@ -1,19 +1,14 @@
-"""llmaz spec 2.8: autoscaling, and what is left to the operator."""
+"""llmaz spec 2.8: autoscaling."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from components.fleet.words import Edition, Realization, WorkloadChoice
+from components.fleet.words import WorkloadChoice
 from tests.families.llmaz.services import CPU, HPA, MODEL, PODS, QUEUE
 from tests.fleets import (
-    GPU,
-    endpoint_of,
-    errors,
     fleet_of,
     objects,
-    open_model,
     playground,
     runtime,
     the_error,
@@ -108,47 +103,3 @@ class TestScaling:
         document["spec"]["replicas"] = 2
         (problem,) = fleet_of(MODEL, self.OWN, document).problems
         assert (problem.severity, problem.path) == ("warning", "spec.replicas")
-
-
-class TestOperator:
-    """The typed resources go to the operator as they were written."""
-
-    DOCUMENTS = (MODEL, runtime(), playground(backendRuntimeConfig={"backendName": "own"}))
-
-    def test_resources_keep_what_was_written(self) -> None:
-        made = objects(*self.DOCUMENTS, realization=Realization.OPERATOR, namespace="llm")
-        assert set(made) == {"OpenModel", "BackendRuntime", "Playground"}
-        assert made["OpenModel"] == MODEL
-        assert made["BackendRuntime"] == runtime()
-        assert made["Playground"]["spec"] == self.DOCUMENTS[2]["spec"]
-        assert made["Playground"]["metadata"] == {"name": "p", "namespace": "llm"}
-
-    def test_models_and_runtimes_come_first(self) -> None:
-        kinds = [item.kind for item in fleet_of(*reversed(self.DOCUMENTS), realization=Realization.OPERATOR).rendered]
-        assert kinds[-1] == "Playground"
-        assert {item.kind for item in fleet_of(*self.DOCUMENTS).rendered} == {"Playground"}
-
-    def test_endpoint_and_demand_are_known_all_the_same(self) -> None:
-        flavored = open_model(flavors=[{**GPU, "params": {"INSTANCE-TYPE": "g5.xlarge"}}])
-        item = fleet_of(flavored, playground(), realization=Realization.OPERATOR).rendered[-1]
-        native = fleet_of(flavored, playground()).rendered[-1]
-        # The operator makes the Service; everything else of the endpoint is the same.
-        assert endpoint_of(item) == replace(endpoint_of(native), body=None)
-        assert item.pods == native.pods
-        assert item.needs == {"llmaz"}
-        assert workload_of(item).kind == "LeaderWorkerSet"
-
-    def test_parallelism_that_the_operator_would_ignore_is_refused(self) -> None:
-        gpus = {"name": "f", "limits": {"nvidia.com/gpu": 4}, "params": {"TP": "4"}}
-        problem = the_error(open_model(flavors=[gpus]), playground(), realization=Realization.OPERATOR)
-        assert "TP" in problem.reason
-        assert "native" in problem.reason
-
-    @pytest.mark.parametrize("option", [{"workload": WorkloadChoice.DEPLOYMENT}, {"runtimes": Edition.CURRENT}])
-    def test_options_that_the_operator_cannot_know_are_refused(self, option: Any) -> None:
-        (name,) = option
-        problem = the_error(MODEL, playground(), realization=Realization.OPERATOR, **option)
-        assert name in problem.reason
-
-    def test_what_is_wrong_is_found_before_the_operator_finds_it(self) -> None:
-        assert errors(fleet_of(playground(), realization=Realization.OPERATOR))

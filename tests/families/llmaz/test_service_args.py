@@ -65,3 +65,61 @@ def test_arguments_of_a_service_are_never_rewritten() -> None:
     args = ["-m", "x", "-fa", "--draft-max", "16"]
     made = written(runner(image="ghcr.io/ggml-org/llama.cpp:server-b6000", args=args))
     assert container(open_model(), made)["args"] == args
+
+
+ROOT = "/workspace/models"
+WRONG = f"{ROOT}/models--meta-llama--Meta-Llama-3.1-8B-Instruct"
+RIGHT = f"{ROOT}/models--Qwen--Qwen2-0.5B"
+SGLANG = {"image": "lmsysorg/sglang:v0.5.4"}
+OWN = [{"name": "own", "mountPath": WRONG}]
+
+
+class TestPath:
+    """The engine looks for its model where the loader puts it."""
+
+    @pytest.mark.parametrize(
+        ("fields", "field"),
+        [
+            ({**SGLANG, "command": ["python3", "-m", "sglang.launch_server", "--model-path", WRONG]}, "command"),
+            ({**SGLANG, "args": ["--model-path", WRONG]}, "args"),
+            ({**SGLANG, "command": ["sh", "-c"], "args": [f"exec serve --model-path {WRONG} --tp 2"]}, "args"),
+            ({"image": "vllm/vllm-openai:v0.20.0", "command": ["vllm", "serve"], "args": [WRONG]}, "args"),
+            ({"args": ["-m", f"{RIGHT}-Instruct"]}, "args"),
+        ],
+    )
+    def test_another_one_is_pointed_out(self, fields: Any, field: str) -> None:
+        (problem,) = fleet_of(open_model(), written(runner(**fields))).problems
+        assert (problem.severity, problem.path) == ("warning", f"{PLACE}[0].{field}")
+        assert f"is loaded into {RIGHT}" in problem.reason
+        assert "make the two match" in problem.reason
+
+    def test_it_is_pointed_out_for_leader_and_workers(self) -> None:
+        one = runner(args=["--model-path", WRONG])
+        made = written(one, leaderTemplate={"spec": {"containers": [one]}}, size=2)
+        assert [path.split(".")[2] for _, path in found(made)] == ["leaderTemplate", "workerTemplate"]
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"args": ["--model-path", RIGHT]},
+            {"args": ["--model-path", f"{RIGHT}/"]},
+            {"args": ["--model-path", f"{RIGHT}/original"]},
+            {"args": ["--model-path", "org/name"]},
+            {"args": ["--model-path", "/data/other"]},
+            {"args": ["--model-path", WRONG], "volumeMounts": OWN},
+            {"args": ["--port", "8080"]},
+        ],
+    )
+    def test_what_may_be_there_is_not(self, fields: Any) -> None:
+        assert not found(written(runner(**fields)))
+
+    def test_any_claimed_model_may_be_served(self) -> None:
+        claims = {"models": [{"name": "m"}, {"name": "d", "role": "draft"}]}
+        pod = {"spec": {"containers": [runner(args=["-m", f"{ROOT}/models--a--b"])]}}
+        made = service(modelClaims=claims, workloadTemplate={"workerTemplate": pod})
+        assert not fleet_of(open_model(), open_model("d", "a/b"), made).problems
+
+    def test_without_a_loader_nothing_is_known_of_it(self) -> None:
+        pod = {"spec": {"containers": [runner(args=["-m", WRONG])]}}
+        notes = {"llmaz.io/skip-model-loader": "true"}
+        assert not found(service(annotations=notes, workloadTemplate={"workerTemplate": pod}))

@@ -25,6 +25,7 @@ from tests.fleets import (
     workload_of,
 )
 
+ROUTER: dict[str, Any] = {"spec": {"containers": [{"name": "router", "image": "example.com/r:1"}]}}
 TOPOLOGY = {"leaderworkerset.sigs.k8s.io/exclusive-topology": "topology.kubernetes.io/zone"}
 
 
@@ -115,9 +116,27 @@ class TestHandWritten:
             assert "nodeAffinity" in spec["affinity"]
             assert spec["tolerations"][0]["key"] == "nvidia.com/gpu"
 
-    def test_a_template_that_is_not_the_runners_is_named(self) -> None:
-        other = {"spec": {"containers": [{"name": "router", "image": "example.com/r:1"}]}}
-        problem = the_error(MODEL, service(workloadTemplate=two(leaderTemplate=other)))
+    def test_a_leader_may_do_without_the_runner(self) -> None:
+        """The contract asks for one among the workers alone; a router reads no weights."""
+        flavored = open_model(flavors=[GPU])
+        group = lws(flavored, service(workloadTemplate=two(leaderTemplate=ROUTER)))["leaderWorkerTemplate"]
+        leader, worker = group["leaderTemplate"]["spec"], group["workerTemplate"]["spec"]
+        assert "initContainers" not in leader
+        assert "volumes" not in leader
+        assert "resources" not in leader["containers"][0]
+        assert [container["name"] for container in worker["initContainers"]] == ["model-loader"]
+
+    def test_a_leader_that_mounts_the_weights_gets_them(self) -> None:
+        mounts = [{"name": "model-volume", "mountPath": "/models"}]
+        reads = {"spec": {"containers": [{**ROUTER["spec"]["containers"][0], "volumeMounts": mounts}]}}
+        group = lws(MODEL, service(workloadTemplate=two(leaderTemplate=reads)))["leaderWorkerTemplate"]
+        leader = group["leaderTemplate"]["spec"]
+        assert [container["name"] for container in leader["initContainers"]] == ["model-loader"]
+        assert leader["volumes"] == [{"name": "model-volume", "emptyDir": {}}]
+        assert leader["containers"][0]["volumeMounts"] == mounts
+
+    def test_a_leader_that_is_alone_needs_the_runner(self) -> None:
+        problem = the_error(MODEL, service(workloadTemplate=two(size=1, leaderTemplate=ROUTER)))
         assert problem.path == "spec.workloadTemplate.leaderTemplate.spec.containers"
         assert "model-runner" in problem.reason
 

@@ -185,6 +185,11 @@ TOKEN: Object = {"tgiConfig": {"hfTokenSecretRef": {"name": "hf", "key": "k"}}}
 LOCAL: Object = {"source": "/srv/m.gguf"}
 PRIVATE: Object = {"securityContext": {"readOnlyRootFilesystem": True}}
 # What it is, the service and its Model, the field, and both of them as they are left alone.
+NAMED = {"name": "HF_TOKEN", "value": "$(HUGGING_FACE_HUB_TOKEN)"}
+ONE: Object = {"resources": {"gpu": 1}}
+SHARED = tgi(endpoint={"port": 8080})
+NO_GPU = {**SHARED, "resources": None}
+BOTH = {**REPOSITORY, "hardware": gpu(2)}
 DOUBTFUL: list[tuple[str, Object, Object, str, Object, Object]] = [
     ("resources", {}, {"resources": {"cpu": "2"}}, "spec.modelRef", {}, {"resources": {}}),
     ("sum", {}, {"sha256": "0" * 64}, "spec.modelRef", {}, {"sha256": "0" * 64, **LOCAL}),
@@ -207,20 +212,22 @@ DOUBTFUL: list[tuple[str, Object, Object, str, Object, Object]] = [
     ("first low port", {"endpoint": {"port": 1023}}, {}, "spec.endpoint.port", {"endpoint": {"port": 1024}}, {}),
     (
         "token",
-        tgi(endpoint={"port": 8080}, **TOKEN),
+        tgi(endpoint={"port": 8080}, **TOKEN, **ONE),
         REPOSITORY,
         "spec.tgiConfig.hfTokenSecretRef",
-        tgi(endpoint={"port": 8080}, **TOKEN, env=[{"name": "HF_TOKEN", "value": "$(HUGGING_FACE_HUB_TOKEN)"}]),
+        tgi(endpoint={"port": 8080}, **TOKEN, **ONE, env=[NAMED]),
         REPOSITORY,
     ),
     (
         "token of an old launcher",
-        tgi(endpoint={"port": 8080}, **TOKEN, image="example.com/tgi:2.1.0"),
+        tgi(endpoint={"port": 8080}, **TOKEN, **ONE, image="example.com/tgi:2.1.0"),
         REPOSITORY,
         "spec.tgiConfig.hfTokenSecretRef",
-        tgi(endpoint={"port": 8080}, **TOKEN, image="example.com/tgi:2.0.4"),
+        tgi(endpoint={"port": 8080}, **TOKEN, **ONE, image="example.com/tgi:2.0.4"),
         REPOSITORY,
     ),
+    ("shared memory", SHARED, REPOSITORY, "spec.resources.gpu", {**SHARED, **ONE}, REPOSITORY),
+    ("shared memory by the Model", NO_GPU, BOTH, "spec.modelRef", {**SHARED, **ONE}, REPOSITORY),
 ]
 IDS = [row[0] for row in BROKEN]
 

@@ -37,6 +37,10 @@ class OpenModelArgs(TypedDict, total=False):
     """Weights from elsewhere: oss://, ollama:// or host://; s3:// and gcs:// for engines that stream weights."""
     flavors: list[FlavorArgs]
     """Flavors in order of preference."""
+    owned_by: str
+    """Who provides the model, for lists of models of later versions of llmaz."""
+    created_at: str
+    """When it was created, such as 2026-01-31T12:00:00Z, for the same lists."""
     realization: str
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
 
@@ -71,5 +75,7 @@ def _spec(given: Arguments) -> dict[str, Any]:
             "familyName": given.get("family_name"),
             "source": compact({"modelHub": compact(hub), "uri": given.get("uri")}),
             "inferenceConfig": {"flavors": flavors} if flavors else None,
+            "ownedBy": given.get("owned_by"),
+            "createdAt": given.get("created_at"),
         }
     )

@@ -52,6 +52,11 @@ class Asked:
     scaling: Scaling | None = None
 
     @property
+    def by_hand(self) -> bool:
+        """Whether the pods are written by hand, as those of a Service are."""
+        return self.line is None
+
+    @property
     def size(self) -> int:
         """Pods of one replica."""
         size: int = self.template.get("size", 1)

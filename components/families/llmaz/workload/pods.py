@@ -11,13 +11,13 @@ from ..parallel import limits_of
 from .asked import Asked
 
 
-def finish_template(template: Object, asked: Asked, path: str, options: Options, findings: Findings) -> None:
+def finish_template(template: Object, asked: Asked, options: Options, findings: Findings) -> None:
     """Complete a template in place."""
     spec = template["spec"]
     if not spec.get("schedulerName"):
         spec["schedulerName"] = options.scheduler_name
     _limit(spec, asked)
-    mount_models(spec, asked.claim, path, options, findings)
+    mount_models(spec, asked.claim, options, findings)
     place(spec, node_choices(asked.claim.flavors, options.alternatives))
     _override(template, options.overrides)
 

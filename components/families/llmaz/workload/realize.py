@@ -42,8 +42,8 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
     operated = not options.realization.is_native
     metrics = asked.scaling.trigger.metrics if asked.scaling else None
     server = turn_on_metrics(asked.front, _server(source, asked), metrics, options, findings)
-    for part, template in asked.templates.items():
-        finish_template(template, asked, f"spec.workloadTemplate.{part}.spec", options, findings)
+    for template in asked.templates.values():
+        finish_template(template, asked, options, findings)
     label(asked.front, asked.claim)
     kind = LEADER_WORKER_SET if operated else workload_kind(asked, options, findings)
     port = _port(asked.front["spec"], server)
