@@ -121,11 +121,31 @@ def read() -> Settings:
     from pulumi.runtime.config import CONFIG, get_config_env
 
     # pulumi.Config answers for keys that one knows; an unknown key would never be seen.
-    everything = {**get_config_env(), **CONFIG.get()}
-    prefix = f"{PROJECT}:"
-    given = {key.removeprefix(prefix): value for key, value in everything.items() if key.startswith(prefix)}
     defaults = declared_defaults(Path("Pulumi.yaml"))
-    return parse({**defaults, **given}, f"Pulumi.{pulumi.get_stack()}.yaml")
+    return from_config({**get_config_env(), **CONFIG.get()}, pulumi.get_stack(), defaults=defaults)
+
+
+def from_config(
+    config: Mapping[str, Any],
+    stack: str,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    defaults: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Return the settings in the configuration of a stack: full keys, those of other projects among them.
+
+    Args:
+        config: The configuration.
+        stack: Name of the stack, for messages.
+        overrides: Settings that count instead, by their keys.
+        defaults: Settings where the configuration has none.
+
+    Raises:
+        pulumi.RunError: keys are unknown or wrong; all of them are listed.
+    """
+    prefix = f"{PROJECT}:"
+    given = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
+    return parse({**(defaults or {}), **given, **(overrides or {})}, f"Pulumi.{stack}.yaml")
 
 
 def parse(values: Mapping[str, Any], file: str) -> Settings:

@@ -1,23 +1,35 @@
 """The command line: one module per group of commands, each importing what is heavy only when it runs."""
 
 import gc
+from typing import Annotated
 
 import typer
 
 from . import explaining, manifests, rendering, stack
 from .cluster import commands as cluster
 from .edge import run
+from .version import show_version
 
 _ALLOCATIONS = 50_000
 """Objects between two runs of the cyclic garbage collector: what a command reads and makes lives until it ends."""
 
 app = typer.Typer(
     name="workbench",
-    help="Validate, render and try out model fleets without a cloud account or a GPU.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def _workbench(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=show_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Validate, render and try out model fleets without a cloud account or a GPU."""
+
+
 for module in (stack, manifests, rendering, explaining, cluster):
     module.register(app)
 

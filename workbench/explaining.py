@@ -1,16 +1,18 @@
 """``workbench explain``: what each field of a resource became."""
 
+import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from components.api.texts.printable import printable, printable_lines
-from components.fleet.words import Edition, WorkloadChoice
 
 from .errors import WorkbenchError
-from .rendering import Runtimes, Workload
+from .manifests import Output
+from .subject import Subject, planned, takes_subject
 
 if TYPE_CHECKING:
     from components.api.load import Loaded
@@ -26,35 +28,48 @@ def register(app: typer.Typer) -> None:
     app.command()(explain)
 
 
+@takes_subject
 def explain(
+    subject: Subject,
+    *,
     name: Annotated[str, typer.Argument(metavar="KIND/NAME", help="Kind and name of the resource.")],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH...]", help="Manifest files or folders. Default: stacks/models."),
+        typer.Argument(
+            metavar="[PATH...]",
+            help="Manifest files or folders; - reads stdin. Default: the models of the stack, or stacks/models.",
+        ),
     ] = None,
-    *,
-    workload: Workload = WorkloadChoice.AUTO,
-    runtimes: Runtimes = Edition.UPSTREAM,
     whole: Annotated[
         bool, typer.Option("--all", help="Show every result and full values, not just the first few.")
     ] = False,
+    output: Annotated[Output, typer.Option(help="text, or json for other programs: everything.")] = Output.TEXT,
 ) -> None:
     """Show what became of each field that a resource sets: a flag, a variable or a field of an object."""
     from components.api.problems import errors
-    from components.families import load
-    from components.fleet.options import Options
-    from components.plan.environment import Environment
     from components.plan.explain import explain as explained
-    from components.plan.plan import plan
 
-    options = Options(workload=workload, runtimes=runtimes)
-    manifests = load(paths or [_SAMPLES])
-    planned = plan(manifests, Environment(options=options))
-    problems = errors(planned.problems)
+    manifests, found = planned(subject, paths, _SAMPLES)
+    problems = errors(found.problems)
     if problems:
         raise WorkbenchError("\n".join(map(str, problems)))
-    subjects = _named(name, manifests.resources)
-    _show([row for subject in subjects for row in explained(subject, manifests.resources, planned)], whole=whole)
+    named = _named(name, manifests.resources)
+    rows = [(each, row) for each in named for row in explained(each, manifests.resources, found)]
+    if output is Output.JSON:
+        sys.stdout.write(json.dumps([_as_dict(each, row) for each, row in rows], indent=2) + "\n")
+    else:
+        _show([row for _, row in rows], whole=whole)
+
+
+def _as_dict(resource: "Loaded", row: "ExplainedField") -> dict[str, Any]:
+    return {
+        "kind": resource.kind.kind,
+        "namespace": resource.resource.metadata.namespace or "",
+        "name": resource.name,
+        "field": row.path,
+        "value": row.value,
+        "became": list(row.became),
+    }
 
 
 def _show(rows: "Sequence[ExplainedField]", *, whole: bool) -> None:

@@ -3,20 +3,23 @@
 import enum
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from components.fleet.words import OtherKinds
+
 from .errors import WorkbenchError
 from .printing import ShowSecrets, write_objects
+from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
     from components.api.kinds import Kind
+    from components.api.load import Manifests
     from components.api.problems import Problem
 
-Paths = Annotated[list[Path], typer.Argument(help="Manifest files or folders.", metavar="PATH...")]
 Kinds = Annotated[
     list[str] | None,
     typer.Argument(help="Kind or apiVersion/Kind. Default: all.", metavar="[KIND...]"),
@@ -38,9 +41,11 @@ def register(app: typer.Typer) -> None:
     app.command()(schema)
 
 
+@takes_subject
 def validate(
-    paths: Paths,
+    subject: Subject,
     *,
+    paths: Paths = None,
     output: Annotated[Output, typer.Option(help="text prints one line per problem, json a list.")] = Output.TEXT,
     alone: Annotated[
         bool,
@@ -49,38 +54,61 @@ def validate(
 ) -> None:
     """Check manifests. Exit with 0 if they are valid, with 1 if there are errors.
 
-    One line per problem: file:line: Kind/name: field.path: reason.
+    One line per problem: file:line: Kind/name: field.path: reason. What was checked is counted on stderr.
     """
     from components.api.problems import errors
-    from components.families import load
 
-    manifests = load(paths)
-    problems: Iterable[Problem] = manifests.problems
-    if not alone:
-        from components.plan.plan import plan
-
-        problems = plan(manifests).problems
-    problems = sorted(set(problems), key=lambda problem: problem.place)
+    manifests, found = _checked_alone(subject, paths) if alone else _checked(subject, paths)
+    problems = sorted(set(found), key=lambda problem: problem.place)
     if output is Output.JSON:
         _write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
     else:
         _write("".join(f"{_line(problem)}\n" for problem in problems))
+        print(_summary(manifests, problems), file=sys.stderr)  # noqa: T201
     if errors(problems):
         raise typer.Exit(1)
+
+
+def _checked(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
+    manifests, found = planned(subject, paths)
+    return manifests, found.problems
+
+
+def _checked_alone(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
+    from components.plan.others import refused
+
+    settings = subject.settings()
+    manifests = subject.manifests(paths, settings)
+    others = refused(manifests.others) if settings.other_kinds is OtherKinds.ERROR else ()
+    return manifests, (*manifests.problems, *others)
 
 
 def _line(problem: "Problem") -> str:
     return f"{problem}" if problem.is_error else f"{problem} ({problem.severity})"
 
 
-def defaults(paths: Paths, *, show_secrets: ShowSecrets = False) -> None:
+def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
+    """Say how much was checked, and what came of it."""
+    wrong = sum(problem.is_error for problem in problems)
+    counts = [
+        _count(number, word) for number, word in ((wrong, "error"), (len(problems) - wrong, "warning")) if number
+    ]
+    checked = f"{_count(manifests.count, 'resource')} in {_count(manifests.files, 'file')}"
+    return f"{checked}: {', '.join(counts) or 'no problems'}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
+@takes_subject
+def defaults(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets = False) -> None:
     """Print the resources as the API server would store them, with all defaults filled in."""
     from components.api.problems import errors
     from components.api.schema.defaults import with_defaults
-    from components.families import load
 
-    manifests = load(paths)
-    wrong = errors(manifests.problems)
+    manifests, found = _checked_alone(subject, paths)
+    wrong = errors(found)
     if wrong:
         raise WorkbenchError("\n".join(map(str, wrong)))
     write_objects((with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from .errors import WorkbenchError
+from .subject import complete_stack
 
 if TYPE_CHECKING:
     from .engine.local import LocalEngine
@@ -37,7 +38,10 @@ class Format(enum.StrEnum):
     JSON = "json"
 
 
-Stack = Annotated[str, typer.Option(help="Stack to use; Pulumi.<stack>.yaml holds its settings.")]
+Stack = Annotated[
+    str,
+    typer.Option(help="Stack to use; Pulumi.<stack>.yaml holds its settings.", autocompletion=complete_stack),
+]
 Who = Annotated[
     Deployer,
     typer.Option(help="auto uses the Pulumi CLI if it is on the PATH, otherwise the local engine."),

@@ -1,21 +1,20 @@
 """Reads manifests: files or folders of YAML in, checked resources and every problem out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from .base import Json
 from .checking import check
 from .collection import paused_collection
+from .documents.files import files, text_of
 from .documents.reader import Document, YamlError, documents
 from .documents.source import Place, Source
 from .kinds import Kind, Kinds
 from .meta import Resource
 from .problems import Problem, Severity, field_path
 from .texts.secrets import masked_text, secret_texts
-
-SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +119,20 @@ def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
     """
     reader = _ManifestReader(kinds)
     with paused_collection():
-        for file in _files(paths, reader.problems):
-            text = _text(file, reader.problems)
+        for file in files(paths, reader.problems):
+            text = text_of(file.read_bytes, file, reader.problems)
             if text is not None:
                 reader.read(text, str(file))
+    return reader.found(sort=True)
+
+
+def load_stream(stream: BinaryIO, kinds: Kinds, file: str) -> Manifests:
+    """Read manifests from an open file, such as the standard input."""
+    reader = _ManifestReader(kinds)
+    with paused_collection():
+        text = text_of(stream.read, file, reader.problems)
+        if text is not None:
+            reader.read(text, file)
     return reader.found(sort=True)
 
 
@@ -141,50 +150,6 @@ def objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Ma
     for value in values:
         reader.take(value, file)
     return reader.found()
-
-
-def _files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Path]:
-    seen = set()
-    for given in paths:
-        for file in _below(Path(given), problems):
-            if file.resolve() not in seen:
-                seen.add(file.resolve())
-                yield file
-
-
-def _below(path: Path, problems: list[Problem]) -> list[Path]:
-    """Return a file, or the manifests of a folder."""
-    try:
-        if path.is_dir():
-            found = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
-            if not found:
-                reason = "no *.yaml or *.yml file in this folder; check the path"
-                problems.append(_file_problem(path, reason))
-            return found
-        if path.is_file():
-            return [path]
-        there = path.exists()
-    except OSError as error:
-        problems.append(_file_problem(path, f"cannot be read: {error.strerror}"))
-        return []
-    reason = "is neither a file nor a folder; pass a manifest file" if there else "no such file or folder"
-    problems.append(_file_problem(path, reason if there else f"{reason}; check the path"))
-    return []
-
-
-def _text(file: Path, problems: list[Problem]) -> str | None:
-    try:
-        return file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        problems.append(_file_problem(file, "not UTF-8 text; save the file as UTF-8", line))
-    except OSError as error:
-        problems.append(_file_problem(file, f"cannot be read: {error.strerror}"))
-    return None
-
-
-def _file_problem(path: Path, reason: str, line: int = 1) -> Problem:
-    return Problem(str(path), line, "", "", "", reason)
 
 
 class _ManifestReader:
@@ -224,6 +189,7 @@ class _ManifestReader:
         value = document.value
         place = Place(source, document.span)
         if document.duplicates:
+            self._count += 1
             kind, name = _identity(value)
             self.problems += [
                 Problem(source.file, line, kind, name, "", f"key {key!r} appears twice in the same map; remove one")

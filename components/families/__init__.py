@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..api import load as reading
 from ..api.kinds import Kinds
@@ -35,6 +35,11 @@ def members() -> dict[str, tuple[Family, Member]]:
 def load(paths: Iterable[Path | str]) -> Manifests:
     """Read files, and folders with everything below them, in the kinds of all families."""
     return reading.load(paths, kinds())
+
+
+def load_stream(stream: BinaryIO, file: str) -> Manifests:
+    """Read manifests from an open file, in the kinds of all families."""
+    return reading.load_stream(stream, kinds(), file)
 
 
 def parse(text: str, file: str = "<text>") -> Manifests:

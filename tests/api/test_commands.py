@@ -38,9 +38,10 @@ def bad(tmp_path: Path) -> Path:
     return path
 
 
-def test_clean_files_are_silent(good: Path) -> None:
+def test_of_clean_files_only_the_number_is_said(good: Path) -> None:
     done = run("validate", ALONE, good)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    said = f"{len(DOCUMENTS)} resources in 1 file: no problems\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", said)
 
 
 def test_one_line_per_problem(bad: Path) -> None:

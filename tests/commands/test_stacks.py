@@ -1,0 +1,107 @@
+"""``validate``, ``render`` and ``explain`` of a stack: what its program would say, without running it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from components.fleet.objects import key_of
+from tests.commands.support import ROOT, workbench
+from tests.stacks.conftest import here as here
+from tests.stacks.shipped import ON_AWS, run
+from workbench.engine.values import reveal
+
+CHARTS = "kubernetes:helm.sh/"
+ELSEWHERE = ("CustomResourceDefinition", "ServiceAccount", "Node")
+"""What a stack registers besides: definitions, accounts, simulated nodes."""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of one's own with the stacks that are shipped."""
+    for name in ("Pulumi.yaml", *(f"Pulumi.{stack}.yaml" for stack in ("local", *ON_AWS))):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "stacks/models", tmp_path / "stacks/models")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("stack", ON_AWS)
+def test_render_prints_what_the_stack_registers(stack: str) -> None:
+    graph = run(stack, preview=True).graph
+    objects = [e.inputs for e in graph if e.type.startswith("kubernetes:") and not e.type.startswith(CHARTS)]
+    registered = {key_of(reveal(dict(body))): reveal(dict(body)) for body in objects if body["kind"] not in ELSEWHERE}
+    done = workbench("render", "--stack", stack)
+    assert done.returncode == 0, done.stderr
+    rendered = {key_of(body): body for body in yaml.safe_load_all(done.stdout)}
+    of_karpenter = {key for key in registered if key[0] in ("NodePool", "EC2NodeClass")}
+    assert set(rendered) == set(registered) - of_karpenter
+    assert rendered == {key: registered[key] for key in rendered}
+
+
+def test_hardening_policies_and_front_door_can_be_seen() -> None:
+    done = workbench("render", "--stack", "prod")
+    kinds = {body["kind"] for body in yaml.safe_load_all(done.stdout)}
+    assert {"Namespace", "Deployment", "NetworkPolicy", "PodDisruptionBudget", "AIGatewayRoute"} <= kinds
+    assert "hardening.podSecurity" in done.stderr
+    assert "NetworkPolicy" not in workbench("render", "stacks/models").stdout
+
+
+def test_validate_says_what_the_stack_would(project: Path) -> None:
+    done = workbench("validate", "--stack", "dev", "--cwd", project)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Pulumi.dev.yaml: hardening.podSecurity: ")
+    assert done.stderr == "10 resources in 5 files: 2 warnings\n"
+    settings = project / "Pulumi.dev.yaml"
+    settings.write_text(settings.read_text().replace("region: us-east-1", "region: us-easst-1"))
+    done = workbench("validate", "--stack", "dev", "--cwd", project)
+    assert done.returncode == 1
+    (line,) = (line for line in done.stdout.splitlines() if "(warning)" not in line)
+    assert line.startswith("Pulumi.dev.yaml: region: ")
+
+
+def test_paths_are_checked_in_the_environment_of_the_stack(project: Path) -> None:
+    model = project / "stacks/models/llama-405b-multinode.yaml"
+    model.write_text(model.read_text().replace("p5.48xlarge", "p5e.48xlarge"))
+    assert workbench("validate", model).returncode == 0
+    done = workbench("validate", model, "--stack", "dev", "--cwd", project)
+    assert done.returncode == 1
+    assert "p5e.48xlarge is not offered in us-east-1" in done.stdout
+
+
+def test_options_count_more_than_settings() -> None:
+    model = "stacks/models/qwen-cpu.yaml"
+    settings = workbench("render", model, "--stack", "local")
+    options = workbench("render", model, "--stack", "local", "--namespace", "other", "--realization", "operator")
+    assert "namespace: models" in settings.stdout
+    assert "namespace: models" not in options.stdout
+    assert "kind: Playground" in options.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "code", "expected"),
+    [
+        (None, ("--stack", "absent"), 1, "stacks with settings: dev, local, prod, staging"),
+        (("name: inference-platform", "name: other"), ("--stack", "local"), 2, "name: --stack needs the project"),
+        (("runtimes:\n", "runtimesz:\n"), ("--stack", "local"), 1, "unknown key; did you mean 'runtimes'?"),
+        (None, ("--stack", "local", "--namespace", "A B"), 1, "inference-platform:namespace"),
+    ],
+)
+def test_settings_that_cannot_be_used(
+    project: Path, change: tuple[str, str] | None, arguments: tuple[str, ...], code: int, expected: str
+) -> None:
+    if change:
+        file = project / "Pulumi.yaml"
+        file.write_text(file.read_text().replace(*change))
+    done = workbench("validate", *arguments, "--cwd", project)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_explain_knows_the_models_of_a_stack() -> None:
+    done = workbench("explain", "Playground/qwen-chat", "--stack", "dev")
+    assert done.returncode == 0, done.stderr
+    assert "refers to OpenModel/qwen2-7b" in done.stdout
+    assert workbench("explain", "Playground/gemma-elastic", "--stack", "dev").returncode == 2

@@ -1,0 +1,189 @@
+"""What the commands that need no cluster work on: manifests, and the environment that they are for."""
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from components.fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
+
+from .errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from components.api.load import Manifests
+    from components.plan.environment import Environment
+    from components.plan.plan import Plan
+    from components.plan.settings import FleetSettings
+
+STDIN = "-"
+_DEFAULT_NAMESPACE = "default"
+
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[PATH...]", help="Manifest files or folders; - reads stdin. With --stack: default is its models."
+    ),
+]
+
+
+def complete_stack(incomplete: str) -> list[str]:
+    """Return the stacks with settings in this folder, for the shell that completes a name."""
+    names = (path.name[len("Pulumi.") : -len(".yaml")] for path in Path().glob("Pulumi.*.yaml"))
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Manifests, and the environment that they are for.
+
+    Attributes:
+        stack: The stack whose settings count; empty for an environment of which nothing is known.
+        overrides: Settings from the command line, by their keys.
+    """
+
+    stack: str = ""
+    folder: Path = Path()
+    overrides: dict[str, Any] = field(default_factory=dict)
+
+    def manifests(
+        self, paths: Sequence[Path] | None, settings: "FleetSettings", default: Path | None = None
+    ) -> "Manifests":
+        """Read files, folders and stdin; without any the models of the stack, or else a default.
+
+        Raises:
+            WorkbenchError: there is nothing to read.
+        """
+        given = list(paths or ())
+        if not given and self.stack:
+            given = [self.folder / path for path in getattr(settings, "models", ())]
+        if not given and default:
+            given = [default]
+        if not given:
+            raise WorkbenchError("pass manifest files or folders, - for stdin, or --stack for the models of one", 2)
+        return read(given)
+
+    def settings(self) -> "FleetSettings":
+        """Return the settings of the stack, or of nowhere in particular, with those of the command line.
+
+        Raises:
+            WorkbenchError: settings are wrong; all of them are listed.
+        """
+        return self._of_stack() if self.stack else self._of_nowhere()
+
+    def environment(self, settings: "FleetSettings") -> "Environment":
+        """Return what is known of the environment."""
+        from components.plan.environment import Environment
+
+        if self.stack:
+            return settings.environment()
+        return Environment(options=settings.options(), other_kinds=settings.other_kinds)
+
+    def _of_stack(self) -> "FleetSettings":
+        import pulumi
+
+        from stacks.settings import PROJECT, from_config
+
+        from .engine.project import load_project
+
+        project = load_project(self.folder, self.stack)
+        if project.name != PROJECT:
+            raise WorkbenchError(f"{self.folder / 'Pulumi.yaml'}: name: --stack needs the project {PROJECT}", 2)
+        try:
+            return from_config(project.config, self.stack, self.overrides)
+        except pulumi.RunError as error:
+            raise WorkbenchError(str(error)) from None
+
+    def _of_nowhere(self) -> "FleetSettings":
+        from pydantic import ValidationError
+
+        from components.plan.faults import faults
+        from components.plan.settings import FleetSettings
+
+        try:
+            return FleetSettings.model_validate({"namespace": _DEFAULT_NAMESPACE, **self.overrides})
+        except ValidationError as error:
+            wrong = [f"{'.'.join(map(str, fault.path))}: {fault.reason}" for fault in faults(error, FleetSettings)]
+            raise WorkbenchError("\n".join(wrong), 2) from None
+
+
+def read(paths: Sequence[Path]) -> "Manifests":
+    """Read files and folders, and stdin where the path is ``-``."""
+    from components.api.load import Manifests
+    from components.families import load, load_stream
+
+    files = [path for path in paths if str(path) != STDIN]
+    parts = [load(files)] if files else []
+    if len(files) < len(paths):
+        parts.append(load_stream(sys.stdin.buffer, "<stdin>"))
+    return parts[0] if len(parts) == 1 else Manifests.joined(parts)
+
+
+def planned(subject: Subject, paths: Sequence[Path] | None, default: Path | None = None) -> "tuple[Manifests, Plan]":
+    """Read and plan; what is wrong with manifests is in the plan."""
+    from components.plan.plan import plan
+
+    settings = subject.settings()
+    manifests = subject.manifests(paths, settings, default)
+    return manifests, plan(manifests, subject.environment(settings))
+
+
+def _subject(
+    *,
+    stack: Annotated[
+        str,
+        typer.Option(
+            help="Check for this stack, whose settings are in Pulumi.<stack>.yaml, instead of for any environment.",
+            autocompletion=complete_stack,
+        ),
+    ] = "",
+    cwd: Annotated[Path, typer.Option(help="Project folder of the stack.", metavar="DIR")] = Path(),
+    realization: Annotated[
+        Realization | None,
+        typer.Option(help="Plain Kubernetes objects (native), or custom resources for the upstream operator."),
+    ] = None,
+    workload: Annotated[
+        WorkloadChoice | None,
+        typer.Option(help="auto creates a LeaderWorkerSet only if a replica spans several pods."),
+    ] = None,
+    namespace: Annotated[str | None, typer.Option(help="Namespace of resources that do not set one.")] = None,
+    runtimes: Annotated[
+        Edition | None,
+        typer.Option(help="Edition of the shipped runtimes: upstream's image tags, or current ones (all pinned)."),
+    ] = None,
+    cache_claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps loaded weights.")] = None,
+    cache_host_path: Annotated[str | None, typer.Option(help="Folder on the node that keeps loaded weights.")] = None,
+    other_kinds: Annotated[
+        OtherKinds | None,
+        typer.Option(help="Objects of other APIs, such as a Secret: refuse them, pass them through, or skip them."),
+    ] = None,
+) -> Subject:
+    cache = {"claim": cache_claim, "hostPath": cache_host_path}
+    given = {
+        "realization": realization,
+        "workload": workload,
+        "namespace": namespace,
+        "runtimes": runtimes,
+        "otherKinds": other_kinds,
+        "modelCache": {key: value for key, value in cache.items() if value is not None} or None,
+    }
+    return Subject(stack, cwd, {key: value for key, value in given.items() if value is not None})
+
+
+def takes_subject(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say what its manifests are for; it gets them as its argument ``subject``."""
+    own = [each for each in inspect.signature(command).parameters.values() if each.name != "subject"]
+    shared = inspect.signature(_subject).parameters
+
+    @functools.wraps(command)
+    def wrapper(**given: Any) -> None:  # noqa: ANN401  whatever the options are
+        subject = _subject(**{name: given.pop(name) for name in shared})
+        command(subject=subject, **given)
+
+    wrapper.__signature__ = inspect.Signature([*own, *shared.values()])  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {each.name: each.annotation for each in (*own, *shared.values())}
+    return wrapper
