@@ -32,6 +32,7 @@ _DONE = {
     Op.DELETE: "deleted",
     Op.FORGET: "kept",
 }
+_HIDDEN = (Op.SAME, Op.DISCARD)
 _WIDTH = 100
 """A longer value is cut; the fields around it matter more."""
 
@@ -169,7 +170,7 @@ class Display:
 
 
 def _shown(plan: ChangePlan, *, everything: bool) -> dict[str, Step]:
-    chosen = {urn for urn, step in plan.steps.items() if everything or step.op is not Op.SAME}
+    chosen = {urn for urn, step in plan.steps.items() if everything or step.op not in _HIDDEN}
     for urn in list(chosen):
         parent = plan.steps[urn].parent
         while parent in plan.steps and parent not in chosen:

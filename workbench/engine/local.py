@@ -20,7 +20,8 @@ from .apply.remove import Remover
 from .apply.strict import check_passed_through
 from .display import Display
 from .listing import output_changes
-from .plan import CHANGING, ChangePlan, Op, Planner, Step
+from .plan import CHANGING, ChangePlan, Op, Step
+from .planner import Planner
 from .program.adapter import Monitor, Program, Run, program_at, run_program
 from .program.graph import ResourceGraph
 from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
@@ -110,7 +111,7 @@ class LocalEngine:
             self._display.failures(result.failures)
             self._display.outputs(graph.exports if not result.failures else {})
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
-        return Outcome(graph.exports, result.failures, len(result.done))
+        return Outcome(graph.exports, result.failures, _changed(result))
 
     def destroy(self) -> Outcome:
         """Delete everything the stack created."""
@@ -123,12 +124,12 @@ class LocalEngine:
             if changing and not self._options.confirm(f"Delete these {changing} resources?"):
                 raise WorkbenchError("nothing was deleted")
             state.forget(plan.forgotten)
-            result = self._remover(state, len(plan.having(Op.DELETE))).delete(plan)
+            result = self._remover(state, plan).delete(plan)
             if not result.failures:
                 state.set_fact(_OUTPUTS, {})
             self._display.failures(result.failures)
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
-        return Outcome({}, result.failures, len(result.done))
+        return Outcome({}, result.failures, _changed(result))
 
     def outputs(self) -> dict[str, Any]:
         """Return the outputs of the last ``up``, secrets masked."""
@@ -180,15 +181,16 @@ class LocalEngine:
         executor.workers = self._options.workers
         result = executor.apply(plan)
         if not result.failures:
-            removed = self._remover(state, len(plan.having(Op.DELETE))).delete(plan)
+            removed = self._remover(state, plan).delete(plan)
             result.done += removed.done
             result.failures += removed.failures
         if self._options.wait and not result.failures:
-            applied = [step for step in result.done if step.op is not Op.DELETE]
+            applied = [step for step in result.done if step.node]
             result.failures += await_ready(applied, self._targets, self._options.seconds, self._options.status)
         return result
 
-    def _remover(self, state: State, count: int) -> Remover:
+    def _remover(self, state: State, plan: ChangePlan) -> Remover:
+        count = len(plan.having(Op.DELETE, Op.DISCARD))
         return Remover(state, self._targets, self._counter("deleted", count), self._options.workers)
 
     def _counter(self, word: str, count: int) -> Callable[[Step], None]:
@@ -227,6 +229,10 @@ def _refuse_clouds(graph: ResourceGraph) -> None:
             f"{graph.stack!r} has nothing that does not wait for it. `workbench preview --stack {graph.stack}` shows "
             "the plan; to deploy, install the Pulumi CLI (--engine pulumi)"
         )
+
+
+def _changed(result: Result) -> int:
+    return sum(step.op in CHANGING for step in result.done)
 
 
 def _refuse_protected(plan: ChangePlan) -> None:

@@ -58,6 +58,8 @@ class StateRow:
     deleted_with: str = ""
     adopted: bool = False
     """Whether somebody else's object was there before; it is left standing when the stack goes."""
+    replaced_by: str = ""
+    """URN of the resource whose new object took the place of this one, which is deleted last."""
 
     def settled(self, uid: str) -> "StateRow":
         """Return the row after its step succeeded."""
@@ -175,6 +177,7 @@ def _values(row: StateRow) -> tuple[str, ...]:
         "retain": row.retain,
         "deletedWith": row.deleted_with,
         "adopted": row.adopted,
+        "replacedBy": row.replaced_by,
     }
     return (
         row.urn, row.type, row.parent, row.provider, row.cluster, row.uid, row.intent.value,
@@ -189,4 +192,5 @@ def _row(found: tuple[str, ...]) -> StateRow:
         urn, type_, parent, provider, cluster, uid, Intent(intent),
         json.loads(inputs), tuple(json.loads(dependencies)),
         option["protect"], option["retain"], option["deletedWith"], option["adopted"],
+        option.get("replacedBy", ""),
     )  # fmt: skip

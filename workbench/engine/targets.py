@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import WorkbenchError
 from ..kube import Kube, KubeError, NoSuchKindError
@@ -111,6 +111,23 @@ def identity(obj: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """Return apiVersion, kind, namespace and name of an object."""
     meta = reveal(obj["metadata"])
     return obj["apiVersion"], obj["kind"], meta.get("namespace") or "", meta["name"]
+
+
+class Place(NamedTuple):
+    """What tells an object from all others, whatever version of its kind it is written in."""
+
+    cluster: str
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
+def place_of(obj: Mapping[str, Any], cluster: str) -> Place:
+    """Return where an object of a cluster is."""
+    api_version, kind, namespace, name = identity(obj)
+    group = api_version.rpartition("/")[0]
+    return Place(cluster, group, kind, namespace or "default", name)
 
 
 def living(target: Target, kinds: Iterable[tuple[str, str]]) -> dict[tuple[str, str], dict[str, bool]]:

@@ -8,10 +8,12 @@ from ...errors import WorkbenchError
 from ...kube import KubeError, NoSuchKindError
 from ..plan import ChangePlan, Op, Step
 from ..program.resources import urn_name
+from ..removals import former_row
 from ..state import Intent, State, StateRow
 from ..targets import Target, Targets
 from ..values import reveal, secret_texts
-from .objects import CRD, await_established, await_gone, delete_object, foreign, put, with_live
+from .claims import refuse_strangers
+from .objects import CRD, await_established, await_gone, delete_object, foreign, ours, put, with_live
 from .schedule import Schedule
 
 _TRANSIENT = (409, 429, 500, 502, 503, 504)
@@ -121,42 +123,51 @@ class Executor:
             raise TypeError(step.urn)
         target = self.targets.connect(step.node.registration.provider)
         obj = reveal(dict(step.inputs))
-        if step.op is Op.REPLACE:
-            self._remove_old(step, target)
+        if step.first:
+            self._remove(step, step.first, target)
         elif step.op is Op.UPDATE and step.node.registration.ignore_changes:
             obj = with_live(target.kube, obj, step.node.registration.ignore_changes)
-        intent = Intent.UPDATING if step.op is Op.UPDATE else Intent.CREATING
-        row = replace(row_of(step), cluster=target.uid, intent=intent)
-        if step.op is Op.UPDATE and step.row:
-            row = replace(row, uid=step.row.uid, adopted=step.row.adopted)
-        self.state.write([row])
+        row = self._begun(step, target)
         try:
             live, created = put(target.kube, obj, self._passes)
         except KubeError as error:
-            if step.op is Op.REPLACE or not error.immutable or step.row is None:
+            if step.first or not error.immutable or step.in_the_way is None:
                 raise
+            self._remove(step, step.in_the_way, target)
             step.op, step.note = Op.REPLACE, f"cannot change in place: {_fields(error)}"
-            self._remove_old(step, target)
-            self.state.write([replace(row, intent=Intent.CREATING, uid="")])
+            row = replace(row, intent=Intent.CREATING, uid="")
+            self.state.write([row])
             live, created = put(target.kube, obj, self._passes)
-        if step.op is Op.CREATE and step.row is None and not created and foreign(live):
+        if (step.op is Op.CREATE or step.moves) and not created and foreign(live):
             row = replace(row, adopted=True)
             step.note = "already existed: adopted, and kept by destroy"
         if obj["kind"] == CRD:
             await_established(target.kube, obj["metadata"]["name"])
         self.state.write([row.settled(live["metadata"]["uid"])])
 
-    def _remove_old(self, step: Step, target: Target) -> None:
-        """Delete the object that is in the way and wait until it is gone."""
-        row = step.row
-        if row is None or row.inputs is None:
+    def _begun(self, step: Step, target: Target) -> StateRow:
+        """Write down what is about to be done; the object that a new one replaces stays known."""
+        intent = Intent.UPDATING if step.op is Op.UPDATE else Intent.CREATING
+        row = replace(row_of(step), cluster=target.uid, intent=intent)
+        if step.op is Op.UPDATE and step.row:
+            row = replace(row, uid=step.row.uid, adopted=step.row.adopted)
+        former = [former_row(step.row)] if step.moves and step.row else []
+        self.state.write([*former, row])
+        return row
+
+    def _remove(self, step: Step, row: StateRow, target: Target) -> None:
+        """Delete an object that must go first, and wait until it is gone."""
+        if row.inputs is None:
             return
         if step.node and (step.node.protect or row.protect):
             raise WorkbenchError("it is protected, but the change requires a replacement")
-        self.state.write([replace(row, intent=Intent.REPLACING)])
         kube = (self.targets.by_cluster(row.cluster) or target).kube
-        delete_object(kube, row.inputs, None)
-        await_gone(kube, row.inputs)
+        refuse_strangers(kube, row.inputs)
+        if row.urn == step.urn:
+            self.state.write([replace(row, intent=Intent.REPLACING)])
+        if row.uid or ours(kube, row.inputs):
+            delete_object(kube, row.inputs, row.uid)
+            await_gone(kube, row.inputs, uid=row.uid)
 
     def _passes(self, error: KubeError) -> bool:
         if isinstance(error, NoSuchKindError):

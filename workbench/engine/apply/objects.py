@@ -10,9 +10,12 @@ from ...kube import Kube, KubeError, NoSuchKindError
 from ..diff import ignored
 from ..targets import identity
 from ..values import reveal
+from .claims import end_mounting_pods
 
 MANAGER = "inference-platform-workbench"
 CRD = "CustomResourceDefinition"
+PAUSE = 0.1
+"""Seconds between two looks at something that is on its way."""
 _PATIENCE = 30.0
 """Seconds for what the API server makes up for by itself: discovery of a new CRD, a namespace on its way."""
 _CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok", "before-first-apply")
@@ -33,7 +36,7 @@ def put(kube: Kube, obj: dict[str, Any], passes: Callable[[KubeError], bool]) ->
                 if "status" in obj and not created:
                     _put_status(kube, obj)
                 return live, created
-            await_gone(kube, obj)
+            await_gone(kube, obj, uid=live["metadata"]["uid"])
             continue
         except KubeError as error:
             if not passes(error) or time.monotonic() > deadline:
@@ -74,25 +77,40 @@ def delete_object(kube: Kube, inputs: Mapping[str, Any], uid: str | None) -> boo
     return answer is not None and "deletionTimestamp" in answer.get("metadata", {})
 
 
-def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0) -> None:
-    """Wait until an object is gone.
+def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0, uid: str = "") -> None:
+    """Wait until an object is gone; with ``uid``, another one under its name does not count.
 
     Raises:
         WorkbenchError: it is still there; names the finalizers that hold it.
     """
-    api_version, kind, namespace, name = identity(inputs)
+    _, kind, _, name = identity(inputs)
     deadline = time.monotonic() + seconds
     while True:
-        try:
-            live = kube.get(api_version, kind, name, namespace or None)
-        except KubeError as error:
-            if error.status == http.HTTPStatus.NOT_FOUND:
-                return
-            raise
+        live = look_up(kube, inputs)
+        if live is None or (uid and live["metadata"]["uid"] != uid):
+            return
         if time.monotonic() > deadline:
             held = ", ".join(live["metadata"].get("finalizers") or ()) or "its deletion has not finished"
             raise WorkbenchError(f"{kind} {name} still exists after {seconds:.0f} s: {held}")
-        time.sleep(0.1)
+        end_mounting_pods(kube, live)
+        time.sleep(PAUSE)
+
+
+def look_up(kube: Kube, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the object that is there, None if there is none."""
+    api_version, kind, namespace, name = identity(inputs)
+    try:
+        return kube.get(api_version, kind, name, namespace or None)
+    except KubeError as error:
+        if error.status == http.HTTPStatus.NOT_FOUND:
+            return None
+        raise
+
+
+def ours(kube: Kube, inputs: Mapping[str, Any]) -> bool:
+    """Whether an interrupted step has made the object; one that was there before is not touched."""
+    live = look_up(kube, inputs)
+    return live is not None and not foreign(live)
 
 
 def await_established(kube: Kube, name: str) -> None:

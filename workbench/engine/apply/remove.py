@@ -1,6 +1,5 @@
 """Deleting: what needs something goes first, level by level, and each level is waited for."""
 
-import http
 import time
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from ...errors import WorkbenchError
 from ...kube import KubeError
 from ..plan import ChangePlan, Op, Step
+from ..removals import former_by_urn, needs_of
 from ..state import Intent, State
 from ..targets import Target, Targets, identity, living
+from .claims import mounting_pods
 from .execute import Failure, Progress, Result
-from .objects import await_gone, delete_object, foreign
+from .objects import await_gone, delete_object, ours
 
 _LATE = ("CustomResourceDefinition", "Namespace", "Node")
 """Others live in or on them: they go last, so that nothing is taken away below something that runs."""
@@ -34,7 +35,7 @@ class Remover:
         forgotten = plan.having(Op.FORGET)
         self.state.forget(step.urn for step in forgotten)
         self.result.done += forgotten
-        steps = {step.urn: step for step in plan.having(Op.DELETE)}
+        steps = {step.urn: step for step in plan.having(Op.DELETE, Op.DISCARD)}
         for level in levels(steps):
             if self.result.failures:
                 self._skip(level)
@@ -70,7 +71,7 @@ class Remover:
             target = self.targets.by_cluster(row.cluster) or self.targets.connect(row.provider)
             if row.uid:
                 return delete_object(target.kube, row.inputs, row.uid)
-            if _ours(target, row.inputs) and delete_object(target.kube, row.inputs, None):
+            if ours(target.kube, row.inputs) and delete_object(target.kube, row.inputs, None):
                 await_gone(target.kube, row.inputs, _SECONDS)
         except KubeError as error:
             self.result.failures.append(Failure(step.urn, f"{error.reason}: {error.message}", error.causes))
@@ -93,21 +94,17 @@ class Remover:
                             del waiting[urn]
             if waiting:
                 time.sleep(0.2)
-        message = f"still exists after {_SECONDS:.0f} s: a finalizer blocks it, or no controller manager is running"
-        self.result.failures += [Failure(urn, message) for urn in waiting]
+        self.result.failures += [Failure(urn, self._stuck(step)) for urn, step in waiting.items()]
         return set(waiting)
 
-
-def _ours(target: Target, inputs: Mapping[str, object]) -> bool:
-    """Whether an interrupted step has made the object; one that was there before is not touched."""
-    api_version, kind, namespace, name = identity(inputs)
-    try:
-        live = target.kube.get(api_version, kind, name, namespace or None)
-    except KubeError as error:
-        if error.status == http.HTTPStatus.NOT_FOUND:
-            return False
-        raise
-    return not foreign(live)
+    def _stuck(self, step: Step) -> str:
+        message = f"still exists after {_SECONDS:.0f} s: a finalizer blocks it, or no controller manager is running"
+        target = self.targets.by_cluster(step.cluster)
+        pods = mounting_pods(target.kube, step.row.inputs) if target and step.row and step.row.inputs else []
+        if not pods:
+            return message
+        names = ", ".join(pod["metadata"]["name"] for pod in pods[:3])
+        return f"still exists after {_SECONDS:.0f} s: mounted by pod {names}; it goes when they end"
 
 
 def _kinds(targets: Targets, steps: Iterable[Step]) -> list[tuple[Target, set[tuple[str, str]]]]:
@@ -136,8 +133,9 @@ def levels(steps: Mapping[str, Step]) -> list[list[Step]]:
 
 def _deepen(steps: Mapping[str, Step], depth: dict[str, int]) -> None:
     """Put whatever a step needs below it; needed things come later in ``steps``."""
+    former = former_by_urn(step.row for step in steps.values())
     for urn, step in steps.items():
-        for need in (*step.dependencies, step.parent):
+        for need in needs_of(step.row, former) if step.row else ():
             if need in depth and need != urn:
                 depth[need] = max(depth[need], depth[urn] + 1)
 

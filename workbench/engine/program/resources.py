@@ -45,7 +45,7 @@ class Registration:
     secret_outputs: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
     delete_before_replace: bool | None = None
-    """What the program says; the local engine always deletes first."""
+    """Whether a replacement deletes first even where both objects could exist."""
     deleted_with: str = ""
     import_id: str = ""
     timeouts: Mapping[str, str] = field(default_factory=dict)

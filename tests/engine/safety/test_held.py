@@ -1,0 +1,139 @@
+"""What a resource of the program holds is not deleted on behalf of another."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pulumi
+import pytest
+
+from tests.engine.safety.edits import Thing, program_of
+from tests.engine.safety.standin import Key, StandIn
+from tests.engine.support import Stack, config_map, kube_object, register
+from workbench.engine.state import Intent, State
+
+A = Thing("Deployment", "team-a", "s")
+CLAIM = Thing("PersistentVolumeClaim", "team-a", "cache")
+
+
+def test_names_that_change_while_models_are_added_lose_nothing(stack: Stack, server: StandIn) -> None:
+    """Adding `s` in a second namespace renamed the resources of the first; its objects went with their old names."""
+    stack.up(program_of(stack, {"s": A, "s-cache": CLAIM}))
+    uids = {key: server.objects[key]["metadata"]["uid"] for key in (A.key, CLAIM.key)}
+    both = {
+        "team-a/s": A,
+        "team-a/s-cache": CLAIM,
+        "team-b/s": replace(A, namespace="team-b"),
+        "team-b/s2": replace(A, namespace="team-b", name="s2"),
+    }
+    outcome = stack.up(program_of(stack, both, spaces="other"))
+
+    assert outcome.ok, stack.screen
+    assert server.deleted == []
+    assert {key: server.objects[key]["metadata"]["uid"] for key in uids} == uids
+    assert set(stack.rows()) == {"here", "other-team-a", "other-team-b", *both}
+    assert "its object belongs to team-a/s now: it stays" in stack.screen
+    assert stack.up(program_of(stack, both, spaces="other")).changed == 0
+
+
+def test_what_nobody_holds_goes(stack: Stack, server: StandIn) -> None:
+    stack.up(program_of(stack, {"s": A, "cache": CLAIM}))
+    assert stack.up(program_of(stack, {"cache": CLAIM})).ok
+    assert server.deleted == [A.key]
+    stack.destroy()
+    assert set(server.deleted) == {A.key, CLAIM.key, Key("namespaces", "", "team-a")}
+    assert stack.rows() == {}
+
+
+def test_exchanged_names_delete_nothing(stack: Stack, server: StandIn) -> None:
+    one, two = (Thing("ConfigMap", "team-a", name, value=name) for name in ("one", "two"))
+    stack.up(program_of(stack, {"x": one, "y": two}))
+    outcome = stack.up(program_of(stack, {"x": replace(two, value="new"), "y": one}))
+    assert outcome.ok
+    assert server.deleted == []
+    assert server.objects[two.key]["data"] == {"value": "new"}
+    assert stack.up(program_of(stack, {"x": replace(two, value="new"), "y": one})).changed == 0
+
+
+def test_a_new_owner_may_replace_what_cannot_change_in_place(stack: Stack, server: StandIn) -> None:
+    """The former owner leaves with this run: nothing else stands for the object."""
+    stack.up(program_of(stack, {"old": A}))
+    uid = server.objects[A.key]["metadata"]["uid"]
+    outcome = stack.up(program_of(stack, {"new": replace(A, fixed="two")}))
+    assert outcome.ok, stack.screen
+    assert server.objects[A.key]["spec"]["selector"] == "two"
+    assert server.objects[A.key]["metadata"]["uid"] != uid
+    assert set(stack.rows()) == {"here", "space-team-a", "new"}
+
+
+def test_of_two_resources_for_one_object_none_deletes_it(stack: Stack, server: StandIn) -> None:
+    """A mistake of the program; neither a change of one of them nor its departure takes the object from the other."""
+    stack.up(program_of(stack, {"one": A, "two": A}))
+    refused = stack.up(program_of(stack, {"one": replace(A, fixed="two"), "two": A}))
+    assert not refused.ok
+    assert server.deleted == []
+    assert stack.up(program_of(stack, {"two": A})).ok
+    assert server.deleted == []
+    stack.destroy()
+    assert A.key in server.deleted
+
+
+@pytest.mark.parametrize("intent", [Intent.DELETING, Intent.REPLACING, Intent.CREATING, Intent.UPDATING])
+def test_a_step_that_was_begun_does_not_delete_what_another_holds_now(
+    stack: Stack, server: StandIn, intent: Intent
+) -> None:
+    """A run was killed between writing its intent and its request; the next program gives the object to another."""
+    stack.up(program_of(stack, {"old": A}))
+    with State(stack.folder / "stacks", "dev") as state:
+        rows = [row for urn, row in state.rows().items() if urn.endswith("::old")]
+        state.write(replace(row, intent=intent, uid="" if intent is Intent.CREATING else row.uid) for row in rows)
+    moved = {"new": A, "old": replace(A, name="elsewhere")}
+    for program in ({"new": A}, moved, {"new": A}):
+        assert stack.up(program_of(stack, program)).ok, stack.screen
+        assert A.key not in server.deleted
+    assert set(stack.rows()) == {"here", "space-team-a", "new"}
+
+
+def test_a_deletion_that_never_began_is_taken_back(stack: Stack, server: StandIn) -> None:
+    stack.up(program_of(stack, {"s": A}))
+    with State(stack.folder / "stacks", "dev") as state:
+        state.write(replace(row, intent=Intent.DELETING) for row in state.rows().values() if row.cluster)
+    assert stack.up(program_of(stack, {"s": A})).ok
+    assert server.deleted == []
+    assert not any(row.intent for row in stack.rows().values())
+
+
+def test_a_namespace_stays_as_long_as_something_of_the_program_is_in_it(stack: Stack, server: StandIn) -> None:
+    def program(with_namespace: bool, with_map: bool) -> Callable[[], None]:
+        def run() -> None:
+            options = pulumi.ResourceOptions(provider=stack.provider())
+            if with_namespace:
+                register(kube_object("v1", "Namespace", "team"), options, "space")
+            if with_map:
+                config_map("kept", pulumi.ResourceOptions(provider=options.provider), "team", a="1")
+
+        return run
+
+    stack.up(program(with_namespace=True, with_map=False))
+    stack.up(program(with_namespace=True, with_map=True))
+    assert stack.up(program(with_namespace=False, with_map=True)).ok
+    assert server.deleted == []
+    assert "Namespace team is no longer in the program, but ConfigMap team/kept is" in stack.screen
+    stack.up(program(with_namespace=False, with_map=False))
+    assert server.named("namespaces") == {"/default", "/kube-system"}
+    assert stack.rows().keys() == {"here"}
+
+
+def test_retained_objects_stay_when_another_resource_of_theirs_goes(stack: Stack, server: StandIn) -> None:
+    def program(*names: str) -> Callable[[], None]:
+        def run() -> None:
+            provider = stack.provider()
+            for name in names:
+                options = pulumi.ResourceOptions(provider=provider, retain_on_delete=name == "retained")
+                register(kube_object("v1", "ConfigMap", "same", "default", data={"a": "1"}), options, name)
+
+        return run
+
+    stack.up(program("retained", "plain"))
+    stack.destroy()
+    assert server.deleted == []
+    assert stack.rows() == {}

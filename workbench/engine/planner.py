@@ -1,0 +1,192 @@
+"""Planning: the graph of the program against the state and what is alive."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .diff import changes, ignored, replacing
+from .plan import ChangePlan, Op, Step
+from .program.graph import Node, ResourceGraph
+from .program.resources import KUBERNETES_PROVIDER, urn_name, urn_type
+from .removals import Removals
+from .state import Intent, StateRow
+from .targets import Targets, identity, living, place_of
+from .values import seal
+
+
+def _is_provider(urn: str) -> bool:
+    return urn_type(urn).rsplit("$", 1)[-1] == KUBERNETES_PROVIDER
+
+
+class Planner:
+    """Makes the plan of an ``up`` or ``preview``, or with an empty graph that of a ``destroy``."""
+
+    def __init__(
+        self,
+        graph: ResourceGraph | None,
+        rows: Mapping[str, StateRow],
+        targets: Targets,
+        key: bytes,
+        *,
+        offline: bool = False,
+        strict: bool = True,
+    ) -> None:
+        self._nodes = graph.nodes if graph else {}
+        self._rows = dict(rows)
+        self._targets = targets
+        self._key = key
+        self._offline = offline
+        self._strict = strict
+        self._alive: dict[str, dict[tuple[str, str], dict[str, bool]]] = {}
+        self._plan = ChangePlan()
+
+    def plan(self) -> ChangePlan:
+        """Compare."""
+        self._rename()
+        self._connect()
+        self._refresh()
+        for node in self._nodes.values():
+            self._plan.steps[node.urn] = self._step(node)
+        removals = Removals(self._rows, self._plan.steps)
+        removals.make_room()
+        self._plan.steps |= removals.steps()
+        self._plan.notes += removals.notes
+        return self._plan
+
+    def _rename(self) -> None:
+        """Follow aliases: the row of a former URN goes on under today's."""
+        for node in self._nodes.values():
+            if node.urn in self._rows:
+                continue
+            for old in node.former:
+                if old in self._rows and old not in self._nodes:
+                    row = replace(self._rows.pop(old), urn=node.urn)
+                    self._rows[node.urn] = row
+                    self._plan.renamed.append((old, row))
+                    break
+
+    def _connect(self) -> None:
+        """Reach the clusters, and forget what was on clusters that are gone."""
+        for urn, node in self._nodes.items():
+            if _is_provider(urn):
+                self._targets.add(urn, node.inputs)
+        for urn, row in self._rows.items():
+            if _is_provider(urn):
+                self._targets.add(urn, row.inputs or {})
+        if self._offline:
+            return
+        uids = {urn: self._uid(urn) for urn in self._providers()}
+        gone: dict[str, int] = {}
+        for urn, row in list(self._rows.items()):
+            if row.cluster and uids.get(row.provider) and row.cluster not in uids.values():
+                gone[row.provider] = gone.get(row.provider, 0) + 1
+                self._plan.forgotten.append(urn)
+                del self._rows[urn]
+        for provider, count in gone.items():
+            self._plan.notes.append(
+                f"provider {urn_name(provider)!r} now points to a different cluster; {count} resources in the old "
+                "cluster are forgotten"
+            )
+
+    def _providers(self) -> list[str]:
+        """Return the providers that have something to do."""
+        used = {
+            node.registration.provider
+            for node in self._nodes.values()
+            if node.registration.is_object and not node.pending
+        }
+        used |= {row.provider for row in self._rows.values() if row.cluster}
+        return sorted(used)
+
+    def _uid(self, provider: str) -> str:
+        target = self._targets.connect(provider) if self._strict else self._targets.reach(provider)
+        if target is None:
+            self._plan.notes.append(f"{self._targets.problems[provider]}\nThe plan is based on the saved state only.")
+            return ""
+        return target.uid
+
+    def _refresh(self) -> None:
+        """Ask each cluster which of the objects in the state are still there: one list per kind."""
+        kinds: dict[str, set[tuple[str, str]]] = {}
+        for row in self._rows.values():
+            if row.cluster and row.uid and row.inputs:
+                kinds.setdefault(row.cluster, set()).add(identity(row.inputs)[:2])
+        for cluster, wanted in kinds.items():
+            target = self._targets.by_cluster(cluster)
+            if target:
+                self._alive[cluster] = living(target, sorted(wanted))
+
+    def _gone(self, row: StateRow) -> bool:
+        """Whether the object is no longer there, or on its way out."""
+        alive = self._alive.get(row.cluster)
+        if alive is None or not row.inputs or not row.uid:
+            return False
+        return alive[identity(row.inputs)[:2]].get(row.uid, True)
+
+    def _step(self, node: Node) -> Step:
+        row = self._rows.get(node.urn)
+        if node.pending:
+            return Step(Op.PENDING, node.urn, node, row, node.inputs, note=node.pending)
+        if not node.registration.is_object:
+            return self._virtual(node, row)
+        target = None if self._offline else self._targets.reach(node.registration.provider)
+        cluster = target.uid if target else self._last_cluster(node.registration.provider)
+        inputs = self._with_namespace(node.inputs, target.namespace if target else "")
+        if row and row.inputs:
+            inputs = ignored(row.inputs, inputs, node.registration.ignore_changes)
+        step = Step(Op.CREATE, node.urn, node, row, inputs, seal(inputs, self._key), cluster=cluster)
+        if row is not None and row.inputs is not None:
+            self._compare(step, node, row)
+        return step
+
+    def _compare(self, step: Step, node: Node, row: StateRow) -> None:
+        found = replacing(changes(row.inputs, step.sealed), step.inputs, node.registration.replace_on_changes)
+        step.changes = found
+        deleting = row.intent in (Intent.REPLACING, Intent.DELETING)
+        if place_of(step.inputs, step.cluster or row.cluster) != place_of(row.inputs or {}, row.cluster):
+            step.op, step.note = Op.REPLACE, self._moving(step, row)
+            step.moves = node.registration.delete_before_replace is not True
+        elif deleting and not self._stands(row):
+            step.op, step.note = Op.REPLACE, "resumes an interrupted step"
+        elif row.intent and not deleting:
+            step.op = Op.CREATE if row.intent == Intent.CREATING else Op.UPDATE
+            step.note = "resumes an interrupted step"
+        elif self._gone(row):
+            step.op, step.note = Op.CREATE, "was deleted outside this stack"
+        elif any(change.replaces for change in found):
+            fields = ", ".join(change.path for change in found if change.replaces)
+            step.op, step.note = Op.REPLACE, f"cannot change in place: {fields}"
+        elif found:
+            step.op = Op.UPDATE
+        else:
+            step.op = Op.SAME
+
+    def _moving(self, step: Step, row: StateRow) -> str:
+        if step.cluster and row.cluster and row.cluster != step.cluster:
+            return "moves to another cluster"
+        fields = ", ".join(change.path for change in step.changes if change.replaces)
+        return f"cannot change in place: {fields}; the old object is deleted last"
+
+    def _stands(self, row: StateRow) -> bool:
+        """Whether a deletion that was begun has not reached the API server: nothing has happened to the object."""
+        return bool(row.uid) and row.cluster in self._alive and not self._gone(row)
+
+    def _last_cluster(self, provider: str) -> str:
+        """Return where the objects of a provider that does not answer were."""
+        rows = self._rows.values()
+        return next((row.cluster for row in rows if row.cluster and row.provider == provider), "")
+
+    def _with_namespace(self, inputs: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
+        meta = inputs["metadata"]
+        if not namespace or not isinstance(meta, dict) or meta.get("namespace"):
+            return inputs
+        return {**inputs, "metadata": {**meta, "namespace": namespace}}
+
+    def _virtual(self, node: Node, row: StateRow | None) -> Step:
+        """Plan a component or a provider: nothing but a row in the state."""
+        sealed = seal(dict(node.inputs), self._key)
+        step = Step(Op.CREATE, node.urn, node, row, node.inputs, sealed)
+        if row is not None:
+            step.changes = changes(row.inputs or {}, sealed) if node.registration.custom else []
+            step.op = Op.UPDATE if step.changes else Op.SAME
+        return step

@@ -1,0 +1,168 @@
+"""What goes: resources that left the program, and the former objects of replacements.
+
+Two resources may stand for the same object of a cluster, one in the state and one in the program: after a rename
+without an alias, or when two objects exchange their names. What any resource of the program holds is never deleted
+on behalf of another.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from .plan import Op, Step, is_object
+from .program.resources import urn_name
+from .state import StateRow
+from .targets import Place, place_of
+
+_NAMESPACE = ("", "Namespace")
+_DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
+class Removals:
+    """The deletions of a plan whose other steps are known."""
+
+    def __init__(self, rows: Mapping[str, StateRow], steps: Mapping[str, Step]) -> None:
+        self._rows = rows
+        self._steps = steps
+        self._held = _holders(steps.values())
+        self.notes: list[str] = []
+
+    def make_room(self) -> None:
+        """Say for every other step what it may delete in order to create its object."""
+        at: dict[Place, StateRow] = {}
+        for row in self._rows.values():
+            place = _place_of_row(row)
+            # The row of the resource itself comes before what is left of another one.
+            if place and not _stays(row) and (place not in at or row.urn in self._steps):
+                at[place] = row
+        for step in self._steps.values():
+            if not step.node or not step.is_object or step.op is Op.PENDING:
+                continue
+            place = place_of(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
+            own = step.row and step.row.inputs is not None and _place_of_row(step.row) == place
+            if self._held[place] == {step.urn}:
+                step.in_the_way = step.row if own else at.get(place)
+            if step.op is Op.REPLACE and not step.moves and step.row:
+                step.first = step.row if self._only(step.row, step.urn) else None
+
+    def _only(self, row: StateRow, urn: str) -> bool:
+        """Whether no other resource holds the object of a row."""
+        place = _place_of_row(row)
+        return place is None or not self._held.get(place, set()) - {urn}
+
+    def steps(self) -> dict[str, Step]:
+        """Return the deletions, dependents first."""
+        leaving = {urn: row for urn, row in self._rows.items() if urn not in self._steps}
+        former = {
+            row.urn: row
+            for step in self._steps.values()
+            if step.moves and step.row and step.row.inputs is not None and (row := former_row(step.row))
+        }
+        rows = {**leaving, **former}
+        kept = {place for row in rows.values() if _stays(row) and (place := _place_of_row(row))}
+        return {
+            urn: self._step(rows[urn], Op.DISCARD if urn in former else Op.DELETE, kept)
+            for urn in _deletion_order(rows)
+        }
+
+    def _step(self, row: StateRow, op: Op, kept: set[Place]) -> Step:
+        step = Step(op, row.urn, row=row, cluster=row.cluster)
+        place = _place_of_row(row)
+        if row.replaced_by and op is Op.DELETE:
+            step.note = "what an interrupted replacement left"
+        if row.retain:
+            step.op, step.note = Op.FORGET, "retained: it stays in the cluster"
+        elif row.adopted:
+            step.op, step.note = Op.FORGET, "existed before this stack: it stays in the cluster"
+        elif place and (holders := self._held.get(place)):
+            step.op, step.note = Op.FORGET, f"its object belongs to {urn_name(min(holders))} now: it stays"
+        elif place in kept:
+            step.op, step.note = Op.FORGET, "another resource of this stack keeps its object: it stays"
+        elif place and (inside := self._inside(place, row)):
+            step.op = Op.SAME
+            self.notes.append(
+                f"{place.kind} {place.name} is no longer in the program, but {inside} is, which would go with it; it "
+                "is deleted once nothing needs it"
+            )
+        return step
+
+    def _inside(self, place: Place, row: StateRow) -> str:
+        """Return an object of the program that would not outlive what a row stands for; empty if there is none."""
+        kind = (place.group, place.kind)
+        spec = (row.inputs or {}).get("spec") or {}
+        for held in self._held:
+            if held.cluster != place.cluster:
+                continue
+            in_namespace = kind == _NAMESPACE and held.namespace == place.name
+            names = spec.get("names") or {} if kind == _DEFINITION else {}
+            of_kind = bool(names) and (held.group, held.kind) == (spec.get("group"), names.get("kind"))
+            if in_namespace or of_kind:
+                return f"{held.kind} {held.namespace}/{held.name}"
+        return ""
+
+
+def former_row(row: StateRow) -> StateRow:
+    """Return the row under which the old object of a replacement stays known until it is deleted."""
+    place = _place_of_row(row)
+    where = f"{place.namespace}/{place.name}" if place else ""
+    urn = f"{row.urn} (was {where} in {row.cluster[:8]})"
+    return replace(row, urn=urn, replaced_by=row.urn)
+
+
+def _place_of_row(row: StateRow) -> Place | None:
+    return place_of(row.inputs, row.cluster) if row.inputs is not None and is_object(row.urn) else None
+
+
+def _stays(row: StateRow) -> bool:
+    return row.retain or row.adopted
+
+
+def _holders(steps: Iterable[Step]) -> dict[Place, set[str]]:
+    """Return by object the resources of the program that stand for it."""
+    held: dict[Place, set[str]] = {}
+    for step in steps:
+        if not step.is_object:
+            continue
+        if step.op is not Op.PENDING:
+            place = place_of(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
+        elif step.row and step.row.inputs is not None:
+            place = place_of(step.row.inputs, step.row.cluster)
+        else:
+            continue
+        held.setdefault(place, set()).add(step.urn)
+    return held
+
+
+def needs_of(row: StateRow, former: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield what a row needs: the former objects of what it names included."""
+    for urn in (*row.dependencies, row.parent, row.provider):
+        yield urn
+        yield from former.get(urn, ())
+
+
+def former_by_urn(rows: Iterable[StateRow | None]) -> dict[str, list[str]]:
+    """Return by resource the rows of its former objects."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row and row.replaced_by:
+            found.setdefault(row.replaced_by, []).append(row.urn)
+    return found
+
+
+def _deletion_order(rows: Mapping[str, StateRow]) -> list[str]:
+    """Return URNs so that whatever needs something comes before it."""
+    former = former_by_urn(rows.values())
+    order: list[str] = []
+    seen: set[str] = set()
+    for start in sorted(rows):
+        stack = [(start, False)]
+        while stack:
+            urn, done = stack.pop()
+            if done:
+                order.append(urn)
+                continue
+            if urn in seen or urn not in rows:
+                continue
+            seen.add(urn)
+            stack.append((urn, True))
+            stack += [(need, False) for need in needs_of(rows[urn], former)]
+    return order[::-1]
