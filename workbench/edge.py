@@ -37,6 +37,10 @@ def run(command: Callable[[], None]) -> None:
         _end(str(error), error.exit_code)
     except KeyboardInterrupt:
         _end("cancelled", INTERRUPTED)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # what the parser of the command line makes of a KeyboardInterrupt
+            _end("cancelled", INTERRUPTED)
+        raise
     except MemoryError:
         _end("not enough memory; pass fewer or smaller files at a time", 1)
     except Exception as error:

@@ -4,8 +4,7 @@
     program/      runs the program, answers it and collects what it registers
     diff.py       what changed, field by field, and whether it can change in place
     plan.py       steps: what is to be done
-    planner.py    the plan, from the graph and the state
-    removals.py   what goes, and what must not go
+    planning/     the plan, from the graph and the state; what goes, and what must not go
     state.py      SQLite: what was applied, one transaction per step
     targets.py    the clusters behind the providers
     apply/        carries the plan out in parallel, and waits until what was applied works

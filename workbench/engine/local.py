@@ -14,6 +14,7 @@ import pulumi
 from components.api.texts.secrets import masked_text
 
 from ..errors import WorkbenchError
+from ..interrupts import cancellable
 from .apply.execute import Executor, Failure, Result
 from .apply.ready import await_ready
 from .apply.remove import Remover
@@ -21,7 +22,7 @@ from .apply.strict import check_passed_through
 from .display import Display
 from .listing import output_changes
 from .plan import CHANGING, ChangePlan, Op, Step
-from .planner import Planner
+from .planning.planner import Planner
 from .program.adapter import Monitor, Program, Run, program_at, run_program
 from .program.graph import ResourceGraph
 from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
@@ -79,9 +80,35 @@ class LocalEngine:
         self._options = options or RunOptions()
         self._program = program or program_at(project.folder, project.main)
         self._targets = Targets(project.folder, self._options.kubeconfig)
+        self._results: list[Result] = []
+        self._planned = 0
 
     def preview(self) -> Outcome:
         """Show what ``up`` would do."""
+        with cancellable(self._cancelled):
+            return self._preview()
+
+    def up(self) -> Outcome:
+        """Make the stack what the program says."""
+        with cancellable(self._cancelled):
+            return self._up()
+
+    def destroy(self) -> Outcome:
+        """Delete everything the stack created."""
+        with cancellable(self._cancelled):
+            return self._destroy()
+
+    def _cancelled(self) -> str:
+        """Say what was done until now."""
+        done = sum(map(_changed, self._results))
+        if not done:
+            return "cancelled; nothing was changed"
+        return (
+            f"cancelled; {done} of {self._planned} changes were made and are recorded. Run the same command again to "
+            "go on, or `workbench destroy` to delete everything."
+        )
+
+    def _preview(self) -> Outcome:
         with _few_collections(), State(self._folder, self._project.stack) as state, self._targets:
             graph = self.record(preview=True)
             plan = self._plan(graph, state, strict=False)
@@ -91,8 +118,7 @@ class LocalEngine:
             self._try_passed_through(plan)
         return Outcome(graph.exports, changed=len(plan.having(*CHANGING)))
 
-    def up(self) -> Outcome:
-        """Make the stack what the program says."""
+    def _up(self) -> Outcome:
         started = time.monotonic()
         with _few_collections(), State(self._folder, self._project.stack) as state, self._targets:
             graph = self.record(preview=False)
@@ -102,7 +128,7 @@ class LocalEngine:
             self._display.tree(plan, graph.root)
             self._display.differences(plan)
             self._try_passed_through(plan)
-            changing = len(plan.having(*CHANGING))
+            changing = self._planned = len(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Apply these {changing} changes?"):
                 raise WorkbenchError("nothing was changed")
             result = self._carry_out(plan, state)
@@ -113,14 +139,13 @@ class LocalEngine:
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
         return Outcome(graph.exports, result.failures, _changed(result))
 
-    def destroy(self) -> Outcome:
-        """Delete everything the stack created."""
+    def _destroy(self) -> Outcome:
         started = time.monotonic()
         with State(self._folder, self._project.stack) as state, self._targets:
             plan = self._plan(None, state, strict=True)
             _refuse_protected(plan)
             self._display.tree(plan, self._root)
-            changing = len(plan.having(*CHANGING))
+            changing = self._planned = len(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Delete these {changing} resources?"):
                 raise WorkbenchError("nothing was deleted")
             state.forget(plan.forgotten)
@@ -179,10 +204,11 @@ class LocalEngine:
         count = len([step for step in plan.having(Op.CREATE, Op.UPDATE, Op.REPLACE) if step.is_object])
         executor = Executor(state, self._targets, self._counter("applied", count))
         executor.workers = self._options.workers
+        self._results.append(executor.result)
         result = executor.apply(plan)
         if not result.failures:
             removed = self._remover(state, plan).delete(plan)
-            result.done += removed.done
+            result.done = [*result.done, *removed.done]
             result.failures += removed.failures
         if self._options.wait and not result.failures:
             applied = [step for step in result.done if step.node]
@@ -191,7 +217,9 @@ class LocalEngine:
 
     def _remover(self, state: State, plan: ChangePlan) -> Remover:
         count = len(plan.having(Op.DELETE, Op.DISCARD))
-        return Remover(state, self._targets, self._counter("deleted", count), self._options.workers)
+        made = Remover(state, self._targets, self._counter("deleted", count), self._options.workers)
+        self._results.append(made.result)
+        return made
 
     def _counter(self, word: str, count: int) -> Callable[[Step], None]:
         done = 0

@@ -113,7 +113,7 @@ def identity(obj: Mapping[str, Any]) -> tuple[str, str, str, str]:
     return obj["apiVersion"], obj["kind"], meta.get("namespace") or "", meta["name"]
 
 
-class Place(NamedTuple):
+class ObjectPlace(NamedTuple):
     """What tells an object from all others, whatever version of its kind it is written in."""
 
     cluster: str
@@ -123,11 +123,11 @@ class Place(NamedTuple):
     name: str
 
 
-def place_of(obj: Mapping[str, Any], cluster: str) -> Place:
+def place_of(obj: Mapping[str, Any], cluster: str) -> ObjectPlace:
     """Return where an object of a cluster is."""
     api_version, kind, namespace, name = identity(obj)
     group = api_version.rpartition("/")[0]
-    return Place(cluster, group, kind, namespace or "default", name)
+    return ObjectPlace(cluster, group, kind, namespace or "default", name)
 
 
 def living(target: Target, kinds: Iterable[tuple[str, str]]) -> dict[tuple[str, str], dict[str, bool]]:

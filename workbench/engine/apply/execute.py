@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from ...errors import WorkbenchError
 from ...kube import KubeError, NoSuchKindError
 from ..plan import ChangePlan, Op, Step
+from ..planning.removals import former_row
 from ..program.resources import urn_name
-from ..removals import former_row
 from ..state import Intent, State, StateRow
 from ..targets import Target, Targets
 from ..values import reveal, secret_texts

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ...errors import WorkbenchError
 from ...kube import KubeError
 from ..plan import ChangePlan, Op, Step
-from ..removals import former_by_urn, needs_of
+from ..planning.removals import former_by_urn, needs_of
 from ..state import Intent, State
 from ..targets import Target, Targets, identity, living
 from .claims import mounting_pods
@@ -52,8 +52,12 @@ class Remover:
         objects = [step for step in steps if step.is_object]
         self.state.write([replace(step.row, intent=Intent.DELETING) for step in objects if step.row])
         with ThreadPoolExecutor(self.workers) as pool:
-            asked = pool.map(lambda step: self._ask(step, all_steps), objects)
-            lingering = [step for step, lingers in zip(objects, asked, strict=True) if lingers]
+            try:
+                asked = pool.map(lambda step: self._ask(step, all_steps), objects)
+                lingering = [step for step, lingers in zip(objects, asked, strict=True) if lingers]
+            except BaseException:
+                pool.shutdown(cancel_futures=True)  # what is asked for already is finished, and no more
+                raise
         failed = {failure.urn for failure in self.result.failures}
         stuck = self._await(lingering)
         gone = [step for step in objects if step.urn not in failed and step.urn not in stuck]

@@ -47,10 +47,11 @@ class Schedule:
                 thread.start()
             for thread in threads:
                 thread.join()
-        except KeyboardInterrupt:
+        except BaseException:  # an interrupt, whatever it is called
             self._stop()
             for thread in threads:
-                thread.join()
+                if thread.ident is not None:
+                    thread.join()
             raise
         if self._error:
             raise self._error

@@ -8,10 +8,10 @@ on behalf of another.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from .plan import Op, Step, is_object
-from .program.resources import urn_name
-from .state import StateRow
-from .targets import Place, place_of
+from ..plan import Op, Step, is_object
+from ..program.resources import urn_name
+from ..state import StateRow
+from ..targets import ObjectPlace, place_of
 
 _NAMESPACE = ("", "Namespace")
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -28,7 +28,7 @@ class Removals:
 
     def make_room(self) -> None:
         """Say for every other step what it may delete in order to create its object."""
-        at: dict[Place, StateRow] = {}
+        at: dict[ObjectPlace, StateRow] = {}
         for row in self._rows.values():
             place = _place_of_row(row)
             # The row of the resource itself comes before what is left of another one.
@@ -64,7 +64,7 @@ class Removals:
             for urn in _deletion_order(rows)
         }
 
-    def _step(self, row: StateRow, op: Op, kept: set[Place]) -> Step:
+    def _step(self, row: StateRow, op: Op, kept: set[ObjectPlace]) -> Step:
         step = Step(op, row.urn, row=row, cluster=row.cluster)
         place = _place_of_row(row)
         if row.replaced_by and op is Op.DELETE:
@@ -85,7 +85,7 @@ class Removals:
             )
         return step
 
-    def _inside(self, place: Place, row: StateRow) -> str:
+    def _inside(self, place: ObjectPlace, row: StateRow) -> str:
         """Return an object of the program that would not outlive what a row stands for; empty if there is none."""
         kind = (place.group, place.kind)
         spec = (row.inputs or {}).get("spec") or {}
@@ -108,7 +108,7 @@ def former_row(row: StateRow) -> StateRow:
     return replace(row, urn=urn, replaced_by=row.urn)
 
 
-def _place_of_row(row: StateRow) -> Place | None:
+def _place_of_row(row: StateRow) -> ObjectPlace | None:
     return place_of(row.inputs, row.cluster) if row.inputs is not None and is_object(row.urn) else None
 
 
@@ -116,9 +116,9 @@ def _stays(row: StateRow) -> bool:
     return row.retain or row.adopted
 
 
-def _holders(steps: Iterable[Step]) -> dict[Place, set[str]]:
+def _holders(steps: Iterable[Step]) -> dict[ObjectPlace, set[str]]:
     """Return by object the resources of the program that stand for it."""
-    held: dict[Place, set[str]] = {}
+    held: dict[ObjectPlace, set[str]] = {}
     for step in steps:
         if not step.is_object:
             continue

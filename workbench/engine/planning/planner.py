@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .diff import changes, ignored, replacing
-from .plan import ChangePlan, Op, Step
-from .program.graph import Node, ResourceGraph
-from .program.resources import KUBERNETES_PROVIDER, urn_name, urn_type
+from ..diff import changes, ignored, replacing
+from ..plan import ChangePlan, Op, Step
+from ..program.graph import Node, ResourceGraph
+from ..program.resources import KUBERNETES_PROVIDER, urn_name, urn_type
+from ..state import Intent, StateRow
+from ..targets import Targets, identity, living, place_of
+from ..values import seal
 from .removals import Removals
-from .state import Intent, StateRow
-from .targets import Targets, identity, living, place_of
-from .values import seal
 
 
 def _is_provider(urn: str) -> bool:

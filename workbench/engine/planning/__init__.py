@@ -1,0 +1,1 @@
+"""Planning: what becomes of each resource, and what goes."""
