@@ -30,8 +30,8 @@ class Cancelled(SystemExit):
 
 
 @contextmanager
-def cancellable(told: Callable[[], str]) -> Iterator[None]:
-    """Let signals end what is inside; ``told`` says what was done until then.
+def cancellable(summary: Callable[[], str]) -> Iterator[None]:
+    """Let signals end what is inside; ``summary`` says what was done until then.
 
     Raises:
         WorkbenchError: a signal came, and everything has ended by itself.
@@ -39,7 +39,7 @@ def cancellable(told: Callable[[], str]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    watch = _Watch(told)
+    watch = _Watch(summary)
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # as nohup wants it
@@ -53,15 +53,15 @@ def cancellable(told: Callable[[], str]) -> Iterator[None]:
             signal.signal(number, handler)
         watch.close()
         if watch.number:
-            raise WorkbenchError(told(), _code(watch.number))
+            raise WorkbenchError(summary(), _code(watch.number))
 
 
 class _Watch:
     """Waits for a signal, and then for the end of the process."""
 
-    def __init__(self, told: Callable[[], str]) -> None:
+    def __init__(self, summary: Callable[[], str]) -> None:
         self.number = 0
-        self._told = told
+        self._summary = summary
         self._reader, self._writer = os.pipe()
         # Started now: a signal may arrive while the main thread holds what starting one takes.
         threading.Thread(target=self._watch, name="signals", daemon=True).start()
@@ -91,7 +91,7 @@ class _Watch:
         flushing.join(0.1)
         shown = _SHOW_CURSOR if sys.stderr.isatty() else ""
         with contextlib.suppress(OSError):
-            os.write(2, f"{shown}{self._told()}\n".encode())
+            os.write(2, f"{shown}{self._summary()}\n".encode())
         os._exit(_code(self.number))
 
 

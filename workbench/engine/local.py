@@ -217,9 +217,9 @@ class LocalEngine:
 
     def _remover(self, state: State, plan: ChangePlan) -> Remover:
         count = len(plan.having(Op.DELETE, Op.DISCARD))
-        made = Remover(state, self._targets, self._counter("deleted", count), self._options.workers)
-        self._results.append(made.result)
-        return made
+        remover = Remover(state, self._targets, self._counter("deleted", count), self._options.workers)
+        self._results.append(remover.result)
+        return remover
 
     def _counter(self, word: str, count: int) -> Callable[[Step], None]:
         done = 0

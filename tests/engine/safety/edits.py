@@ -41,7 +41,7 @@ class Thing:
         if self.kind == "ConfigMap":
             return kube_object(version, self.kind, self.name, self.namespace, data={"value": self.value})
         volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": self.mounts}}] if self.mounts else []
-        spec = {FIXED[self.kind]: self.fixed, "value": self.value}
+        spec: Json = {FIXED[self.kind]: self.fixed, "value": self.value}
         if self.kind == "Deployment":
             spec["template"] = {"spec": {"volumes": volumes}}
         return kube_object(version, self.kind, self.name, self.namespace, spec=spec)
@@ -66,7 +66,7 @@ def program_of(stack: Stack, things: Program, spaces: str = "space") -> Callable
         }
         claims: dict[tuple[str, str], pulumi.Resource] = {}
         for name, thing in sorted(things.items(), key=lambda item: item[1].kind == "Deployment"):
-            after = [namespaces[thing.namespace]]
+            after: list[pulumi.Resource] = [namespaces[thing.namespace]]
             after += [claims[key] for key in [(thing.namespace, thing.mounts)] if key in claims]
             options = pulumi.ResourceOptions(provider=provider, depends_on=after)
             made = register(thing.body(), options, name)

@@ -113,7 +113,7 @@ class StandIn:
         return (200 if before else 201), self._store(key, body, before)
 
     def _store(self, key: Key, body: Json, before: Json | None = None) -> Json:
-        was = before["metadata"] if before else {"uid": f"uid-{next(self._uids)}"}
+        was: Json = before["metadata"] if before else {"uid": f"uid-{next(self._uids)}"}
         meta = {**body["metadata"], **{name: was[name] for name in ("uid", "deletionTimestamp") if name in was}}
         others = [entry for entry in was.get("managedFields", ()) if entry["manager"] != MANAGER]
         fields = [*others, {"manager": MANAGER, "operation": "Apply"}]

@@ -8,6 +8,7 @@ import os
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from hypothesis import HealthCheck, assume, given, settings
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.engine.safety.conftest import KUBECONFIG
 from tests.engine.safety.edits import Program, Thing, deleted_though_held, fixed_of, own, program_of
-from tests.engine.safety.standin import StandIn
+from tests.engine.safety.standin import Key, StandIn
 from tests.engine.support import Stack
 from workbench.engine.local import RunOptions
 
@@ -70,14 +71,14 @@ class Mortal(StandIn):
     left: int | None = None
     seen = False
 
-    def send(self, *request: object) -> tuple[int, bytes]:  # type: ignore[override]
+    def send(self, *request: Any) -> tuple[int, bytes]:
         if self.left is not None:
             self.left -= 1
             if self.left < 0:
                 if self.left == -1 and self.seen:
-                    super().send(*request)  # type: ignore[arg-type]
+                    super().send(*request)
                 raise KilledError
-        return super().send(*request)  # type: ignore[arg-type]
+        return super().send(*request)
 
 
 def stack_on(server: StandIn, folder: Path) -> Stack:
@@ -93,7 +94,7 @@ def run(server: Mortal, stack: Stack, edit: Edit, *, last: bool) -> None:
     before = fixed_of(server) | dict.fromkeys(own(server).keys() - fixed_of(server).keys(), "")
     wanted = {thing.key: thing for thing in edit.things.values()}
     stays = {key: thing.fixed if key in fixed_of(server) else "" for key, thing in wanted.items()}
-    spaces = {("namespaces", "", thing.namespace): "" for thing in wanted.values()}
+    spaces = {Key("namespaces", "", thing.namespace): "" for thing in wanted.values()}
     server.deleted.clear()
     server.left, server.seen = (None if last else edit.killed_after), edit.seen
     try:
@@ -103,7 +104,7 @@ def run(server: Mortal, stack: Stack, edit: Edit, *, last: bool) -> None:
         pass
     finally:
         server.left = None
-    assert deleted_though_held(before, server.deleted, stays | spaces) == []  # type: ignore[operator]
+    assert deleted_though_held(before, server.deleted, stays | spaces) == []
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
