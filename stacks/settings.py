@@ -67,6 +67,7 @@ class Settings(FleetSettings):
             existing=self.cluster.existing,
             addons=frozenset(self.cluster.addons),
             cidr=network.cidr or (None if network.vpc_id else CIDR),
+            system_types=tuple(self.cluster.system_instance_types),
         )
 
     def facts(self) -> ClusterFacts:

@@ -26,6 +26,7 @@ class AwsEnvironment:
         existing: Whether the cluster is there already.
         addons: Names of the EKS add-ons that are asked for.
         cidr: Range of the VPC, as far as it is known.
+        system_types: Instance types of the nodes without taints on which the cluster's own pods run.
     """
 
     region: str
@@ -33,6 +34,7 @@ class AwsEnvironment:
     existing: bool = False
     addons: frozenset[str] = frozenset()
     cidr: str | None = None
+    system_types: tuple[str, ...] = ()
 
     @property
     def alternatives(self) -> Mapping[str, tuple[str, ...]]:

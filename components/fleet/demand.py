@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from ..aws.names import capacity_in
+from ..aws.names import capacity_in, karpenter_type
 from .origins import Reporter
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"
 REGION_LABEL = "topology.kubernetes.io/region"
+_TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
 UNLIMITED = 99999
 """Upper bound of an autoscaler without one (llmaz spec 1.3)."""
 
@@ -21,11 +22,19 @@ class NodeField:
     Attributes:
         type_name: What that field calls the instance type.
         instead: Another way out if a node has too few accelerators; contains ``{key}`` and ``{count}``.
+        remedy: How to choose an instance type where none is chosen; contains ``{type}``.
     """
 
     origin: Reporter
     type_name: str = INSTANCE_TYPE_LABEL
     instead: str = "request at most {count}"
+    remedy: str = f"add {{{{{INSTANCE_TYPE_LABEL}: {{type}}}}}}"
+
+
+def instance_type_in(selector: Mapping[str, str]) -> str | None:
+    """Return the instance type that a selector names, by one label or by Karpenter's family and size."""
+    named = next((selector[label] for label in _TYPE_LABELS if label in selector), None)
+    return karpenter_type(selector) if named is None else named
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,7 @@ class PodDemand:
         max_pods: Pods with the autoscaler at its maximum; None without autoscaler.
         surge_pods: Extra pods during an update (surge).
         per_replica: Pods of this kind in one replica.
+        asked_at: The field that could choose nodes, where nothing does.
     """
 
     pods: int
@@ -78,6 +88,7 @@ class PodDemand:
     max_pods: int | None = None
     surge_pods: int = 0
     per_replica: int = 1
+    asked_at: NodeField | None = field(default=None, compare=False, repr=False)
 
     @property
     def most(self) -> int:

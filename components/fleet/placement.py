@@ -3,7 +3,9 @@
 One family of functions, so that labels, taints, tolerations and affinity cannot disagree (llmaz spec 2.7).
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from ..api.quantity import parse_quantity
 from ..nodes.instances import instance
@@ -75,7 +77,7 @@ def taints(instance_type: str | None) -> tuple[dict[str, str], ...]:
     return ({"key": resource, "value": TAINT_VALUE, "effect": "NoSchedule"},) if resource else ()
 
 
-def tolerates(toleration: Object, taint: dict[str, str]) -> bool:
+def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
     """Tell whether a toleration meets a taint, as the scheduler sees it: what is left out matches all."""
     if toleration.get("effect") not in (None, "", taint["effect"]):
         return False

@@ -58,8 +58,8 @@ def _misfit(wish: Wish, node: Instance) -> Iterator[str]:
             yield _too_many(key, wanted, node, wish)
         elif key in ("cpu", "memory") and wanted > offered[key]:
             yield (
-                f"each pod requests {_amount(key, wanted)}, but {node.name} has only {_amount(key, offered[key])} "
-                f"allocatable; request less, or use {_larger(demand, node)}"
+                f"each pod requests {amount_of(key, wanted)}, but {node.name} has only "
+                f"{amount_of(key, offered[key])} allocatable; request less, or use {_larger(demand, node)}"
             )
 
 
@@ -106,5 +106,8 @@ def _larger(demand: PodDemand, node: Instance) -> str:
     return min(fitting, key=lambda i: (i.usd_per_hour is None, i.usd_per_hour or 0, i.vcpu, i.name)).name
 
 
-def _amount(key: str, amount: Decimal) -> str:
-    return f"{amount / _GIB:.1f}Gi memory" if key == "memory" else f"{amount:.2f} cpu"
+def amount_of(key: str, amount: Decimal) -> str:
+    """Write how much of a resource there is."""
+    if key == "memory":
+        return f"{amount / _GIB:.1f}Gi memory"
+    return f"{amount:.2f} cpu" if key == "cpu" else f"{amount.normalize():f} {key}"

@@ -27,6 +27,7 @@ class Environment:
         hardening: What is asked of pods.
         network_policies: Whether only gateway and monitoring reach the models.
         aws: The nodes, and what else only AWS knows; None elsewhere.
+        simulated: Whether all nodes are simulated: those that the models need, and no others.
         other_kinds: What becomes of objects whose kinds are of no family.
         file: File of the settings, for messages.
     """
@@ -42,6 +43,7 @@ class Environment:
     hardening: Hardening = field(default_factory=Hardening)
     network_policies: bool = False
     aws: AwsEnvironment | None = None
+    simulated: bool = False
     other_kinds: OtherKinds = OtherKinds.ERROR
     file: str = "<program>"
 
@@ -49,6 +51,12 @@ class Environment:
     def operated(self) -> bool:
         """Whether an operator makes the pods."""
         return not self.options.realization.is_native
+
+    @property
+    def knows_nodes(self) -> bool:
+        """Whether there are no nodes but those that are made for the models and for the cluster itself."""
+        made = self.aws is not None and self.aws.nodes is not None and not self.aws.existing
+        return self.simulated or made
 
     @property
     def present(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..nodes.fit import fit
 from ..nodes.groups import NodeGroupDemand, node_groups
 from ..nodes.policy import NodePolicy
+from ..nodes.unserved import NodeKind, unserved
 from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
 from .access import charts_for, check_access, check_exemptions, hardened, policies_of
 from .environment import Environment
@@ -92,7 +93,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     policy = NodePolicy(labels=environment.options.overrides.node_selector)
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
     needed, unmet = _needed(fleet, groups, environment, _further(fleet, chain, door, environment))
-    problems += unmet
+    problems += [*unmet, *_unserved(fleet, groups, environment)]
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment) if watched else ()
     planned = Plan(
@@ -144,6 +145,16 @@ def _needed(
         return (), ()
     needed = prerequisites(fleet, groups, environment.cluster, further)
     return needed, check_prerequisites(needed, environment.cluster)
+
+
+def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: Environment) -> Iterator[Problem]:
+    """Yield the pods that no node takes, where all nodes are known."""
+    if not environment.knows_nodes:
+        return
+    system = environment.aws.system_types if environment.aws else ()
+    kinds = [NodeKind.of_group(group) for group in groups]
+    kinds += [NodeKind.of_type(f"the node group of the system ({name})", name) for name in system]
+    yield from unserved(fleet, kinds)
 
 
 def _claims(environment: Environment) -> tuple[str, ...]:

@@ -168,6 +168,7 @@ class FleetSettings(Section):
             hardening=self.hardening.hardening(),
             network_policies=self.hardening.network_policies,
             aws=self.aws,
+            simulated=self.simulated_nodes,
             other_kinds=self.other_kinds,
             file=self.file,
         )

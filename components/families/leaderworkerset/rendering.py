@@ -10,9 +10,8 @@ from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written, require_containers, server_of
 from ...fleet.workloads import Workload
+from .nodes import TEMPLATE, pods_of
 from .rules import topology_broken
-
-_TEMPLATE = "spec.leaderWorkerTemplate"
 
 
 def render(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered:
@@ -22,20 +21,20 @@ def render(source: Loaded, _library: Library, options: Options, findings: Findin
         Unrenderable: a template has no containers; it is in ``findings``.
     """
     body = as_written(source, options)
-    require_containers(body["spec"]["leaderWorkerTemplate"], _TEMPLATE, findings)
+    require_containers(body["spec"]["leaderWorkerTemplate"], TEMPLATE, findings)
     for path, reason in topology_broken(
         body["metadata"].get("annotations") or {}, body["spec"]["leaderWorkerTemplate"]
     ):
         findings.error(path, reason)
     part, front = next(iter(pod_templates(body).items()))
-    path = f"{_TEMPLATE}.{part}.spec.containers"
+    path = f"{TEMPLATE}.{part}.spec.containers"
     server = server_of(front["spec"]["containers"], source, path)
     workload = Workload(
         body=body,
         server=server,
         port=0,
         replicas=body["spec"].get("replicas", 1),
-        pods=(),
+        pods=pods_of(body, source),
         model=source.name,
         origin=Origin(source),
     )

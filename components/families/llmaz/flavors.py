@@ -20,6 +20,8 @@ from .types import Flavor, OpenModel
 _INSTANCE_TYPE = "INSTANCE-TYPE"
 _ABOVE = ("spec", "inferenceConfig", "flavors", 0)
 """Where the flavor of a model is that has one."""
+_TYPED = "add params: {{INSTANCE-TYPE: {type}}} to the flavor"
+_FLAVORED = "add inferenceConfig.flavors: [{{name: any, params: {{INSTANCE-TYPE: {type}}}}}] to the model"
 _SPREAD = "spread each replica over several nodes: limits {key}: {count} with params TP and PP"
 
 
@@ -49,8 +51,13 @@ def _choice(flavor: Flavor, alternatives: Mapping[str, tuple[str, ...]], chosen_
     field = None
     if chosen_by:
         origin = replace(chosen_by, lead=f"flavor {flavor.name!r} of {chosen_by.lead}")
-        field = NodeField(origin, _INSTANCE_TYPE, _SPREAD)
+        field = NodeField(origin, _INSTANCE_TYPE, _SPREAD, _TYPED)
     return NodeChoice(flavor.name, instance_type, selector, alternatives.get(instance_type or "", ()), field)
+
+
+def unflavored(claimed_at: Origin) -> NodeField:
+    """Return the field to blame where a claimed model has no flavor at all."""
+    return NodeField(claimed_at, _INSTANCE_TYPE, _SPREAD, _FLAVORED)
 
 
 def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) -> None:

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 from ...api.findings import Findings
 from ...api.quantity import is_quantity, parse_quantity
-from ...aws.names import karpenter_type
-from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, NodeField
+from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, NodeField, instance_type_in
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.origins import Origin
@@ -19,7 +18,8 @@ from .types.model import GPUSpec, HardwareSpec
 
 MODEL_PATH = "spec.modelRef"
 """Field to blame for what the Model says: it is a resource of its own, and may serve several."""
-_TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
+NODES_PATH = "spec.nodeSelector"
+"""Field that chooses nodes."""
 _FEWER = "request at most {count} GPUs in the Model's hardware.gpu.count"
 _GIB, _GB = Decimal(2**30), Decimal(10**9)
 
@@ -108,18 +108,17 @@ def node_choices(selector: Mapping[str, str], options: Options, origin: Origin) 
     """Return the nodes that a selector stands for; none where it selects nothing."""
     if not selector:
         return ()
-    name = instance_type(selector)
+    name = instance_type_in(selector)
     others = {key: value for key, value in sorted(selector.items()) if key != INSTANCE_TYPE_LABEL}
     # Any other label that names the type keeps the pod off other types.
     free = name if INSTANCE_TYPE_LABEL in selector else None
-    field = NodeField(origin, INSTANCE_TYPE_LABEL, _FEWER)
+    field = node_field(origin)
     return (NodeChoice("nodeSelector", name, others, options.alternatives.get(free or "", ()), field),)
 
 
-def instance_type(selector: Mapping[str, str]) -> str | None:
-    """Return the instance type that a selector names, by one label or by Karpenter's family and size."""
-    named = next((selector[label] for label in _TYPE_LABELS if label in selector), None)
-    return karpenter_type(selector) if named is None else named
+def node_field(origin: Origin) -> NodeField:
+    """Return the field that chooses nodes, with the words of messages about it."""
+    return NodeField(origin, INSTANCE_TYPE_LABEL, _FEWER)
 
 
 def check_nodes(
@@ -129,7 +128,7 @@ def check_nodes(
     name = choices[0].instance_type if choices else None
     if hardware.gpus and not name:
         findings.warn(
-            "spec.nodeSelector",
+            NODES_PATH,
             f"the pod requests {hardware.gpus} {hardware.resource} but does not select an instance type, so it gets "
             f"no node group and its price is unknown; add {{{INSTANCE_TYPE_LABEL}: ...}}",
         )

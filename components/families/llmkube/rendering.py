@@ -23,7 +23,7 @@ from .autoscaling import autoscaler
 from .checks import check_names, check_probes, check_quantities, check_unread
 from .exposure import endpoint_of, service_of
 from .facts import LlmkubeRuntime, llmkube
-from .hardware import MODEL_PATH, Hardware, check_nodes, hardware_of, node_choices
+from .hardware import MODEL_PATH, NODES_PATH, Hardware, check_nodes, hardware_of, node_choices, node_field
 from .operated import check_for_operator
 from .pods import labels_of, pod_template, priority_class, priority_of, selected_nodes, selector_of
 from .serving import Serving
@@ -119,7 +119,7 @@ def _decide(service: InferenceService, library: Library, options: Options, findi
     hardware = hardware_of(spec, model, findings)
     weights = weights_of(spec, model, runtime, options.cache, findings)
     _check_one_node(spec, weights, findings)
-    origin = Origin(findings.source, "spec.nodeSelector")
+    origin = Origin(findings.source, NODES_PATH)
     choices = node_choices(selected_nodes(spec, options), options, origin)
     check_nodes(spec, model, hardware, choices, findings)
     serving = Serving(
@@ -218,7 +218,8 @@ def _pods(decided: _Decided, template: Object) -> tuple[PodDemand, ...]:
     spec = serving.service.spec
     surge = 0 if serving.gpus else math.ceil(_SURGE * (_most(spec) or spec.replicas))
     requests = requests_of(template["spec"])
-    return (PodDemand(_replicas(spec), requests, decided.choices, _most(spec), surge),)
+    asked_at = node_field(Origin(serving.findings.source, NODES_PATH))
+    return (PodDemand(_replicas(spec), requests, decided.choices, _most(spec), surge, asked_at=asked_at),)
 
 
 def _replicas(spec: InferenceServiceSpec) -> int:

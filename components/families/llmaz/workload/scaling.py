@@ -8,7 +8,7 @@ from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ....fleet.placement import requests_of
 from ....fleet.workloads import surge_of
-from ..flavors import node_choices
+from ..flavors import node_choices, unflavored
 from .asked import Asked
 
 
@@ -17,11 +17,12 @@ def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     choices = node_choices(asked.claim.flavors, options.alternatives, asked.claim.chosen_by)
     most = asked.scaling.most if asked.scaling else None
     surge = surge_of(asked.rollout, asked.replicas if most is None else most)
+    asked_at = unflavored(asked.claim.chosen_by)
 
     def demand(template: Object, pods: int) -> PodDemand:
         requests = requests_of(template["spec"])
         at_most = most if most is None else most * pods
-        return PodDemand(asked.replicas * pods, requests, choices, at_most, surge * pods, pods)
+        return PodDemand(asked.replicas * pods, requests, choices, at_most, surge * pods, pods, asked_at)
 
     leader, worker = asked.template.get("leaderTemplate"), asked.template["workerTemplate"]
     if leader is None:

@@ -1,0 +1,33 @@
+"""What nodes the pods of a hand-written LeaderWorkerSet need: nothing but their templates says so."""
+
+from ...api.load import Loaded
+from ...fleet.demand import NodeChoice, NodeField, PodDemand, instance_type_in
+from ...fleet.objects import Object, pod_templates
+from ...fleet.origins import Origin
+from ...fleet.placement import requests_of
+from ...fleet.workloads import surge_of
+
+TEMPLATE = "spec.leaderWorkerTemplate"
+
+
+def pods_of(body: Object, source: Loaded) -> tuple[PodDemand, ...]:
+    """Return the pods at rest, leaders first, and what each of them asks for."""
+    spec, templates = body["spec"], pod_templates(body)
+    replicas: int = spec.get("replicas", 1)
+    size: int = spec["leaderWorkerTemplate"].get("size", 1)
+    surge = surge_of(spec.get("rolloutStrategy") or {}, replicas)
+    found = []
+    for part, template in templates.items():
+        pods = 1 if part == "leaderTemplate" else size - ("leaderTemplate" in templates)
+        field = NodeField(Origin(source, f"{TEMPLATE}.{part}.spec.nodeSelector"))
+        if pods:
+            found.append(_demand(template["spec"], field, replicas * pods, surge * pods, pods))
+    return tuple(found)
+
+
+def _demand(pod: Object, field: NodeField, pods: int, surge: int, per_replica: int) -> PodDemand:
+    selector = {str(key): str(value) for key, value in sorted((pod.get("nodeSelector") or {}).items())}
+    others = {key: value for key, value in selector.items() if key != field.type_name}
+    choice = NodeChoice("nodeSelector", instance_type_in(selector), others, chosen_by=field)
+    choices = (choice,) if selector else ()
+    return PodDemand(pods, requests_of(pod), choices, None, surge, per_replica, field)
