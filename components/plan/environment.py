@@ -55,8 +55,7 @@ class Environment:
     @property
     def knows_nodes(self) -> bool:
         """Whether there are no nodes but those that are made for the models and for the cluster itself."""
-        made = self.aws is not None and self.aws.nodes is not None and not self.aws.existing
-        return self.simulated or made
+        return self.simulated or (self.aws is not None and self.aws.nodes is not None and not self.aws.existing)
 
     @property
     def present(self) -> frozenset[str]:
