@@ -13,8 +13,8 @@ GPU = "nvidia.com/gpu"
 NODE = {"cpu": Decimal("47.5"), "memory": Decimal(180 * 2**30), GPU: Decimal(4), "pods": Decimal(110)}
 
 
-def pods(count: int, gpus: int, cpu: str = "1", **more: int) -> PodDemand:
-    return PodDemand(count, {GPU: Decimal(gpus), "cpu": Decimal(cpu)}, (), **more)
+def pods(count: int, gpus: int, cpu: str = "1", max_pods: int | None = None, surge_pods: int = 0) -> PodDemand:
+    return PodDemand(count, {GPU: Decimal(gpus), "cpu": Decimal(cpu)}, (), max_pods, surge_pods)
 
 
 def test_equal_pods_are_packed_without_waste() -> None:
