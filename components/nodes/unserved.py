@@ -69,11 +69,18 @@ def _offered(instance_type: str) -> Mapping[str, Decimal]:
     return allocatable(node, efa=True) if node else {}
 
 
-def unserved(fleet: Fleet, kinds: Sequence[NodeKind]) -> Iterator[Problem]:
-    """Yield the pods that no kind of node takes, each with what to write."""
+def unserved(fleet: Fleet, kinds: Sequence[NodeKind], *, tolerates_devices: bool = False) -> Iterator[Problem]:
+    """Yield the pods that no kind of node takes, each with what to write.
+
+    Args:
+        fleet: What is rendered.
+        kinds: Every kind of node that there may be.
+        tolerates_devices: Whether the API server lets pods tolerate the taints of the devices that they request.
+    """
     for item, workload in fleet.workloads:
         found: dict[Problem, None] = {}
-        for pod, demand in _pods(workload):
+        for template, demand in _pods(workload):
+            pod = _admitted(template, demand) if tolerates_devices else template
             field = _field(demand) or NodeField(Origin(item.source, "spec"))
             reason = _obstacles(pod, demand, field, kinds) if demand.most else ""
             if reason:
@@ -83,6 +90,12 @@ def unserved(fleet: Fleet, kinds: Sequence[NodeKind]) -> Iterator[Problem]:
 
 def _pods(workload: Workload) -> Iterable[tuple[Object, PodDemand]]:
     return zip((template["spec"] for template in workload.templates), workload.pods, strict=False)
+
+
+def _admitted(pod: Object, demand: PodDemand) -> Object:
+    """Return a pod as the admission plugin ExtendedResourceToleration leaves it."""
+    added = [{"key": key, "operator": "Exists"} for key in demand.requests if "/" in key]
+    return {**pod, "tolerations": [*(pod.get("tolerations") or ()), *added]}
 
 
 def _field(demand: PodDemand) -> NodeField | None:

@@ -154,7 +154,7 @@ def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: En
     system = environment.aws.system_types if environment.aws else ()
     kinds = [NodeKind.of_group(group) for group in groups]
     kinds += [NodeKind.of_type(f"the node group of the system ({name})", name) for name in system]
-    yield from unserved(fleet, kinds)
+    yield from unserved(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
 
 
 def _claims(environment: Environment) -> tuple[str, ...]:

@@ -146,6 +146,14 @@ def test_the_nodes_of_the_system_take_what_fits_them() -> None:
     assert "does not have the label pool=models" in problem.reason
 
 
+def test_an_api_server_that_tolerates_devices_lets_pods_onto_them() -> None:
+    """The admission plugin ExtendedResourceToleration, which EKS runs; a pod without a device stays off."""
+    admitting = Environment(simulated=True, options=Options(tolerates_devices=True))
+    assert unserved([lws(nodeSelector={TYPE: "g5.2xlarge"})], admitting) == []
+    assert unserved([*GPU_MODEL, lws()], admitting) == []
+    assert unserved([*GPU_MODEL, *on_cpu()], admitting) != []
+
+
 def test_what_is_suggested_exists_and_is_enough() -> None:
     (problem,) = unserved([*GPU_MODEL, *on_cpu()])
     suggested = instance(problem.reason.rpartition(f"{TYPE}: ")[2].rstrip("}"))
