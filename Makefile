@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long format bench lock schema-golden settings-schema core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock schema-golden settings-schema core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ test: env ## Run all tests
 test-long: env ## Compare our validation with the API server's on many more generated documents
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py
 
+test-versions: env ## Test the wheel beside the oldest and the newest versions of what it needs
+	INFERENCE_PLATFORM_VERSIONS=1 $(BIN)/python -m pytest tests/installed
+
 test-fast: env ## Run the tests that do not need a control plane
 	$(BIN)/python -m pytest --ignore=tests/cluster --ignore=tests/acceptance -n auto
 
@@ -68,4 +71,4 @@ core-schemas: env ## Regenerate components/api/schema/data from the kubernetes-v
 
 clean: ## Remove the environment and all state (stops the cluster first)
 	@test ! -x $(BIN)/python || $(BIN)/python -m workbench cluster stop || true
-	rm -rf $(VENV) $(VENV)-plugin .workbench
+	rm -rf $(VENV) $(VENV)-plugin $(VENV)-versions .workbench

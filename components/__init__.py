@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .serving.model_fleet import ModelFleet as ModelFleet
     from .serving.simulated_nodes import SimulatedNodes as SimulatedNodes
     from .serving.simulated_nodes import SimulatedNodesArgs as SimulatedNodesArgs
+    from .version import __version__ as __version__
 
 COMPONENTS = {
     "ModelFleet": "serving.model_fleet",
@@ -108,4 +109,4 @@ _TYPES = {
 if not TYPE_CHECKING:
     from .lazy import offered
 
-    __getattr__ = offered(__name__, {**COMPONENTS, **_TYPES})
+    __getattr__ = offered(__name__, {**COMPONENTS, **_TYPES, "__version__": "version"})

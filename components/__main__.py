@@ -3,11 +3,11 @@
 The host runs this folder as a program, so the installed package is imported by its own name.
 """
 
-import importlib.metadata
 import sys
 
-from inference_platform.plugin import NAME, Host
+from inference_platform import __version__
+from inference_platform.plugin import Host
 from pulumi.provider import main
 
 if __name__ == "__main__":
-    main(Host(importlib.metadata.version(NAME)), sys.argv[1:])
+    main(Host(__version__), sys.argv[1:])

@@ -57,7 +57,7 @@ def graph(kind: Kind) -> SchemaGraph:
     defs = {name: _plain(schema) for name, schema in raw.pop("$defs", {}).items()}
     root = _plain(raw)
     core = definitions()
-    return SchemaGraph(root, defs | {name: core[name] for name in reachable([root, defs])})
+    return SchemaGraph(root, defs | {name: core[name] for name in sorted(reachable([root, defs]))})
 
 
 def _plain(schema: Json) -> Json:

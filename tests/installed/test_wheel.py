@@ -2,9 +2,7 @@
 
 import importlib.metadata
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -16,11 +14,10 @@ import yaml
 from pulumi.runtime.proto.provider_pb2 import GetSchemaRequest
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 
+from tests.installed.building import FOLDERS, PACKAGE, ROOT, environment
 from tests.serving.manifests import SMALL
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = "inference_platform"
-GOLDEN = Path(__file__).with_name("data") / "schema.json"
+GOLDEN = ROOT / "tests" / "serving" / "data" / "schema.json"
 FLEET = """\
 \"\"\"Deploys the models in models.yaml.\"\"\"
 
@@ -49,44 +46,17 @@ pulumi.export("names", nodes.names)
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what it is built of: a build leaves files behind."""
-    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    shutil.copytree(ROOT / "components", source / "components", ignore=shutil.ignore_patterns("__pycache__"))
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(built), str(source))
-    (found,) = built.glob("*.whl")
-    return found
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the installed wheel and nothing else."""
-    folder = tmp_path_factory.mktemp("site")
-    pip("install", "--no-deps", "--no-index", "--target", str(folder), str(wheel))
-    return folder
-
-
-def pip(*words: str) -> None:
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_it_holds_what_the_folder_holds(wheel: Path) -> None:
+def test_it_holds_what_the_folders_hold(wheel: Path) -> None:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(f"{PACKAGE}/")}
-    files = [path for path in (ROOT / "components").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    tree = {f"{PACKAGE}/{path.relative_to(ROOT / 'components').as_posix()}" for path in files}
-    # How the plugin is started from a checkout.
-    assert tree - names == {f"{PACKAGE}/requirements.txt"}
+    tree = {
+        f"{place}/{path.relative_to(ROOT / folder).as_posix()}"
+        for folder, place in FOLDERS.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and not {"__pycache__", "inference_platform_workbench.egg-info"} & set(path.parts)
+    }
+    # How the plugin and the command line are started from a checkout.
+    assert tree - names == {f"{PACKAGE}/requirements.txt", f"{PACKAGE}/workbench/pyproject.toml"}
     assert names - tree == set()
-
-
-def environment(installed: Path) -> dict[str, str]:
-    """Nothing of the checkout but its interpreter: the wheel goes before the editable install."""
-    return {"PATH": os.environ["PATH"], "HOME": str(installed.parent), "PYTHONPATH": str(installed), "COLUMNS": "200"}
 
 
 def python(installed: Path, cwd: Path, *words: str) -> str:

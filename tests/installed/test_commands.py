@@ -1,0 +1,125 @@
+"""The command line of the wheel: every command that needs no checkout, with nothing of a checkout loaded."""
+
+import importlib.metadata
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.installed.building import PACKAGE, ROOT, environment
+from tests.serving.manifests import SMALL
+
+RUN = """\
+import sys
+from inference_platform.workbench.__main__ import main
+
+sys.argv[0] = "workbench"
+try:
+    main()
+finally:
+    found = {"components", "workbench", "stacks"} & set(sys.modules)
+    assert not found, found
+"""
+MODELS = [
+    ("validate", "models.yaml"),
+    ("render", "models.yaml"),
+    ("render", "--realization", "operator", "models.yaml"),
+    ("explain", "Playground/chat", "models.yaml"),
+    ("defaults", "models.yaml"),
+    ("crds",),
+    ("schema", "Playground"),
+    ("preview", "--offline", "--stack", "dev"),
+]
+PROGRAM = """\
+import pulumi
+import pulumi_kubernetes
+from inference_platform import ModelFleet
+
+cluster = pulumi_kubernetes.Provider("cluster", kubeconfig="kubeconfig")
+fleet = ModelFleet("models", {"files": ["models.yaml"]}, pulumi.ResourceOptions(providers=[cluster]))
+pulumi.export("endpoints", fleet.endpoints)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "__main__.py").write_text(PROGRAM)
+    (tmp_path / "Pulumi.yaml").write_text("name: elsewhere\nruntime: python\n")
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: {}\n")
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump_all(SMALL))
+    return tmp_path
+
+
+def run(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", RUN, *words]
+    return subprocess.run(
+        command, cwd=folder, env=environment(installed), capture_output=True, text=True, check=False
+    )
+
+
+def python(installed: Path, folder: Path, script: str) -> str:
+    command = [sys.executable, "-c", script]
+    env = environment(installed)
+    return subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def in_checkout(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "workbench", *words]
+    env = environment(ROOT)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("words", MODELS, ids=" ".join)
+def test_a_command_says_what_it_says_in_the_checkout(words: tuple[str, ...], installed: Path, project: Path) -> None:
+    done, there = run(installed, project, *words), in_checkout(project, *words)
+    assert (done.returncode, done.stdout, done.stderr) == (there.returncode, there.stdout, there.stderr)
+    assert done.stdout or done.returncode or words[0] == "validate"
+
+
+def test_a_problem_is_a_message(installed: Path, project: Path) -> None:
+    (project / "models.yaml").write_text("kind: Playgruond\n")
+    done = run(installed, project, "validate", "models.yaml")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_the_cluster_is_built_from_files_of_the_wheel(installed: Path, project: Path) -> None:
+    done = run(installed, project, "cluster", "status")
+    assert "etcd" in done.stdout
+    assert done.returncode == 1  # nothing runs
+    script = (
+        "from inference_platform.workbench.cluster.toolchain import TOOLS, required_go; print(TOOLS, required_go())"
+    )
+    command = [sys.executable, "-c", script]
+    shown = subprocess.run(
+        command, env=environment(installed), cwd=project, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.startswith(str(installed / PACKAGE / "workbench" / "tools"))
+
+
+def test_it_says_what_to_install_where_only_the_components_are(installed: Path, project: Path) -> None:
+    """``pip install inference-platform``, without the extra."""
+    without = f"import sys\nsys.modules['typer'] = None\n{RUN}"
+    command = [sys.executable, "-c", without, "validate", "models.yaml"]
+    done = subprocess.run(
+        command, cwd=project, env=environment(installed), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "the command line needs typer: pip install 'inference-platform[workbench]'\n"
+
+
+def test_the_package_knows_its_version(installed: Path, project: Path) -> None:
+    script = f"import {PACKAGE}, sys; print({PACKAGE}.__version__); assert 'pulumi' not in sys.modules"
+    command = [sys.executable, "-c", script]
+    shown = subprocess.run(
+        command, env=environment(installed), cwd=project, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.strip() == importlib.metadata.version("inference-platform")
+
+
+def test_it_installs_the_command(installed: Path) -> None:
+    (found,) = importlib.metadata.distributions(path=[str(installed)], name="inference-platform")
+    scripts = {each.name: each.value for each in found.entry_points if each.group == "console_scripts"}
+    assert scripts == {"workbench": f"{PACKAGE}.workbench.__main__:main"}
