@@ -30,7 +30,8 @@ def requirements() -> dict[str, str]:
     """Every package that is installed for a user, with the versions that are allowed."""
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     allowed = [*described["dependencies"], *described["optional-dependencies"]["workbench"]]
-    return dict(re.fullmatch(r"([\w-]+)(.*)", each).groups() for each in allowed)  # type: ignore[union-attr]
+    names = [re.split(r"[<>=!~]", each)[0] for each in allowed]
+    return {name: each.removeprefix(name) for name, each in zip(names, allowed, strict=True)}
 
 
 def oldest() -> list[str]:
