@@ -47,9 +47,9 @@ def unknown(command: str) -> list[str]:
     _, *words = shlex.split(command)
     while words and words[0] in getattr(found, "commands", {}):
         found, words = found.commands[words[0]], words[1:]
-    if hasattr(found, "commands"):
-        return words[:1] or ["nothing"]
     known = {option for parameter in found.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    if hasattr(found, "commands"):
+        return [word for word in words[:1] or ["nothing"] if word not in known]
     takes_words = any(not option.startswith("-") for option in known)
     values = {o for p in found.params for o in p.opts if not getattr(p, "is_flag", False)}
     wrong, rest = [], iter(words)
