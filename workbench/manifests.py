@@ -94,7 +94,8 @@ def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
         _count(number, word) for number, word in ((wrong, "error"), (len(problems) - wrong, "warning")) if number
     ]
     checked = f"{_count(manifests.count, 'resource')} in {_count(manifests.files, 'file')}"
-    return f"{checked}: {', '.join(counts) or 'no problems'}"
+    others = f", {len(manifests.others)} of other APIs" if manifests.others else ""
+    return f"{checked}{others}: {', '.join(counts) or 'no problems'}"
 
 
 def _count(number: int, word: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pulumi
 
-from .objects import KubernetesObject, kubernetes_object, token
+from .objects import KubernetesObject, kubernetes_object, kubernetes_token, token
 
 
 class ObjectSet(pulumi.ComponentResource):
@@ -30,12 +30,23 @@ class ObjectSet(pulumi.ComponentResource):
             kind, namespace, own = key
             # A slash, which names cannot have: a-b in c and b in c-a are two objects.
             logical = f"{name}-{kind.lower()}-{f'{namespace}/' if namespace else ''}{own}"
-            options = pulumi.ResourceOptions(parent=self, depends_on=list(definitions))
+            aliases = [pulumi.Alias(type_=former) for former in self.former_types(value)]
+            options = pulumi.ResourceOptions(parent=self, depends_on=list(definitions), aliases=aliases)
             self.objects[key] = kubernetes_object(value, logical, options)
             if _is_definition(value):
                 definitions.append(self.objects[key])
         self.count = pulumi.Output.from_input(len(self.objects))
         self.register_outputs({"count": self.count})
+
+    def former_types(self, value: dict[str, Any]) -> list[str]:  # noqa: ARG002  a set may know some
+        """Return the types that an object may have had before."""
+        return []
+
+
+_VERSIONS = (
+    *("v1alpha1", "v1alpha2", "v1alpha3", "v1beta1", "v1beta2", "v1beta3", "v1"),
+    *("v2alpha1", "v2beta1", "v2beta2", "v2"),
+)
 
 
 def _is_definition(value: dict[str, Any]) -> bool:
@@ -65,6 +76,12 @@ class NetworkPolicies(ObjectSet):
 
 class OtherObjects(ObjectSet):
     """Objects of other APIs that stand among the manifests, as they are written. Renders and checks nothing."""
+
+    def former_types(self, value: dict[str, Any]) -> list[str]:
+        """Return the types under other versions of the API: it is the same object, and must not be deleted as old."""
+        group, _, own = str(value["apiVersion"]).rpartition("/")
+        versions = [f"{group}/{version}" for version in _VERSIONS if version != own] if group else []
+        return [kubernetes_token(version, value["kind"]) for version in versions]
 
 
 class PriorityClasses(ObjectSet):

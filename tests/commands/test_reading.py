@@ -58,7 +58,7 @@ class TestCounts:
         [
             (TEXT, 0, "2 resources in 1 file: no problems"),
             (WRONG, 1, "2 resources in 1 file: 2 errors"),
-            (f"{TEXT}---\n{SECRET}", 1, "3 resources in 1 file: 1 error"),
+            (f"{TEXT}---\n{SECRET}", 1, "3 resources in 1 file, 1 of other APIs: 1 error"),
             ("# nothing\n", 0, "0 resources in 1 file: no problems"),
             ("a: [", 1, "0 resources in 1 file: 1 error"),
             ("a: 1\na: 2\n", 1, "1 resource in 1 file: 1 error"),

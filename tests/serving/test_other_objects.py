@@ -77,3 +77,13 @@ def test_a_namespace_has_its_name_whether_or_not_models_run_in_it() -> None:
 
 def test_skipped_they_leave_no_trace() -> None:
     assert keys(fleet([*CHAT, SECRET, ROUTE], other_kinds="skip")) == keys(fleet(CHAT))
+
+
+def test_an_object_stays_itself_in_another_version_of_its_api() -> None:
+    """Otherwise the new one would be created, and the old one, which is the same, deleted."""
+    (key,) = (key for key in keys(passed(ROUTE)) if "AIGatewayRoute" in key)
+    later = {**ROUTE, "apiVersion": "aigateway.envoyproxy.io/v1beta1"}
+    (entry,) = (e for e in passed(later).graph if e.inputs.get("kind") == "AIGatewayRoute")
+    assert key.partition("::")[0] in {alias.type for alias in entry.registration.aliases}
+    assert entry.type not in {alias.type for alias in entry.registration.aliases}
+    assert passed(SECRET)[KEY_OF_SECRET].registration.aliases == ()

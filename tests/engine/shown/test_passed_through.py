@@ -1,5 +1,6 @@
 """Objects of other APIs on a real API server: tried strictly first, created as they are, secrets kept."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,58 @@ def test_where_the_namespace_is_new_the_object_itself_is_refused(live: Stack, ku
         f"fleet-others-service-{namespace}/wrong"
     ]
     assert gone(kube, "Service", "wrong", namespace)
+    live.destroy()
+
+
+def definition(kind: str, group: str) -> dict[str, Any]:
+    plural = f"{kind.lower()}s"
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object"}}}}
+    spec = {
+        "group": group,
+        "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
+        "scope": "Namespaced",
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+    }
+    return kube_object("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{plural}.{group}", spec=spec)
+
+
+def test_a_kind_that_nobody_serves_is_refused_before_any_change(live: Stack, kube: Kube, namespace: str) -> None:
+    route = kube_object("aigateway.example.com/v1", "AIGatewayRoute", "all", namespace)
+    began = time.monotonic()
+    with pytest.raises(WorkbenchError, match="serves no kind AIGatewayRoute"):
+        live.up(passing(live, namespace, secret(t="hunter2"), route))
+    assert time.monotonic() - began < 10
+    assert gone(kube, "Namespace", namespace)
+
+
+def test_a_namespace_that_nobody_creates_is_refused_before_any_change(live: Stack, namespace: str) -> None:
+    with pytest.raises(WorkbenchError, match='namespaces "nowhere" not found'):
+        live.up(passing(live, namespace, kube_object("v1", "ConfigMap", "own", "nowhere", data={})))
+
+
+def test_a_kind_comes_before_the_objects_of_it(live: Stack, kube: Kube, namespace: str) -> None:
+    group = f"{namespace}.example.com"
+    gadget = kube_object(f"{group}/v1", "Gadget", "one", namespace, spec={})
+    space = kube_object("v1", "Namespace", namespace)
+    assert live.up(passing(live, namespace, gadget, space, definition("Gadget", group))).ok, live.screen
+    assert kube.get(f"{group}/v1", "Gadget", "one", namespace)
+    live.destroy()
+
+
+def test_an_object_outlives_a_change_of_the_version_that_it_is_written_in(
+    live: Stack, kube: Kube, namespace: str
+) -> None:
+    scaler = {
+        "minReplicas": 1,
+        "maxReplicas": 2,
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"},
+    }
+    kind = "HorizontalPodAutoscaler"
+    assert live.up(passing(live, namespace, kube_object("autoscaling/v1", kind, "s", spec=scaler))).ok, live.screen
+    uid = kube.get("autoscaling/v2", kind, "s", namespace)["metadata"]["uid"]
+    again = live.up(passing(live, namespace, kube_object("autoscaling/v2", kind, "s", spec=scaler)))
+    assert again.ok, live.screen
+    assert kube.get("autoscaling/v2", kind, "s", namespace)["metadata"]["uid"] == uid
     live.destroy()
 
 

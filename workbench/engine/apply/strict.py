@@ -4,13 +4,13 @@ import http
 from collections.abc import Iterable
 
 from ...errors import WorkbenchError
-from ...kube import KubeError
+from ...kube import KubeError, NoSuchKindError
 from ..plan import Op, Step
 from ..program.resources import urn_type
-from ..targets import Targets
+from ..targets import Targets, identity
 from ..values import reveal
 from .execute import failure_of
-from .objects import MANAGER
+from .objects import CRD, MANAGER
 
 PASSED_THROUGH = "inference-platform:index:OtherObjects"
 
@@ -18,23 +18,21 @@ PASSED_THROUGH = "inference-platform:index:OtherObjects"
 def check_passed_through(steps: Iterable[Step], targets: Targets) -> None:
     """Let the API server try the objects that are passed through, before anything is changed.
 
-    What is in a namespace or of a kind that this deployment makes itself cannot be tried before.
+    What is in a namespace or of a kind that this deployment creates itself cannot be tried before.
 
     Raises:
         WorkbenchError: it refuses some; says which, and why.
     """
+    steps = list(steps)
     lines = []
-    for step in steps:
-        if step.op not in (Op.CREATE, Op.UPDATE) or not step.node or not _passed_through(step):
-            continue
-        target = targets.reach(step.node.registration.provider)
+    for step in filter(_passed_through, steps):
+        target = targets.reach(step.node.registration.provider) if step.node else None
         try:
             if target:
                 target.kube.put(reveal(dict(step.inputs)), manager=MANAGER, dry_run=True)
         except KubeError as error:
-            if error.status != http.HTTPStatus.NOT_FOUND:
-                failure = failure_of(step, error)
-                lines += [f"  {step.urn}", f"      {failure.message}"]
+            if not _comes(step, steps, error):
+                lines += [f"  {step.urn}", f"      {failure_of(step, error).message}"]
     if lines:
         raise WorkbenchError(
             "\n".join(["the API server refuses objects that are passed through; nothing was changed:", *lines])
@@ -42,4 +40,18 @@ def check_passed_through(steps: Iterable[Step], targets: Targets) -> None:
 
 
 def _passed_through(step: Step) -> bool:
-    return step.is_object and PASSED_THROUGH in urn_type(step.urn).split("$")
+    creates = step.op in (Op.CREATE, Op.UPDATE) and step.is_object
+    return creates and PASSED_THROUGH in urn_type(step.urn).split("$")
+
+
+def _comes(step: Step, steps: Iterable[Step], error: KubeError) -> bool:
+    """Tell whether what the API server lacks is created before the object: its kind, or its namespace."""
+    if error.status != http.HTTPStatus.NOT_FOUND:
+        return False
+    api_version, kind, namespace, _ = identity(step.inputs)
+    others = [reveal(dict(each.inputs)) for each in steps if each.is_object and each.node]
+    if isinstance(error, NoSuchKindError):
+        specs = [body["spec"] for body in others if body["kind"] == CRD]
+        group = api_version.rpartition("/")[0]
+        return any((spec["group"], spec["names"]["kind"]) == (group, kind) for spec in specs)
+    return any(body["kind"] == "Namespace" and body["metadata"]["name"] == namespace for body in others)
