@@ -1,6 +1,7 @@
 """Every script that is rendered, in a real shell: what somebody wrote into a value is never run."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,10 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
-from components.engines.shell import script_words
 from components.families.llmaz.shipped import shipped, shipped_names
 from components.fleet.objects import pod_templates
 from components.fleet.options import ModelCache
@@ -206,41 +204,6 @@ def test_no_shipped_script_has_a_placeholder_in_its_text(name: str, edition: Edi
         assert words[:2] != ["sh", "-c"] or "{{" not in words[2]
 
 
-@given(
-    st.text("$()ab \n\"'`\\", max_size=30),
-    st.dictionaries(st.text("ab \n\"'`\\", max_size=3), st.just("!"), max_size=5),
-)
-def test_the_text_of_a_script_reaches_its_shell_whatever_the_variables(text: str, variables: dict[str, str]) -> None:
-    words = [expanded(word, variables) for word in script_words(text, "name", "$(a)")]
-    assert words == ["sh", "-c", text, "name", variables.get("a", "$(a)")]
-
-
-@pytest.mark.parametrize(
-    ("text", "result"),
-    [
-        ("$(A)", "one"),
-        ("$(A)-$(A)", "one-one"),
-        ("'$(A)'", "'one'"),
-        ("$$(A)_$(A)", "$(A)_one"),
-        ("f000-$$A", "f000-$A"),
-        ("foo\\$(A)bar", "foo\\onebar"),
-        ("$(A$(A))", "$(A$(A))"),
-        ("$(REF)", "$(A)"),
-        ("foo$(A", "foo$(A"),
-        ("$?_boo_$!", "$?_boo_$!"),
-        ("$A", "$A"),
-        ("${A}", "${A}"),
-        ("$(B)", "$(B)"),
-        ("$$$$$$$(A)", "$$$one"),
-        ("$(A)__$(", "one__$("),
-        ("a$", "a$"),
-    ],
-)
-def test_the_stand_in_expands_as_the_kubelet_does(text: str, result: str) -> None:
-    """The cases of Kubernetes' own test."""
-    assert expanded(text, {"A": "one", "REF": "$(A)"}) == result
-
-
 OWN: Object = {"backendRuntimeConfig": {"backendName": "own"}}
 
 
@@ -271,3 +234,32 @@ def test_a_value_behind_the_text_of_ones_own_script_may_be_anything() -> None:
     own = fleets.runtime(command=["sh", "-c"], recommendedConfigs=[config])
     got = fleets.container(fleets.open_model(source="ollama://a; b"), own, fleets.playground(**OWN))
     assert got["args"] == ['serve "$1"', "serve", "a; b"]
+
+
+def _has_hook(name: str) -> bool:
+    runtime = shipped(name)
+    return runtime is not None and runtime.spec.lifecycle is not None
+
+
+HOOKS = [name for name in sorted(shipped_names()) if _has_hook(name)]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.parametrize("name", HOOKS)
+def test_what_an_engine_answers_to_a_hook_is_never_run(name: str, value: str, shell: str, tmp_path: Path) -> None:
+    """The kubelet hands hooks on as they are, so these are run without expansion."""
+    container = fleets.container(fleets.open_model(), fleets.playground(backendRuntimeConfig={"backendName": name}))
+    _, flag, text = container["lifecycle"]["preStop"]["exec"]["command"]
+    gauges = re.findall(r"'\^([\w:]+)'", text)
+    assert len(gauges) == 2
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "answer").write_text("".join(f"{gauge} {value}\n" for gauge in gauges))
+    for program, does in (("curl", f"cat {tmp_path / 'answer'}"), ("sleep", "kill $PPID")):
+        (tmp_path / "bin" / program).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / "bin" / program).chmod(0o755)
+    # The log of the container is that of the first process, which here is not the container's.
+    words = [shell, flag, text.replace("/proc/1/fd/1", str(tmp_path / "log"))]
+    started({"command": [word.replace("$", "$$") for word in words]}, GIVEN, tmp_path, shell=shell)
+    assert not (tmp_path / "ran").exists()
+    assert "waiting: " in (tmp_path / "log").read_text()

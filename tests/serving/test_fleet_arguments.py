@@ -49,7 +49,8 @@ class TestEffects:
         assert set(recorded.exports["models"]) == {"chat"}
 
     def test_realization(self) -> None:
-        recorded = fleet(CHAT, realization="operator", custom_resources=True)
+        eks = {"cloud": "aws", "name": "c", "region": "us-east-1"}
+        recorded = fleet(CHAT, cluster=eks, realization="operator", custom_resources=True)
         kinds = {e.inputs["kind"] for e in recorded.graph if "kind" in e.inputs}
         assert kinds == {"CustomResourceDefinition", "Namespace", "OpenModel", "Playground"}
         model = recorded["kubernetes:llmaz.io/v1alpha1:OpenModel::fleet-opt"]

@@ -25,7 +25,12 @@ FLEET: Mapping[str, Mapping[str, Any]] = {
             "network_policies": True,
         },
     },
-    "operator": {"realization": "operator", "custom_resources": True, "prerequisites": {"install": True}},
+    "operator": {
+        "cluster": {"cloud": "aws", "name": "c", "region": "us-east-1"},
+        "realization": "operator",
+        "custom_resources": True,
+        "prerequisites": {"install": True},
+    },
 }
 OF_ALL = {
     "kubernetes:core/v1:ConfigMap",

@@ -28,11 +28,11 @@ PODS = {
 }
 
 
-def program(kind: type[Any], **args: Any) -> Any:
+def program(kind: type[Any], model_args: Mapping[str, Any] = MODEL, **args: Any) -> Any:
     def run() -> None:
         provider = pulumi_kubernetes.Provider("cluster", kubeconfig="k")
         options = pulumi.ResourceOptions(providers=[provider])
-        model = OpenModel("opt", {**MODEL}, options)  # type: ignore[typeddict-item]
+        model = OpenModel("opt", {**model_args}, options)  # type: ignore[typeddict-item]
         made = kind("chat", {"model": model.manifest, **args}, options)
         for name in ("endpoint", "model", "workload_name", "namespace"):
             pulumi.export(name, getattr(made, name))
@@ -89,7 +89,8 @@ def test_outputs_say_where_the_model_answers() -> None:
 
 
 def test_the_operator_gets_typed_resources() -> None:
-    recorded = deploy(program(Playground, realization="operator"))
+    anywhere = {name: value for name, value in MODEL.items() if name != "flavors"}
+    recorded = deploy(program(Playground, anywhere, realization="operator"))
     assert recorded["kubernetes:inference.llmaz.io/v1alpha1:Playground::chat"].inputs["spec"] == {
         "modelClaim": {"modelName": "opt"}
     }
