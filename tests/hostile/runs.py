@@ -1,0 +1,98 @@
+"""Runs commands in this process and looks at what they print: located, on one line each, nothing invisible."""
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from typer.testing import CliRunner
+
+from components.api.texts.printable import printable
+from workbench.cli import app
+from workbench.errors import WorkbenchError
+
+ROOT = Path(__file__).parents[2]
+MODELS = "models.yaml"
+_LOCATED = re.compile(r"(?:warning: |error: )?[^:\n]*\.yaml:[1-9][0-9]*(?::[1-9][0-9]*)?: .")
+_SETTING = re.compile(r"(?:warning: |error: )?Pulumi\.[a-z]+\.yaml: \S.*?: \S")
+_OF_FILE = re.compile(r"(?:warning: )?(?:[^:\n]*: )?(?:cannot be read|no such file|not UTF-8|is neither)")
+_OURS = (
+    re.compile(r"\A[0-9]+ problems? found; nothing was created\Z"),
+    re.compile(r"\A    (inference-platform|pulumi):"),  # the YAML to write instead
+    re.compile(r"\Ano resource is named "),
+    re.compile(r"\Awarning: [0-9]+ values? looks? like a secret"),
+)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command printed, and how it ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+class TrespassError(AssertionError):
+    """A command did what none may."""
+
+
+def run(*arguments: str) -> Printed:
+    """Run a command as the console does.
+
+    Raises:
+        TrespassError: it raised something that is no message.
+    """
+    result = CliRunner().invoke(app, list(arguments))
+    error = result.exception
+    if isinstance(error, WorkbenchError):
+        return Printed(error.exit_code, result.stdout, f"{result.stderr}{error}\n")
+    if error is not None and not isinstance(error, SystemExit):
+        raise TrespassError(f"{' '.join(arguments)}: {type(error).__name__}: {error}") from error
+    return Printed(result.exit_code, result.stdout, result.stderr)
+
+
+def checked(*arguments: str, lines: int | None = None) -> Printed:
+    """Run a command, and check every line that it prints.
+
+    Args:
+        arguments: The command.
+        lines: How many lines the manifests have; no message may name a later one.
+
+    Raises:
+        TrespassError: there is something invisible, or a message without a place.
+    """
+    printed = run(*arguments)
+    for line in (printed.stdout + printed.stderr).split("\n"):
+        if printable(line.replace("\t", "")) != line.replace("\t", ""):
+            raise TrespassError(f"{' '.join(arguments)}: something invisible in {line!r}")
+    messages = printed.stdout if arguments[0] == "validate" else ""
+    for line in (messages + printed.stderr).splitlines():
+        if not any(pattern.match(line) for pattern in (_LOCATED, _SETTING, _OF_FILE, *_OURS)):
+            raise TrespassError(f"{' '.join(arguments)}: no place in {line!r}")
+        named = re.match(rf"(?:warning: )?[^:\n]*{MODELS}:([0-9]+): ", line)
+        if named and lines is not None and int(named[1]) > lines:
+            raise TrespassError(f"{' '.join(arguments)}: line {named[1]} of {lines}: {line!r}")
+    return printed
+
+
+def project(folder: Path, settings: str | None = None, models: str | None = None) -> None:
+    """Make a project of a folder, with a stack file or with manifests of its own."""
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, folder / name)
+    if not (folder / "stacks").exists():
+        (folder / "stacks").symlink_to(ROOT / "stacks")
+    if settings is None:
+        local = yaml.safe_load((ROOT / "Pulumi.local.yaml").read_text())
+        local["config"]["inference-platform:models"] = [MODELS]
+        settings = yaml.safe_dump(local)
+    (folder / "Pulumi.local.yaml").write_text(settings, errors="surrogateescape")
+    if models is not None:
+        write(folder / MODELS, models)
+
+
+def write(file: Path, text: str) -> int:
+    """Write manifests; return how many lines an editor shows."""
+    file.write_text(text, errors="surrogateescape", newline="")
+    return len(re.findall("\r\n?|\n", text)) + 1
