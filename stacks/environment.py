@@ -1,5 +1,6 @@
 """One environment: settings and manifests in, the cluster and the fleet of models registered, exports out."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from components.prerequisites.needed import Cloud
 from components.serving.model_fleet import ModelFleet
 from components.serving.site import Site
 
+from .blame import settings_blamed
 from .settings import Settings
 
 FLEET = "fleet"
@@ -52,15 +54,15 @@ def _cluster(settings: Settings, planned: Plan) -> tuple[pulumi_kubernetes.Provi
         return _provider(settings), Site(settings.cluster_name)
     from .cloud import make_cloud
 
-    cloud = make_cloud(settings, planned)
+    with settings_blamed(settings.file):
+        cloud = make_cloud(settings, planned)
     for name, value in cloud.exports.items():
         pulumi.export(name, value)
     return cloud.provider, cloud.site
 
 
 def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
-    file = Path(settings.kubeconfig)
-    if not file.is_file():
+    if not os.path.isfile(settings.kubeconfig):  # noqa: PTH113  Path's own raises where the name is too long
         raise pulumi.RunError(
             f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); run `make up` to start a "
             "simulated cluster, which writes it there, or set the kubeconfig of your own cluster"

@@ -10,6 +10,8 @@ from typing import Any
 import pulumi
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from components.api.texts.printable import printable
+from components.aws.components.argument_problems import cluster_problems
 from components.aws.components.node_settings import NodeSettings
 from components.aws.environment import AwsEnvironment
 from components.aws.nodes.place import SettingsPlace
@@ -46,6 +48,13 @@ class Settings(FleetSettings):
         if not value and info.data.get("cloud") == Cloud.NONE:
             raise ValueError("is required without a cloud")
         return value
+
+    @model_validator(mode="after")
+    def _name_on_aws(self) -> "Settings":
+        wrong = cluster_problems("clusterName", self.cluster_name) if self.cloud == Cloud.AWS else ()
+        for key, reason in wrong:
+            raise ValueError(f"{key}: {reason}")
+        return self
 
     @model_validator(mode="after")
     def _zones_on_aws(self) -> "Settings":
@@ -193,7 +202,7 @@ def _structure(key: str, value: object, file: str, problems: list[str]) -> objec
 def _explain(fault: SettingsFault, file: str) -> str:
     path = ".".join(map(str, fault.path))
     if fault.unknown:
-        return f"{file}: {PROJECT}:{path}: {fault.reason}"
+        return printable(f"{file}: {PROJECT}:{path}: {fault.reason}")
     return _line(file, path, fault.reason)
 
 
@@ -201,4 +210,4 @@ def _line(file: str, path: str, reason: str) -> str:
     key = path.partition(".")[0]
     example = _EXAMPLES.get(key)
     remedy = f"; write under config:\n    {PROJECT}:{key}: {example}" if example else ""
-    return f"{file}: {PROJECT}:{path}: {reason}{remedy}"
+    return f"{file}: {PROJECT}:{printable(path)}: {printable(reason)}{remedy}"

@@ -15,8 +15,8 @@ from workbench.errors import WorkbenchError
 ROOT = Path(__file__).parents[2]
 MODELS = "models.yaml"
 _LOCATED = re.compile(r"(?:warning: |error: )?[^:\n]*\.yaml:[1-9][0-9]*(?::[1-9][0-9]*)?: .")
-_SETTING = re.compile(r"(?:warning: |error: )?Pulumi\.[a-z]+\.yaml: \S.*?: \S")
-_OF_FILE = re.compile(r"(?:warning: )?(?:[^:\n]*: )?(?:cannot be read|no such file|not UTF-8|is neither)")
+_SETTING = re.compile(r"(?:warning: |error: )?(?:/\S*/)?Pulumi\.[a-z]+\.yaml: \S.*?: \S")
+_OF_FILE = re.compile(r"(?:warning: )?.+:1: (?:cannot be read|no such file or folder|no \*\.yaml|is neither a file)")
 _OURS = (
     re.compile(r"\A[0-9]+ problems? found; nothing was created\Z"),
     re.compile(r"\A    (inference-platform|pulumi):"),  # the YAML to write instead

@@ -27,12 +27,12 @@ def decrypt(text: str, salt: str, where: str) -> str:
     passphrase = _passphrase()
     if passphrase is None or not salt.startswith("v1:"):
         raise WorkbenchError(
-            f"{where} is encrypted; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE (the local engine "
+            f"{where}: is encrypted; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE (the local engine "
             "supports only the passphrase secrets provider)"
         )
     clear = _opened(text, passphrase, salt)
     if clear is None:
-        raise WorkbenchError(f"{where} cannot be decrypted with the given passphrase")
+        raise WorkbenchError(f"{where}: cannot be decrypted with the given passphrase")
     return clear
 
 

@@ -48,7 +48,7 @@ class Project:
     @property
     def disabled_providers(self) -> frozenset[str]:
         """Packages whose default provider is disabled."""
-        found = json.loads(self.config.get(_DISABLED, "[]"))
+        found = _disabled(self.config)
         return frozenset(found if isinstance(found, list) else [found])
 
 
@@ -168,8 +168,24 @@ class _Config:
                     f"{self._settings.name}: config.{key}: must be of type {kind}, as Pulumi.yaml declares, found "
                     f"{_found(value)}"
                 )
+        if not _are_packages(_disabled(self.values)):
+            found = _found(self.values[_DISABLED])
+            wrong.append(f"{self._settings.name}: config.{_DISABLED}: must be a list of packages, found {found}")
         if wrong:
             raise WorkbenchError(masked_text("\n".join(wrong), self.clear))
+
+
+def _disabled(values: Mapping[str, Any]) -> Any:  # noqa: ANN401  any JSON
+    """Return the packages without default providers, a list or a single one, as data or as JSON text."""
+    found = values.get(_DISABLED, [])
+    try:
+        return json.loads(found) if isinstance(found, str) else found
+    except ValueError:
+        return found
+
+
+def _are_packages(value: object) -> bool:
+    return all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
 
 
 def _fits(value: object, kind: str) -> bool:

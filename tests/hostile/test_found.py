@@ -1,0 +1,67 @@
+"""What random changes have found: each ended in a traceback, a message without a place, or something invisible."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.hostile.runs import MODELS, ROOT, checked, project
+
+SETTING = "inference-platform:"
+SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("dev", {"clusterName": "//"}, "clusterName: found '//'; EKS allows 1 to 100 letters"),
+    ("dev", {"modelBuckets": ["b/p/", "b/p/"]}, "modelBuckets: 'b/p/' is listed 2 times; list it once"),
+    ("dev", {"network": {"zones": ["us-east-1a", "us-east-1a"]}}, "network.zones: 'us-east-1a' is listed 2 times"),
+    (
+        "dev",
+        {"network": {"zones": ["us-east-1a", "us-east-1b"], "interfaceEndpoints": ["NaN"]}},
+        "network.interfaceEndpoints: unknown service 'NaN'; known services:",
+    ),
+    (
+        "dev",
+        {"cluster": {"addons": {"aws-ebs-csi-driverx": ""}}},
+        "cluster.addons: unknown add-on 'aws-ebs-csi-driverx'",
+    ),
+    ("local", {"kubeconfig": "9" * 400}, ""),
+    ("local", {"models": ["\u202eabc"]}, "\\u202eabc:1: no such file or folder"),
+    ("local", {"\x7f": 1}, "\\x7f: unknown key"),
+    ("local", {"prerequisites": {"\x85": 1}}, "prerequisites.\\x85: unknown key"),
+    ("local", {"namespace": {"secure": "v1:x:y"}}, "namespace: is encrypted; set PULUMI_CONFIG_PASSPHRASE"),
+    ("local", {"pulumi:disable-default-providers": [{}]}, "disable-default-providers: must be a list of packages"),
+    ("local", {"pulumi:disable-default-providers": "a: ["}, ""),
+    ("local", {"pulumi:disable-default-providers": 1}, "disable-default-providers: must be a list of packages"),
+)
+
+
+@pytest.mark.parametrize(("stack", "changes", "expected"), SETTINGS, ids=[case[2][:40] for case in SETTINGS])
+def test_settings(
+    stack: str, changes: dict[str, Any], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PULUMI_CONFIG_PASSPHRASE", raising=False)
+    content = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())
+    for key, value in changes.items():
+        content["config"][key if ":" in key else SETTING + key] = value
+    project(tmp_path, settings=yaml.safe_dump(content), models="")
+    printed = checked("preview", "--engine", "local", "--offline")
+    assert expected in printed.stderr
+    assert printed.code == bool(expected)
+
+
+MANIFESTS: tuple[tuple[str, str], ...] = (
+    ("a: b\nc: \x00\n", f"{MODELS}:2: not valid YAML: the character U+0000 is not allowed; remove it"),
+    ("\ufeffa: b\n---\n\u2028'", f"{MODELS}:3: not valid YAML"),
+)
+
+
+@pytest.mark.parametrize(("text", "expected"), MANIFESTS, ids=[case[1][:40] for case in MANIFESTS])
+@pytest.mark.parametrize("command", [("validate",), ("render",), ("defaults",), ("explain", "Model/m")], ids=" ".join)
+def test_manifests(
+    command: tuple[str, ...], text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project(tmp_path, models=text)
+    printed = checked(*command, MODELS, lines=len(text.splitlines()))
+    assert expected in printed.stdout + printed.stderr
+    assert printed.code == 1
