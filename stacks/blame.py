@@ -24,11 +24,11 @@ def settings_blamed(file: str) -> Iterator[None]:
     try:
         yield
     except InvalidArguments as error:
-        lines = [_told(line, file) for line in str(error).splitlines()]
+        lines = [_at_setting(line, file) for line in str(error).splitlines()]
         raise pulumi.RunError("\n".join(lines)) from None
 
 
-def _told(line: str, file: str) -> str:
+def _at_setting(line: str, file: str) -> str:
     found = _PROBLEM.fullmatch(line)
     if found is None:
         return line

@@ -71,7 +71,8 @@ def manifests(random: Random) -> str:
 def _changed(document: dict[str, Any], random: Random) -> dict[str, Any]:
     if random.random() < 0.5 and _is_known(document):
         return broken(document, random, random.choice((1, 1, 2, 5)))
-    return changed(document, random)
+    other: dict[str, Any] = changed(document, random)
+    return other
 
 
 def changed(value: Any, random: Random) -> Any:

@@ -20,7 +20,7 @@ SEEDS = st.integers(0, 2**40)
 PREVIEW = ("preview", "--engine", "local", "--offline")
 
 
-def runs(share: float):  # type: ignore[no-untyped-def]
+def runs(share: float) -> settings:
     """Settings of a test that makes a share of all runs; of a seed there is nothing to shrink."""
     return settings(
         max_examples=max(1, int(RUNS * share)),
