@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .cluster.private import private_folder
 from .errors import WorkbenchError
 from .subject import complete_stack
 
@@ -203,7 +204,7 @@ def outputs(
 
 def _stand_in(folder: Path) -> Path:
     """Return a kubeconfig that leads nowhere, for programs that insist on one when only a plan is made."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(folder)
     path = folder / "offline.kubeconfig"
     path.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")
     return path

@@ -17,6 +17,7 @@ from .binaries import Found
 from .binaries import find as find_programs
 from .members import MEMBERS, PORTS, Layout
 from .pki import ADMIN, IDENTITIES, LOOPBACK, Pki, kubeconfig, write_private
+from .private import private_folder
 from .process import Process, running_with, save, saved, start, start_time
 
 _PORT_RANGE = range(20000, 30000)
@@ -127,7 +128,7 @@ class SimulatedCluster:
 
     def _make_folder(self) -> None:
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(self.folder)
         except OSError as error:
             raise WorkbenchError(
                 f"the files of the cluster cannot be stored in {self.folder}: {error.strerror}; use another "

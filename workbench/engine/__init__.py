@@ -5,7 +5,7 @@
     diff.py       what changed, field by field, and whether it can change in place
     plan.py       steps: what is to be done
     planning/     the plan, from the graph and the state; what goes, and what must not go
-    state.py      SQLite: what was applied, one transaction per step
+    state/        SQLite: what was applied, one transaction per step
     targets.py    the clusters behind the providers
     apply/        carries the plan out in parallel, and waits until what was applied works
     display.py    the tree and the summary

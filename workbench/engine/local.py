@@ -2,7 +2,6 @@
 
 import gc
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,18 +13,20 @@ import pulumi
 from components.api.texts.secrets import masked_text
 
 from ..errors import WorkbenchError
-from ..interrupts import cancellable
+from ..kube import KubeError
 from .apply.execute import Executor, Failure, Result
 from .apply.ready import await_ready
 from .apply.remove import Remover
 from .apply.strict import check_passed_through
 from .display import Display
+from .interrupts import cancellable
 from .listing import output_changes
 from .plan import CHANGING, ChangePlan, Op, Step
 from .planning.planner import Planner
 from .program.adapter import Monitor, Program, Run, program_at, run_program
 from .program.graph import ResourceGraph
 from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
+from .program.trace import program_trace
 from .project import Project
 from .state import State
 from .targets import Targets
@@ -79,33 +80,42 @@ class LocalEngine:
         self._display = display or Display()
         self._options = options or RunOptions()
         self._program = program or program_at(project.folder, project.main)
-        self._targets = Targets(project.folder, self._options.kubeconfig)
+        self._targets = Targets(project.folder, self._options.kubeconfig, waiting=self._options.status)
         self._results: list[Result] = []
         self._planned = 0
 
     def preview(self) -> Outcome:
         """Show what ``up`` would do."""
-        with cancellable(self._cancelled):
+        with self._ending():
             return self._preview()
 
     def up(self) -> Outcome:
         """Make the stack what the program says."""
-        with cancellable(self._cancelled):
+        with self._ending():
             return self._up()
 
     def destroy(self) -> Outcome:
         """Delete everything the stack created."""
-        with cancellable(self._cancelled):
+        with self._ending():
             return self._destroy()
 
-    def _cancelled(self) -> str:
-        """Say what was done until now."""
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Let signals end a command, and the silence of a cluster too, both with what was done until then."""
+        with cancellable(lambda: f"cancelled; {self._done()}"):
+            try:
+                yield
+            except KubeError as error:
+                lines = [error.message, *self._targets.repairs(), self._done()]
+                raise WorkbenchError("\n".join(lines)) from error
+
+    def _done(self) -> str:
         done = sum(map(_changed, self._results))
         if not done:
-            return "cancelled; nothing was changed"
+            return "nothing was changed"
         return (
-            f"cancelled; {done} of {self._planned} changes were made and are recorded. Run the same command again to "
-            "go on, or `workbench destroy` to delete everything."
+            f"{done} of {self._planned} changes were made and are recorded. Run the same command again to go on, or "
+            "`workbench destroy` to delete everything."
         )
 
     def _preview(self) -> Outcome:
@@ -277,21 +287,3 @@ def _refuse_protected(plan: ChangePlan) -> None:
             f"{lines}\n"
             "Set protect=False on them, run `up`, and try again."
         )
-
-
-def program_trace(error: BaseException, folder: Path) -> str:
-    """Return the traceback reduced to the program's own frames."""
-    here = Path(__file__).parents[1]
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if _within(frame.filename, folder) and not _within(frame.filename, here)
-    ]
-    lines = ["the program failed:", *(line.rstrip() for line in traceback.format_list(frames))]
-    return "\n".join([*lines, "".join(traceback.format_exception_only(error)).rstrip()])
-
-
-def _within(filename: str, folder: Path) -> bool:
-    path = Path(filename)
-    inside = path.is_absolute() and path.is_relative_to(folder.resolve())
-    return inside and not {"site-packages", "dist-packages"} & set(path.parts)

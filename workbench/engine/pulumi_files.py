@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from ..cluster.pki import write_private
+from ..cluster.private import private_folder
 from ..errors import WorkbenchError
 from .passphrase import opens
 from .project import ProjectFiles, section
@@ -80,7 +81,7 @@ class StackFiles:
             WorkbenchError: a file is absent or wrong, or there are secrets and no passphrase for them.
         """
         for folder in (self.state_folder, self.home, self.folder):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(folder)
         stored = dict(self.project.stored())
         if self._is_left_over(stored):
             del stored[_SALT]

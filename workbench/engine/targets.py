@@ -1,14 +1,18 @@
 """The clusters behind the providers of a program or of a state."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..cluster.repair import repair
 from ..errors import WorkbenchError
 from ..kube import Kube, KubeError, NoSuchKindError
 from .values import Secret, reveal
+
+_PATIENCE = 60.0
+"""Seconds for which a cluster that has answered may be away: long enough to start its control plane again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,11 @@ class Targets:
     """Relative kubeconfig paths start here."""
     kubeconfig: str = ""
     """Given by hand: used instead of what providers in the state say."""
+    waiting: Callable[[str], None] = lambda _: None
+    """Told while a cluster does not answer."""
     _inputs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _connected: dict[str, Target] = field(default_factory=dict)
+    _sources: list[str | Path] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
     def add(self, urn: str, inputs: Mapping[str, Any]) -> None:
@@ -62,7 +69,10 @@ class Targets:
         name = urn.rsplit("::", 1)[-1]
         if inputs is None:
             raise WorkbenchError(f"provider {name!r} is neither in the program nor in the state")
-        kube = Kube.from_kubeconfig(self._source(name, inputs), _text(inputs.get("context")) or None)
+        source = self._source(name, inputs)
+        if advice := repair(source, needed=True):
+            raise WorkbenchError(f"provider {name!r}: {advice}")
+        kube = Kube.from_kubeconfig(source, _text(inputs.get("context")) or None)
         try:
             uid = kube.uid()
         except KubeError as error:
@@ -71,6 +81,8 @@ class Targets:
                 f"provider {name!r}: {error.message}\n"
                 "Start the simulated cluster with `workbench cluster start`, or use --kubeconfig."
             ) from None
+        kube.patience, kube.waiting = _PATIENCE, self.waiting
+        self._sources.append(source)
         return Target(kube, uid, _text(inputs.get("namespace")))
 
     def _source(self, name: str, inputs: Mapping[str, Any]) -> str | Path:
@@ -88,6 +100,10 @@ class Targets:
         text = str(source)
         is_path = "\n" not in text.strip() and not text.lstrip().startswith("{")
         return self.folder / Path(text).expanduser() if is_path else text
+
+    def repairs(self) -> list[str]:
+        """Say what does not run of the simulated clusters among those that are connected, and how to start it."""
+        return [advice for source in dict.fromkeys(self._sources) if (advice := repair(source))]
 
     def by_cluster(self, uid: str) -> Target | None:
         """Return a connected cluster by its uid."""

@@ -3,7 +3,8 @@
 import http
 import json
 import ssl
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ Json = dict[str, Any]
 APPLY = "application/apply-patch+yaml"
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PAGE = 500
+_AWAY = (http.HTTPStatus.BAD_GATEWAY, http.HTTPStatus.SERVICE_UNAVAILABLE, http.HTTPStatus.GATEWAY_TIMEOUT)
+_PAUSE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,10 @@ class Kube:
         self.server = server.rstrip("/")
         self._transport = Transport(self.server, context, headers or {})
         self._kinds: dict[str, dict[str, ApiResource]] = {}
+        self.patience = 0.0
+        """Seconds for which requests are repeated while the server, or the store behind it, does not answer."""
+        self.waiting: Callable[[str], None] = lambda _: None
+        """Told while that is so."""
 
     @classmethod
     def from_kubeconfig(cls, source: str | Path, context: str | None = None) -> "Kube":
@@ -65,7 +72,7 @@ class Kube:
         Raises:
             KubeError: the server refused, or (status 0) did not answer.
         """
-        status, data = self._transport.send(method, path, params, body, content_type, accept, timeout)
+        status, data = self._send(method, path, params, body, content_type, accept, timeout)
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise error_in(status, data)
         try:
@@ -73,6 +80,23 @@ class Kube:
         except ValueError:
             decoded = {"text": data.decode(errors="replace")}
         return decoded if isinstance(decoded, dict) else {"value": decoded}
+
+    def _send(self, method: str, *request: Any) -> tuple[int, bytes]:  # noqa: ANN401 - as the transport takes it
+        """Send a request, again while nobody is there. Creating is not repeated: it may have happened."""
+        deadline = time.monotonic() + (self.patience if method != "POST" else 0.0)
+        while True:
+            try:
+                status, data = self._transport.send(method, *request)
+                if not _away(status, data) or not self.patience:
+                    return status, data
+                error = error_in(status, data)
+                error = KubeError(0, "Unreachable", f"the API server {self.server} does not work: {error.message}")
+            except KubeError as refused:
+                error = refused
+            if time.monotonic() >= deadline:
+                raise error
+            self.waiting(f"waiting for the API server {self.server}")
+            time.sleep(_PAUSE)
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -206,7 +230,7 @@ class Kube:
         path = self.path_of(obj) + (f"/{subresource}" if subresource else "")
         params = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
         params = _dry(params, dry_run)
-        status, data = self._transport.send("PATCH", path, params, obj, APPLY, None, 60.0)
+        status, data = self._send("PATCH", path, params, obj, APPLY, None, 60.0)
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise error_in(status, data)
         return json.loads(data), status == http.HTTPStatus.CREATED
@@ -237,6 +261,11 @@ class Kube:
         """Return what identifies the cluster: the uid of its kube-system namespace."""
         found: str = self.get("v1", "Namespace", "kube-system")["metadata"]["uid"]
         return found
+
+
+def _away(status: int, data: bytes) -> bool:
+    """Whether an answer says that there is nobody to answer; etcd's errors come as the API server's own."""
+    return status in _AWAY or (status == http.HTTPStatus.INTERNAL_SERVER_ERROR and b"etcd" in data)
 
 
 def _root(api_version: str) -> str:

@@ -9,7 +9,7 @@ from ...kube import KubeError, NoSuchKindError
 from ..plan import ChangePlan, Op, Step
 from ..planning.removals import former_row
 from ..program.resources import urn_name
-from ..state import Intent, State, StateRow
+from ..state import Intent, State, StateError, StateRow
 from ..targets import Target, Targets
 from ..values import reveal, secret_texts
 from .claims import refuse_strangers
@@ -100,8 +100,12 @@ class Executor:
         try:
             self._apply(step)
         except KubeError as error:
+            if error.unreachable:
+                raise  # the others would wait as long, and in vain
             self.result.failures.append(failure_of(step, error))
             return False
+        except StateError:
+            raise  # what cannot be recorded is not done
         except WorkbenchError as error:
             self.result.failures.append(Failure(urn, str(error)))
             return False

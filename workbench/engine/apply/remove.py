@@ -78,6 +78,8 @@ class Remover:
             if ours(target.kube, row.inputs) and delete_object(target.kube, row.inputs, None):
                 await_gone(target.kube, row.inputs, _SECONDS)
         except KubeError as error:
+            if error.unreachable:
+                raise
             self.result.failures.append(Failure(step.urn, f"{error.reason}: {error.message}", error.causes))
         except WorkbenchError as error:
             self.result.failures.append(Failure(step.urn, str(error)))

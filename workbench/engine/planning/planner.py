@@ -76,6 +76,7 @@ class Planner:
         if self._offline:
             return
         uids = {urn: self._uid(urn) for urn in self._providers()}
+        self._plan.notes += self._targets.repairs()
         gone: dict[str, int] = {}
         for urn, row in list(self._rows.items()):
             if row.cluster and uids.get(row.provider) and row.cluster not in uids.values():

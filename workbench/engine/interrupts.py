@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from .errors import WorkbenchError
+from ..errors import WorkbenchError
 
 _GRACE = 0.7
 """Seconds for what is running to end by itself."""

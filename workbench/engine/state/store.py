@@ -1,0 +1,211 @@
+"""What was applied, in SQLite: one transaction per step, the intent before the call, the result after."""
+
+import fcntl
+import json
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ...cluster.private import private_folder
+from ...errors import WorkbenchError
+from .rows import StateRow, row_in, values_of
+
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS resources (
+    urn TEXT PRIMARY KEY, type TEXT NOT NULL, parent TEXT NOT NULL, provider TEXT NOT NULL,
+    cluster TEXT NOT NULL, uid TEXT NOT NULL, intent TEXT NOT NULL, inputs TEXT NOT NULL,
+    dependencies TEXT NOT NULL, options TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+_KEY_BYTES = 32
+_NO_COPY = (
+    "Restore the file from a copy. If there is none, delete {files}: the next `up` takes over what the program "
+    "names, and what it no longer names stays in the cluster. Nothing was changed."
+)
+_RESUMES = "What was done is recorded, what was begun is resumed: run the same command again then."
+_REFUSALS = {
+    "full": f"there is no space left; make room. {_RESUMES}",
+    "readonly": f"it cannot be written; make the file and its folder writable. {_RESUMES}",
+    "disk I/O": f"the disk cannot be read or written. {_RESUMES}",
+    "locked": "another program reads or writes the file; end it, then try again",
+}
+"""By what SQLite says."""
+
+
+class StateError(WorkbenchError):
+    """The state cannot be read or written: nothing else may happen then."""
+
+
+class State:
+    """The state of one stack. Use as a context manager: it holds the stack's lock."""
+
+    def __init__(self, folder: Path, stack: str) -> None:
+        self._path = folder / f"{stack}.db"
+        self._stack = stack
+        self._lock = threading.Lock()
+        self._guard: int | None = None
+        self._db: sqlite3.Connection | None = None
+        self.key = b""
+
+    def __enter__(self) -> "State":
+        try:
+            private_folder(self._path.parent)
+            self._take_lock()
+            self._open()
+            self.key = self._sealing_key()
+        except OSError as error:
+            self.__exit__()
+            raise StateError(
+                f"{error.filename or self._path}: {error.strerror}; the state of stack {self._stack!r} must be kept "
+                f"there. Nothing was changed."
+            ) from None
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._db:
+            self._db.close()
+        if self._guard is not None:
+            os.close(self._guard)  # releases the lock
+        self._db = self._guard = None
+
+    def _take_lock(self) -> None:
+        self._guard = os.open(self._path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(self._guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(self._guard, 20).decode(errors="replace")
+            raise WorkbenchError(
+                f"another process{f' ({holder})' if holder.isdigit() else ''} is using stack {self._stack!r}; wait "
+                "until it is done, then try again"
+            ) from None
+        os.truncate(self._guard, 0)
+        os.write(self._guard, str(os.getpid()).encode())
+
+    def _open(self) -> None:
+        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        with self._located():
+            self._db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            found = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
+            self._db.executescript(_SCHEMA)
+        self._check_version()
+
+    def _sealing_key(self) -> bytes:
+        path = self._path.with_suffix(".key")
+        if not path.exists():
+            draft = path.with_suffix(".key.new")
+            handle = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(_KEY_BYTES))
+            draft.rename(path)
+        key = path.read_bytes()
+        if len(key) != _KEY_BYTES:
+            raise StateError(
+                f"{path}: must hold {_KEY_BYTES} bytes, found {len(key)}; delete it: the next `up` makes a new one "
+                "and applies every secret once more. Nothing was changed."
+            )
+        return key
+
+    def _check_version(self) -> None:
+        found = self.fact("version")
+        key = self._path.with_suffix(".key")
+        if found is None and key.exists():  # the key comes after the version
+            raise StateError(
+                f"{self._path}: is empty, but stack {self._stack!r} was deployed before: the file was truncated or "
+                f"deleted. {_NO_COPY.format(files=key)}"
+            )
+        if found is None:
+            self.set_fact("version", _VERSION)
+        elif found != _VERSION:
+            raise WorkbenchError(
+                f"{self._path} was written by another version of the workbench (format {found}; this version reads "
+                f"{_VERSION}); use that version, or destroy the stack with it first"
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """One step, whole or not at all; a kill in the middle leaves the step before."""
+        if self._db is None:
+            raise RuntimeError("the state is not open")
+        with self._lock, self._located():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # SQLite rolls back by itself when the disk is full
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _located(self) -> Iterator[None]:
+        """Say which file it is, and what is safe."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            for words, advice in _REFUSALS.items():
+                if words in str(error):
+                    raise StateError(f"{self._path}: {advice}") from None
+            raise self._damaged(str(error)) from None
+
+    def _damaged(self, reason: str) -> StateError:
+        files = f"{self._path}, {self._path}-wal and {self._path.with_suffix('.key')}"
+        return StateError(f"{self._path}: is damaged: {reason}. {_NO_COPY.format(files=files)}")
+
+    def rows(self) -> dict[str, StateRow]:
+        """Return everything, by URN."""
+        with self._transaction() as db:
+            stored = db.execute("SELECT * FROM resources ORDER BY urn").fetchall()
+        rows = {}
+        for found in stored:
+            try:
+                rows[found[0]] = row_in(found)
+            except ValueError as error:
+                raise self._damaged(f"resource {found[0]}: {error}") from None
+        return rows
+
+    def write(self, rows: Iterable[StateRow]) -> None:
+        """Write rows in one transaction."""
+        values = [values_of(row) for row in rows]
+        with self._transaction() as db:
+            db.executemany("INSERT OR REPLACE INTO resources VALUES (?,?,?,?,?,?,?,?,?,?)", values)
+
+    def rename(self, old: str, row: StateRow) -> None:
+        """Let a row go on under another URN."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM resources WHERE urn = ?", (old,))
+            db.execute("INSERT OR REPLACE INTO resources VALUES (?,?,?,?,?,?,?,?,?,?)", values_of(row))
+
+    def forget(self, urns: Iterable[str]) -> None:
+        """Remove rows in one transaction."""
+        with self._transaction() as db:
+            db.executemany("DELETE FROM resources WHERE urn = ?", [(urn,) for urn in urns])
+
+    def fact(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        """Return a stored value, None when there is none."""
+        with self._transaction() as db:
+            found = db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
+        try:
+            return json.loads(found[0]) if found else None
+        except (ValueError, TypeError) as error:
+            raise self._damaged(f"fact {key}: {error}") from None
+
+    def set_fact(self, key: str, value: object) -> None:
+        """Store a value."""
+        with self._transaction() as db:
+            db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, json.dumps(value)))
