@@ -137,7 +137,7 @@ def full(deployed: Stack, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
     connect = sqlite3.connect
 
     def limited(*args: Any, **options: Any) -> sqlite3.Connection:
-        made = connect(*args, **options)
+        made: sqlite3.Connection = connect(*args, **options)
         made.execute("PRAGMA max_page_count = 1")  # SQLite takes what the file has already
         return made
 
