@@ -1,17 +1,24 @@
 """Objects of other APIs that stand among the models: refused, passed through as they are, or left out."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..api.load import Other
+from ..api.names import is_dns1123_label
 from ..api.problems import Problem
 from ..api.schema.builtin import is_namespaced
+from ..api.schema.embedded import show
 from ..families import kinds
 from ..fleet.objects import Object
 from ..fleet.words import OtherKinds
 from .environment import Environment
 
 NAMESPACE = ("", "Namespace")
+_API_VERSION = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]+")
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_NAME = re.compile(r"[!-$&-.0-~]{1,253}")
+"""What the API server takes in a path, of printable ASCII: no slash and no percent sign."""
 _Identity = tuple[str, str, str, str]
 """API group, kind, namespace and name."""
 
@@ -52,9 +59,9 @@ def passed_through(others: Iterable[Other], environment: Environment, ours: Iter
     taken = {identity(body): "is made for the models" for body in ours}
     objects, problems = [], []
     for other in others:
-        reason = _unnamed(other.value)
-        if reason:
-            problems.append(other.problem("metadata", reason))
+        unusable = _unusable(other.value)
+        if unusable:
+            problems.append(other.problem(*unusable))
             continue
         body = in_namespace(other.value, environment.options.namespace)
         clash = taken.get(identity(body))
@@ -67,18 +74,24 @@ def passed_through(others: Iterable[Other], environment: Environment, ours: Iter
     return Passed(tuple(objects), tuple(problems))
 
 
-def _unnamed(body: Object) -> str:
-    """Say why an object cannot be applied by its name; empty if it can."""
+def _unusable(body: Object) -> tuple[str, str] | None:
+    """Return why an object cannot be applied by its type and name, and the field; None if it can."""
+    if not _API_VERSION.fullmatch(body["apiVersion"]):
+        return "apiVersion", "must be a group and a version, such as example.com/v1"
+    if not _KIND.fullmatch(body["kind"]):
+        return "kind", "must be letters and digits"
     metadata = body.get("metadata")
     if not isinstance(metadata, dict):
-        return "is required, with a name"
-    wrong = next((key for key in ("name", "namespace") if not isinstance(metadata.get(key, ""), str)), None)
-    if wrong:
-        return f"{wrong} must be a string; put it in quotes"
-    if not metadata.get("name"):
-        return "must have a name: an object that is applied repeatedly needs one; set name"
-    labels = [key for key in ("labels", "annotations") if not isinstance(metadata.get(key) or {}, dict)]
-    return f"{labels[0]} must be a map" if labels else ""
+        return "metadata", "is required, with a name"
+    name, namespace = metadata.get("name"), metadata.get("namespace")
+    if name is None or name == "":
+        return "metadata.name", "is required: an object that is applied repeatedly needs a name; set it"
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name in (".", ".."):
+        return "metadata.name", f"must be a name that a URL can hold, of at most 253 characters, found {show(name)}"
+    if namespace and not (isinstance(namespace, str) and is_dns1123_label(namespace)):
+        return "metadata.namespace", f"must be lower-case letters, digits and '-', found {show(namespace)}"
+    odd = next((key for key in ("labels", "annotations") if not isinstance(metadata.get(key) or {}, dict)), None)
+    return (f"metadata.{odd}", f"must be a map, found {show(metadata[odd])}") if odd else None
 
 
 def in_namespace(body: Object, namespace: str) -> Object:

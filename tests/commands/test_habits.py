@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -70,13 +71,21 @@ def test_preview_as_json() -> None:
     assert "warning: " in done.stderr
 
 
-@pytest.mark.parametrize("command", [("validate", "stacks/models"), ("explain", "Playground/qwen-chat"), ("--help",)])
-def test_no_color_is_obeyed(command: tuple[str, ...]) -> None:
-    """FORCE_COLOR makes a terminal of anything; NO_COLOR counts more (https://no-color.org)."""
+COLOUR = re.compile(r"\033\[[0-9;]*(3[0-7]|9[0-7])m")
+
+
+def on_a_terminal(*arguments: str, **variables: str) -> str:
+    """What a command writes where FORCE_COLOR makes a terminal of anything."""
     script = "import sys; from workbench.__main__ import main; sys.argv[0] = 'workbench'; main()"
-    env = {**os.environ, "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm-256color"}
-    done = subprocess.run(
-        [sys.executable, "-c", script, *command], cwd=ROOT, env=env, capture_output=True, text=True, check=False
-    )
-    assert "\033[3" not in done.stdout + done.stderr
-    assert "\033[9" not in done.stdout + done.stderr
+    kept = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    env = {**kept, "FORCE_COLOR": "1", "TERM": "xterm-256color", **variables}
+    line = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(line, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def test_no_color_is_obeyed() -> None:
+    """NO_COLOR counts more than FORCE_COLOR (https://no-color.org)."""
+    assert COLOUR.search(on_a_terminal("--help"))
+    assert not COLOUR.search(on_a_terminal("--help", NO_COLOR="1"))
+    assert not COLOUR.search(on_a_terminal("explain", "Playground/qwen-chat", NO_COLOR="1"))

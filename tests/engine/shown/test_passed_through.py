@@ -100,6 +100,14 @@ def test_a_namespace_that_nobody_creates_is_refused_before_any_change(live: Stac
         live.up(passing(live, namespace, kube_object("v1", "ConfigMap", "own", "nowhere", data={})))
 
 
+@pytest.mark.parametrize("spec", [None, [], {"names": []}, {"group": 1, "names": {}}])
+def test_a_broken_definition_is_refused_like_anything_else(live: Stack, namespace: str, spec: Any) -> None:
+    broken = {**definition("Gadget", f"{namespace}.example.com"), "spec": spec}
+    gadget = kube_object(f"{namespace}.example.com/v1", "Gadget", "one", namespace)
+    with pytest.raises(WorkbenchError, match="refuses objects that are passed through"):
+        live.up(passing(live, namespace, gadget, broken))
+
+
 def test_a_kind_comes_before_the_objects_of_it(live: Stack, kube: Kube, namespace: str) -> None:
     group = f"{namespace}.example.com"
     gadget = kube_object(f"{group}/v1", "Gadget", "one", namespace, spec={})

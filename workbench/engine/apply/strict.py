@@ -1,7 +1,8 @@
 """A strict dry run of what is passed through: nothing but the API server has checked it."""
 
 import http
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ...errors import WorkbenchError
 from ...kube import KubeError, NoSuchKindError
@@ -51,7 +52,14 @@ def _comes(step: Step, steps: Iterable[Step], error: KubeError) -> bool:
     api_version, kind, namespace, _ = identity(step.inputs)
     others = [reveal(dict(each.inputs)) for each in steps if each.is_object and each.node]
     if isinstance(error, NoSuchKindError):
-        specs = [body["spec"] for body in others if body["kind"] == CRD]
+        defined = [_defines(body) for body in others if body["kind"] == CRD]
         group = api_version.rpartition("/")[0]
-        return any((spec["group"], spec["names"]["kind"]) == (group, kind) for spec in specs)
+        return (group, kind) in defined
     return any(body["kind"] == "Namespace" and body["metadata"]["name"] == namespace for body in others)
+
+
+def _defines(definition: Mapping[str, Any]) -> tuple[object, object]:
+    """Return the group and kind of a definition, which may be as wrong as anything that is passed through."""
+    spec = definition.get("spec")
+    names = spec.get("names") if isinstance(spec, dict) else None
+    return (spec.get("group"), names.get("kind")) if isinstance(spec, dict) and isinstance(names, dict) else ("", "")
