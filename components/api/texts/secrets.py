@@ -28,8 +28,8 @@ _PASSWORDS = frozenset(
 _KEYS = frozenset({"api", "access", "account", "auth", "encryption", "master", "private", "secret", "ssh"})
 _HARMLESS = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null", "empty", SECRET_TEXT})
 """Switches, and what clients write where a server wants no key."""
-_REFERENCE = re.compile(r"\$\(\w[\w.-]*\)|\$\{?\w+\}?|(/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*|<[^<>]*>")
-"""A variable, a path, an address without a password, or a place to fill in."""
+_REFERENCE = re.compile(r"\$\(\w[\w.-]*\)|\$\{?\w+\}?|(/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*|<[^<>]*>|%[^%]+%")
+"""A variable, a path, an address without a password, a place to fill in, or what a proxy's log puts in its place."""
 
 _FORMS = re.compile(
     r"(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"

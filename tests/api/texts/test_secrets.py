@@ -89,6 +89,7 @@ def test_a_secret_is_known_by_its_form_wherever_it_stands(secret: str) -> None:
         "$HF_TOKEN",
         "/var/run/secrets/token",
         "<your token>",
+        "%DYNAMIC_METADATA(io.envoy.ai_gateway:llm_input_token)%",
         "1",
         "true",
         "EMPTY",
