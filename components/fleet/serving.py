@@ -1,5 +1,7 @@
 """What families share on the way from a resource to its workload."""
 
+from typing import Any
+
 from ..api.findings import Findings, Unrenderable
 from ..api.load import Loaded
 from ..engines.command_line import line_of
@@ -10,6 +12,9 @@ from .options import Options
 from .origins import Origin
 from .rendered import Rendered
 from .workloads import Server
+
+_TAKEN_OVER = ("appArmorProfile", "seLinuxOptions", "seccompProfile")
+"""Parts of a security context that only ever take rights away."""
 
 
 def as_written(source: Loaded, options: Options) -> Object:
@@ -70,3 +75,23 @@ def server_of(containers: list[Object], source: Loaded, path: str, preferred: st
     return Server(
         position, line_of(containers[position]), Origin(source, f"{place}.args"), Origin(source, f"{place}.ports")
     )
+
+
+def deny_token(spec: Object) -> None:
+    """Keep the token of the namespace's default account out of a pod that names no account: engines never use it."""
+    if not spec.get("serviceAccountName"):
+        spec.setdefault("automountServiceAccountToken", False)
+
+
+def restrictions_of(context: Object | None) -> dict[str, Any]:
+    """Return what a container's security context takes away, for a container that we add beside it.
+
+    The user is left out, and so is a read-only root: the added container has an image of its own, which may not work
+    as that user, and it writes.
+    """
+    context = context or {}
+    taken: dict[str, Any] = {name: context[name] for name in _TAKEN_OVER if name in context}
+    if context.get("allowPrivilegeEscalation") is False:
+        taken["allowPrivilegeEscalation"] = False
+    dropped = (context.get("capabilities") or {}).get("drop")
+    return {**taken, "capabilities": {"drop": list(dropped)}} if dropped else taken

@@ -8,6 +8,7 @@ from ...api.findings import Findings
 from ...engines.shell import script_words
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
+from ...fleet.serving import restrictions_of
 from .models import MODEL_ROOT, Claim, WeightSource, source_of
 from .types import OpenModel
 
@@ -57,7 +58,11 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
     loaded = [(i, model) for i, model in enumerate(claim.models) if _has_loader(source_of(model))]
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
-        spec.setdefault("initContainers", []).append(_loader(index, model, base_env, claim, options, findings))
+        loader = _loader(index, model, base_env, claim, options, findings)
+        restrictions = restrictions_of(runner and runner.get("securityContext"))
+        spec.setdefault("initContainers", []).append(
+            {**loader, "securityContext": restrictions} if restrictions else loader
+        )
     if runner:
         _mount_hosts(spec, runner, claim, findings, shared=bool(loaded))
     if loaded:

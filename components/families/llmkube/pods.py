@@ -7,6 +7,7 @@ from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.placement import SHARED_MEMORY, place
+from ...fleet.serving import deny_token
 from .arguments.started import StartCommand
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import Hardware, tolerations_of
@@ -69,6 +70,8 @@ def pod_template(
         pod["volumes"] = volumes
     pod |= _settings(serving, options)
     _put_on_nodes(pod, spec, hardware, choices, options)
+    if options.realization.is_native:
+        deny_token(pod)
     return {"metadata": metadata, "spec": pod}
 
 

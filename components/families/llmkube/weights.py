@@ -10,6 +10,7 @@ from ...api.names import is_dns1123_subdomain
 from ...engines.shell import script_words
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache
+from ...fleet.serving import restrictions_of
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import MODEL_PATH
 from .types.inference_service import InferenceServiceSpec, Model
@@ -230,7 +231,8 @@ def _loader_security(spec: InferenceServiceSpec, cache: ModelCache | None) -> Ob
     }
     pod = spec.pod_security_context or {}
     root = {"runAsUser": 0} if cache and cache.host_path else {}
-    return {**fixed, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
+    taken = restrictions_of(spec.security_context)
+    return {**fixed, **taken, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
 
 
 def _fetched(runtime: LlmkubeRuntime, cache: ModelCache | None) -> MountedWeights:

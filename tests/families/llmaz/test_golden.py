@@ -23,6 +23,8 @@ GOLDEN: dict[str, Any] = {
                 "metadata": {"labels": {"llmaz.io/model-name": "opt-125m", "llmaz.io/model-family-name": "opt"}},
                 "spec": {
                     "schedulerName": "default-scheduler",
+                    # Ours: engines never call the API server (docs/deviations.md).
+                    "automountServiceAccountToken": False,
                     "terminationGracePeriodSeconds": 130,
                     "initContainers": [
                         {

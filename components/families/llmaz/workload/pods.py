@@ -4,6 +4,7 @@ from ....api.findings import Findings
 from ....fleet.objects import Object
 from ....fleet.options import Options, PodOverrides
 from ....fleet.placement import place
+from ....fleet.serving import deny_token
 from ..flavors import node_choices
 from ..loaders import RUNNER, mount_models
 from ..models import Claim
@@ -20,6 +21,8 @@ def finish_template(template: Object, asked: Asked, options: Options, findings: 
     mount_models(spec, asked.claim, options, findings)
     place(spec, node_choices(asked.claim.flavors, options.alternatives))
     _override(template, options.overrides)
+    if options.realization.is_native:
+        deny_token(spec)
 
 
 def _limit(spec: Object, asked: Asked) -> None:

@@ -74,6 +74,7 @@ DEPLOYMENT: Object = {
                 "volumes": [{"name": "model-cache", "persistentVolumeClaim": {"claimName": "llmkube-model-cache"}}],
                 "priorityClassName": "llmkube-normal",
                 "terminationGracePeriodSeconds": 130,
+                "automountServiceAccountToken": False,
             },
         },
     },
@@ -91,7 +92,7 @@ SERVICE: Object = {
 
 
 def test_the_simplest_service_is_what_the_operator_makes_of_it() -> None:
-    """Written down from LLMKube spec 2, 3.3, 4.1, 4.4 and 4.6; the last four fields are ours."""
+    """Written down from LLMKube spec 2, 3.3, 4.1, 4.4 and 4.6; the last five fields are ours."""
     made = objects(isvc("svc.a"), model())
     script = made["Deployment"]["spec"]["template"]["spec"]["initContainers"][0].pop("command")
     assert script[:2] == ["sh", "-c"]

@@ -1,0 +1,99 @@
+"""Rights of rendered pods: no token that nobody asked for, and added containers as restricted as what they serve."""
+
+from typing import Any
+
+import pytest
+
+from components.fleet.options import ModelCache, PodOverrides
+from components.fleet.serving import restrictions_of
+from components.fleet.words import Realization, WorkloadChoice
+from tests.families.llmkube.support import isvc
+from tests.families.llmkube.support import model as gguf
+from tests.fleets import errors, fleet_of, open_model, playground, runner, service
+
+Json = dict[str, Any]
+ACCOUNT = PodOverrides(service_account_name="inference")
+DROPPED = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]},
+    "seccompProfile": {"type": "Localhost", "localhostProfile": "p.json"},
+    "runAsUser": 2000,
+    "runAsNonRoot": True,
+    "readOnlyRootFilesystem": True,
+}
+TAKEN = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "seccompProfile": {"type": "Localhost", "localhostProfile": "p.json"},
+}
+
+
+def handwritten(context: Json | None = None, **pod: Any) -> list[Json]:
+    container = runner(**({} if context is None else {"securityContext": context}))
+    template = {"workerTemplate": {"spec": {"containers": [container], **pod}}}
+    return [open_model(), service(workloadTemplate=template)]
+
+
+def pods(documents: list[Json], **options: Any) -> list[Json]:
+    fleet = fleet_of(*documents, **options)
+    assert not errors(fleet)
+    return [template["spec"] for _, workload in fleet.workloads for template in workload.templates]
+
+
+RENDERED = {
+    "playground": [open_model(), playground()],
+    "service": handwritten(),
+    "inference service": [gguf(), isvc()],
+}
+
+
+@pytest.mark.parametrize("kind", RENDERED)
+@pytest.mark.parametrize("options", [{}, {"workload": WorkloadChoice.LWS}, {"cache": ModelCache(claim="weights")}])
+def test_no_pod_gets_a_token_that_nobody_asked_for(kind: str, options: Json) -> None:
+    assert [pod.get("automountServiceAccountToken") for pod in pods(RENDERED[kind], **options)] == [False]
+
+
+@pytest.mark.parametrize("kind", RENDERED)
+def test_who_names_an_account_gets_what_that_account_says(kind: str) -> None:
+    (pod,) = pods(RENDERED[kind], overrides=ACCOUNT)
+    assert pod["serviceAccountName"] == "inference"
+    assert "automountServiceAccountToken" not in pod
+
+
+def test_a_template_that_says_otherwise_keeps_its_word() -> None:
+    (pod,) = pods(handwritten(automountServiceAccountToken=True))
+    assert pod["automountServiceAccountToken"] is True
+    (pod,) = pods(handwritten(serviceAccountName="mine"))
+    assert "automountServiceAccountToken" not in pod
+
+
+@pytest.mark.parametrize("kind", RENDERED)
+def test_what_an_operator_makes_is_the_operators(kind: str) -> None:
+    for pod in pods(RENDERED[kind], realization=Realization.OPERATOR):
+        assert "automountServiceAccountToken" not in pod
+
+
+def test_the_loader_of_a_service_is_denied_what_its_runner_is() -> None:
+    (pod,) = pods(handwritten(DROPPED))
+    (loader,) = pod["initContainers"]
+    assert loader["securityContext"] == TAKEN
+    assert pod["containers"][0]["securityContext"] == DROPPED
+
+
+@pytest.mark.parametrize("context", [None, {}, {"allowPrivilegeEscalation": True}, {"privileged": True}])
+def test_a_loader_never_gets_rights_and_nothing_where_nothing_is_denied(context: Json | None) -> None:
+    (pod,) = pods(handwritten(context))
+    assert "securityContext" not in pod["initContainers"][0]
+    assert restrictions_of(context) == {}
+
+
+def test_the_download_of_an_inference_service_is_denied_what_its_server_is() -> None:
+    (pod,) = pods([gguf(), isvc(securityContext=DROPPED)])
+    context = pod["initContainers"][0]["securityContext"]
+    assert TAKEN.items() <= context.items()
+    assert "add" not in context["capabilities"]
+    (pod,) = pods([gguf(), isvc(securityContext={"privileged": True})])
+    context = pod["initContainers"][0]["securityContext"]
+    assert context["allowPrivilegeEscalation"] is False
+    assert context["capabilities"] == {"drop": ["ALL"]}
+    assert "privileged" not in context
