@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -256,11 +256,18 @@ def _started(call: _Call) -> bool:
     """Start the simulated cluster; where there can be none, plan offline, say why, and return False."""
     from rich.console import Console
 
-    from .cluster.binaries import NoControlPlaneError
+    from .cluster.binaries import NoControlPlaneError, unbuilt
     from .cluster.cluster import SimulatedCluster
     from .cluster.commands import shown_progress
 
     console = Console(stderr=True, highlight=False, markup=False)
+    if missing := unbuilt():
+        _show_plan(call)
+        console.print(
+            f"\nThis is the plan of stack {call.stack!r}. Next the control plane is built, once for all clones "
+            f"({', '.join(missing)}): it takes several minutes, and the time left is shown.",
+            soft_wrap=True,
+        )
     try:
         with shown_progress(console) as progress:
             running = SimulatedCluster(call.state_dir).start(progress=progress)
@@ -279,6 +286,13 @@ def _started(call: _Call) -> bool:
     what = f"started {', '.join(running.started)}" if running.started else "already running"
     console.print(f"simulated cluster: {what}; {running.server}", soft_wrap=True)
     return True
+
+
+def _show_plan(call: _Call) -> None:
+    """Show models, nodes and endpoints as they will be, with everything that is wrong or hardly as meant."""
+    from .table import show
+
+    show(replace(call, options={"offline": True}).local().record(preview=True).exports, "")
 
 
 def _table(outputs_: dict[str, Any], call: _Call) -> None:

@@ -14,6 +14,10 @@ _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _KINDS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
 
 _WIDE = 240
+_MORE = (
+    "needed: for the replicas that the models have now. ready: every node of the instance type; simulated nodes come "
+    "in steps of eight per group, so that more replicas find room."
+)
 
 
 def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = None) -> None:
@@ -29,6 +33,8 @@ def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = 
         out.print(_models(models, endpoints, live))
     if nodes:
         out.print(_nodes(nodes, live))
+    if any(live.nodes.get(str(group.get("instanceType")), 0) > group.get("nodes", 0) for group in nodes.values()):
+        out.print(_MORE, soft_wrap=True)
     if live.seen:
         out.print(f"export KUBECONFIG={Path(kubeconfig).resolve()}", soft_wrap=True)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import WorkbenchError
+from .estimate import Estimate
 from .members import MEMBERS
 from .toolchain import TOOLS, Go, choose_go, go_on_path, pinned, required_go, tail, version
 
@@ -61,6 +62,12 @@ def find(progress: Progress) -> Found:
     built = ensure_built(progress, missing) if missing else None
     programs = {name: on_machine.get(name) or cache_folder() / name for name in MEMBERS}
     return Found(programs, built / STAGES if built else _stages_without_build())
+
+
+def unbuilt() -> list[str]:
+    """Return the programs that the machine does not have and that are not built yet."""
+    on_machine = usable(installed(MEMBERS), lambda _: None)
+    return [name for name in MEMBERS if name not in on_machine and not (cache_folder() / name).exists()]
 
 
 def installed(names: Iterable[str]) -> dict[str, Path]:
@@ -131,8 +138,10 @@ def ensure_built(progress: Progress, names: Iterable[str]) -> Path:
         if wanted or not (folder / STAGES).exists():
             try:
                 go = choose_go(folder.parent, progress)
+                estimate = Estimate(_packages(go, wanted, progress))
                 for position, name in enumerate(wanted, start=1):
-                    _build(go, name, folder, f"building {name} ({position} of {len(wanted)})", progress)
+                    title = f"building {name} ({position} of {len(wanted)})"
+                    _build(go, name, folder, title, estimate, progress)
                 _write_stages(go, folder)
             except WorkbenchError as error:
                 raise NoControlPlaneError(f"{error}\n\n{ways()}") from None
@@ -160,7 +169,16 @@ def ways() -> str:
     )
 
 
-def _build(go: Go, name: str, folder: Path, title: str, progress: Progress) -> None:
+def _packages(go: Go, names: Iterable[str], progress: Progress) -> int:
+    """Return how many packages the programs are made of together; their sources are fetched for that."""
+    wanted = [_PACKAGES[name] for name in names]
+    if not wanted:
+        return 0
+    progress("fetching the sources of the control plane")
+    return len(go.run("list", "-deps", *wanted).stdout.splitlines())
+
+
+def _build(go: Go, name: str, folder: Path, title: str, estimate: Estimate, progress: Progress) -> None:
     for left_over in folder.glob(f".{name}.*"):  # of a build that was killed; the lock is ours
         left_over.unlink()
     unfinished = folder / f".{name}.{os.getpid()}"
@@ -170,9 +188,12 @@ def _build(go: Go, name: str, folder: Path, title: str, progress: Progress) -> N
     with subprocess.Popen(
         [*command, _PACKAGES[name]], cwd=TOOLS, env=go.environment(), stderr=subprocess.PIPE, text=True
     ) as child:
-        for position, line in enumerate(child.stderr or (), start=1):
+        for line in child.stderr or ():
             output.append(line)
-            progress(f"{title}: {position} steps, {line.strip()}")
+            estimate.step()
+            if estimate.new_tenth():
+                progress(f"control plane: {estimate}")
+            progress(f"{title}: {estimate}, {line.strip()}")
     if child.returncode != 0:
         unfinished.unlink(missing_ok=True)
         raise WorkbenchError(f"{name} could not be built with {go.program}:\n{tail(''.join(output))}")

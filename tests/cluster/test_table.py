@@ -1,0 +1,41 @@
+"""The table at the end of ``up``: what is wanted beside what is there, and why the two differ."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from workbench import table
+
+OUTPUTS = {
+    "models": {"chat": {"model": "opt", "workloadKind": "Deployment", "workload": "chat", "namespace": "models"}},
+    "endpoints": {"chat": {"url": "http://chat-lb.models:8080", "api": "openai"}},
+    "nodes": {"g5-2xlarge": {"instanceType": "g5.2xlarge", "nodes": 1, "accelerators": 1}},
+}
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, ready: int | None) -> str:
+    live = table._Live()
+    if ready is not None:
+        live.seen, live.nodes = True, {"g5.2xlarge": ready}
+    monkeypatch.setattr(table._Live, "read", lambda *_: live)
+    out = io.StringIO()
+    table.show(OUTPUTS, "kubeconfig", Console(file=out, highlight=False))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("ready", "explained"), [(8, True), (1, False), (0, False), (None, False)])
+def test_more_nodes_than_are_needed_are_explained(
+    monkeypatch: pytest.MonkeyPatch, ready: int | None, explained: bool
+) -> None:
+    text = shown(monkeypatch, ready)
+    (row,) = [line.split() for line in text.splitlines() if line.startswith(" g5-2xlarge")]
+    assert row == ["g5-2xlarge", "g5.2xlarge", "1", "-" if ready is None else str(ready), "1"]
+    assert ("simulated nodes come in steps of eight" in text) == explained
+
+
+def test_a_plan_has_every_column_but_what_only_a_cluster_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown(monkeypatch, None)
+    (row,) = [line.split() for line in text.splitlines() if line.startswith(" chat")]
+    assert row == ["chat", "opt", "Deployment/chat", "-", "http://chat-lb.models:8080", "openai"]
+    assert "KUBECONFIG" not in text
