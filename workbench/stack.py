@@ -4,15 +4,14 @@ import enum
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .asking import agree, confirm, progress
 from .cluster.private import private_folder
 from .errors import WorkbenchError
 from .subject import complete_stack
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from .engine.pulumi_cli import PulumiCli
 
 STATE_DIR = ".workbench"
-_QUIET_SECONDS = 15.0
 
 
 class Deployer(enum.StrEnum):
@@ -138,8 +136,8 @@ def up(
         _table(cli.outputs(), call)
         return
     ask = bool(kubeconfig) and not yes
-    call.options = {"wait": not no_wait, "seconds": timeout, "confirm": _confirm if ask else _agree}
-    with _status("deploying", asking=ask) as status:
+    call.options = {"wait": not no_wait, "seconds": timeout, "confirm": confirm if ask else agree}
+    with progress("deploying", asking=ask) as status:
         outcome = call.local(status).up()
     if not outcome.ok:
         raise typer.Exit(1)
@@ -173,12 +171,12 @@ def destroy(
     cwd: Cwd = Path(),
 ) -> None:
     """Delete everything that the stack created."""
-    call = _Call(stack, engine, kubeconfig, cwd.resolve(), {"confirm": _agree if yes else _confirm})
+    call = _Call(stack, engine, kubeconfig, cwd.resolve(), {"confirm": agree if yes else confirm})
     cli = call.cli()
     if cli:
         _exit(cli.destroy(yes=yes))
         return
-    with _status("deleting", asking=not yes) as status:
+    with progress("deleting", asking=not yes) as status:
         outcome = call.local(status).destroy()
     if not outcome.ok:
         raise typer.Exit(1)
@@ -213,43 +211,6 @@ def _stand_in(folder: Path) -> Path:
 def _exit(code: int) -> None:
     if code:
         raise typer.Exit(code)
-
-
-def _agree(_: str) -> bool:
-    return True
-
-
-def _confirm(question: str) -> bool:
-    if not sys.stdin.isatty():
-        raise WorkbenchError(f"{question} There is no terminal to confirm on; use --yes.")
-    return typer.confirm(question)
-
-
-@contextmanager
-def _status(first: str, *, asking: bool = False) -> Iterator[Callable[[str], None]]:
-    """Show progress on a terminal, and nothing elsewhere; a spinner would write over a question."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if asking or not console.is_terminal:
-        yield _now_and_then(console.file)
-        return
-    with console.status(first) as status:
-        yield lambda text: status.update(text)
-
-
-def _now_and_then(stream: IO[str]) -> Callable[[str], None]:
-    """Return a progress function for logs: a line when nothing was heard for a while."""
-    written = time.monotonic()
-
-    def progress(text: str) -> None:
-        nonlocal written
-        if time.monotonic() - written > _QUIET_SECONDS:
-            written = time.monotonic()
-            stream.write(text + "\n")
-            stream.flush()
-
-    return progress
 
 
 def _started(call: _Call) -> bool:
