@@ -86,10 +86,16 @@ class Subject:
     def _of_stack(self) -> "FleetSettings":
         import pulumi
 
-        from stacks.settings import PROJECT, from_config
-
         from .engine.project import load_project
 
+        try:
+            from stacks.settings import PROJECT, from_config
+        except ModuleNotFoundError as error:
+            if error.name != "stacks":
+                raise
+            raise WorkbenchError(
+                "--stack needs a checkout of the project, whose stacks/ knows the settings", 2
+            ) from None
         project = load_project(self.folder, self.stack)
         if project.name != PROJECT:
             raise WorkbenchError(f"{self.folder / 'Pulumi.yaml'}: name: --stack needs the project {PROJECT}", 2)

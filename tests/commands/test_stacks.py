@@ -1,6 +1,7 @@
 """``validate``, ``render`` and ``explain`` of a stack: what its program would say, without running it."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from tests.commands.support import ROOT, workbench
 from tests.stacks.conftest import here as here
 from tests.stacks.shipped import ON_AWS, run
 from workbench.engine.values import reveal
+from workbench.errors import WorkbenchError
+from workbench.subject import Subject
 
 CHARTS = "kubernetes:helm.sh/"
 ELSEWHERE = ("CustomResourceDefinition", "ServiceAccount", "Node")
@@ -105,3 +108,11 @@ def test_explain_knows_the_models_of_a_stack() -> None:
     assert done.returncode == 0, done.stderr
     assert "refers to OpenModel/qwen2-7b" in done.stdout
     assert workbench("explain", "Playground/gemma-elastic", "--stack", "dev").returncode == 2
+
+
+def test_a_wheel_has_no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stacks", None)
+    monkeypatch.delitem(sys.modules, "stacks.settings", raising=False)
+    with pytest.raises(WorkbenchError, match="needs a checkout") as wrong:
+        Subject("local").settings()
+    assert wrong.value.exit_code == 2

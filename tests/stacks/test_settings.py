@@ -62,6 +62,7 @@ def test_pod_settings_reach_the_rendering() -> None:
         ("realization", "helm", "'native' or 'operator'"),
         ("workload", "statefulset", "'auto', 'lws' or 'deployment'"),
         ("runtimes", "newest", "'upstream' or 'current'"),
+        ("otherKinds", "ignore", "'error', 'apply' or 'skip'"),
         ("cloud", "gcp", "'none' or 'aws'"),
         ("prerequisites", '{"adapter": "datadog"}', "'prometheus-adapter' or 'keda'"),
         ("prerequisites", '{"gpuStack": "driver"}', "'device-plugin' or 'operator'"),
