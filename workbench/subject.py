@@ -91,7 +91,7 @@ class Subject:
         try:
             from stacks.settings import PROJECT, from_config
         except ModuleNotFoundError as error:
-            if error.name != "stacks":
+            if (error.name or "").partition(".")[0] != "stacks":
                 raise
             raise WorkbenchError(
                 "--stack needs a checkout of the project, whose stacks/ knows the settings", 2
