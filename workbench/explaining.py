@@ -11,7 +11,7 @@ import typer
 from components.api.texts.printable import printable, printable_lines
 
 from .errors import WorkbenchError
-from .manifests import Output
+from .printing import Format
 from .subject import Subject, planned, takes_subject
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def explain(
     whole: Annotated[
         bool, typer.Option("--all", help="Show every result and full values, not just the first few.")
     ] = False,
-    output: Annotated[Output, typer.Option(help="text, or json for other programs: everything.")] = Output.TEXT,
+    output: Annotated[Format, typer.Option(help="text, or json for other programs: everything.")] = Format.TEXT,
 ) -> None:
     """Show what became of each field that a resource sets: a flag, a variable or a field of an object."""
     from components.api.problems import errors
@@ -55,7 +55,7 @@ def explain(
         raise WorkbenchError("\n".join(map(str, problems)))
     named = _named(name, manifests.resources)
     rows = [(each, row) for each in named for row in explained(each, manifests.resources, found)]
-    if output is Output.JSON:
+    if output is Format.JSON:
         sys.stdout.write(json.dumps([_as_dict(each, row) for each, row in rows], indent=2) + "\n")
     else:
         _show([row for _, row in rows], whole=whole)

@@ -1,6 +1,5 @@
 """Commands that read manifests or describe them: ``validate``, ``defaults``, ``crds``, ``schema``."""
 
-import enum
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ import typer
 from components.fleet.words import OtherKinds
 
 from .errors import WorkbenchError
-from .printing import ShowSecrets, write_objects
+from .printing import Format, ShowSecrets, write_objects
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
@@ -24,13 +23,6 @@ Kinds = Annotated[
     list[str] | None,
     typer.Argument(help="Kind or apiVersion/Kind. Default: all.", metavar="[KIND...]"),
 ]
-
-
-class Output(enum.StrEnum):
-    """How problems are written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +38,7 @@ def validate(
     subject: Subject,
     *,
     paths: Paths = None,
-    output: Annotated[Output, typer.Option(help="text prints one line per problem, json a list.")] = Output.TEXT,
+    output: Annotated[Format, typer.Option(help="text prints one line per problem, json a list.")] = Format.TEXT,
     alone: Annotated[
         bool,
         typer.Option("--alone", help="Check each object by itself, as API server admission does."),
@@ -60,7 +52,7 @@ def validate(
 
     manifests, found = _checked_alone(subject, paths) if alone else _checked(subject, paths)
     problems = sorted(set(found), key=lambda problem: problem.place)
-    if output is Output.JSON:
+    if output is Format.JSON:
         _write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
     else:
         _write("".join(f"{_line(problem)}\n" for problem in problems))

@@ -1,10 +1,19 @@
-"""Kubernetes objects on stdout, for files and for ``kubectl apply``."""
+"""What goes to stdout: the form of results, and Kubernetes objects for files and for ``kubectl apply``."""
 
+import enum
 import sys
 from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
+
+
+class Format(enum.StrEnum):
+    """How results are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
 
 ShowSecrets = Annotated[
     bool,

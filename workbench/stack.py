@@ -14,6 +14,7 @@ import typer
 from .asking import agree, confirm, progress
 from .cluster.private import private_folder
 from .errors import WorkbenchError
+from .printing import Format
 from .subject import complete_stack
 
 if TYPE_CHECKING:
@@ -29,13 +30,6 @@ class Deployer(enum.StrEnum):
     AUTO = "auto"
     PULUMI = "pulumi"
     LOCAL = "local"
-
-
-class Format(enum.StrEnum):
-    """How outputs are written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 Stack = Annotated[
