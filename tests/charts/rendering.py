@@ -111,11 +111,22 @@ def helm_for(name: str, environ: Mapping[str, str] = os.environ) -> Helm:
     Raises:
         NotAtHandError: there is no helm, no folder of charts, or no such chart in it.
     """
-    copy = copy_of(name, environ)
+    folder_of(environ)
     program = environ.get(HELM) or shutil.which("helm", path=environ.get("PATH"))
     if not program:
         raise NotAtHandError(f"there is no helm on PATH, and {HELM} names none")
-    return Helm(program, charts()[name], copy)
+    return Helm(program, charts()[name], copy_of(name, environ))
+
+
+def folder_of(environ: Mapping[str, str]) -> Path:
+    """The folder with the copies of the charts.
+
+    Raises:
+        NotAtHandError: none is named.
+    """
+    if not (folder := environ.get(FOLDER)):
+        raise NotAtHandError(f"{FOLDER} names no folder with copies of charts")
+    return Path(folder)
 
 
 def copy_of(name: str, environ: Mapping[str, str] = os.environ) -> Path:
@@ -124,13 +135,11 @@ def copy_of(name: str, environ: Mapping[str, str] = os.environ) -> Path:
     Raises:
         NotAtHandError: there is no folder of charts, or no such chart in it.
     """
-    folder = environ.get(FOLDER)
-    if not folder:
-        raise NotAtHandError(f"{FOLDER} names no folder with copies of charts")
+    folder = folder_of(environ)
     pin = charts()[name]
     for copy in _copies(pin):
-        if (Path(folder) / copy).exists():
-            return Path(folder) / copy
+        if (folder / copy).exists():
+            return folder / copy
     raise NotAtHandError(f"there is no copy of {name} in {folder}: neither {' nor '.join(_copies(pin))}")
 
 
