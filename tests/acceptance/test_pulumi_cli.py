@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,8 @@ def checked(cli: PulumiCli) -> None:
 
     assert [created, again, previewed, destroyed] == [0] * 4
     assert len(resources) > 100
+    # Nothing asks for the plugin of AWS, so it is not loaded; the CLI is told to install only what is asked for.
+    assert not [each["urn"] for each in resources if each["type"].startswith(("aws:", "pulumi:providers:aws"))]
     assert {each["urn"] for each in unchanged} == {each["urn"] for each in resources}
     assert set(outputs) == {"endpoints", "models", "nodes", "prerequisites"}
     assert left == []
@@ -55,6 +59,23 @@ def test_the_local_stack_lives_and_ends_under_the_stand_in(tmp_path: Path) -> No
     nowhere = {"apiVersion": "v1", "kind": "Config", "clusters": [], "contexts": [], "users": []}
     (tmp_path / "kubeconfig").write_text(yaml.safe_dump(nowhere))
     checked(PulumiCli(ROOT, "local", tmp_path / "state", str(tmp_path / "kubeconfig")))
+
+
+@pytest.mark.parametrize(("stack", "loaded"), [("local", False), ("dev", True)])
+def test_only_a_stack_with_a_cloud_loads_its_package(stack: str, loaded: bool, tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from workbench.engine.local import LocalEngine\n"
+        "from workbench.engine.project import load_project\n"
+        "project = load_project(Path(), sys.argv[1], {'kubeconfig': sys.argv[2]})\n"
+        "LocalEngine(project, Path(sys.argv[3])).record(preview=True)\n"
+        "print('pulumi_aws' in sys.modules)\n"
+    )
+    (tmp_path / "kubeconfig").write_text("{}")
+    command = [sys.executable, "-W", "ignore", "-c", script, stack, str(tmp_path / "kubeconfig"), str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == str(loaded)
 
 
 def test_the_stand_in_is_not_taken_for_the_real_one() -> None:
