@@ -19,7 +19,7 @@ _SETTING = re.compile(r"(?:warning: |error: )?(?:/\S*/)?Pulumi\.[a-z]+\.yaml: \S
 _OF_FILE = re.compile(r"(?:warning: )?.+:1: (?:cannot be read|no such file or folder|no \*\.yaml|is neither a file)")
 _OURS = (
     re.compile(r"\A[0-9]+ problems? found; nothing was created\Z"),
-    re.compile(r"\A[0-9]+ resources? in [0-9]+ files?: "),
+    re.compile(r"\A[0-9]+ resources? in [0-9]+ files?[:,] "),
     re.compile(r"\A    (inference-platform|pulumi):"),  # the YAML to write instead
     re.compile(r"\Ano resource is named "),
     re.compile(r"\Awarning: [0-9]+ values? looks? like a secret"),
