@@ -44,6 +44,9 @@ test: env ## Run all tests
 test-long: env ## Compare our validation with the API server's, and fuzz the commands, with many more examples
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py
 
+test-versions: env ## Test the wheel beside the oldest and the newest versions of what it needs
+	INFERENCE_PLATFORM_VERSIONS=1 $(BIN)/python -m pytest tests/installed
+
 test-fast: env ## Run the tests that do not need a control plane
 	$(BIN)/python -m pytest --ignore=tests/cluster --ignore=tests/acceptance -n auto
 
