@@ -16,6 +16,8 @@ from .meta import Resource
 from .problems import Problem, Severity, field_path
 from .texts.secrets import masked_text, secret_texts
 
+_KUSTOMIZE = ("kustomization.yaml", "kustomization.yml")
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -228,7 +230,7 @@ class _ManifestReader:
 
         kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
         if kind is None:
-            wrong = _wrong_kind(value.get("apiVersion"), value.get("kind"), self.kinds)
+            wrong = _wrong_kind(value.get("apiVersion"), value.get("kind"), self.kinds, Path(file).name)
             if wrong:
                 problem(*wrong)
             else:
@@ -245,9 +247,11 @@ class _ManifestReader:
             problem(field_path(parts), reason)
 
 
-def _wrong_kind(api_version: object, kind: object, kinds: Kinds) -> tuple[str, str] | None:
+def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> tuple[str, str] | None:
     """Return what is wrong with the type of an object; None if it is of another API."""
     titles = ", ".join(kinds.titles)
+    if not api_version and file in _KUSTOMIZE:
+        return "", "is a list of manifests for kustomize, no manifest; pass the files that it lists instead"
     if not isinstance(api_version, str) or not api_version:
         return "apiVersion", f"is required, found {api_version!r}; use one of {titles}"
     if not isinstance(kind, str) or not kind:
