@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from components.engines.settings import Setting
 from components.fleet.words import WorkloadChoice
 from components.nodes.instances import instance
 from tests.families.llmaz.services import MODEL, lws, two
-from tests.fleets import open_model, playground, runtime, service
+from tests.fleets import fleet_of, open_model, playground, runtime, service
 
 
 def model(*instances: str, gpus: int = 8, **params: str) -> dict[str, Any]:
@@ -82,3 +83,16 @@ def test_single_pods_and_groups_by_hand_keep_what_they_say() -> None:
     assert "restartPolicy" not in single
     assert budget(single["workerTemplate"]["spec"]["containers"][0]) == 300
     assert "restartPolicy" not in lws(MODEL, service(workloadTemplate=two()))["leaderWorkerTemplate"]
+
+
+def test_what_the_leader_runs_is_still_read() -> None:
+    """Its command stands behind a script; who asks for a port or a setting finds it there."""
+    documents = (
+        model("p4d.24xlarge", TP="8", PP="2"),
+        playground(backendRuntimeConfig={"args": ["--port", "9000", "--max-model-len=4096"]}),
+    )
+    (workload,) = fleet_of(*documents).rendered[0].workloads
+    assert workload.server.line.is_script
+    assert workload.port == workload.server.line.number_of(Setting.PORT) == 9000
+    assert workload.server.line.number_of(Setting.CONTEXT) == 4096
+    assert leader(*documents)["readinessProbe"]["httpGet"]["port"] == 9000
