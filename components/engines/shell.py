@@ -9,6 +9,7 @@ import re
 
 SHELL = ("sh", "-c")
 _PLAIN = re.compile(r"[\w./:@+=,~%-]*", re.ASCII)
+_EXPANDED = re.compile(r"\$(?:\$|\(([^)]*)\))")
 _READ_BY_KUBELET = re.compile(r"\$(?=[$(])")
 
 
@@ -21,6 +22,11 @@ def script_words(script: str, name: str, *params: str) -> tuple[str, ...]:
         params: Values, with ``$(NAME)`` for the variables of the container.
     """
     return (*SHELL, _verbatim(script), name, *params)
+
+
+def expanded_in(text: str) -> frozenset[str]:
+    """Return the names of the variables whose values the kubelet writes into a text."""
+    return frozenset(name for name in _EXPANDED.findall(text) if name)
 
 
 def is_plain(text: str) -> bool:

@@ -53,9 +53,11 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
     yield from keys
     # The LeaderWorkerSet controller makes a headless Service of the set's name.
     yield from (("Service", *rest) for kind, *rest in keys if kind == LEADER_WORKER_SET)  # type: ignore[misc]
-    # Where an operator makes the Service of an endpoint, it is not among the objects.
-    if any(workload.operated for workload in item.workloads):
+    # What an operator makes is not among the objects: the Service of an endpoint, and a LeaderWorkerSet.
+    operated = [workload for workload in item.workloads if workload.operated]
+    if operated:
         yield from (("Service", endpoint.namespace, endpoint.service) for endpoint in item.endpoints)
+    yield from (("Service", each.namespace, each.name) for each in operated if each.kind == LEADER_WORKER_SET)
 
 
 def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:

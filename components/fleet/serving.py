@@ -7,6 +7,7 @@ from ..api.load import Loaded
 from ..engines.command_line import line_of
 from ..engines.images import image_of
 from ..engines.registry import engine_of
+from ..engines.shell import expanded_in
 from .objects import Object
 from .options import Options
 from .origins import Origin
@@ -54,6 +55,25 @@ def require_containers(group: Object, path: str, findings: Findings) -> None:
         findings.error(f"{path}.{part}.spec.containers", f"must have at least one container, found none; {remedy}")
     if lacking:
         raise Unrenderable
+
+
+def warn_of_secrets_in_scripts(group: Object, path: str, findings: Findings) -> None:
+    """Report scripts of hand-written pods with ``$(NAME)`` in them: a shell runs what the Secret behind it holds."""
+    for part, template in ((part, group.get(part) or {}) for part in ("leaderTemplate", "workerTemplate")):
+        for position, container in enumerate((template.get("spec") or {}).get("containers") or ()):
+            line = line_of(container)
+            text = "".join(line.words[line.script : line.script + 1]) if line.script else ""
+            field = "command" if line.script < len(line.command) else "args"
+            for name in sorted(expanded_in(text) & _secret_variables(container)):
+                findings.warn(
+                    f"{path}.{part}.spec.containers[{position}].{field}",
+                    f"has $({name}) in the text of a script: Kubernetes writes the value of a Secret there, and the "
+                    f'shell runs parts of it; write "${name}"',
+                )
+
+
+def _secret_variables(container: Object) -> set[str]:
+    return {each["name"] for each in container.get("env") or () if "secretKeyRef" in (each.get("valueFrom") or {})}
 
 
 def server_of(containers: list[Object], source: Loaded, path: str, preferred: str = "") -> Server:

@@ -16,6 +16,7 @@ from components.fleet.objects import pod_templates
 from components.fleet.options import ModelCache
 from components.fleet.words import Edition
 from tests import fleets
+from tests.families.leaderworkerset.sets import group
 from tests.families.llmkube import support as llmkube
 from tests.kubelet import SHELLS, expanded, started
 
@@ -263,3 +264,29 @@ def test_what_an_engine_answers_to_a_hook_is_never_run(name: str, value: str, sh
     started({"command": [word.replace("$", "$$") for word in words]}, GIVEN, tmp_path, shell=shell)
     assert not (tmp_path / "ran").exists()
     assert "waiting: " in (tmp_path / "log").read_text()
+
+
+SECRET = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
+PLAIN = {"name": "TOKEN", "value": "x"}
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+@pytest.mark.parametrize(
+    ("fields", "warned"),
+    [
+        ({"command": ["sh", "-c"], "args": ["serve --api-key $(TOKEN)"], "env": [SECRET]}, "args"),
+        ({"command": ["bash", "-lc", "serve --api-key '$(TOKEN)'"], "env": [SECRET]}, "command"),
+        ({"command": ["sh", "-c"], "args": ['serve --api-key "$TOKEN"'], "env": [SECRET]}, ""),
+        ({"command": ["sh", "-c"], "args": ['exec "$@"', "serve", "--api-key", "$(TOKEN)"], "env": [SECRET]}, ""),
+        ({"command": ["sh", "-c"], "args": ["echo $$(TOKEN)"], "env": [SECRET]}, ""),
+        ({"command": ["sh", "-c"], "args": ["serve --api-key $(TOKEN)"], "env": [PLAIN]}, ""),
+        ({"args": ["--api-key", "$(TOKEN)"], "env": [SECRET]}, ""),
+    ],
+)
+def test_a_secret_in_a_script_by_hand_is_pointed_out(fields: Object, warned: str, *, by_hand: bool) -> None:
+    template: Object = {"workerTemplate": {"spec": {"containers": [fleets.runner(**fields)]}}}
+    made = group("g", None, **template) if by_hand else fleets.service(workloadTemplate=template)
+    found = fleets.fleet_of(fleets.open_model(), made).problems
+    where = "spec.leaderWorkerTemplate" if by_hand else "spec.workloadTemplate"
+    paths = [problem.path for problem in found if "runs parts of it" in problem.reason]
+    assert paths == ([f"{where}.workerTemplate.spec.containers[0].{warned}"] if warned else [])

@@ -141,6 +141,18 @@ def test_a_service_for_each_group_takes_its_name(policy: str, good: bool) -> Non
     assert good or "Service 'same-1' is also generated for group 1 of " in found[0]
 
 
+@pytest.mark.parametrize("realization", Realization)
+@pytest.mark.parametrize(("name", "good"), [("chat-lb", False), ("chat-other", True)])
+def test_the_service_of_a_set_is_not_the_balancer_of_another(
+    realization: Realization, name: str, *, good: bool
+) -> None:
+    forced = WorkloadChoice.LWS if realization.is_native else WorkloadChoice.AUTO
+    documents = [*_playground("chat", 1, 1), *_playground(name, 1, 1)]
+    found = name_problems(*documents, realization=realization, workload=forced)
+    assert len(found) == (not good)
+    assert good or "Service 'chat-lb' is also generated" in found[0]
+
+
 KEY = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 ZONE = {KEY: "topology.kubernetes.io/zone"}
 
