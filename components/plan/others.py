@@ -19,6 +19,11 @@ _API_VERSION = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]+")
 _KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _NAME = re.compile(r"[!-$&-.0-~]{1,253}")
 """What the API server takes in a path, of printable ASCII: no slash and no percent sign."""
+_NOTED_BY_SERVERS = frozenset(
+    {"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields"}
+    | {"resourceVersion", "selfLink", "uid"}
+)
+_NOTED_BY_KUBECTL = "kubectl.kubernetes.io/last-applied-configuration"
 _Identity = tuple[str, str, str, str]
 """API group, kind, namespace and name."""
 
@@ -63,7 +68,7 @@ def passed_through(others: Iterable[Other], environment: Environment, ours: Iter
         if unusable:
             problems.append(other.problem(*unusable))
             continue
-        body = in_namespace(other.value, environment.options.namespace)
+        body = in_namespace(as_written(other.value), environment.options.namespace)
         clash = taken.get(identity(body))
         if clash:
             problems.append(other.problem("metadata.name", f"this object {clash}; rename or remove one of the two"))
@@ -92,6 +97,19 @@ def _unusable(body: Object) -> tuple[str, str] | None:
         return "metadata.namespace", f"must be lower-case letters, digits and '-', found {show(namespace)}"
     odd = next((key for key in ("labels", "annotations") if not isinstance(metadata.get(key) or {}, dict)), None)
     return (f"metadata.{odd}", f"must be a map, found {show(metadata[odd])}") if odd else None
+
+
+def as_written(body: Object) -> Object:
+    """Return an object without what servers and kubectl note in it, which an exported one has.
+
+    kubectl's note repeats the whole object: that of a Secret holds its values, under a name that hides them.
+    """
+    metadata = {key: value for key, value in body["metadata"].items() if key not in _NOTED_BY_SERVERS}
+    annotations = metadata.get("annotations") or {}
+    if _NOTED_BY_KUBECTL in annotations:
+        kept = {key: value for key, value in annotations.items() if key != _NOTED_BY_KUBECTL}
+        metadata = {**metadata, "annotations": kept}
+    return {**{key: value for key, value in body.items() if key != "status"}, "metadata": metadata}
 
 
 def in_namespace(body: Object, namespace: str) -> Object:

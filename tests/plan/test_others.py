@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from components.api.load import Manifests
 from components.api.problems import errors
@@ -13,6 +15,7 @@ from components.hardening.words import PodSecurity
 from components.hardening.workloads import Hardening
 from components.plan.environment import Environment
 from components.plan.namespaces import namespace_objects
+from components.plan.others import identity
 from components.plan.plan import Plan, plan
 from tests.fleets import open_model, playground
 
@@ -114,6 +117,67 @@ def test_what_only_looks_alike(documents: list[Any]) -> None:
     found = planned(*documents)
     assert errors(found.problems) == ()
     assert len(found.others) == len(documents)
+
+
+def test_an_exported_object_is_what_somebody_wrote() -> None:
+    """As ``kubectl get secret -o yaml`` prints it: kubectl's note holds the values once more."""
+    noted = {
+        "uid": "6f2c",
+        "resourceVersion": "17",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "managedFields": [{"manager": "kubectl"}],
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": '{"data": {"t": "czM="}}', "team": "a"},
+        "labels": {"app": "shop"},
+    }
+    exported = {**SECRET, "metadata": {"name": "token", **noted}, "status": {"phase": "Active"}}
+    (body,) = planned(exported).others
+    assert body == {
+        **SECRET,
+        "metadata": {
+            "name": "token",
+            "namespace": "models",
+            "annotations": {"team": "a"},
+            "labels": {"app": "shop"},
+        },
+    }
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+METADATA = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["a", "b", "chat", ""]) | JSON,
+        "namespace": st.sampled_from(["models", "x"]) | JSON,
+        "labels": JSON,
+        "annotations": JSON,
+    },
+)
+OTHER = st.fixed_dictionaries(
+    {
+        "apiVersion": st.sampled_from(["v1", "apps/v1", "example.com/v1", "example.com/", "/v1", "a/b/c"]),
+        "kind": st.sampled_from(["Secret", "Namespace", "Deployment", "Service", "CustomResourceDefinition", "A b"]),
+    },
+    optional={"metadata": METADATA | JSON, "spec": JSON, "data": JSON, "status": JSON},
+)
+
+
+@settings(deadline=None)
+@given(st.lists(OTHER, max_size=4), st.sampled_from(list(OtherKinds)))
+def test_whatever_stands_there_is_passed_through_once_or_a_located_problem(
+    documents: list[dict[str, Any]], choice: OtherKinds
+) -> None:
+    found = planned(*documents, choice=choice)
+    keys = [identity(body) for body in found.others]
+    assert len(keys) == len(set(keys))
+    assert not {identity(body) for body in found.objects} & set(keys)
+    assert set(namespace_objects(found)) >= {key[3] for key in keys if key[:2] == ("", "Namespace")}
+    assert all(problem.path and "\n" not in str(problem) for problem in errors(found.problems))
+    if choice is OtherKinds.APPLY:
+        assert len(found.others) + len(errors(found.problems)) == len(documents)
 
 
 class TestNamespaces:
