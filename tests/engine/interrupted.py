@@ -1,4 +1,7 @@
-"""A process that deploys, to be killed: ``python interrupted.py FOLDER KUBECONFIG NAMESPACE VERSION``."""
+"""A process that deploys, to be killed: ``python interrupted.py FOLDER KUBECONFIG NAMESPACE VERSION``.
+
+The version ``0`` is none: the process destroys.
+"""
 
 import sys
 from pathlib import Path
@@ -9,27 +12,44 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.engine.support import Stack, config_map, kube_object, register
 
-NAMES = {
-    "1": [f"c{number:02}" for number in range(40)],
-    "2": [f"c{number:02}" for number in range(20, 60)],
+VERSIONS = {
+    "0": {},
+    "1": {f"c{number:02}": "a" for number in range(40)},
+    "2": {f"c{number:02}": "b" if number < 30 else "a" for number in range(20, 60)},
+    "3": {f"c{number:02}": "b" for number in range(20, 50)},
 }
-"""Going from 1 to 2 keeps 20 objects with new content, creates 20 and deletes 20."""
+"""Objects and the namespace they are in. From one version to the next some stay with new content, some move to a
+namespace that comes or from one that goes, some are new and some are no longer there."""
+WITH_DEPLOYMENT = {"1": "a", "2": "a", "3": "b"}
+
+
+def place(namespace: str, suffix: str) -> str:
+    return f"{namespace}-{suffix}"
 
 
 def program(stack: Stack, namespace: str, version: str) -> None:
     provider = stack.provider()
-    space = register(kube_object("v1", "Namespace", namespace), pulumi.ResourceOptions(provider=provider), "space")
-    for name in NAMES[version]:
-        opts = pulumi.ResourceOptions(provider=provider, depends_on=[space])
-        config_map(name, opts, namespace, version=version)
+    used = sorted({*VERSIONS[version].values(), WITH_DEPLOYMENT[version]})
+    spaces = {
+        suffix: register(
+            kube_object("v1", "Namespace", place(namespace, suffix)),
+            pulumi.ResourceOptions(provider=provider),
+            f"space-{suffix}",
+        )
+        for suffix in used
+    }
+    for name, suffix in VERSIONS[version].items():
+        opts = pulumi.ResourceOptions(provider=provider, depends_on=[spaces[suffix]])
+        config_map(name, opts, place(namespace, suffix), version=version)
     template = {
         "metadata": {"labels": {"version": version}},
         "spec": {"containers": [{"name": "c", "image": "registry.example/x:1"}]},
     }
     spec = {"replicas": 0, "selector": {"matchLabels": {"version": version}}, "template": template}
+    suffix = WITH_DEPLOYMENT[version]
     register(
-        kube_object("apps/v1", "Deployment", "replaced", namespace, spec=spec),
-        pulumi.ResourceOptions(provider=provider, depends_on=[space]),
+        kube_object("apps/v1", "Deployment", "replaced", place(namespace, suffix), spec=spec),
+        pulumi.ResourceOptions(provider=provider, depends_on=[spaces[suffix]]),
     )
 
 
@@ -38,7 +58,7 @@ def main() -> None:
     stack = Stack(Path(folder), kubeconfig)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    outcome = stack.up(lambda: program(stack, namespace, version))
+    outcome = stack.up(lambda: program(stack, namespace, version)) if version != "0" else stack.destroy()
     sys.exit(0 if outcome.ok else stack.screen)
 
 

@@ -137,3 +137,22 @@ def test_retained_objects_stay_when_another_resource_of_theirs_goes(stack: Stack
     stack.destroy()
     assert server.deleted == []
     assert stack.rows() == {}
+
+
+def test_what_an_interrupted_run_found_there_is_kept_and_told(stack: Stack, server: StandIn) -> None:
+    """It was killed before it could note down whose object it was."""
+    theirs = Key("configmaps", "default", "theirs")
+    server.create(theirs, kube_object("v1", "ConfigMap", "theirs", "default", data={}), manager="kubectl")
+
+    def program() -> None:
+        config_map("theirs", pulumi.ResourceOptions(provider=stack.provider()), a="1")
+
+    stack.up(program)
+    with State(stack.folder / "stacks", "dev") as state:
+        rows = [row for row in state.rows().values() if row.cluster]
+        state.write(replace(row, intent=Intent.CREATING, uid="", adopted=False) for row in rows)
+    outcome = stack.destroy()
+    assert outcome.ok
+    assert theirs in server.objects
+    assert "- 1 kept" in stack.screen
+    assert stack.rows() == {}

@@ -13,7 +13,7 @@ from ..state import Intent, State
 from ..targets import Target, Targets, identity, living
 from .claims import mounting_pods
 from .execute import Failure, Progress, Result
-from .objects import await_gone, delete_object, ours
+from .objects import await_gone, delete_object, foreign, look_up
 
 _LATE = ("CustomResourceDefinition", "Namespace", "Node")
 """Others live in or on them: they go last, so that nothing is taken away below something that runs."""
@@ -75,8 +75,10 @@ class Remover:
             target = self.targets.by_cluster(row.cluster) or self.targets.connect(row.provider)
             if row.uid:
                 return delete_object(target.kube, row.inputs, row.uid)
-            if ours(target.kube, row.inputs) and delete_object(target.kube, row.inputs, None):
-                await_gone(target.kube, row.inputs, _SECONDS)
+            if (live := look_up(target.kube, row.inputs)) and foreign(live):
+                step.op = Op.FORGET  # it was there before the step that was interrupted
+            elif live and delete_object(target.kube, row.inputs, live["metadata"]["uid"]):
+                await_gone(target.kube, row.inputs, _SECONDS, live["metadata"]["uid"])
         except KubeError as error:
             if error.unreachable:
                 raise
