@@ -16,6 +16,7 @@ from tests.acceptance.test_stack_files import cli
 from workbench.cluster.cluster import Running
 from workbench.engine.pulumi_cli import PulumiCli
 from workbench.engine.pulumi_locks import locks_of
+from workbench.engine.pulumi_remains import Remains
 from workbench.errors import WorkbenchError
 from workbench.kube import Kube
 
@@ -137,6 +138,29 @@ class TestRemains:
         self, project: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert self.killed(project, project / "absent", monkeypatch).destroy(yes=True) == 0
+
+    @pytest.mark.parametrize(
+        ("change", "left"),
+        [
+            ({}, ["ConfigMap default/there"]),
+            ({"retainOnDelete": True}, []),
+            ({"external": True}, []),
+            ({"type": "kubernetes:core/v1:ConfigMapPatch"}, []),
+            ({"type": "kubernetes:helm.sh/v3:Release"}, []),
+            ({"inputs": {}}, []),
+        ],
+    )
+    def test_what_a_destroy_is_meant_to_leave_is_none(
+        self, cluster: Running, kube: Kube, change: dict[str, object], left: list[str]
+    ) -> None:
+        value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "there", "namespace": "default"}}
+        resource = {"urn": "urn:x", "type": "kubernetes:core/v1:ConfigMap", "inputs": value, **change}
+        kube.create(value)
+        try:
+            found = Remains({"deployment": {"resources": [resource]}}, (cluster.kubeconfig, "")).left()
+        finally:
+            kube.delete("v1", "ConfigMap", "there", "default")
+        assert found == left
 
     def test_other_resources_are_told_by_name(
         self,

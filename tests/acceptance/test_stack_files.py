@@ -75,6 +75,22 @@ def test_settings_are_read_anew_and_the_key_is_kept(project: Path, stand_in: Sta
     assert opens(salt, (project / ".workbench/pulumi/passphrase").read_text())
 
 
+def test_a_secrets_provider_of_the_users_own_keeps_its_key(project: Path, stand_in: StandIn) -> None:
+    """The CLI writes the key beside the provider; a provider that is another one has another key."""
+    settings = project / "Pulumi.dev.yaml"
+    settings.write_text("secretsprovider: awskms://alias/a\nconfig: {}\n")
+    dev = cli(project)
+    dev.preview()
+    written = project / ".workbench/pulumi/settings/Pulumi.dev.yaml"
+    written.write_text(f"{written.read_text()}encryptedkey: sealed\n")
+    dev.preview()
+    assert copy_of(project)["encryptedkey"] == "sealed"
+    settings.write_text("secretsprovider: awskms://alias/b\nconfig: {}\n")
+    dev.preview()
+    assert "encryptedkey" not in copy_of(project)
+    assert copy_of(project)["secretsprovider"] == "awskms://alias/b"
+
+
 @pytest.mark.parametrize("gone", [".", "pulumi/settings"])
 def test_what_the_workbench_made_may_be_deleted(gone: str, project: Path, stand_in: StandIn) -> None:
     dev = cli(project)

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from tests.installed.building import ROOT, pip
 from tests.installed.test_commands import MODELS, in_checkout, project
@@ -20,7 +21,7 @@ FOLDER = ROOT / ".venv-versions"
 ASKED = "INFERENCE_PLATFORM_VERSIONS"
 SCHEMA = "from inference_platform.plugin import Host; print(Host().schema)"
 
-pytestmark = pytest.mark.skipif(
+asked = pytest.mark.skipif(
     not os.environ.get(ASKED), reason=f"installs two environments from a package index; set {ASKED}=1"
 )
 __all__ = ["project"]
@@ -68,6 +69,7 @@ def test_every_dependency_has_a_lower_bound() -> None:
     assert len(oldest()) == len(requirements())
 
 
+@asked
 @pytest.mark.parametrize("words", MODELS, ids=" ".join)
 def test_a_command_says_what_it_says_here(words: tuple[str, ...], programs: Path, project: Path) -> None:
     command = [str(programs / "workbench"), *words]
@@ -77,6 +79,16 @@ def test_a_command_says_what_it_says_here(words: tuple[str, ...], programs: Path
     assert (done.returncode, done.stdout, done.stderr) == (there.returncode, there.stdout, there.stderr)
 
 
+def test_what_the_lock_file_pins_is_allowed() -> None:
+    lock = (ROOT / "requirements.lock").read_text()
+    for name, allowed in requirements().items():
+        pinned = re.search(rf"^{name}==([^ ;\\]+)", lock, re.MULTILINE)
+        assert pinned, name
+        assert SpecifierSet(allowed).contains(pinned[1]), name
+        assert "<" in allowed or name == "cryptography", f"{name}: any version to come is allowed"
+
+
+@asked
 def test_other_languages_see_the_same(programs: Path, project: Path) -> None:
     command = [str(programs / "python"), "-W", "ignore", "-c", SCHEMA]
     seen = subprocess.run(command, cwd=project, capture_output=True, text=True, check=True).stdout

@@ -20,6 +20,11 @@ from .pulumi_remains import Remains
 
 _INCOMPLETE = 1
 """Exit code of a destroy that left something."""
+_ADVICE = (
+    "What a killed run had begun to create is in no state, so nothing deletes it; other objects are held by a "
+    "finalizer. Delete them by hand; or, in a cluster of the stack's own, run `workbench up`, which takes them over, "
+    "and `workbench destroy` again."
+)
 
 
 def installed() -> str | None:
@@ -56,13 +61,8 @@ class PulumiCli:
         left = remains.left() if code == 0 else []
         if not left:
             return code
-        print(  # noqa: T201
-            f"\n{len(left)} of the stack's resources may still be there:\n"
-            + "".join(f"  {line}\n" for line in left)
-            + "A run that was killed had begun to create them. Delete them by hand; or, in a cluster of the stack's "
-            "own, run `workbench up`, which takes them over, and `workbench destroy` again.",
-            file=sys.stderr,
-        )
+        lines = "".join(f"  {line}\n" for line in left)
+        print(f"\n{len(left)} of the stack's resources may still be there:\n{lines}{_ADVICE}", file=sys.stderr)  # noqa: T201
         return _INCOMPLETE
 
     def outputs(self) -> dict[str, Any]:

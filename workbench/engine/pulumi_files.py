@@ -25,7 +25,8 @@ from .project import ProjectFiles, section
 
 _PASSPHRASE_BYTES = 32
 _SALT = "encryptionsalt"
-_KEYS = ("secretsprovider", "encryptedkey", _SALT)
+_PROVIDER = "secretsprovider"
+_KEYS = (_PROVIDER, "encryptedkey", _SALT)
 """What the CLI stores of the secrets provider beside the settings."""
 _BACKEND = "PULUMI_BACKEND_URL"
 _PASSPHRASES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
@@ -85,8 +86,9 @@ class StackFiles:
         stored = dict(self.project.stored())
         if self._is_left_over(stored):
             del stored[_SALT]
-        if not set(_KEYS) & set(stored):
-            stored.update(self._keys())
+        last = self._keys()
+        if stored.get(_PROVIDER) == last.get(_PROVIDER):
+            stored = {**last, **stored}
         config = {**section(stored, self.project.settings), **overrides}
         stored["config"] = config
         _write(self.folder / "Pulumi.yaml", {"name": self.project.name, "runtime": "python"})

@@ -10,6 +10,8 @@ from ..kube import Kube, KubeError
 _KUBERNETES = "kubernetes:"
 _NOT_OBJECTS = ("kubernetes:helm.sh/",)
 _CREATING = "creating"
+_KEPT = ("external", "retainOnDelete")
+"""Marks of resources that a destroy leaves as it found them."""
 
 
 class Remains:
@@ -47,9 +49,11 @@ class Remains:
 
 
 def _is_object(resource: Mapping[str, Any]) -> bool:
+    """Say whether a resource is an object in a cluster that a destroy deletes: a patch leaves what it patched."""
     token = str(resource.get("type"))
     named = (resource.get("inputs") or {}).get("metadata")
-    return token.startswith(_KUBERNETES) and not token.startswith(_NOT_OBJECTS) and isinstance(named, dict)
+    is_one = token.startswith(_KUBERNETES) and not token.startswith(_NOT_OBJECTS) and not token.endswith("Patch")
+    return is_one and isinstance(named, dict) and not any(map(resource.get, _KEPT))
 
 
 def _name(resource: Mapping[str, Any]) -> str:
