@@ -203,13 +203,16 @@ def _line(problem: Problem) -> str:
 
 
 def wire_names(args: Mapping[str, Any], model: type[ApiModel]) -> dict[str, Any]:
-    """Return the arguments that are fields of a type of the contract, under their names on the wire."""
+    """Return the arguments that are fields of a type of the contract, under their names on the wire.
+
+    What is set and empty stays: it may replace a default.
+    """
     fields = {name: field.alias or name for name, field in model.model_fields.items()}
-    return compact({alias: args[name] for name, alias in fields.items() if name in args})
+    return {alias: args[name] for name, alias in fields.items() if args.get(name) is not None}
 
 
 def compact(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is set."""
+    """Return what is set, of values without defaults: there, empty is nothing."""
     return {key: value for key, value in values.items() if value is not None and value not in ({}, [])}
 
 
