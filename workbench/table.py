@@ -6,6 +6,9 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+from components.api.texts.printable import printable
 
 from .errors import WorkbenchError
 from .kube import Kube, KubeError
@@ -36,7 +39,7 @@ def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = 
     if any(live.nodes.get(str(group.get("instanceType")), 0) > group.get("nodes", 0) for group in nodes.values()):
         out.print(_MORE, soft_wrap=True)
     if live.seen:
-        out.print(f"export KUBECONFIG={Path(kubeconfig).resolve()}", soft_wrap=True)
+        out.print(f"export KUBECONFIG={Path(kubeconfig).resolve()}", soft_wrap=True, markup=False)
 
 
 def _mapping(outputs: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -91,15 +94,21 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
         kind, workload = str(model.get("workloadKind")), str(model.get("workload"))
         endpoint = endpoints.get(name) or {}
         ready = live.pods.get((kind, str(model.get("namespace")), workload), "-")
-        table.add_row(
+        _row(
+            table,
             name,
-            str(model.get("model")),
+            model.get("model"),
             f"{kind}/{workload}",
             ready,
-            str(endpoint.get("url", "-")),
-            str(endpoint.get("api", "-")),
+            endpoint.get("url", "-"),
+            endpoint.get("api", "-"),
         )
     return table
+
+
+def _row(table: Table, *cells: object) -> None:
+    """Add a row: what others wrote is text, and neither markup nor something that moves the cursor."""
+    table.add_row(*(Text(printable(str(cell))) for cell in cells))
 
 
 def _nodes(nodes: Mapping[str, Any], live: _Live) -> Table:
@@ -108,5 +117,5 @@ def _nodes(nodes: Mapping[str, Any], live: _Live) -> Table:
     for name, group in sorted(nodes.items()):
         instance = str(group.get("instanceType"))
         ready = str(live.nodes.get(instance, 0)) if live.seen else "-"
-        table.add_row(name, instance, str(group.get("nodes")), ready, str(group.get("accelerators", 0)))
+        _row(table, name, instance, group.get("nodes"), ready, group.get("accelerators", 0))
     return table

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from .kinds import Kind
 from .meta import Resource
-from .problems import did_you_mean
+from .problems import Hints
 
 Found = tuple[tuple[str | int, ...], str]
 """Where something is wrong, and what."""
@@ -32,8 +32,9 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
         schema = graph(kind)
         status = schema.root["properties"].get("status")
         if "status" in value and status is not None:
+            hints = Hints()
             found += [
-                (path, f"unknown field{did_you_mean(str(path[-1]), schema.fields_at(path[:-1]))}")
+                (path, f"unknown field{hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1]))}")
                 for path in unknown(value["status"], schema, status, ("status",))
             ]
             value = {key: inner for key, inner in value.items() if key != "status"}

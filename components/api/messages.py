@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from .kinds import Kind
-from .problems import did_you_mean
+from .problems import MOST_HINTS, did_you_mean
 from .schema.embedded import UNKNOWN, show
 from .schema.structural import graph
 
@@ -24,8 +24,6 @@ _TYPES = {
     "model_type": "a map",
     "model_attributes_type": "a map",
 }
-_MOST_HINTS = 50
-"""Looking for a near name takes longer than all the rest; whoever has so many unknown fields knows by then."""
 _SHOULD = re.compile(r"\A\w+ should\b")
 """How pydantic begins a reason: ``Input should be``, ``String should match``."""
 _BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
@@ -34,7 +32,7 @@ _BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at mos
 def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
     """Yield every problem of one object: its path and the reason."""
     seen = set()
-    hints = _MOST_HINTS
+    hints = MOST_HINTS
     for item in error.errors(include_url=False):
         for path, reason in _one(dict(item)):
             if (path, reason) not in seen:

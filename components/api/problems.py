@@ -98,6 +98,22 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {lowered[close[0]]!r}?" if close else ""
 
 
+MOST_HINTS = 50
+"""Looking for a near name takes longer than all the rest; whoever has so many unknown words knows by then."""
+
+
+class Hints:
+    """Looks for near names while it is cheap."""
+
+    def __init__(self) -> None:
+        self._left = MOST_HINTS
+
+    def did_you_mean(self, word: str, known: Iterable[str]) -> str:
+        """Return a hint that ends a message about an unknown word, or nothing."""
+        self._left -= 1
+        return did_you_mean(word, known) if self._left >= 0 else ""
+
+
 def field_path(parts: Iterable[str | int]) -> str:
     """Write a path as Kubernetes does: ``spec.envs[0].name``, ``limits[nvidia.com/gpu]``."""
     text = ""

@@ -1,10 +1,10 @@
 """Checks an engine's arguments against what the version in its image tag knows (LLMKube spec 8)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..api.findings import Findings
-from ..api.problems import Severity, did_you_mean
+from ..api.problems import Hints, Severity
 from .command_line import CommandLine
 from .flags.rows import BOOL, SWITCH, Flag, Form
 from .flags.splitting import FlagUse
@@ -41,6 +41,7 @@ class _Engine:
     table: EngineFlags
     version: Version | None
     title: str
+    hints: Hints = field(default_factory=Hints)
 
 
 def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
@@ -104,7 +105,7 @@ def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
 
 def _unknown(use: FlagUse, engine: _Engine) -> Finding:
     hint = (
-        did_you_mean(engine.table.dashed(use.name), engine.table.names_in(engine.version))
+        engine.hints.did_you_mean(engine.table.dashed(use.name), engine.table.names_in(engine.version))
         or "; check its spelling, or remove it"
     )
     return Finding(use.position, Severity.WARNING, f"{use.name} is not a known flag of {engine.title}{hint}")

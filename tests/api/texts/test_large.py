@@ -31,6 +31,18 @@ def test_thousands_of_unknown_fields_take_no_longer_than_their_number(place: str
     assert seconds(text) < 5  # half a minute, when each looked for its line and its neighbours
 
 
+def test_thousands_of_unknown_flags_take_no_longer_than_their_number() -> None:
+    flags = "".join(f"    - --max-model-lenn{number}\n" for number in range(8_000))
+    text = (
+        f"{MODEL % 0}  familyName: f\n  source: {{modelHub: {{modelID: a/b}}}}\n---\n"
+        "apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\nmetadata: {name: p}\nspec:\n"
+        f"  modelClaim: {{modelName: m0}}\n  backendRuntimeConfig:\n    args:\n{flags}"
+    )
+    found = [p.reason for p in plan(parse(text)).problems if "is not a known flag" in p.reason]
+    assert (len(found), sum("did you mean '--max-model-len'" in reason for reason in found)) == (8_000, 50)
+    assert seconds(text) < 3
+
+
 def test_a_file_of_faults_takes_little_more_memory_than_its_text(tmp_path: Path) -> None:
     file = tmp_path / "large.yaml"
     with file.open("w") as stream:
