@@ -12,6 +12,7 @@ of a Secret.
 """
 
 import functools
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -123,7 +124,6 @@ def masked_text(text: str, known: Iterable[str] = ()) -> str:
 _SHORT = 5
 
 
-@functools.lru_cache(maxsize=1 << 14)
 def _masked(text: str, assigned: re.Pattern[str] = _SCRIPT) -> str:
     if _FORMED.search(text):
         text = _FORMS.sub(lambda found: (found["user"] or found["scheme"] or "") + SECRET_TEXT, text)
@@ -144,6 +144,8 @@ def _assigned(text: str, assigned: re.Pattern[str]) -> Iterator[tuple[int, int]]
             continue  # inside of a secret
         if lead[0][-1].isspace() and lead["name"][0] != "-" and ":" not in lead[0]:
             continue  # two words that follow each other
+        if not names_secret(lead["name"]):
+            continue
         value = _VALUE.match(text, lead.end(), lead.end() + _ENOUGH)
         if value and is_literal_secret(lead["name"], value[0]):
             start, end = (_VALUE.match(text, lead.end()) or value).span()
@@ -171,7 +173,7 @@ def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noq
     return replace(value, SECRET_TEXT) if names_secret(name) and is_literal_secret(name, value) else value
 
 
-@functools.lru_cache(maxsize=1 << 15)
+@functools.lru_cache(maxsize=1 << 13)
 def _shown(text: str, name: str) -> str:
     """Return a text as it may be shown where it has this name."""
     return SECRET_TEXT if names_secret(name) and is_literal_secret(name, text) else _masked(text)
@@ -179,28 +181,32 @@ def _shown(text: str, name: str) -> str:
 
 def replace_in_object(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
     """Do the same for a Kubernetes object, whose identity stays plain, whatever it looks like."""
+    replaced = _map({key: inner for key, inner in value.items() if key not in _IDENTITY}, replace)
     metadata = value.get("metadata")
-    replaced = {**value, **_map({key: inner for key, inner in value.items() if key not in _IDENTITY}, replace)}
     if isinstance(metadata, dict) and "annotations" in metadata:
-        replaced["metadata"] = {**metadata, "annotations": replace_secrets(metadata["annotations"], replace)}
-    return {**replaced, "kind": value["kind"]} if "kind" in value else replaced
+        annotations = replace_secrets(metadata["annotations"], replace)
+        replaced = {**replaced, "metadata": {**metadata, "annotations": annotations}}
+    return {**value, **replaced, "kind": value["kind"]} if "kind" in value else {**value, **replaced}
 
 
 _IDENTITY = ("apiVersion", "metadata")
 
 
 def _map(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
-    result: dict[str, Any] = {}
+    """Replace in a map; one with nothing to replace is returned as it is, as nearly all are."""
+    replaced: dict[str, Any] = {}
     of_secret = value.get("kind") == "Secret"
     for key, inner in value.items():
         if type(inner) is str and key != "value":  # most of what there is, and most of it no secret
             shown = _shown(inner, key)
-            result[key] = inner if shown == inner else replace(inner, shown)
+            new = inner if shown == inner else replace(inner, shown)
         elif of_secret and key in ("data", "stringData"):
-            result[key] = _all(inner, replace)
+            new = _all(inner, replace)
         else:
-            result[key] = replace_secrets(inner, replace, _named(value) if key == "value" else str(key))
-    return result
+            new = replace_secrets(inner, replace, _named(value) if key == "value" else str(key))
+        if new is not inner:
+            replaced[key] = new
+    return {**value, **replaced} if replaced else value
 
 
 def _named(value: dict[str, Any]) -> str:
@@ -217,7 +223,7 @@ def _all(value: Any, replace: Replace) -> Any:  # noqa: ANN401  any JSON value
     return value if value is None else replace(value, SECRET_TEXT)
 
 
-def _list(value: Iterable[Any], replace: Replace, name: str) -> list[Any]:
+def _list(value: list[Any] | tuple[Any, ...], replace: Replace, name: str) -> list[Any] | tuple[Any, ...]:
     """Replace in a list; in a command line, the value of a flag is the word that follows it."""
     result: list[Any] = []
     flag = ""
@@ -225,4 +231,4 @@ def _list(value: Iterable[Any], replace: Replace, name: str) -> list[Any]:
         is_flag = isinstance(item, str) and item.startswith("-")
         result.append(replace_secrets(item, replace, "" if is_flag else flag or name))
         flag = item if is_flag and names_secret(item) else ""
-    return result
+    return result if any(map(operator.is_not, result, value)) else value

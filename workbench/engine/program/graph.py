@@ -192,8 +192,9 @@ def _sealed_secret(registration: Registration, known: frozenset[str]) -> Mapping
         sealed = {key: Secret(reveal(inputs[key])) for key in _SECRET_FIELDS if key in inputs}
     rest = {key: value for key, value in inputs.items() if key not in sealed}
     marked = replace_in_object(rest, lambda secret, _: Secret(secret))
-    identity = {key: value for key, value in marked.items() if key in _IDENTITY}
-    return {**with_secrets(marked, known), **identity, **sealed}
+    if known:
+        marked |= {key: with_secrets(value, known) for key, value in marked.items() if key not in _IDENTITY}
+    return {**inputs, **marked, **sealed}
 
 
 def object_id(inputs: Mapping[str, Any]) -> str:
