@@ -35,5 +35,4 @@ class Estimate:
         if self._done < _ENOUGH:
             return share
         left = (self._clock() - self._begin) / self._done * (self._total - self._done)
-        minutes = round(left / _MINUTE)
-        return f"{share}, about {f'{minutes} min' if minutes else 'a minute'} left"
+        return f"{share}, about {max(1, round(left / _MINUTE))} min left"

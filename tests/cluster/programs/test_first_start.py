@@ -82,7 +82,7 @@ class TestEstimate:
         ("total", "done", "seconds", "told"),
         [
             (1800, 450, 120, "450 of 1800 packages, about 6 min left"),
-            (1800, 1790, 500, "1790 of 1800 packages, about a minute left"),
+            (1800, 1790, 500, "1790 of 1800 packages, about 1 min left"),
             (1800, 3, 60, "3 of 1800 packages"),
             (0, 40, 60, "40 packages"),
             (30, 31, 60, "31 packages"),
