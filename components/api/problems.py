@@ -33,17 +33,17 @@ class Problem:
 
     def __post_init__(self) -> None:
         """Keep secrets and what would forge a line out of the reason: it quotes what others wrote."""
-        object.__setattr__(self, "reason", printable(masked_text(self.reason)))
+        object.__setattr__(self, "reason", _clean(self.reason))
 
     def __str__(self) -> str:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
         field = f"{self.path}: " if self.path else ""
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return printable(f"{place}: {subject}{field}{self.reason}")
+        return _clean(f"{place}: {subject}{field}") + self.reason
 
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""
-        return {key: printable(value) if isinstance(value, str) else value for key, value in asdict(self).items()}
+        return {key: _clean(value) if isinstance(value, str) else value for key, value in asdict(self).items()}
 
     @property
     def is_error(self) -> bool:
@@ -54,6 +54,10 @@ class Problem:
     def place(self) -> tuple[str, int, str, str]:
         """Sort key: by file, then line, then field."""
         return (self.file, self.line, self.path, self.reason)
+
+
+def _clean(text: str) -> str:
+    return printable(masked_text(text))
 
 
 class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not for being an error

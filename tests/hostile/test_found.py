@@ -30,6 +30,9 @@ SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("local", {"namespace": {"secure": "v1:x:y"}}, "namespace: is encrypted; set PULUMI_CONFIG_PASSPHRASE"),
     ("local", {"pulumi:disable-default-providers": [{}]}, "disable-default-providers: must be a list of packages"),
     ("local", {"pulumi:disable-default-providers": "a: ["}, ""),
+    ("local", {"namespace": "\udcff"}, "config.inference-platform:namespace: has half of a character in it"),
+    ("local", {"\udcff": 1}, "config.inference-platform:\\udcff: has half of a character in it"),
+    ("local", {"tags": {"a": ["\udcff"]}}, "config.inference-platform:tags: has half of a character in it"),
     ("local", {"pulumi:disable-default-providers": 1}, "disable-default-providers: must be a list of packages"),
 )
 
@@ -49,7 +52,12 @@ def test_settings(
     assert printed.code == bool(expected)
 
 
+TOKEN = "hf_" + "aB3" * 11
 MANIFESTS: tuple[tuple[str, str], ...] = (
+    (
+        f"apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\nmetadata: {{name: m}}\nspec: {{{TOKEN}: b}}\n",
+        f"{MODELS}:4: OpenModel/m: spec.[secret]: unknown field",
+    ),
     ("a: b\nc: \x00\n", f"{MODELS}:2: not valid YAML: the character U+0000 is not allowed; remove it"),
     ("\ufeffa: b\n---\n\u2028'", f"{MODELS}:3: not valid YAML"),
 )

@@ -241,7 +241,17 @@ def section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     odd = [key for key in found if not isinstance(key, str)]
     if odd:
         raise WorkbenchError(f"{path}: config: keys must be strings, found {_found(odd[0])}; put it in quotes")
+    for key, value in found.items():
+        if not _is_text(key) or not _is_text(json.dumps(value, ensure_ascii=False, default=str)):
+            raise WorkbenchError(f"{path}: config.{printable(key)}: has half of a character in it; remove it")
     return found
+
+
+def _is_text(text: str) -> bool:
+    try:
+        return bool(text.encode()) or not text
+    except UnicodeEncodeError:
+        return False
 
 
 def _found(value: object) -> str:
