@@ -13,7 +13,7 @@ from tests.engine.support import Stack
 from workbench.kube import Kube
 
 SCRIPT = Path(__file__).with_name("interrupted.py")
-MOMENTS = int(os.environ.get("INFERENCE_PLATFORM_KILLS", "4"))
+MOMENTS = int(os.environ.get("INFERENCE_PLATFORM_KILLS", "3"))
 LONGEST = 0.8
 """Seconds that an ``up`` takes here, roughly; a kill after its end is a moment like any other."""
 

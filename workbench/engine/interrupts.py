@@ -44,6 +44,8 @@ def cancellable(summary: Callable[[], str]) -> Iterator[None]:
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # as nohup wants it
             signal.signal(number, watch.signalled)
+    unraisable = sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if lost.exc_type is Cancelled else unraisable(lost)
     try:
         yield
     except (Cancelled, KeyboardInterrupt):
@@ -51,6 +53,7 @@ def cancellable(summary: Callable[[], str]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        sys.unraisablehook = unraisable
         watch.close()
         if watch.number:
             raise WorkbenchError(summary(), _code(watch.number))

@@ -18,7 +18,7 @@ from workbench.engine.state import State
 from workbench.kube import Kube
 
 ROOT = Path(__file__).parents[3]
-MOMENTS = int(os.environ.get("INFERENCE_PLATFORM_SIGNALS", "2"))
+MOMENTS = int(os.environ.get("INFERENCE_PLATFORM_SIGNALS", "1"))
 LIMIT = 2.0
 """Seconds from the signal to the end; on a busy machine the second that is promised takes a little longer."""
 PROGRAM = """
@@ -104,9 +104,9 @@ def moments() -> list[tuple[str, float, list[signal.Signals]]]:
     chance = random.Random(11)
     kinds = [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGINT]]
     return [
-        (command, chance.uniform(0.0, longest), kinds[round_ % 3])
+        (command, chance.uniform(0.0, longest), kinds[(round_ + at) % 3])
         for round_ in range(MOMENTS)
-        for command, longest in (("preview", 0.5), ("up", 1.2), ("destroy", 0.8))
+        for at, (command, longest) in enumerate((("preview", 0.5), ("up", 1.2), ("destroy", 0.8)))
     ]
 
 
@@ -155,8 +155,26 @@ def test_while_it_waits_for_pods_it_says_what_was_done(project: Path, namespace:
     through(project, "destroy")
 
 
-def test_a_program_that_swallows_everything_is_ended_all_the_same(project: Path) -> None:
-    text = "import time\nwhile True:\n    try:\n        time.sleep(60)\n    except BaseException:\n        pass\n"
+CATCHES = """
+import time
+while True:
+    try:
+        time.sleep(60)
+    except BaseException:
+        pass
+"""
+FINALIZES = """
+import time
+class Slow:
+    def __del__(self):
+        time.sleep(60)
+while True:
+    Slow()
+"""
+
+
+@pytest.mark.parametrize("text", [CATCHES, FINALIZES], ids=["catches", "finalizes"])
+def test_a_program_that_swallows_everything_is_ended_all_the_same(project: Path, text: str) -> None:
     (project / "__main__.py").write_text(text)
     process = started(project, "preview")
     time.sleep(1)

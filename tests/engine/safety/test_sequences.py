@@ -20,7 +20,7 @@ from tests.engine.safety.standin import Key, StandIn
 from tests.engine.support import Stack
 from workbench.engine.local import RunOptions
 
-EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "60"))
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "40"))
 THINGS = st.builds(
     Thing,
     kind=st.sampled_from(["ConfigMap", "Deployment", "PersistentVolumeClaim"]),

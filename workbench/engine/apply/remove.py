@@ -11,6 +11,7 @@ from ..plan import ChangePlan, Op, Step
 from ..planning.removals import former_by_urn, needs_of
 from ..state import Intent, State
 from ..targets import Target, Targets, identity, living
+from . import objects
 from .claims import mounting_pods
 from .execute import Failure, Progress, Result
 from .objects import await_gone, delete_object, foreign, look_up
@@ -101,7 +102,7 @@ class Remover:
                         if row.uid not in left:
                             del waiting[urn]
             if waiting:
-                time.sleep(0.2)
+                time.sleep(objects.PAUSE)
         self.result.failures += [Failure(urn, self._stuck(step)) for urn, step in waiting.items()]
         return set(waiting)
 
