@@ -1,6 +1,6 @@
 """Copies of the upstream repositories, where they are at hand.
 
-``INFERENCE_PLATFORM_EXAMPLES`` names a folder with a checkout of each repository of ``data/examples.yaml``, under the
+``INFERENCE_PLATFORM_UPSTREAM`` names a folder with a checkout of each repository of ``data/examples.yaml``, under the
 name that it has there, at the commit that it names: ``llmaz``, ``llmkube``, ``llmkube-later``, ``lws``.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-FOLDER = "INFERENCE_PLATFORM_EXAMPLES"
+FOLDER = "INFERENCE_PLATFORM_UPSTREAM"
 DATA = Path(__file__).parent / "data"
 ACCEPTED = "accepted"
 
