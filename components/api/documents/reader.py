@@ -131,7 +131,19 @@ def locate(text: str, span: DocumentSpan) -> LocatedDocument:
     """Compose one document of a text once more, to locate its fields."""
     part = " " * span.column + text[span.start : span.end]
     lines = Lines(part, span.line - 1)
-    return LocatedDocument(next(nodes(part, lines)), lines)
+    return LocatedDocument(_ComposerAgain(part).get_single_node(), lines)
+
+
+def _unbounded(_self: object, *_: object) -> None:
+    """Count nothing: what was read once is neither too deep nor too much."""
+
+
+_ComposerAgain = type(
+    "_ComposerAgain",
+    (_BASE,),
+    {"resolve": _resolve, "descend_resolver": _unbounded, "ascend_resolver": _unbounded},
+)
+"""One class for all documents that are composed again: classes are freed late, by the garbage collector alone."""
 
 
 def documents(text: str) -> Iterator[Document]:
