@@ -122,8 +122,8 @@ def up(
     The local engine asks for confirmation before it changes a cluster other than the workbench's own.
     """
     call = _Call(stack, engine, kubeconfig, cwd.resolve())
-    if start_cluster and not kubeconfig and not _started(call):
-        return
+    if start_cluster and not kubeconfig:
+        _start(call)
     cli = call.cli()
     if cli:
         _exit(cli.up(yes=yes or start_cluster))
@@ -207,8 +207,8 @@ def _exit(code: int) -> None:
         raise typer.Exit(code)
 
 
-def _started(call: _Call) -> bool:
-    """Start the simulated cluster; where there can be none, plan offline, say why, and return False."""
+def _start(call: _Call) -> None:
+    """Start the simulated cluster; where there can be none, plan offline, say why, and end with 1."""
     from rich.console import Console
 
     from .cluster.binaries import NoControlPlaneError, unbuilt
@@ -237,10 +237,9 @@ def _started(call: _Call) -> bool:
             "The stack was validated, planned and rendered.",
             soft_wrap=True,
         )
-        return False
+        raise typer.Exit(1) from None
     what = f"started {', '.join(running.started)}" if running.started else "already running"
     console.print(f"simulated cluster: {what}; {running.server}", soft_wrap=True)
-    return True
 
 
 def _show_plan(call: _Call) -> None:

