@@ -220,7 +220,7 @@ def _start(call: _Call) -> None:
         _show_plan(call)
         console.print(
             f"\nThis is the plan of stack {call.stack!r}. Next the control plane is built, once for all clones "
-            f"({', '.join(missing)}): it takes several minutes, and the time left is shown.",
+            f"({', '.join(missing)}): it takes about three minutes on two cores, and the time left is shown.",
             soft_wrap=True,
         )
     try:

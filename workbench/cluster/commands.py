@@ -34,7 +34,7 @@ def register(parent: typer.Typer) -> None:
 def start(state_dir: StateDir = STATE_DIR) -> None:
     """Start the cluster, or those of its members that are not running.
 
-    The first start builds the programs, which takes several minutes; the time left is shown.
+    The first start builds the programs, which takes about three minutes on two cores; the time left is shown.
     """
     from .cluster import SimulatedCluster
 
