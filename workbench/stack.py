@@ -208,7 +208,11 @@ def _exit(code: int) -> None:
 
 
 def _start(call: _Call) -> None:
-    """Start the simulated cluster; where there can be none, plan offline, say why, and end with 1."""
+    """Start the simulated cluster; if it must be built first, show the plan before.
+
+    Raises:
+        WorkbenchError: there can be none on this machine.
+    """
     from rich.console import Console
 
     from .cluster.binaries import NoControlPlaneError, unbuilt
@@ -227,17 +231,13 @@ def _start(call: _Call) -> None:
         with shown_progress(console) as progress:
             running = SimulatedCluster(call.state_dir).start(progress=progress)
     except NoControlPlaneError as error:
-        call.options = {"offline": True}
-        call.local().preview()
-        console.print(
+        raise WorkbenchError(
             "\n"
             "Nothing was deployed, because no control plane is available here.\n"
             f"{error}\n"
             "\n"
-            "The stack was validated, planned and rendered.",
-            soft_wrap=True,
-        )
-        raise typer.Exit(1) from None
+            "The stack was validated, planned and rendered."
+        ) from None
     what = f"started {', '.join(running.started)}" if running.started else "already running"
     console.print(f"simulated cluster: {what}; {running.server}", soft_wrap=True)
 

@@ -88,19 +88,18 @@ def test_a_connection_that_fails_is_no_problem_of_the_output(tmp_path: Path) -> 
     assert "the output" not in done.stderr
 
 
+def printed(size: int, output: int, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """A command that prints so many letters into an open file."""
+    program = [sys.executable, "-c", COMMAND.format(body=f"print('x' * {size})")]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(program, cwd=folder, env=environ, stdout=output, stderr=subprocess.PIPE, check=False)
+
+
 @pytest.mark.parametrize("size", [10, 10_000_000])
 def test_a_reader_that_has_read_enough_is_no_error(size: int, tmp_path: Path) -> None:
-    program = [sys.executable, "-c", COMMAND.format(body=f"print('x' * {size})")]
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        program,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=write,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
+    done = printed(size, write, tmp_path)
     os.close(write)
     assert (done.stderr, done.returncode) == (b"", 1)
 
@@ -108,16 +107,8 @@ def test_a_reader_that_has_read_enough_is_no_error(size: int, tmp_path: Path) ->
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("size", [10, 10_000_000])
 def test_a_full_disk_behind_the_output(size: int, tmp_path: Path) -> None:
-    program = [sys.executable, "-c", COMMAND.format(body=f"print('x' * {size})")]
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            program,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
+        done = printed(size, full.fileno(), tmp_path)
     assert done.stderr == b"the output cannot be written: No space left on device\n"
     assert done.returncode == 1
 

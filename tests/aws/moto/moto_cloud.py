@@ -205,10 +205,9 @@ class MotoCloud(mocks.Mocks):
         client = self._client(request.service, checked=checked)
         try:
             answer = client._make_api_call(request.operation, answers.fill(dict(request.params)))
-        except NotImplementedError as error:  # moto knows the operation, and not what it does
-            raise NotSupportedError(f"{request.service} {request.operation}") from error
-        except ClientError as error:
-            if "Not yet implemented" in str(error):
+        except (NotImplementedError, ClientError) as error:
+            # The two ways in which moto says that it does not emulate an operation; UNSUPPORTED lists them.
+            if isinstance(error, NotImplementedError) or "Not yet implemented" in str(error):
                 raise NotSupportedError(f"{request.service} {request.operation}") from error
             raise
         return {name: value for name, value in answer.items() if name != "ResponseMetadata"}
