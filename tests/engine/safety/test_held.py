@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pulumi
 import pytest
@@ -102,24 +103,49 @@ def test_a_deletion_that_never_began_is_taken_back(stack: Stack, server: StandIn
     assert not any(row.intent for row in stack.rows().values())
 
 
-def test_a_namespace_stays_as_long_as_something_of_the_program_is_in_it(stack: Stack, server: StandIn) -> None:
-    def program(with_namespace: bool, with_map: bool) -> Callable[[], None]:
+SETS = {
+    "group": "leaderworkerset.x-k8s.io",
+    "names": {"kind": "LeaderWorkerSet", "plural": "leaderworkersets"},
+    "versions": [{"name": "v1", "served": True}],
+}
+SET = kube_object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "kept", "default", spec={"replicas": 1})
+
+
+@pytest.mark.parametrize(
+    ("around", "inside", "told"),
+    [
+        (
+            kube_object("v1", "Namespace", "team"),
+            kube_object("v1", "ConfigMap", "kept", "team", data={"a": "1"}),
+            "Namespace team is no longer in the program, but ConfigMap team/kept is",
+        ),
+        (
+            kube_object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "sets", spec=SETS),
+            SET,
+            "CustomResourceDefinition sets is no longer in the program, but LeaderWorkerSet default/kept is",
+        ),
+    ],
+    ids=["namespace", "definition"],
+)
+def test_what_holds_something_of_the_program_stays_as_long_as_that(
+    around: dict[str, Any], inside: dict[str, Any], told: str, stack: Stack, server: StandIn
+) -> None:
+    def program(*objects: dict[str, Any]) -> Callable[[], None]:
         def run() -> None:
-            options = pulumi.ResourceOptions(provider=stack.provider())
-            if with_namespace:
-                register(kube_object("v1", "Namespace", "team"), options, "space")
-            if with_map:
-                config_map("kept", pulumi.ResourceOptions(provider=options.provider), "team", a="1")
+            provider = stack.provider()
+            for body in objects:
+                register(body, pulumi.ResourceOptions(provider=provider), body["kind"])
 
         return run
 
-    stack.up(program(with_namespace=True, with_map=False))
-    stack.up(program(with_namespace=True, with_map=True))
-    assert stack.up(program(with_namespace=False, with_map=True)).ok
+    before = set(server.objects)
+    stack.up(program(around))
+    stack.up(program(around, inside))
+    assert stack.up(program(inside)).ok
     assert server.deleted == []
-    assert "Namespace team is no longer in the program, but ConfigMap team/kept is" in stack.screen
-    stack.up(program(with_namespace=False, with_map=False))
-    assert server.named("namespaces") == {"/default", "/kube-system"}
+    assert told in stack.screen
+    stack.up(program())
+    assert set(server.objects) == before
     assert stack.rows().keys() == {"here"}
 
 
