@@ -8,6 +8,7 @@ import pytest
 
 from components.aws.components.cluster import Cluster
 from components.aws.components.cluster_args import ClusterArgs
+from components.aws.facts.eks import addons
 from components.aws.kubeconfig import kubeconfig
 from components.serving.arguments import InvalidArguments
 from tests.aws.components.aws_mock import Aws
@@ -115,6 +116,19 @@ class TestAddons:
             assert f"{ADDON}::main-{name}" in nodes.dependencies
         for name in ("coredns", "metrics-server"):
             assert nodes.key in graph[f"{ADDON}::main-{name}"].dependencies
+
+    def test_a_role_keeps_its_policies_until_the_addon_is_gone(self) -> None:
+        graph = made(addons=dict.fromkeys(addons(), ""))
+        with_role = {name for name, addon in addons().items() if addon.policies}
+        assert with_role >= {"vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "amazon-cloudwatch-observability"}
+        for name, addon in addons().items():
+            attached = {
+                entry.key
+                for entry in graph.of("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
+                if entry.inputs["role"] == f"main-{name}"
+            }
+            assert len(attached) == len(addon.policies), name
+            assert attached <= set(graph[f"{ADDON}::main-{name}"].dependencies), name
 
     def test_the_node_role_has_no_rights_of_the_network_plugin(self) -> None:
         graph = made()

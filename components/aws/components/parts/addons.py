@@ -50,25 +50,27 @@ class AddonInstaller:
             after: What must be there first.
         """
         name = f"{self._prefix}-{addon.name}"
-        roles = [self._identity(name, addon)] if addon.service_account else []
+        role, attached = self._identity(name, addon) if addon.service_account else (None, [])
         return eks.Addon(
             name,
             cluster_name=self._cluster,
             addon_name=addon.name,
             addon_version=version or None,
             configuration_values=json.dumps(addon.configuration, sort_keys=True) if addon.configuration else None,
-            pod_identity_associations=[
-                eks.AddonPodIdentityAssociationArgs(service_account=addon.service_account, role_arn=role.arn)
-                for role in roles
-            ]
-            or None,
+            pod_identity_associations=_associations(addon, role),
             resolve_conflicts_on_create="OVERWRITE",
             resolve_conflicts_on_update="OVERWRITE",
             tags=named(name, self._tags),
-            opts=pulumi.ResourceOptions(parent=self._parent, depends_on=after),
+            # Its pods use their rights until they are gone: a driver detaches its volumes with them.
+            opts=pulumi.ResourceOptions(parent=self._parent, depends_on=[*after, *attached]),
         )
 
-    def _identity(self, name: str, addon: Addon) -> iam.Role:
+    def _identity(self, name: str, addon: Addon) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
         policies = [managed_policy(policy, self._region) for policy in addon.policies]
-        role, _ = service_role(name, POD_IDENTITY, policies, self._tags, self._parent, POD_IDENTITY_ACTIONS)
-        return role
+        return service_role(name, POD_IDENTITY, policies, self._tags, self._parent, POD_IDENTITY_ACTIONS)
+
+
+def _associations(addon: Addon, role: iam.Role | None) -> list[eks.AddonPodIdentityAssociationArgs] | None:
+    if role is None:
+        return None
+    return [eks.AddonPodIdentityAssociationArgs(service_account=addon.service_account, role_arn=role.arn)]
