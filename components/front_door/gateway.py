@@ -11,9 +11,9 @@ from .words import AuthKind, TlsKind
 GATEWAY_API = "gateway.networking.k8s.io"
 ENVOY_API = "gateway.envoyproxy.io"
 _CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
-_CLIENT_HEADER = "x-client-id"
-_BODY_LIMIT = "50Mi"
-"""Long prompts and images exceed the 32 KiB that Envoy Gateway buffers by default (Envoy AI Gateway's examples)."""
+CLIENT_HEADER = "x-client-id"
+"""Who the client is, for the log and for limits. What clients send under this name is dropped when they authenticate
+(``setCopy`` in Envoy's api_key_auth.cc, ``sanitizeHeaders`` in its jwt_authn/extractor.cc)."""
 _KEEPALIVE = {"idleTime": "60s", "interval": "60s", "probes": 5}
 """A Network Load Balancer drops connections that are idle for 350 seconds, as they may be during a long answer."""
 TOKEN_COSTS = (("llm_input_token", "InputToken"), ("llm_output_token", "OutputToken"))
@@ -22,7 +22,8 @@ _LOGGED = {
     "start_time": "%START_TIME%",
     "request_id": "%REQ(X-REQUEST-ID)%",
     "method": "%REQ(:METHOD)%",
-    "path": "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+    # A token may stand in the query, however useless it is there.
+    "path": "%REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)%",
     "model": "%REQ(X-AI-EG-MODEL)%",
     "backend": "%DYNAMIC_METADATA(io.envoy.ai_gateway:backend_name)%",
     **{metadata: f"%DYNAMIC_METADATA(io.envoy.ai_gateway:{metadata})%" for metadata, _ in TOKEN_COSTS},
@@ -76,7 +77,7 @@ def _access_log(door: Door) -> Object:
     """Return the log's settings. Neither prompts nor keys are written."""
     if not door.access_log:
         return {"disable": True}
-    client = {"client": f"%REQ({_CLIENT_HEADER.upper()})%"} if door.auth.kind == AuthKind.API_KEY else {}
+    client = {"client": f"%REQ({CLIENT_HEADER.upper()})%"} if door.auth.kind != AuthKind.NONE else {}
     sink = {"type": "File", "file": {"path": "/dev/stdout"}}
     return {"settings": [{"format": {"type": "JSON", "json": {**_LOGGED, **client}}, "sinks": [sink]}]}
 
@@ -117,10 +118,20 @@ def _certificate(door: Door) -> Object:
 
 
 def _client_policy(door: Door) -> Object:
+    """Return how the gateway talks to its clients.
+
+    The AI gateway reads each request whole, and each answer that is not streamed: what exceeds the buffer ends in
+    413 or 500. With HTTP/1.1 the buffer is the connection's limit (32 KiB by default); with HTTP/2 it is the window
+    of the stream (64 KiB), whatever that limit says. A connection's window below a stream's would hold a stream up
+    before its own is full (Envoy's FAQ, "How do I configure flow control?"; ``BUFFERED`` in ai-gateway v1.1
+    internal/extensionserver/post_translate_modify.go; defaults in gateway v1.9 internal/xds/translator/listener.go).
+    """
+    limit = door.max_body_size
     spec = {
         "targetRefs": [gateway_reference(door)],
         "tcpKeepalive": dict(_KEEPALIVE),
-        "connection": {"bufferLimit": _BODY_LIMIT},
+        "connection": {"bufferLimit": limit},
+        "http2": {"initialStreamWindowSize": limit, "initialConnectionWindowSize": limit},
         # Without streaming nothing is sent until the answer is whole; Envoy gives up after five silent minutes.
         "timeout": {"http": {"streamIdleTimeout": door.request_timeout}},
     }
@@ -134,7 +145,7 @@ def _security_policy(door: Door) -> Object:
         spec["apiKeyAuth"] = {
             "credentialRefs": [{"group": "", "kind": "Secret", "name": name} for name in door.auth.secrets],
             "extractFrom": [{"headers": ["Authorization"]}],
-            "forwardClientIDHeader": _CLIENT_HEADER,
+            "forwardClientIDHeader": CLIENT_HEADER,
             # Engines log headers; they need not see keys.
             "sanitize": True,
         }
@@ -144,6 +155,9 @@ def _security_policy(door: Door) -> Object:
             "issuer": door.auth.issuer,
             "audiences": list(door.auth.audiences),
             "remoteJWKS": {"uri": door.auth.jwks_uri},
+            # Not from the query, where Envoy looks by default: what stands there is logged on the way.
+            "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
+            "claimToHeaders": [{"claim": door.auth.client_claim, "header": CLIENT_HEADER}],
         }
         spec["jwt"] = {"providers": [provider]}
     return _object(f"{ENVOY_API}/v1alpha1", "SecurityPolicy", door, spec)

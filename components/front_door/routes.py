@@ -11,6 +11,7 @@ from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
 from .gateway import ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
 from .settings import Door
+from .words import AuthKind
 
 AI_API = "aigateway.envoyproxy.io"
 _MODEL_HEADER = "x-ai-eg-model"
@@ -69,7 +70,7 @@ def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
         body
         for each in endpoints
         for backend, name in zip(each.backends, backend_names(each), strict=True)
-        for body in (_backend(each, backend, name), _service_backend(each, name))
+        for body in (_backend(each, backend, name), _service_backend(each, name, door))
     ]
     others = sorted({each.namespace for each in endpoints} - {door.namespace})
     grants = [_grant(namespace, door) for namespace in others]
@@ -89,11 +90,19 @@ def _backend(endpoint: Endpoint, backend: Backend, name: str) -> Object:
     return new_object(f"{ENVOY_API}/v1alpha1", "Backend", name, endpoint.namespace, spec)
 
 
-def _service_backend(endpoint: Endpoint, name: str) -> Object:
+def _service_backend(endpoint: Endpoint, name: str, door: Door) -> Object:
+    """Return how the model is asked.
+
+    Engines log headers and need no token: Envoy Gateway always forwards it (``Forward: true`` in gateway v1.9
+    internal/xds/translator/jwt.go), so it goes here, after it was checked. Keys are removed where they are checked. A
+    gateway that checks nothing takes nothing away: the engine itself may ask for a key.
+    """
     schema = {"name": _SCHEMAS[endpoint.api]}
     if endpoint.path != _USUAL_PREFIX:
         schema["prefix"] = endpoint.path or "/"
-    spec = {"schema": schema, "backendRef": {"group": ENVOY_API, "kind": "Backend", "name": name}}
+    spec: Object = {"schema": schema, "backendRef": {"group": ENVOY_API, "kind": "Backend", "name": name}}
+    if door.auth.kind == AuthKind.JWT:
+        spec["headerMutation"] = {"remove": ["authorization"]}
     return new_object(f"{AI_API}/v1beta1", "AIServiceBackend", name, endpoint.namespace, spec)
 
 

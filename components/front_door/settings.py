@@ -5,8 +5,10 @@ import re
 from dataclasses import dataclass
 
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
-from ..api.problems import Problem, Severity
+from ..api.problems import Problem
 from ..aws.names import CERTIFICATE_FORM, is_certificate
+from .limits import BODY_SIZE, check_body_size
+from .report import Report
 from .words import AuthKind, Exposure, IssuerKind, TlsKind
 
 ENVOY_NAMESPACE = "envoy-gateway-system"
@@ -19,6 +21,9 @@ CERT_MANAGER = "cert-manager"
 _DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
 """A duration as the Gateway API takes it (GEP-2257)."""
 _HTTPS = re.compile(r"https://(?P<host>[^/:@?#\s]+)(:[0-9]{1,5})?(/[^\s#]*)?\Z", re.ASCII)
+SUBJECT = "sub"
+"""The claim that names whom a token is about (RFC 7519, 4.1.2)."""
+_CLAIM = re.compile(r"[!-~]{1,253}\Z", re.ASCII)
 _LONGEST_TEXT = 253
 _MOST_AUDIENCES = 8
 """Bounds of ``JWTProvider`` and ``RemoteJWKS`` (Envoy Gateway, gateway.envoyproxy.io/v1alpha1)."""
@@ -48,6 +53,7 @@ class Auth:
         issuer: Who signs tokens.
         jwks_uri: Where the issuer publishes its keys.
         audiences: For whom tokens must be made out; one of them is enough.
+        client_claim: Claim of a token that names the client.
     """
 
     kind: AuthKind = AuthKind.NONE
@@ -55,6 +61,7 @@ class Auth:
     issuer: str | None = None
     jwks_uri: str | None = None
     audiences: tuple[str, ...] = ()
+    client_claim: str = SUBJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ class Door:
     Attributes:
         host: DNS name of the gateway.
         request_timeout: Time for a whole answer. Long generations take minutes; upstream's 60 seconds cut them off.
+        max_body_size: Largest request, and largest answer that is not streamed; prompts hold images.
         namespace: Namespace of the gateway, its routes and the Secrets with keys.
         internal: Whether the address is one of the private network.
         access_log: Whether the gateway logs each request, with model and tokens, to its standard output.
@@ -77,31 +85,13 @@ class Door:
     tls: Tls = Tls()
     auth: Auth = Auth()
     request_timeout: str = "10m"
+    max_body_size: str = BODY_SIZE
     namespace: str = ENVOY_NAMESPACE
     internal: bool = False
     access_log: bool = True
     allow_anonymous: bool = False
     name: str = "inference-gateway"
     replicas: int = 2
-
-
-class Report:
-    """Collects what is wrong with the settings, by field."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.problems: list[Problem] = []
-
-    def error(self, field: str, reason: str) -> None:
-        """Record what forbids the settings."""
-        self._add(field, reason, Severity.ERROR)
-
-    def warn(self, field: str, reason: str) -> None:
-        """Record what works, but hardly as meant."""
-        self._add(field, reason, Severity.WARNING)
-
-    def _add(self, field: str, reason: str, severity: Severity) -> None:
-        self.problems.append(Problem(self.file, 0, "", "", f"frontDoor.{field}", reason, severity))
 
 
 def check_door(door: Door, file: str) -> tuple[Problem, ...]:
@@ -130,6 +120,7 @@ def _check_plain_fields(door: Door, report: Report) -> None:
         report.error("host", f"must be a DNS name such as models.example.com, found {door.host!r}")
     if not _DURATION.match(door.request_timeout) or not re.search("[1-9]", door.request_timeout):
         report.error("requestTimeout", f"must be a duration such as 10m or 1h30m, found {door.request_timeout!r}")
+    check_body_size(door.max_body_size, report)
     if door.replicas < 1:
         report.error("replicas", f"must be at least 1, found {door.replicas}")
 
@@ -172,7 +163,14 @@ def _check_auth(auth: Auth, report: Report) -> None:
     if auth.kind == AuthKind.JWT:
         _check_jwt(auth, report)
         return
-    for field, value in (("issuer", auth.issuer), ("jwksUri", auth.jwks_uri), ("audiences", auth.audiences)):
+    claim = None if auth.client_claim == SUBJECT else auth.client_claim
+    given = (
+        ("issuer", auth.issuer),
+        ("jwksUri", auth.jwks_uri),
+        ("audiences", auth.audiences),
+        ("clientClaim", claim),
+    )
+    for field, value in given:
         if value:
             report.error(f"auth.{field}", f"has no effect with auth '{auth.kind}'; remove it, or set auth to 'jwt'")
 
@@ -202,6 +200,8 @@ def _check_jwt(auth: Auth, report: Report) -> None:
         )
     elif len(auth.audiences) > _MOST_AUDIENCES:
         report.error("auth.audiences", f"must be at most {_MOST_AUDIENCES}, found {len(auth.audiences)}")
+    if not _CLAIM.match(auth.client_claim):
+        report.error("auth.clientClaim", f"must be the name of a claim such as sub, found {auth.client_claim!r}")
 
 
 def _is_https(text: str) -> bool:
@@ -251,3 +251,5 @@ def _check_load_balancers(door: Door, report: Report) -> None:
             report.error(field, f"'{word}' requires expose 'gateway'; a load balancer per model only forwards TCP")
     if door.host:
         report.error("host", "has no effect with expose 'load-balancer': each model has its own address; remove it")
+    if door.max_body_size != BODY_SIZE:
+        report.error("maxBodySize", "has no effect with expose 'load-balancer', which only forwards TCP; remove it")

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from ..front_door.settings import Auth, Door, Tls
+from ..front_door.limits import BODY_SIZE
+from ..front_door.settings import SUBJECT, Auth, Door, Tls
 from ..front_door.words import AuthKind, Exposure, IssuerKind, TlsKind
 from ..hardening.words import PodSecurity, Priority
 from ..hardening.workloads import Hardening
@@ -35,6 +36,13 @@ class AuthSettings(Section):
     """URL of the issuer's public keys."""
     audiences: list[str] = Field(default_factory=list)
     """Accepted audiences; a token needs one of them."""
+    client_claim: str = SUBJECT
+    """Claim of a token that names the client, in the log and for limits."""
+
+    def auth(self) -> Auth:
+        """Return what rendering works with."""
+        audiences = tuple(self.audiences)
+        return Auth(self.kind, tuple(self.secrets), self.issuer, self.jwks_uri, audiences, self.client_claim)
 
 
 class FrontDoorSettings(Section):
@@ -50,6 +58,8 @@ class FrontDoorSettings(Section):
     """How clients authenticate."""
     request_timeout: str = "10m"
     """Timeout of a whole request, such as 10m; long generations take minutes."""
+    max_body_size: str = BODY_SIZE
+    """Largest request, and largest answer that is not streamed. A proxy holds them in memory."""
     internal: Flag = False
     """Whether the gateway gets a private address."""
     access_log: Flag = True
@@ -63,13 +73,14 @@ class FrontDoorSettings(Section):
 
     def door(self) -> Door:
         """Return what rendering works with."""
-        tls, auth = self.tls, self.auth
+        tls = self.tls
         return Door(
             expose=self.expose,
             host=self.host,
             tls=Tls(tls.kind, tls.issuer, tls.issuer_kind, tls.certificate_arn),
-            auth=Auth(auth.kind, tuple(auth.secrets), auth.issuer, auth.jwks_uri, tuple(auth.audiences)),
+            auth=self.auth.auth(),
             request_timeout=self.request_timeout,
+            max_body_size=self.max_body_size,
             internal=self.internal,
             access_log=self.access_log,
             allow_anonymous=self.allow_anonymous,

@@ -14,6 +14,7 @@ from tests.front_door.doors import (
     GATEWAY,
     HERE,
     ISSUED,
+    KEYS,
     PRIVATE,
     PUBLIC,
     TOKENS,
@@ -172,10 +173,37 @@ def test_tokens() -> None:
                     "issuer": "https://id.example.com",
                     "audiences": ["models"],
                     "remoteJWKS": {"uri": "https://id.example.com/keys"},
+                    "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
+                    "claimToHeaders": [{"claim": "sub", "header": "x-client-id"}],
                 }
             ]
         },
     }
+
+
+def test_the_claim_that_names_a_client_can_be_another() -> None:
+    """Of machines the subject is often a number: their name is ``azp`` or ``client_id``."""
+    door = replace(PUBLIC, auth=replace(TOKENS, client_claim="azp"))
+    (provider,) = one(made(door), "SecurityPolicy")["spec"]["jwt"]["providers"]
+    assert provider["claimToHeaders"] == [{"claim": "azp", "header": "x-client-id"}]
+
+
+@pytest.mark.parametrize(
+    ("auth", "removed"),
+    [(TOKENS, {"headerMutation": {"remove": ["authorization"]}}), (KEYS, {}), (Auth(), {})],
+    ids=["tokens", "keys", "nobody"],
+)
+def test_credentials_that_the_gateway_checked_go_no_further(auth: Auth, removed: Object) -> None:
+    """Envoy Gateway forwards a token that it has checked, and removes a key where it is told to (``sanitize``).
+
+    Where it checks nothing, the engine may: what a client sends reaches it.
+    """
+    plan = made(replace(PUBLIC, auth=auth, allow_anonymous=auth == Auth()), fleet("a", "b"))
+    backends = [body["spec"] for body in plan.objects if body["kind"] == "AIServiceBackend"]
+    assert len(backends) == 2
+    assert [{k: v for k, v in spec.items() if k not in ("schema", "backendRef")} for spec in backends] == [
+        removed
+    ] * 2
 
 
 def test_everybody_only_where_it_is_said() -> None:
@@ -195,9 +223,27 @@ def test_long_answers_are_waited_for_everywhere() -> None:
             "targetRefs": [GATEWAY],
             "tcpKeepalive": {"idleTime": "60s", "interval": "60s", "probes": 5},
             "connection": {"bufferLimit": "50Mi"},
+            "http2": {"initialStreamWindowSize": "50Mi", "initialConnectionWindowSize": "50Mi"},
             "timeout": {"http": {"streamIdleTimeout": "30m"}},
         },
     }
+
+
+@pytest.mark.parametrize("size", ["64Ki", "1Mi", "500Mi", "500M"])
+def test_a_body_has_room_with_each_version_of_http(size: str) -> None:
+    """Envoy buffers a stream of HTTP/2 up to its window, and of HTTP/1.1 up to the limit of its connection."""
+    spec = one(made(replace(PUBLIC, max_body_size=size)), "ClientTrafficPolicy")["spec"]
+    assert spec["connection"]["bufferLimit"] == size
+    assert set(spec["http2"].values()) == {size}
+    assert spec["http2"].keys() == {"initialStreamWindowSize", "initialConnectionWindowSize"}
+
+
+@pytest.mark.parametrize(("auth", "client"), [(KEYS, True), (TOKENS, True), (Auth(), False)])
+def test_the_log_has_the_client_where_there_is_one_and_no_query(auth: Auth, client: bool) -> None:
+    plan = made(replace(PUBLIC, auth=auth, allow_anonymous=not client))
+    fields = one(plan, "EnvoyProxy")["spec"]["telemetry"]["accessLog"]["settings"][0]["format"]["json"]
+    assert fields.get("client") == ("%REQ(X-CLIENT-ID)%" if client else None)
+    assert fields["path"] == "%REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)%"
 
 
 def test_the_log_names_model_tokens_and_client_and_no_key() -> None:

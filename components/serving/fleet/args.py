@@ -84,6 +84,8 @@ class AuthArgs(TypedDict, total=False):
     """URL of the issuer's public keys."""
     audiences: list[str]
     """Accepted audiences; a token needs one of them."""
+    client_claim: str
+    """Claim of a token that names the client, in the log and for limits. Default: sub."""
 
 
 class FrontDoorArgs(TypedDict, total=False):
@@ -99,6 +101,8 @@ class FrontDoorArgs(TypedDict, total=False):
     """How clients authenticate."""
     request_timeout: str
     """Timeout of a whole request. Default: 10m."""
+    max_body_size: str
+    """Largest request, and largest answer that is not streamed. Default: 50Mi."""
     internal: bool
     """Whether the gateway gets a private address. Default: false."""
     access_log: bool
