@@ -3,10 +3,20 @@
 from pydantic import Field
 
 from components.aws.components.node_settings import Zone
-from components.aws.words import NatGateways, Support
-from components.plan.section import KubernetesVersion, Section
+from components.aws.components.parts.flow_logs import DEFAULT_DAYS
+from components.aws.words import NatGateways, Support, Traffic
+from components.plan.section import Flag, KubernetesVersion, Section
 
 REGION = r"^[a-z]{2,4}(-[a-z]+)+-\d+$"
+
+
+class FlowLogSettings(Section):
+    """A record of the connections in the VPC, kept in CloudWatch Logs."""
+
+    traffic: Traffic = Traffic.REJECTED
+    """Which connections are recorded."""
+    retention_days: int = Field(default=DEFAULT_DAYS, ge=1)
+    """Days to keep the record; one of the periods of CloudWatch Logs."""
 
 
 class NetworkSettings(Section):
@@ -17,6 +27,14 @@ class NetworkSettings(Section):
     addresses of its subnets."""
     cidr: str | None = None
     """IPv4 range of the VPC, /16 to /21. Default: 10.0.0.0/16."""
+    pod_cidr: str | None = None
+    """A second IPv4 range of a new VPC, inside 100.64.0.0/10 and /16 to /21, from which pods take addresses once
+    those of the first run short."""
+    ipv6: Flag = False
+    """Whether a new VPC also has IPv6, through which nodes and pods reach the internet without a NAT gateway. The
+    cluster itself stays IPv4."""
+    flow_logs: FlowLogSettings | None = None
+    """Records the connections in a new VPC. Default: none."""
     nat_gateways: NatGateways = NatGateways.ONE
     """How private subnets reach the internet. With none, nodes start only if interface endpoints provide what they
     need."""

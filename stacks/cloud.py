@@ -87,6 +87,14 @@ def _network_args(settings: Settings) -> NetworkArgs:
     }
     if network.cidr:
         args["cidr"] = network.cidr
+    # Of an existing VPC the component refuses these.
+    if network.pod_cidr:
+        args["pod_cidr"] = network.pod_cidr
+    if network.ipv6:
+        args["ipv6"] = True
+    if network.flow_logs:
+        logs = network.flow_logs
+        args["flow_logs"] = {"traffic": logs.traffic, "retention_days": logs.retention_days}
     if network.vpc_id:
         args["vpc_id"] = network.vpc_id
         args["private_subnets"] = network.private_subnets
@@ -117,6 +125,7 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
         "image": settings.gpu_nodes.image,
         "deletion_protection": cluster.deletion_protection,
         "service_cidr": cluster.service_cidr,
+        "ipv6_egress": settings.network.ipv6,
         "protect": settings.protect,
         "tags": settings.tags,
     }

@@ -29,6 +29,14 @@ class NatGateways(Word):
     """Not at all: nodes start only if they reach what they need through interface endpoints."""
 
 
+class Traffic(Word):
+    """Which connections flow logs record."""
+
+    REJECTED = "rejected"
+    ACCEPTED = "accepted"
+    ALL = "all"
+
+
 class Support(Word):
     """What happens when standard support for a Kubernetes version ends."""
 

@@ -82,7 +82,7 @@ class Cluster(pulumi.ComponentResource):
         access = list(grant_access(self._name, cluster, self._args, self))
         install = AddonInstaller(self._name, cluster.name, self._args["region"], self._tags, self)
         asked = self._args.get("addons", {})
-        wanted = wanted_addons(asked)
+        wanted = wanted_addons(asked, ipv6_egress=self._args.get("ipv6_egress", False))
         before: list[pulumi.Resource] = [
             install.install(addon, asked.get(name, ""), [cluster])
             for name, addon in wanted.items()

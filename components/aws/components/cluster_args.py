@@ -61,6 +61,8 @@ class ClusterArgs(TypedDict, total=False):
     """Role of the nodes. Default: a new role."""
     service_cidr: str
     """CIDR range of Services. Default: 172.20.0.0/16."""
+    ipv6_egress: bool
+    """Whether pods reach the internet by IPv6 through their node; the subnets must have IPv6. Default: false."""
     deletion_protection: bool
     """Whether EKS protects the cluster from deletion. Default: false."""
     protect: bool

@@ -4,27 +4,32 @@ Network
 ├── ec2.Vpc, ec2.InternetGateway          <name>
 ├── ec2.RouteTable, ec2.Route             <name>-public
 ├── per zone
-│   ├── ec2.Subnet, RouteTableAssociation <name>-public-<zone>, <name>-private-<zone>
+│   ├── ec2.Subnet, RouteTableAssociation <name>-public-<zone>, <name>-private-<zone>; <name>-pods-<zone> on request
 │   ├── ec2.RouteTable, ec2.Route         <name>-private-<zone>, the route where there is a NAT gateway
 │   └── ec2.Eip, ec2.NatGateway           <name>-<zone>, in one zone, each or none
+├── ec2.VpcIpv4CidrBlockAssociation       <name>-pods, on request
+├── ec2.EgressOnlyInternetGateway         <name>, with IPv6, and an ec2.Route <name>-<table>-ipv6 per table
+├── LogGroup, Role, RolePolicy, FlowLog   <name>-flow-logs, on request
 ├── ec2.VpcEndpoint                       <name>-s3, and <name>-<service> on request, which adds
 └── ec2.SecurityGroup, its ingress rule   <name>-endpoints
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
-from pulumi_aws import ec2, vpc
+from pulumi_aws import ec2
 
 from ...serving.arguments import checked_args
 from ...serving.objects import token
-from ..subnets import CIDR, ZoneSubnets, plan_subnets
+from ..subnets import CIDR, ZoneSubnets, ipv6_subnet, plan_subnets
 from ..words import NatGateways
 from .network_args import NetworkArgs, problems
-from .parts.roles import named
+from .parts.endpoints import Endpoints
+from .parts.flow_logs import flow_logs
+from .parts.labels import Labels
 
-_EVERYWHERE = "0.0.0.0/0"
+_EVERYWHERE, _EVERYWHERE_IPV6 = "0.0.0.0/0", "::/0"
 
 
 class Network(pulumi.ComponentResource):
@@ -49,7 +54,7 @@ class Network(pulumi.ComponentResource):
         """
         args = checked_args(name, args, NetworkArgs, problems)
         super().__init__(token("Network"), name, {}, opts)
-        self._args = args
+        self._args, self._label = args, Labels(name, args["cluster_name"], args.get("tags", {}), self)
         self.private_by_zone: dict[str, pulumi.Input[str]] = {}
         self.public_by_zone: dict[str, pulumi.Input[str]] = {}
         self.endpoints: list[ec2.VpcEndpoint] = []
@@ -57,7 +62,9 @@ class Network(pulumi.ComponentResource):
             self._take(args["vpc_id"])
         else:
             self._make()
-        self._make_interface_endpoints()
+        ranges = [self._cidr, *([args["pod_cidr"]] if "pod_cidr" in args else [])]
+        services = args.get("interface_endpoints", [])
+        self.endpoints += self._endpoints.interfaces(services, ranges, list(self.private_by_zone.values()))
         self.private_subnet_ids = pulumi.Output.all(*self.private_by_zone.values())
         self.public_subnet_ids = pulumi.Output.all(*self.public_by_zone.values())
         self.register_outputs(
@@ -75,25 +82,58 @@ class Network(pulumi.ComponentResource):
 
     def _make(self) -> None:
         vpc = ec2.Vpc(
-            self._called(),
+            self._label.called(),
             cidr_block=self._cidr,
             enable_dns_hostnames=True,
             enable_dns_support=True,
-            tags=self._tags(),
+            assign_generated_ipv6_cidr_block=self._args.get("ipv6") or None,
+            tags=self._label.tags(),
             opts=pulumi.ResourceOptions(parent=self, protect=self._args.get("protect")),
         )
         self.vpc_id = vpc.id
-        internet = ec2.InternetGateway(self._called(), vpc_id=self.vpc_id, tags=self._tags(), opts=self._child())
-        public = self._table("public")
-        outward = self._route("public", public, gateway_id=internet.id)
-        plan = plan_subnets(self._cidr, self._args["zones"])
-        for subnets in plan:
+        self._ipv6_cidr = vpc.ipv6_cidr_block if self._args.get("ipv6") else None
+        internet = ec2.InternetGateway(
+            self._label.called(), vpc_id=self.vpc_id, tags=self._label.tags(), opts=self._label.child()
+        )
+        public = self._public_zones(internet)
+        zones = self._args["zones"]
+        gateways = self._nat_gateways(zones, internet)
+        pods = self._pod_ranges()
+        outward = self._egress_only_gateway() if self._ipv6_cidr else None
+        private = [
+            self._private_zone(subnets, gateways, outward, pods.get(subnets.zone))
+            for subnets in plan_subnets(self._cidr, zones)
+        ]
+        # Costs nothing, and weights as well as image layers come from S3: they need not pass a NAT gateway.
+        self.endpoints.append(self._endpoints.gateway("s3", [table.id for table in [public, *private]]))
+        if "flow_logs" in self._args:
+            flow_logs(vpc, self._args["flow_logs"], self._args["region"], self._label)
+
+    def _public_zones(self, internet: ec2.InternetGateway) -> ec2.RouteTable:
+        table = self._table("public")
+        outward = self._route("public", table, gateway_id=internet.id)
+        after = [self._ipv6_route("public", table, gateway_id=internet.id)] if self._ipv6_cidr else []
+        for subnets in plan_subnets(self._cidr, self._args["zones"]):
             suffix = f"public-{subnets.zone}"
             subnet = self._subnet(suffix, subnets.zone, subnets.public, {"kubernetes.io/role/elb": "1"})
-            self.public_by_zone[subnets.zone] = self._associated(suffix, subnet, outward.route_table_id)
-        gateways = self._nat_gateways([subnets.zone for subnets in plan], internet)
-        private = [self._private_zone(subnets, gateways) for subnets in plan]
-        self._make_s3_endpoint([public, *private])
+            self.public_by_zone[subnets.zone] = self._associated(suffix, subnet, outward.route_table_id, *after)
+        return table
+
+    def _pod_ranges(self) -> dict[str, tuple[str, ec2.VpcIpv4CidrBlockAssociation]]:
+        """Return the range of the pods by zone, with what brings it into the VPC; empty without one of their own."""
+        if "pod_cidr" not in self._args:
+            return {}
+        cidr = self._args["pod_cidr"]
+        brought = ec2.VpcIpv4CidrBlockAssociation(
+            self._label.called("pods"), vpc_id=self.vpc_id, cidr_block=cidr, opts=self._label.child()
+        )
+        plan = plan_subnets(cidr, self._args["zones"])
+        return {subnets.zone: (subnets.private, brought) for subnets in plan}
+
+    def _egress_only_gateway(self) -> ec2.EgressOnlyInternetGateway:
+        return ec2.EgressOnlyInternetGateway(
+            self._label.called(), vpc_id=self.vpc_id, tags=self._label.tags(), opts=self._label.child()
+        )
 
     def _nat_gateways(self, zones: list[str], internet: ec2.InternetGateway) -> dict[str, ec2.NatGateway]:
         """Return the gateway that each zone uses; the single one keeps its name when the others are added."""
@@ -106,17 +146,23 @@ class Network(pulumi.ComponentResource):
 
     def _nat_gateway(self, zone: str, internet: ec2.InternetGateway) -> ec2.NatGateway:
         # AWS makes neither before the internet gateway is attached, nor detaches that while an address is in use.
-        tags = self._tags(zone)
-        address = ec2.Eip(self._called(zone), domain="vpc", tags=tags, opts=self._child(internet))
+        tags = self._label.tags(zone)
+        address = ec2.Eip(self._label.called(zone), domain="vpc", tags=tags, opts=self._label.child(internet))
         return ec2.NatGateway(
-            self._called(zone),
+            self._label.called(zone),
             allocation_id=address.id,
             subnet_id=self.public_by_zone[zone],
             tags=tags,
-            opts=self._child(internet),
+            opts=self._label.child(internet),
         )
 
-    def _private_zone(self, subnets: ZoneSubnets, gateways: Mapping[str, ec2.NatGateway]) -> ec2.RouteTable:
+    def _private_zone(
+        self,
+        subnets: ZoneSubnets,
+        gateways: Mapping[str, ec2.NatGateway],
+        outward: ec2.EgressOnlyInternetGateway | None,
+        pods: tuple[str, ec2.VpcIpv4CidrBlockAssociation] | None,
+    ) -> ec2.RouteTable:
         suffix = f"private-{subnets.zone}"
         roles = {
             "kubernetes.io/role/internal-elb": "1",
@@ -127,99 +173,93 @@ class Network(pulumi.ComponentResource):
         table_id = table.id
         if subnets.zone in gateways:
             table_id = self._route(suffix, table, nat_gateway_id=gateways[subnets.zone].id).route_table_id
-        self.private_by_zone[subnets.zone] = self._associated(suffix, subnet, table_id)
+        after: list[pulumi.Resource] = []
+        if outward:
+            after.append(self._ipv6_route(suffix, table, egress_only_gateway_id=outward.id))
+        if pods:
+            after.append(self._pod_zone(subnets.zone, *pods, table_id))
+        self.private_by_zone[subnets.zone] = self._associated(suffix, subnet, table_id, *after)
         return table
 
-    def _subnet(self, suffix: str, zone: str, cidr: str, roles: Mapping[str, str]) -> ec2.Subnet:
+    def _pod_zone(
+        self,
+        zone: str,
+        cidr: str,
+        brought: ec2.VpcIpv4CidrBlockAssociation,
+        table_id: pulumi.Input[str],
+    ) -> ec2.RouteTableAssociation:
+        """Register the subnet of one zone from which pods take addresses as soon as it has the most free ones.
+
+        The network plugin finds it by its tag (aws/amazon-vpc-cni-k8s, ENABLE_SUBNET_DISCOVERY). Load balancers and
+        Karpenter must not, so it has none of theirs.
+        """
+        suffix = f"pods-{zone}"
+        subnet = self._subnet(suffix, zone, cidr, {"kubernetes.io/role/cni": "1"}, brought)
+        return self._association(suffix, subnet, table_id)
+
+    def _subnet(
+        self, suffix: str, zone: str, cidr: str, roles: Mapping[str, str], *after: pulumi.Resource
+    ) -> ec2.Subnet:
         shared = {f"kubernetes.io/cluster/{self._args['cluster_name']}": "shared"}
         return ec2.Subnet(
-            self._called(suffix),
+            self._label.called(suffix),
             vpc_id=self.vpc_id,
             availability_zone=zone,
             cidr_block=cidr,
-            tags=self._tags(suffix, **roles, **shared),
-            opts=self._child(),
+            **self._ipv6_of(suffix, zone),
+            tags=self._label.tags(suffix, **roles, **shared),
+            opts=self._label.child(*after),
         )
 
+    def _ipv6_of(self, suffix: str, zone: str) -> dict[str, Any]:
+        """Return what a subnet has of the VPC's IPv6 range; nodes and load balancers live there, pods do not."""
+        kind = suffix.removesuffix(f"-{zone}")
+        if not self._ipv6_cidr or kind == "pods":
+            return {}
+        position = self._args["zones"].index(zone)
+        cidr = self._ipv6_cidr.apply(lambda range_: ipv6_subnet(range_, position, public=kind == "public"))
+        return {"ipv6_cidr_block": cidr, "assign_ipv6_address_on_creation": True}
+
     def _table(self, suffix: str) -> ec2.RouteTable:
-        return ec2.RouteTable(self._called(suffix), vpc_id=self.vpc_id, tags=self._tags(suffix), opts=self._child())
+        return ec2.RouteTable(
+            self._label.called(suffix), vpc_id=self.vpc_id, tags=self._label.tags(suffix), opts=self._label.child()
+        )
 
     def _route(self, suffix: str, table: ec2.RouteTable, **target: pulumi.Input[str]) -> ec2.Route:
         return ec2.Route(
-            self._called(suffix),
+            self._label.called(suffix),
             route_table_id=table.id,
             destination_cidr_block=_EVERYWHERE,
             **target,
-            opts=self._child(),
+            opts=self._label.child(),
         )
 
-    def _associated(self, suffix: str, subnet: ec2.Subnet, table_id: pulumi.Input[str]) -> pulumi.Output[str]:
+    def _ipv6_route(self, suffix: str, table: ec2.RouteTable, **target: pulumi.Input[str]) -> ec2.Route:
+        return ec2.Route(
+            self._label.called(f"{suffix}-ipv6"),
+            route_table_id=table.id,
+            destination_ipv6_cidr_block=_EVERYWHERE_IPV6,
+            **target,
+            opts=self._label.child(),
+        )
+
+    def _associated(
+        self, suffix: str, subnet: ec2.Subnet, table_id: pulumi.Input[str], *after: pulumi.Resource
+    ) -> pulumi.Output[str]:
         """Return the subnet's ID, as known once it has its routes."""
-        association = ec2.RouteTableAssociation(
-            self._called(suffix), subnet_id=subnet.id, route_table_id=table_id, opts=self._child()
-        )
-        return association.subnet_id.apply(str)
+        return self._association(suffix, subnet, table_id, *after).subnet_id.apply(str)
 
-    def _make_s3_endpoint(self, tables: Sequence[ec2.RouteTable]) -> None:
-        # Costs nothing, and weights as well as image layers come from S3: they need not pass a NAT gateway.
-        self._endpoint("s3", "Gateway", route_table_ids=[table.id for table in tables])
+    def _association(
+        self, suffix: str, subnet: ec2.Subnet, table_id: pulumi.Input[str], *after: pulumi.Resource
+    ) -> ec2.RouteTableAssociation:
+        return ec2.RouteTableAssociation(
+            self._label.called(suffix), subnet_id=subnet.id, route_table_id=table_id, opts=self._label.child(*after)
+        )
 
-    def _make_interface_endpoints(self) -> None:
-        services = self._args.get("interface_endpoints", [])
-        if not services:
-            return
-        group = ec2.SecurityGroup(
-            self._called("endpoints"),
-            description=f"Interface endpoints of the cluster {self._args['cluster_name']}",
-            vpc_id=self.vpc_id,
-            tags=self._tags("endpoints"),
-            opts=self._child(),
-        )
-        rule = vpc.SecurityGroupIngressRule(
-            self._called("endpoints"),
-            security_group_id=group.id,
-            cidr_ipv4=self._cidr,
-            ip_protocol="tcp",
-            from_port=443,
-            to_port=443,
-            description="HTTPS from within the VPC",
-            tags=self._tags("endpoints"),
-            opts=self._child(),
-        )
-        for service in services:
-            self._endpoint(
-                service,
-                "Interface",
-                rule,
-                private_dns_enabled=True,
-                security_group_ids=[group.id],
-                subnet_ids=list(self.private_by_zone.values()),
-            )
-
-    def _endpoint(self, service: str, kind: str, *after: pulumi.Resource, **settings: Any) -> None:  # noqa: ANN401
-        suffix = service.replace(".", "-")
-        self.endpoints.append(
-            ec2.VpcEndpoint(
-                self._called(suffix),
-                vpc_id=self.vpc_id,
-                vpc_endpoint_type=kind,
-                service_name=f"com.amazonaws.{self._args['region']}.{service}",
-                tags=self._tags(suffix),
-                opts=self._child(*after),
-                **settings,
-            )
-        )
+    @property
+    def _endpoints(self) -> Endpoints:
+        return Endpoints(self._args["region"], self.vpc_id, self._label)
 
     @property
     def _cidr(self) -> str:
         return self._args.get("cidr", CIDR)
-
-    def _called(self, suffix: str = "") -> str:
-        return f"{self.pulumi_resource_name}-{suffix}" if suffix else self.pulumi_resource_name
-
-    def _tags(self, suffix: str = "", **more: str) -> dict[str, str]:
-        cluster = self._args["cluster_name"]
-        return named(f"{cluster}-{suffix}" if suffix else cluster, {**self._args.get("tags", {}), **more})
-
-    def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self, depends_on=list(after))

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict
 
-from ..subnets import CIDR, MOST_ZONES, cidr_problem, range_of
-from ..words import NatGateways
+from ..subnets import CIDR, MOST_ZONES, cidr_problem, pod_cidr_problem, range_of
+from ..words import NatGateways, Traffic
 from .argument_problems import REGION, Problems, place_problems, repeated
+from .parts.flow_logs import DEFAULT_DAYS, RETENTION_DAYS, FlowLogsArgs
 
 ENDPOINT_SERVICES = (
     *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
@@ -27,6 +28,14 @@ class NetworkArgs(TypedDict, total=False):
     cidr: str
     """IPv4 range of the VPC, /16 to /21. For an existing VPC: its range, required only with interface endpoints.
     Default: 10.0.0.0/16."""
+    pod_cidr: str
+    """A second IPv4 range of a new VPC, inside 100.64.0.0/10 and /16 to /21, with a subnet per zone from which pods
+    take addresses once those of the first run short. Default: none."""
+    ipv6: bool
+    """Whether a new VPC also has IPv6: nodes reach the internet without a NAT gateway, as do pods if the Cluster has
+    ipv6_egress. The cluster itself stays IPv4. Default: false."""
+    flow_logs: FlowLogsArgs
+    """Records the connections in a new VPC. Default: none."""
     nat_gateways: str
     """one, per-zone or none: how private subnets reach the internet. With none, nodes start only if interface
     endpoints provide what they need. Default: one."""
@@ -79,15 +88,30 @@ def _new_problems(args: NetworkArgs) -> Problems:
     problem = cidr_problem(args.get("cidr", CIDR))
     if problem:
         yield "cidr", problem
+    if "pod_cidr" in args:
+        problem = pod_cidr_problem(args["pod_cidr"], args.get("cidr", CIDR))
+        if problem:
+            yield "pod_cidr", problem
     nat = args.get("nat_gateways", NatGateways.ONE)
     if nat not in list(NatGateways):
         yield "nat_gateways", f"must be one of {', '.join(NatGateways)}, found {nat!r}"
+    if "flow_logs" in args:
+        yield from _flow_log_problems(args["flow_logs"])
+
+
+def _flow_log_problems(wanted: FlowLogsArgs) -> Problems:
+    traffic = wanted.get("traffic")
+    if traffic not in list(Traffic):
+        yield "flow_logs.traffic", f"must be one of {', '.join(Traffic)}, found {traffic!r}"
+    days = wanted.get("retention_days", DEFAULT_DAYS)
+    if days not in RETENTION_DAYS:
+        yield "flow_logs.retention_days", f"must be one of {', '.join(map(str, RETENTION_DAYS))}, found {days!r}"
 
 
 def _given_problems(args: NetworkArgs) -> Problems:
     if not str(args["vpc_id"]).startswith("vpc-"):
         yield "vpc_id", f"must be the ID of a VPC (vpc-...), found {args['vpc_id']!r}"
-    for key in ("zones", "nat_gateways"):
+    for key in ("zones", "nat_gateways", "pod_cidr", "ipv6", "flow_logs"):
         if key in args:
             yield key, "is for a new VPC; remove it, or remove vpc_id"
     yield from _given_cidr_problems(args)

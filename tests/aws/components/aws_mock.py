@@ -24,6 +24,8 @@ class Aws(Echo):
             added["resources"] = [{"autoscalingGroups": [{"name": f"asg-{args.name}"}]}]
         if args.typ == "aws:ec2/launchTemplate:LaunchTemplate":
             added["latestVersion"] = 1
+        if args.typ == "aws:ec2/vpc:Vpc":
+            added |= {"ownerId": _ACCOUNT, "ipv6CidrBlock": "2600:1f18:4d9f:7c00::/56"}
         if args.typ == "aws:sqs/queue:Queue":
             added["url"] = f"https://sqs/{name}"
         return id_, {**added, **outputs, **({"vpcConfig": added["vpcConfig"]} if "vpcConfig" in added else {})}

@@ -66,7 +66,24 @@ def _network() -> tuple[ec2.Vpc, list[ec2.Subnet]]:
     for index, subnet in enumerate(subnets):
         ec2.RouteTableAssociation(f"private-{index}", subnet_id=subnet.id, route_table_id=tables[1].id)
     _endpoints(network, subnets, tables)
+    _more(network)
     return network, subnets
+
+
+def _more(network: ec2.Vpc) -> None:
+    """A second range, a way out for IPv6, flow logs."""
+    ec2.VpcIpv4CidrBlockAssociation("pods", vpc_id=network.id, cidr_block="100.64.0.0/16")
+    ec2.EgressOnlyInternetGateway("main", vpc_id=network.id, tags={"Name": "main"})
+    group = cloudwatch.LogGroup("flow", name="/aws/vpc/main/flow-logs", retention_in_days=30)
+    role = iam.Role("flow", assume_role_policy=trust("vpc-flow-logs.amazonaws.com"))
+    ec2.FlowLog(
+        "flow",
+        vpc_id=network.id,
+        traffic_type="REJECT",
+        log_destination=group.arn,
+        iam_role_arn=role.arn,
+        tags={"Name": "flow"},
+    )
 
 
 def _endpoints(network: ec2.Vpc, subnets: list[ec2.Subnet], tables: list[ec2.RouteTable]) -> None:

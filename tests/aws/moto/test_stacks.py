@@ -95,6 +95,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
         },
         "gpuNodes": {"zones": ["us-east-1a"], "types": {"g5.2xlarge": {"minNodes": 1, "maxNodes": 3}}},
     },
+    "a range for pods, IPv6 and flow logs": {
+        "network": {
+            "zones": ["us-east-1a", "us-east-1b"],
+            "podCidr": "100.64.0.0/16",
+            "ipv6": True,
+            "flowLogs": {"traffic": "all", "retentionDays": 14},
+            "interfaceEndpoints": ["sts"],
+        },
+    },
     "buckets of models": {"modelBuckets": ["example-models", "example-models/prod/"]},
 }
 
@@ -107,7 +116,11 @@ def test_other_choices_are_requests_that_aws_knows_too(variant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "variant", ["bottlerocket", "capacity block", "no way out but endpoints", "buckets of models"]
+    "variant",
+    [
+        *("bottlerocket", "capacity block", "no way out but endpoints", "buckets of models"),
+        "a range for pods, IPv6 and flow logs",
+    ],
 )
 def test_other_choices_can_be_made_and_deleted_too(variant: str, cloud: MotoCloud) -> None:
     run("dev", cloud, **VARIANTS[variant])

@@ -13,6 +13,7 @@ from tests.aws.requests import (
     identity,
     messages,
     network,
+    network_more,
     node_groups,
     scaling,
     security_groups,
@@ -22,6 +23,7 @@ from workbench.engine.values import UNKNOWN
 
 KINDS: Mapping[str, Planner] = {
     **network.KINDS,
+    **network_more.KINDS,
     **security_groups.KINDS,
     **compute.KINDS,
     **scaling.KINDS,

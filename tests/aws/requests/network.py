@@ -50,17 +50,14 @@ def _tables_exist(ids: Any) -> list[Lookup]:
     return [find("DescribeRouteTables", "RouteTables", RouteTableIds=ids)] if ids else []
 
 
+_IPV6_BLOCK = "Vpc.Ipv6CidrBlockAssociationSet[0].Ipv6CidrBlock"
 OWNED = {"ownerId": Text("{account}")}
 
 
 def vpc(given: Given) -> Plan:
     made = From("Vpc.VpcId")
     tags = given.get("tags")
-    switches = given.members(
-        EnableDnsSupport="enableDnsSupport",
-        EnableDnsHostnames="enableDnsHostnames",
-        EnableNetworkAddressUsageMetrics="enableNetworkAddressUsageMetrics",
-    )
+    switches = given.members(EnableDnsSupport="enableDnsSupport", EnableDnsHostnames="enableDnsHostnames")
     members = given.members(
         CidrBlock="cidrBlock",
         InstanceTenancy="instanceTenancy",
@@ -83,6 +80,7 @@ def vpc(given: Given) -> Plan:
             "defaultSecurityGroupId": From("then[0].SecurityGroups[0].GroupId"),
             "mainRouteTableId": From("then[1].RouteTables[0].RouteTableId"),
             "defaultRouteTableId": From("then[1].RouteTables[0].RouteTableId"),
+            **({"ipv6CidrBlock": From(_IPV6_BLOCK)} if members.get("AmazonProvidedIpv6CidrBlock") is True else {}),
             **OWNED,
         },
         find=find("DescribeVpcs", "Vpcs", VpcIds=[made]),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pulumi
 from pulumi_aws import eks, iam
@@ -11,16 +12,33 @@ from .roles import managed_policy, named, service_role
 
 POD_IDENTITY = "pods.eks.amazonaws.com"
 POD_IDENTITY_ACTIONS = ("sts:AssumeRole", "sts:TagSession")
+NETWORK_PLUGIN = "vpc-cni"
+_IPV6_EGRESS = {"ENABLE_V6_EGRESS": "true"}
 
 
-def wanted_addons(asked: Mapping[str, str]) -> dict[str, Addon]:
+def wanted_addons(asked: Mapping[str, str], *, ipv6_egress: bool = False) -> dict[str, Addon]:
     """Return the add-ons of a cluster by name: those that every cluster has, and those asked for.
+
+    Args:
+        asked: Add-ons with their versions.
+        ipv6_egress: Whether pods reach the internet by IPv6 through their node.
 
     Raises:
         KeyError: one that is asked for is unknown.
     """
     always = [name for name, addon in addons().items() if addon.always]
-    return {name: addons()[name] for name in dict.fromkeys([*always, *asked])}
+    found = {name: addons()[name] for name in dict.fromkeys([*always, *asked])}
+    if ipv6_egress:
+        found[NETWORK_PLUGIN] = _with_ipv6_egress(found[NETWORK_PLUGIN])
+    return found
+
+
+def _with_ipv6_egress(plugin: Addon) -> Addon:
+    """Tell both containers of the network plugin, as its README asks (aws/amazon-vpc-cni-k8s, ENABLE_V6_EGRESS)."""
+    values = dict(plugin.configuration)
+    values["env"] = {**values.get("env", {}), **_IPV6_EGRESS}
+    values["init"] = {"env": _IPV6_EGRESS}
+    return replace(plugin, configuration=values)
 
 
 class AddonInstaller:
