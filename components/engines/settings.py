@@ -21,6 +21,8 @@ class Setting(StrEnum):
     """Name that clients ask for."""
     HOST = "host"
     PORT = "port"
+    API_PREFIX = "api_prefix"
+    """Path before all others of the server."""
     CERTIFICATES = "certificates"
     """Folder of certificates."""
     METRICS = "metrics"

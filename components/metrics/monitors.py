@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ..api.problems import Problem, Severity
+from ..engines.paths import path_prefix
 from ..engines.settings import Setting
 from ..fleet.objects import Object
 from .uses import Scraped
@@ -28,7 +29,7 @@ def pod_monitor(target: Scraped, interval: str, labels: Mapping[str, str]) -> Ob
     ]
     endpoint = {
         **port,
-        "path": facts.path if facts else "/metrics",
+        "path": path_prefix(target.workload.server.line) + (facts.path if facts else "/metrics"),
         "interval": interval,
         "relabelings": kept + added,
     }

@@ -1,6 +1,8 @@
 """The Service of an InferenceService, and where clients reach it (LLMKube spec 4.4)."""
 
 from ...engines.command_line import CommandLine
+from ...engines.paths import path_prefix
+from ...engines.registry import engines
 from ...engines.settings import Setting
 from ...fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ...fleet.objects import Object
@@ -12,6 +14,9 @@ from .types.inference_service import EndpointSpec
 
 _OPERATIONS = ("/chat/completions", "/completions", "/embeddings", "/responses")
 """Paths of OpenAI's API below its base: clients are given the base."""
+_VERSION = "/v1"
+"""How the base ends, and what it is where nothing else is known."""
+_OPENAI = "openai"
 
 
 def service_name(name: str) -> str:
@@ -44,8 +49,9 @@ def endpoint_of(serving: Serving, line: CommandLine, replicas: int) -> Endpoint:
         reason = f"must be a path that starts with '/' and contains no whitespace, found {path!r}"
         serving.findings.error("spec.endpoint.path", reason)
     service = service_name(serving.service.metadata.name)
-    url = f"http://{service}.{serving.namespace}.svc.cluster.local:{endpoint.port}{_base(path)}"
     api = llmkube().runtimes[serving.runtime].api
+    base = _api_base(serving, line, path) if api == _OPENAI else _base(path)
+    url = f"http://{service}.{serving.namespace}.svc.cluster.local:{endpoint.port}{base}"
     name, model = serving.service.metadata.name, serving.model.metadata.name
     return Endpoint(
         name=name,
@@ -58,6 +64,25 @@ def endpoint_of(serving: Serving, line: CommandLine, replicas: int) -> Endpoint:
         weights=WeightsOwner("Model", serving.namespace, model),
         origin=Origin(serving.findings.source),
     )
+
+
+def _api_base(serving: Serving, line: CommandLine, path: str) -> str:
+    """Return the base of the OpenAI API, to which clients and the gateway append its operations.
+
+    ``path`` configures nothing: the operator only shows it (LLMKube spec 4.4). A server has the paths that it has.
+    Each known engine speaks the API under ``/v1``. Of an image of one's own only the path tells, if it is one of the
+    API: others, such as ``/embed`` of Text Embeddings Inference, are the server's own, beside its ``/v1/embeddings``.
+    """
+    given = _base(path)
+    ours = given if given.endswith(_VERSION) or given != path.rstrip("/") else _VERSION
+    base = path_prefix(line) + _VERSION if serving.runtime in engines() else ours
+    if path != EndpointSpec().path and given != base:
+        reason = (
+            f"{path!r} is not where the OpenAI API is served: clients and the gateway use {base!r}; set it to an "
+            f"operation of that API, such as {base}{_OPERATIONS[0]} or {base}{_OPERATIONS[2]}"
+        )
+        serving.findings.warn("spec.endpoint.path", reason)
+    return base
 
 
 def _base(path: str) -> str:

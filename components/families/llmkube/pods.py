@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
+from ...engines.paths import path_prefix
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
 from ...fleet.options import Options
@@ -138,7 +139,7 @@ def _container(
     mounts = [*weights.mounts, *shared]
     if mounts:
         container["volumeMounts"] = mounts
-    container |= _probes(spec.probe_overrides or ProbeOverrides(), runtime, serving.port)
+    container |= _probes(spec.probe_overrides or ProbeOverrides(), runtime, path_prefix(started.line), serving.port)
     container["securityContext"] = _given(spec.security_context, _security(serving.port))
     return container
 
@@ -168,9 +169,10 @@ def requests_of(serving: Serving) -> dict[str, str]:
     return {name: amount for name, amount in (("cpu", cpu), ("memory", memory)) if amount}
 
 
-def _probes(overrides: ProbeOverrides, runtime: LlmkubeRuntime, port: int) -> Object:
+def _probes(overrides: ProbeOverrides, runtime: LlmkubeRuntime, prefix: str, port: int) -> Object:
     """An override replaces the whole probe (LLMKube spec 2)."""
-    asked = {"httpGet": {"path": runtime.health, "port": port}} if runtime.health else {"tcpSocket": {"port": port}}
+    health = {"httpGet": {"path": prefix + runtime.health, "port": port}}
+    asked = health if runtime.health else {"tcpSocket": {"port": port}}
     return {
         f"{name}Probe": _given(getattr(overrides, name), {**asked, **numbers})
         for name, numbers in llmkube().probes.items()

@@ -2,6 +2,8 @@
 
 import pytest
 
+from components.fleet.endpoints import Endpoint
+from components.fleet.rendered import Fleet
 from components.front_door.door import Door, front_door
 from components.front_door.words import Exposure
 from components.hardening.network_policies import Allowed, network_policies
@@ -18,6 +20,16 @@ from tests.families.llmkube.support import (
 )
 from tests.fleets import endpoint_of, fleet_of, workload_of
 
+
+def warned(fleet: Fleet) -> list[tuple[str, str]]:
+    return [(problem.path, problem.reason) for problem in fleet.problems if problem.severity == "warning"]
+
+
+def the_endpoint(fleet: Fleet) -> Endpoint:
+    ((_, endpoint),) = fleet.endpoints
+    return endpoint
+
+
 SELECTOR = {"app": "svc.a", "inference.llmkube.dev/service": "svc.a"}
 
 
@@ -29,14 +41,76 @@ SELECTOR = {"app": "svc.a", "inference.llmkube.dev/service": "svc.a"}
         ("/v1/embeddings", "/v1"),
         ("/openai/v1/completions", "/openai/v1"),
         ("/v1/", "/v1"),
-        ("/", ""),
+        ("/openai/v1", "/openai/v1"),
+        ("/embeddings", ""),
         ("", "/v1"),
     ],
 )
 def test_clients_are_given_the_base_of_the_api(path: str | None, base: str) -> None:
+    """Of an image of one's own the path alone tells."""
     endpoint = {"port": 80, **({} if path is None else {"path": path})}
-    item = served(isvc(endpoint=endpoint, containerPort=8080), model())
+    service = isvc(runtime="generic", image="example.com/x:1", endpoint=endpoint, containerPort=8080)
+    item = served(service, model())
     assert endpoint_of(item).url == f"http://svc.ns.svc.cluster.local:80{base}"
+    assert warned(fleet_of(service, model())) == []
+
+
+@pytest.mark.parametrize("path", ["/embed", "/", "/rerank", "/v1x", "/v1/models"])
+def test_a_path_of_the_servers_own_is_no_base_of_the_api(path: str) -> None:
+    """Text Embeddings Inference has /embed beside /v1/embeddings: /embed/embeddings is nothing.
+
+    Clients of either URL, and the gateway, append /embeddings to the base.
+    """
+    service = isvc(runtime="generic", image="example.com/tei:1", endpoint={"port": 80, "path": path})
+    fleet = fleet_of(service, model())
+    assert the_endpoint(fleet).url == "http://svc.ns.svc.cluster.local:80/v1"
+    ((field, reason),) = warned(fleet)
+    assert field == "spec.endpoint.path"
+    assert f"{path!r} is not where the OpenAI API is served" in reason
+    assert "such as /v1/chat/completions or /v1/embeddings" in reason
+    plan = front_door(fleet, Door(expose=Exposure.GATEWAY, internal=True, host="models.example.com"))
+    (backend,) = [body for body in plan.objects if body["kind"] == "AIServiceBackend"]
+    assert backend["spec"]["schema"] == {"name": "OpenAI"}, "the gateway's default is /v1"
+    assert plan.endpoints[0].url == "http://models.example.com/v1"
+
+
+@pytest.mark.parametrize("runtime", ["llamacpp", "vllm", "tgi"])
+@pytest.mark.parametrize("path", ["/openai/v1/completions", "/", "/chat/completions"])
+def test_an_engine_serves_where_it_serves_whatever_the_path(runtime: str, path: str) -> None:
+    """/embeddings of llama.cpp without /v1 is not OpenAI's; the others have nothing there."""
+    image = "" if runtime == "llamacpp" else "example.com/server:1"
+    service = isvc(runtime=runtime, image=image, skipModelInit=True, endpoint={"port": 80, "path": path})
+    fleet = fleet_of(service, model(source="org/repo"))
+    assert the_endpoint(fleet).url == "http://svc.ns.svc.cluster.local:80/v1"
+    assert "spec.endpoint.path" in [field for field, _ in warned(fleet)]
+
+
+class TestPrefix:
+    """llama.cpp serves every path under ``--api-prefix``: API, health and metrics (its issue 22474)."""
+
+    def fleet(self, **endpoint: str) -> Fleet:
+        return fleet_of(isvc(extraArgs=["--api-prefix", "/chat"], endpoint={"port": 80, **endpoint}), model())
+
+    @pytest.mark.parametrize(
+        ("endpoint", "told"), [({}, False), ({"path": "/chat/v1/completions"}, False), ({"path": "/v1/"}, True)]
+    )
+    def test_clients_and_gateway_ask_under_it(self, endpoint: Object, told: bool) -> None:
+        fleet = self.fleet(**endpoint)
+        assert the_endpoint(fleet).url == "http://svc.ns.svc.cluster.local:80/chat/v1"
+        plan = front_door(fleet, Door(expose=Exposure.GATEWAY, internal=True))
+        (backend,) = [body for body in plan.objects if body["kind"] == "AIServiceBackend"]
+        assert backend["spec"]["schema"] == {"name": "OpenAI", "prefix": "/chat/v1"}
+        assert ("spec.endpoint.path" in [field for field, _ in warned(fleet)]) is told
+
+    def test_probes_ask_under_it(self) -> None:
+        ((_, workload),) = self.fleet().workloads
+        (container,) = workload.body["spec"]["template"]["spec"]["containers"]
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+            assert container[probe]["httpGet"]["path"] == "/chat/health"
+
+    def test_metrics_are_scraped_under_it(self) -> None:
+        (monitor,) = metric_chain(self.fleet()).monitors
+        assert monitor["spec"]["podMetricsEndpoints"][0]["path"] == "/chat/metrics"
 
 
 @pytest.mark.parametrize(

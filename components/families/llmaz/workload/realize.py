@@ -5,6 +5,7 @@ from typing import Any
 
 from ....api.findings import Findings
 from ....api.load import Loaded
+from ....engines.paths import path_prefix
 from ....engines.settings import Setting
 from ....fleet import capabilities
 from ....fleet.autoscalers import Autoscaler
@@ -59,7 +60,7 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
         most=asked.scaling.most if asked.scaling else None,
         operated=operated,
     )
-    endpoint = _endpoint(source, asked)
+    endpoint = _endpoint(source, asked, server)
     if not operated:
         endpoint = replace(endpoint, body=_balancer(asked, endpoint.service, selector, port))
     needs = {capabilities.LEADER_WORKER_SET} if kind == LEADER_WORKER_SET else set[str]()
@@ -74,7 +75,7 @@ def _server(source: Loaded, asked: Asked) -> Server:
     return Server(0, asked.line, Origin(source, "spec.backendRuntimeConfig.args"), Origin(source, "spec"))
 
 
-def _endpoint(source: Loaded, asked: Asked) -> Endpoint:
+def _endpoint(source: Loaded, asked: Asked, server: Server) -> Endpoint:
     """Return where the ``-lb`` Service answers; every shipped engine speaks the OpenAI API under ``/v1``."""
     service = f"{asked.name}-lb"
     model = asked.claim.main.metadata.name
@@ -82,7 +83,7 @@ def _endpoint(source: Loaded, asked: Asked) -> Endpoint:
         name=asked.name,
         namespace=asked.namespace,
         model=served_name(asked.claim.main),
-        url=f"http://{service}.{asked.namespace}.svc.cluster.local:{PORT}/v1",
+        url=f"http://{service}.{asked.namespace}.svc.cluster.local:{PORT}{path_prefix(server.line)}/v1",
         api="openai",
         port=PORT,
         backends=(Backend(service, asked.namespace, PORT, asked.name, asked.replicas),),

@@ -147,7 +147,8 @@ class TestGoldenVectors:
         assert "strategy" not in made["Deployment"]["spec"]
         assert "resources" not in runner
         item = served(service, model())
-        assert endpoint_of(item).url == "http://svc-a.ns.svc.cluster.local:8080/x"
+        # Deviation: the operator shows /x, where llama.cpp has nothing.
+        assert endpoint_of(item).url == "http://svc-a.ns.svc.cluster.local:8080/v1"
         assert made["Service"]["spec"]["type"] == "NodePort"
         # Deviations: the Service leads to where the container listens, and placement is kept without a GPU.
         (port,) = made["Service"]["spec"]["ports"]
