@@ -122,6 +122,14 @@ def test_an_api_under_another_path_is_found_there(url: str, schema: Object) -> N
     assert made(PUBLIC, moved).endpoints[0].url == "https://models.example.com/v1"
 
 
+def test_a_prefix_of_the_engine_is_a_prefix_of_the_api() -> None:
+    """llama.cpp serves every path under ``--api-prefix`` (its issue 22474)."""
+    started = {"backendName": "llamacpp", "args": ["--api-prefix", "/chat"]}
+    of = fleet_of(open_model("m", flavors=[GPU]), playground("m", "m", backendRuntimeConfig=started))
+    assert one(made(PUBLIC, of), "AIServiceBackend")["spec"]["schema"] == {"name": "OpenAI", "prefix": "/chat/v1"}
+    assert made(BALANCERS, of).endpoints[0].at("x") == "http://x:8080/chat/v1"
+
+
 @pytest.mark.parametrize(
     ("replicas", "weights"), [((3, 1), [3, 1]), ((2, 0), [2, 0]), ((0, 0), [1, 1])], ids=["share", "rest", "none"]
 )
