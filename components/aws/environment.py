@@ -11,6 +11,7 @@ from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import instance
 from .names import EFA_RESOURCE, LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, load_balancer_annotations
 from .nodes.checks import check_nodes
+from .nodes.fabric import with_efa
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
 from .versions import check_version
 
@@ -27,6 +28,7 @@ class AwsEnvironment:
         addons: Names of the EKS add-ons that are asked for.
         cidr: Range of the VPC, as far as it is known.
         system_types: Instance types of the nodes without taints on which the cluster's own pods run.
+        renders: Whether the models are made as they are rendered here; otherwise other programs make them.
     """
 
     region: str
@@ -35,11 +37,24 @@ class AwsEnvironment:
     addons: frozenset[str] = frozenset()
     cidr: str | None = None
     system_types: tuple[str, ...] = ()
+    renders: bool = True
+
+    @property
+    def efa_types(self) -> frozenset[str]:
+        """Instance types whose nodes have their EFA interfaces whether or not a pod asks for them."""
+        types = self.nodes.nodes.types if self.nodes else {}
+        return frozenset(name for name, rule in types.items() if rule.efa)
 
     @property
     def alternatives(self) -> Mapping[str, tuple[str, ...]]:
         """Further instance types that pods may run on instead, by instance type."""
         return self.nodes.nodes.alternatives if self.nodes else {}
+
+
+def adapted(fleet: Fleet, aws: AwsEnvironment) -> Fleet:
+    """Return the fleet as it runs on AWS: with load balancers inside, and EFA where the environment has it."""
+    inside = kept_inside(fleet)
+    return with_efa(inside, aws.nodes.nodes) if aws.nodes and aws.renders else inside
 
 
 def kept_inside(fleet: Fleet) -> Fleet:

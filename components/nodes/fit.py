@@ -1,36 +1,41 @@
 """Does every pod fit a node of the types that it may run on?"""
 
 import difflib
-from collections.abc import Iterable, Iterator
-from decimal import Decimal
+from collections.abc import Collection, Iterable, Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from ..api.problems import Problem
 from ..aws.names import EFA_RESOURCE
 from ..fleet.demand import PodDemand
 from ..fleet.rendered import Fleet
-from .groups import allocatable
+from .groups import allocatable, takes, wants_efa
 from .instances import Instance, instance, instances
 from .wishes import Wish, wishes
 
 _GIB = Decimal(2**30)
+_TENTH, _HUNDREDTH = Decimal("0.1"), Decimal("0.01")
 
 
-def fit(fleet: Fleet) -> tuple[Problem, ...]:
+def fit(fleet: Fleet, efa_types: Collection[str] = ()) -> tuple[Problem, ...]:
     """Return which pods of a fleet request more than a node has, or nodes that do not exist."""
-    return misfits(wishes(fleet))
+    return misfits(wishes(fleet), efa_types)
 
 
-def misfits(wished: Iterable[Wish]) -> tuple[Problem, ...]:
+def misfits(wished: Iterable[Wish], efa_types: Collection[str] = ()) -> tuple[Problem, ...]:
     """Return what requests more than a node has, or nodes that do not exist.
 
     A pod must fit each of its flavors' instance types, and what the environment takes instead of them: the
     scheduler may choose any of them.
+
+    Args:
+        wished: What pods ask for, and where.
+        efa_types: Instance types whose nodes have EFA even where no pod asks for it.
     """
-    found = (wish.problem(reason) for wish in wished for reason in _misfits(wish))
+    found = (wish.problem(reason) for wish in wished for reason in _misfits(wish, efa_types))
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
 
-def _misfits(wish: Wish) -> Iterator[str]:
+def _misfits(wish: Wish, efa_types: Collection[str]) -> Iterator[str]:
     choice = wish.choice
     if choice.instance_type is None:
         return
@@ -41,7 +46,7 @@ def _misfits(wish: Wish) -> Iterator[str]:
     for name in (choice.instance_type, *choice.alternatives):
         node = instance(name)
         if node:
-            yield from _misfit(wish, node)
+            yield from _misfit(wish, node, efa=choice.instance_type in efa_types or wants_efa(wish.demand))
 
 
 def nearest_types(name: str) -> str:
@@ -50,17 +55,22 @@ def nearest_types(name: str) -> str:
     return f"; did you mean {', '.join(close)}?" if close else ""
 
 
-def _misfit(wish: Wish, node: Instance) -> Iterator[str]:
+def _misfit(wish: Wish, node: Instance, *, efa: bool) -> Iterator[str]:
     demand = wish.demand
-    offered = allocatable(node, efa=True)
+    offered = allocatable(node, efa=efa)
     for key, wanted in sorted(demand.requests.items()):
         if "/" in key and wanted > offered.get(key, 0):
             yield _too_many(key, wanted, node, wish)
         elif key in ("cpu", "memory") and wanted > offered[key]:
             yield (
-                f"each pod requests {amount_of(key, wanted)}, but {node.name} has only "
-                f"{amount_of(key, offered[key])} allocatable; request less, or use {_larger(demand, node)}"
+                f"each pod requests {amount_needed(key, wanted)}, but {node.name} has only "
+                f"{amount_of(key, offered[key])} allocatable{_beside(node, key, efa=efa)}; request less, or use "
+                f"{_larger(demand, node)}"
             )
+
+
+def _beside(node: Instance, key: str, *, efa: bool) -> str:
+    return " beside the huge pages that EFA sets aside" if efa and node.efa_interfaces and key == "memory" else ""
 
 
 def _too_many(key: str, wanted: Decimal, node: Instance, wish: Wish) -> str:
@@ -98,8 +108,7 @@ def _larger(demand: PodDemand, node: Instance) -> str:
     fitting = [
         other
         for other in instances().values()
-        if (other.accelerator, other.arch) == (node.accelerator, node.arch)
-        and all(amount <= allocatable(other, efa=True).get(key, 0) for key, amount in demand.requests.items())
+        if (other.accelerator, other.arch) == (node.accelerator, node.arch) and takes(other, demand.requests)
     ]
     if not fitting:
         return "another instance type"
@@ -107,7 +116,16 @@ def _larger(demand: PodDemand, node: Instance) -> str:
 
 
 def amount_of(key: str, amount: Decimal) -> str:
-    """Write how much of a resource there is."""
+    """Write how much of a resource there is. It is rounded down, so that a request of what is written fits."""
+    return _written(key, amount, ROUND_FLOOR)
+
+
+def amount_needed(key: str, amount: Decimal) -> str:
+    """Write how much of a resource is asked for, rounded up."""
+    return _written(key, amount, ROUND_CEILING)
+
+
+def _written(key: str, amount: Decimal, rounding: str) -> str:
     if key == "memory":
-        return f"{amount / _GIB:.1f}Gi memory"
-    return f"{amount:.2f} cpu" if key == "cpu" else f"{amount.normalize():f} {key}"
+        return f"{(amount / _GIB).quantize(_TENTH, rounding)}Gi memory"
+    return f"{amount.quantize(_HUNDREDTH, rounding)} cpu" if key == "cpu" else f"{amount.normalize():f} {key}"

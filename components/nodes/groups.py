@@ -28,6 +28,8 @@ _NAME_LENGTH = 48
 _DIGEST = 6
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 _MIB = Decimal(2**20)
+_VM_SHARE = Decimal("0.075")
+_ARM_MIB = 64
 _RESERVED_CPU = (
     (1, Decimal("0.06")),
     (1, Decimal("0.01")),
@@ -37,10 +39,10 @@ _RESERVED_CPU = (
 
 
 def allocatable(node: Instance, *, efa: bool = False) -> dict[str, Decimal]:
-    """Return what pods can ask of a node, after what the EKS images reserve for kubelet and system.
+    """Return what pods can ask of a node, whoever makes it and from whichever image.
 
-    Source of the reservation: the bootstrap of the EKS optimized images (memory 255 MiB + 11 MiB per pod and
-    100 MiB eviction threshold; CPU 6 %, 1 %, 0.5 %, 0.5 % of the first four cores, 0.25 % of the others).
+    Source of the CPU reservation: the EKS images (nodeadm and Bottlerocket alike): 6 %, 1 %, 0.5 %, 0.5 % of the
+    first four cores, 0.25 % of the others.
 
     Args:
         node: The instance type.
@@ -51,13 +53,45 @@ def allocatable(node: Instance, *, efa: bool = False) -> dict[str, Decimal]:
         used = min(count, cores)
         reserved += share * Decimal(used)
         cores -= int(used)
-    memory = node.memory_gib * 1024 * _MIB - (255 + 11 * MAX_PODS + 100) * _MIB
+    efa = efa and node.efa_interfaces > 0
+    memory = (_memory_mib(node) - (_huge_pages_mib(node) if efa else 0)) * _MIB
     offered = {"cpu": Decimal(node.vcpu) - reserved, "memory": memory, "pods": Decimal(MAX_PODS)}
     if node.accelerator_resource:
         offered[node.accelerator_resource] = Decimal(node.accelerators)
-    if efa and node.efa_interfaces:
+    if efa:
         offered[EFA_RESOURCE] = Decimal(node.efa_interfaces)
     return offered
+
+
+def _memory_mib(node: Instance) -> Decimal:
+    """Return the least memory that pods can count on.
+
+    Before Karpenter has seen a node of a type it takes 7.5 % off for what the hypervisor and the kernel keep
+    (VM_MEMORY_OVERHEAD_PERCENT), and off Graviton 64 MiB more; a pod that asks for more never gets a node. Kubelet
+    keeps 255 MiB and 11 MiB per pod: Bottlerocket counts the pods that kubelet may run, AL2023 those that the network
+    interfaces have addresses for, whatever kubelet is told. It evicts from 100 MiB on.
+
+    Sources: aws/karpenter-provider-aws 1d927085, pkg/providers/instancetype/types.go and its troubleshooting page;
+    awslabs/amazon-eks-ami v20260714, nodeadm/internal/kubelet/config.go; bottlerocket-os/bottlerocket,
+    sources/api/schnauzer/src/helpers.rs.
+    """
+    total = node.memory_gib * 1024 - (_ARM_MIB if node.arch == "arm64" else 0)
+    return total - math.ceil(total * _VM_SHARE) - (255 + 11 * max(MAX_PODS, node.eni_pods)) - 100
+
+
+def _huge_pages_mib(node: Instance) -> int:
+    """Return the memory that nodes with EFA set aside as huge pages, which pods cannot have as memory.
+
+    Sources: EKS user guide, "Run machine learning training on Amazon EKS with Elastic Fabric Adapter" (5128 pages of
+    2 MiB); bottlerocket-os/bottlerocket-core-kit, sources/api/corndog (110 pages per core).
+    """
+    return 2 * max(5128, 110 * node.vcpu)
+
+
+def takes(node: Instance, requests: Mapping[str, Decimal]) -> bool:
+    """Whether an empty node, with EFA where that is asked for, has what a pod requests."""
+    offered = allocatable(node, efa=EFA_RESOURCE in requests)
+    return all(amount <= offered.get(key, 0) for key, amount in requests.items())
 
 
 def wants_efa(demand: PodDemand) -> bool:

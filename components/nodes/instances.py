@@ -1,6 +1,8 @@
 """EC2 instance types: what a node of each offers.
 
 Sources stand in each row of the CSV files. Prices are on-demand Linux, us-east-1; an empty price is unknown.
+``eni_pods`` is computed from awslabs/amazon-eks-ami v20260714, nodeadm/internal/kubelet/instance-info.jsonl; for p3
+from aws/karpenter-provider-aws 1d927085, pkg/providers/instancetype/zz_generated.vpclimits.go.
 """
 
 import csv
@@ -35,6 +37,7 @@ class Instance:
         accelerator_memory_gib: Memory of one accelerator, in GiB as the API reports it.
         efa_interfaces: How many EFA interfaces it can have; 0 where it has none.
         local_nvme_gb: Size of its local NVMe disks together, in GB; 0 without.
+        eni_pods: Pods that its network interfaces have addresses for, without prefixes.
         usd_per_hour: On-demand price; None where no source gives one.
     """
 
@@ -48,6 +51,7 @@ class Instance:
     arch: str
     efa_interfaces: int
     local_nvme_gb: int
+    eni_pods: int
     usd_per_hour: Decimal | None
 
     @property
@@ -89,6 +93,7 @@ def _instance(row: Mapping[str, str]) -> Instance:
         arch=row["arch"],
         efa_interfaces=int(row["efa_interfaces"]),
         local_nvme_gb=int(row["local_nvme_gb"]),
+        eni_pods=int(row["eni_pods"]),
         usd_per_hour=_number(row["usd_per_hour_us_east_1"]),
     )
 

@@ -17,9 +17,9 @@ from ..fleet.origins import Origin
 from ..fleet.placement import tolerates
 from ..fleet.rendered import Fleet
 from ..fleet.workloads import Workload
-from .fit import amount_of
-from .groups import NodeGroupDemand, allocatable
-from .instances import Instance, instance, instances
+from .fit import amount_needed, amount_of
+from .groups import NodeGroupDemand, offered_by, takes
+from .instances import Instance, instances
 
 _SHOWN = 3
 """Kinds of nodes that a message tells about."""
@@ -45,12 +45,12 @@ class NodeKind:
     @classmethod
     def of_group(cls, group: NodeGroupDemand) -> "NodeKind":
         """Return the nodes of a group."""
-        return cls(group.name, _offered(group.instance_type), group.labels, group.taints)
+        return cls(group.name, offered_by(group.instance_type, efa=group.efa), group.labels, group.taints)
 
     @classmethod
     def of_type(cls, name: str, instance_type: str) -> "NodeKind":
         """Return nodes of a type without labels and taints of their own."""
-        return cls(name, _offered(instance_type), {INSTANCE_TYPE_LABEL: instance_type})
+        return cls(name, offered_by(instance_type, efa=False), {INSTANCE_TYPE_LABEL: instance_type})
 
     def obstacle(self, pod: Object, requests: Mapping[str, Decimal]) -> str:
         """Return what keeps a pod from these nodes; empty where nothing does."""
@@ -62,11 +62,6 @@ class NodeKind:
             return f"{self.name} does not have the label {label}"
         lacking = next((key for key, wanted in sorted(requests.items()) if wanted > self.offered.get(key, 0)), "")
         return f"{self.name} has only {amount_of(lacking, self.offered.get(lacking, Decimal(0)))}" if lacking else ""
-
-
-def _offered(instance_type: str) -> Mapping[str, Decimal]:
-    node = instance(instance_type)
-    return allocatable(node, efa=True) if node else {}
 
 
 def unserved(fleet: Fleet, kinds: Sequence[NodeKind], *, tolerates_devices: bool = False) -> Iterator[Problem]:
@@ -110,7 +105,7 @@ def _obstacles(pod: Object, demand: PodDemand, field: NodeField, kinds: Sequence
     obstacles = [kind.obstacle(pod, demand.requests) for kind in kinds]
     if not all(obstacles):
         return ""
-    wanted = ", ".join(amount_of(key, amount) for key, amount in sorted(demand.requests.items())) or "nothing"
+    wanted = ", ".join(amount_needed(key, amount) for key, amount in sorted(demand.requests.items())) or "nothing"
     there = "; ".join(obstacles[:_SHOWN]) or "there are none"
     more = f"; and {len(obstacles) - _SHOWN} more" if len(obstacles) > _SHOWN else ""
     remedy = field.remedy.format(type=_suggested(demand.requests))
@@ -181,7 +176,7 @@ def _suggested(requests: Mapping[str, Decimal]) -> str:
         if bool(node.accelerators) == any("/" in key for key in requests)
         and node.arch == _USUAL_ARCH
         and (node.accelerator_memory_gib is None or node.accelerator_memory_gib >= _WHOLE_GIB)
-        and all(amount <= allocatable(node, efa=True).get(key, 0) for key, amount in requests.items())
+        and takes(node, requests)
     ]
     cheapest = min(fitting, key=_expense, default=None)
     return cheapest.name if cheapest else "<type>"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..api.collection import paused_collection
 from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
-from ..aws.environment import charts_needed, check_volumes, kept_inside, plan_nodes
+from ..aws.environment import adapted, charts_needed, check_volumes, plan_nodes
 from ..aws.nodes.plan import NodeGroupPlan
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
@@ -77,7 +77,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     written = render_fleet(manifests.resources, environment.options, unread=manifests.problems)
     chain = metric_chain(written, environment.metrics)
     fleet = with_scaled_objects(written, chain)
-    fleet = hardened(kept_inside(fleet) if environment.aws else fleet, environment)
+    fleet = hardened(adapted(fleet, environment.aws) if environment.aws else fleet, environment)
     door = front_door(fleet, environment.door, environment.file)
     problems = [
         *manifests.problems,
@@ -120,7 +120,7 @@ def _with_others(planned: Plan, others: Iterable[Other]) -> Plan:
 
 def _of_pods(fleet: Fleet, manifests: Manifests, environment: Environment) -> Iterator[Problem]:
     """Yield what is wrong with pods, whatever nodes there are."""
-    yield from fit(fleet)
+    yield from fit(fleet, environment.aws.efa_types if environment.aws else ())
     yield from check_exemptions(fleet, environment)
     yield from check_secrets(fleet, manifests.resources)
 

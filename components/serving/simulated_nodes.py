@@ -124,7 +124,7 @@ def node_object(group: NodeGroupDemand, index: int) -> dict[str, Any]:
     facts = instance(group.instance_type)
     if facts is None:
         raise ValueError(f"unknown instance type {group.instance_type!r}; add it to components/nodes")
-    offered = {key: format_quantity(amount) for key, amount in allocatable(facts).items()}
+    offered = {key: format_quantity(amount) for key, amount in allocatable(facts, efa=group.efa).items()}
     name = f"{group.name}-{index}"
     labels = {"kubernetes.io/arch": facts.arch, "kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
     labels |= {**_place(group, index), **group.labels}

@@ -91,6 +91,33 @@ def test_cpu_and_memory_just_below_fit() -> None:
     assert problems(flavor(gpu=1), cpu="7", memory="28Gi") == []
 
 
+@pytest.mark.parametrize(
+    ("memory", "told"), [("30Gi", "requests 30.0Gi memory"), ("28746Mi", "requests 28.1Gi memory")]
+)
+def test_the_message_tells_what_may_be_requested(memory: str, told: str) -> None:
+    """A g5.2xlarge has 28745 MiB left; rounded to 28.1Gi, the number would not fit either."""
+    (problem,) = problems(flavor(gpu=1), memory=memory)
+    assert told in problem.reason
+    assert "g5.2xlarge has only 28.0Gi memory allocatable" in problem.reason
+    assert problems(flavor(gpu=1), memory="28745Mi") == []
+
+
+def test_huge_pages_count_where_the_environment_or_the_pod_wants_efa() -> None:
+    """Of a g5.8xlarge 115.4 GiB are left, and 105.4 with EFA."""
+    model = open_model(flavors=[flavor(instance_type="g5.8xlarge", gpu=1)])
+    need = {"cpu": "1", "memory": "110Gi"}
+    fleet = fleet_of(model, playground(backendRuntimeConfig={"resources": {"requests": need, "limits": need}}))
+    assert fit(fleet) == ()
+    (problem,) = fit(fleet, {"g5.8xlarge"})
+    assert "only 105.5Gi memory allocatable beside the huge pages that EFA sets aside" in problem.reason
+    asking = {
+        **flavor(instance_type="g5.8xlarge", gpu=1),
+        "limits": {"nvidia.com/gpu": 1, "vpc.amazonaws.com/efa": 1},
+    }
+    (problem,) = problems(asking, memory="110Gi")
+    assert "huge pages" in problem.reason
+
+
 def test_everything_that_does_not_fit_is_said_at_once() -> None:
     found = " ".join(problem.reason for problem in problems(flavor(gpu=2), cpu="9", memory="64Gi"))
     assert all(words in found for words in ("9.00 cpu", "64.0Gi memory", "2 nvidia.com/gpu"))

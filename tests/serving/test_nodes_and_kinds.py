@@ -36,7 +36,7 @@ def test_a_node_offers_what_the_instance_type_has_less_what_the_system_keeps() -
     assert node["spec"]["taints"] == [TAINT]
     assert offered["nvidia.com/gpu"] == "4"
     assert 47 < parse_quantity(offered["cpu"]) < 48
-    assert Decimal(188) < parse_quantity(offered["memory"]) / 2**30 < Decimal(192)
+    assert Decimal(169) < parse_quantity(offered["memory"]) / 2**30 < Decimal(170)
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,18 @@ class TestProd:
         assert len(template["networkInterfaces"]) == 33
         assert "capacityReservationSpecification" in template
 
+    def test_the_pods_on_nodes_with_efa_request_all_of_it(self, graphs: dict[str, Recorded]) -> None:
+        graph = graphs["prod"]
+        groups = graph.of("kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet")
+        (group,) = (g for g in groups if g.inputs["metadata"]["name"] == "llama-405b")
+        parts = group.inputs["spec"]["leaderWorkerTemplate"]
+        for part in ("leaderTemplate", "workerTemplate"):
+            (container,) = parts[part]["spec"]["containers"]
+            assert container["resources"]["limits"]["vpc.amazonaws.com/efa"] == "32"
+            assert {"name": "FI_PROVIDER", "value": "efa"} in container["env"]
+        others = [entry for entry in graph.graph if entry.type.startswith("kubernetes:") and entry is not group]
+        assert not any("vpc.amazonaws.com/efa" in str(entry.inputs) for entry in others)
+
     def test_pods_read_their_bucket_and_have_no_token(self, graphs: dict[str, Recorded]) -> None:
         graph = graphs["prod"]
         (account,) = graph.of("kubernetes:core/v1:ServiceAccount")

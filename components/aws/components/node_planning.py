@@ -122,7 +122,7 @@ def _of_manifests(
     name: str, manifests: list[Any], where: NodeEnvironment, options: Options
 ) -> tuple[tuple[NodeGroupPlan, ...], Iterable[Problem]]:
     """Return groups that begin with the nodes that the models need at rest."""
-    cloud = AwsEnvironment(where.region, where, existing=True)
+    cloud = AwsEnvironment(where.region, where, existing=True, renders=False)
     options = replace(options, tolerates_devices=True)
     planned = plan(objects(manifests), Environment(options=options, aws=cloud, file=name))
     return planned.cloud_groups, planned.problems

@@ -43,7 +43,7 @@ class TypeSettings(Section):
     spot_types: list[str] = Field(default_factory=list)
     """Additional instance types that the pods may run on, for more pools of spot capacity."""
     efa: bool = False
-    """Whether nodes get EFA interfaces even if no pod requests them."""
+    """Whether nodes get EFA interfaces even if no manifest requests them; pods of groups that span nodes then do."""
     placement_group: bool = False
     """Whether nodes are placed close together, in a cluster placement group."""
     ami_id: str | None = Field(default=None, pattern=r"^ami-[0-9a-f]+$")

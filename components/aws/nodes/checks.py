@@ -11,6 +11,7 @@ from ...nodes.wishes import Wish, wishes
 from ..facts.eks import Quota, is_fractional, limits, no_image, quotas_of
 from ..facts.regions import is_withheld, regions, regions_of
 from ..words import Provisioner
+from .fabric import unused_efa
 from .labels import cloud_labels, impossible
 from .pending import pending
 from .plan import NodeEnvironment, NodeGroupPlan, image_of
@@ -22,7 +23,11 @@ _POOLS_WANTED = 3
 
 def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> tuple[Problem, ...]:
     """Return every problem of the nodes: of flavors at their manifests, of settings at their keys."""
-    found = (*check_groups(wishes(fleet), groups, environment), *pending(fleet, groups, environment))
+    found = (
+        *check_groups(wishes(fleet), groups, environment),
+        *pending(fleet, groups, environment),
+        *unused_efa(fleet, groups, environment),
+    )
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
 
