@@ -73,13 +73,18 @@ class ClusterSettings(Section):
     secrets_key_arn: str | None = None
     """KMS key for Secrets. Default: a new key."""
     addons: dict[str, str] = Field(default_factory=dict)
-    """Additional EKS add-ons with their versions; an empty version is EKS's default."""
+    """EKS add-ons with their versions, in addition to those that every cluster has. An empty version is the one that
+    this package pins for the cluster's; default is EKS's, which is chosen once."""
     support: Support = Support.STANDARD
     """What happens when standard support for the version ends."""
     system_instance_types: list[str] = Field(default_factory=lambda: ["m7i.large"])
     """Instance types for system pods, all of one architecture."""
     system_nodes: int = Field(default=2, ge=1)
     """Number of nodes for system pods."""
+    system_ami_release: str = ""
+    """Release of their image, such as 1.35.6-20260714, or latest. Default: the one that this package pins."""
+    force_update: bool = False
+    """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps."""
     node_role_arn: str | None = None
     """IAM role of the nodes. Default: a new role."""
     deletion_protection: bool = False

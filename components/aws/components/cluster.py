@@ -23,9 +23,11 @@ from pulumi_aws import eks, iam
 from ...serving.arguments import checked_args
 from ...serving.objects import token
 from ..kubeconfig import kubeconfig
+from ..nodes.releases import eks_release
+from ..words import NodeImage
 from .cluster_args import ClusterArgs, problems, system_nodes
 from .parts.access import grant_access
-from .parts.addons import AddonInstaller, wanted_addons
+from .parts.addons import AddonInstaller, version_of, wanted_addons
 from .parts.control_plane import ControlPlane
 from .parts.roles import managed_policy, service_role
 from .parts.system_nodes import SystemNodes, system_node_group
@@ -83,14 +85,13 @@ class Cluster(pulumi.ComponentResource):
         install = AddonInstaller(self._name, cluster.name, self._args["region"], self._tags, self)
         asked = self._args.get("addons", {})
         wanted = wanted_addons(asked, ipv6_egress=self._args.get("ipv6_egress", False))
+        versions = {name: version_of(name, asked, self._args["version"]) for name in wanted}
         before: list[pulumi.Resource] = [
-            install.install(addon, asked.get(name, ""), [cluster])
-            for name, addon in wanted.items()
-            if addon.before_nodes
+            install.install(addon, versions[name], [cluster]) for name, addon in wanted.items() if addon.before_nodes
         ]
         nodes = self._system_nodes(cluster, before)
         after = [
-            install.install(addon, asked.get(name, ""), [nodes])
+            install.install(addon, versions[name], [nodes])
             for name, addon in wanted.items()
             if not addon.before_nodes
         ]
@@ -102,9 +103,12 @@ class Cluster(pulumi.ComponentResource):
 
     def _system_nodes(self, cluster: eks.Cluster, after: list[pulumi.Resource]) -> eks.NodeGroup:
         attached = self.node_role[1] if self.node_role else []
+        args, (types, count, image) = self._args, system_nodes(self._args)
+        release = eks_release(NodeImage(image), args["version"], args.get("system_ami_release", ""))
+        forced = args.get("force_update", False)
         return system_node_group(
             f"{self._name}-system",
-            SystemNodes(*system_nodes(self._args), self._args["version"], self.label),
+            SystemNodes(types, count, image, args["version"], self.label, release, forced),
             cluster.name,
             self.node_role_arn,
             self._args["subnet_ids"],

@@ -9,14 +9,17 @@ import pulumi
 
 from ...api.problems import Problem, errors
 from ..facts.eks import addons
+from ..nodes.releases import release_problem
 from ..versions import check_version
-from ..words import NodeImage, Support
+from ..words import NodeImage, Provisioner, Support
 from .argument_problems import Problems, place_problems
+from .parts.addons import EKS_DEFAULT
 from .parts.system_nodes import DEFAULT_TYPES
 from .parts.system_nodes import problems as system_problems
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 SERVICE_CIDR = "172.20.0.0/16"
+_ADDON_VERSION = re.compile(r"v\d+\.\d+[\w.-]*", re.ASCII)
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+", re.ASCII)
 
 
@@ -47,7 +50,8 @@ class ClusterArgs(TypedDict, total=False):
     secrets_key_arn: str
     """KMS key for Secrets. Default: a new key."""
     addons: dict[str, str]
-    """Additional EKS add-ons with their versions; an empty version is EKS's default."""
+    """EKS add-ons with their versions, in addition to those that every cluster has. An empty version is the one that
+    this package pins for the cluster's; default is EKS's, which is chosen once."""
     support: str
     """What happens when standard support ends: standard upgrades, extended pays for extended support. Default:
     standard."""
@@ -55,6 +59,11 @@ class ClusterArgs(TypedDict, total=False):
     """Instance types for system pods, all of one architecture. Default: m7i.large."""
     system_nodes: int
     """How many of them. Default: 2."""
+    system_ami_release: str
+    """Release of their image, such as 1.35.6-20260714, or latest: the newest when they are created or changed.
+    Default: the one that this package pins for the version."""
+    force_update: bool
+    """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps. Default: false."""
     image: str
     """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
     node_role_arn: str
@@ -92,11 +101,34 @@ def problems(name: str, args: ClusterArgs) -> Problems:
     for word in args.get("log_types", ()):
         if word not in LOG_TYPES:
             yield "log_types", f"must be one of {', '.join(LOG_TYPES)}, found {word!r}"
-    for addon in args.get("addons", {}):
-        if addon not in addons():
-            yield "addons", f"unknown add-on {addon!r}; known add-ons: {', '.join(addons())}"
+    yield from _addon_problems(args)
     yield from _access_problems(args)
     yield from system_problems(*system_nodes(args))
+    yield from _release_problems(args)
+
+
+def _addon_problems(args: ClusterArgs) -> Problems:
+    for name, version in args.get("addons", {}).items():
+        if name not in addons():
+            yield "addons", f"unknown add-on {name!r}; known add-ons: {', '.join(addons())}"
+        elif version not in ("", EKS_DEFAULT) and not _ADDON_VERSION.fullmatch(version):
+            # CreateAddon takes exact versions alone, and to look the newest up every preview would need the network.
+            yield (
+                "addons",
+                f"{name} must have a version such as v1.22.2-eksbuild.1, {EKS_DEFAULT} for EKS's, or an empty one "
+                f"for this package's, found {version!r}; `aws eks describe-addon-versions --addon-name {name}` lists "
+                "them",
+            )
+
+
+def _release_problems(args: ClusterArgs) -> Problems:
+    image = args.get("image", NodeImage.AL2023)
+    if image not in list(NodeImage):
+        return
+    asked = args.get("system_ami_release", "")
+    wrong = release_problem(NodeImage(image), args.get("version", ""), Provisioner.MANAGED, asked)
+    if wrong:
+        yield "system_ami_release", wrong
 
 
 def _version_problems(version: str, name: str) -> tuple[Problem, ...]:

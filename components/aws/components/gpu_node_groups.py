@@ -94,6 +94,8 @@ class GpuNodeGroups(pulumi.ComponentResource):
             subnet_ids=[self._args["subnets"][zone] for zone in plan.zones],
             ami_type=plan.ami_type,
             version=None if plan.ami_id else self._args["version"],
+            release_version=plan.release or None,
+            force_update_version=plan.force_update or None,
             capacity_type=plan.capacity_type,
             instance_types=None if plan.demand.capacity == Capacity.CAPACITY_BLOCK else list(plan.instance_types),
             scaling_config=eks.NodeGroupScalingConfigArgs(

@@ -75,7 +75,6 @@ class KarpenterPools(pulumi.ComponentResource):
                 with_efa if plan.interfaces else members,
                 args["node_role_name"],
                 tags,
-                args.get("ami_release", ""),
             )
             ec2_class = kubernetes_object(value, f"{name}-{plan.name}-class", pulumi.ResourceOptions(parent=self))
             self.pools[plan.name] = kubernetes_object(

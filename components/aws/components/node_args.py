@@ -87,6 +87,11 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     """on-demand or spot, for types without a setting of their own. Default: on-demand."""
     image: str
     """al2023 or bottlerocket. Default: al2023."""
+    ami_release: str
+    """Release of the images, such as 1.35.6-20260714, or latest: the newest when a group is created or changed.
+    Default: the one that this package pins for the version."""
+    force_update: bool
+    """Whether updates replace nodes whose pods a disruption budget keeps. Default: false."""
     zones: list[str]
     """Availability zones of the nodes, each with a subnet. Default: all that have one."""
     labels: dict[str, str]
@@ -136,7 +141,8 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     image: str
     """al2023 or bottlerocket. Default: al2023."""
     ami_release: str
-    """Release of the images, such as v20260714, or latest. Default: the one that this package was tested with."""
+    """Release of the images, such as v20260714, or latest: with it, each new image replaces running nodes. Default:
+    the one that this package pins."""
     zones: list[str]
     """Availability zones of the nodes, each with a subnet. Default: all that have one."""
     labels: dict[str, str]

@@ -79,7 +79,9 @@ class NodeSettings(Section):
     image: NodeImage = NodeImage.AL2023
     """Operating system image of the nodes."""
     ami_release: str = ""
-    """Release of the image in Karpenter's pools. Default: the one that this package pins."""
+    """Release of the image, such as 1.35.6-20260714, or latest. Default: the one that this package pins."""
+    force_update: bool = False
+    """Whether updates of node groups replace nodes whose pods a disruption budget keeps."""
     disk_gib: int = Field(default=200, ge=20, le=16384)
     """Disk size of each node, in GiB."""
     scale_to_zero: Flag = True
@@ -127,5 +129,7 @@ class NodeSettings(Section):
             disk_gib=self.disk_gib,
             scale_to_zero=self.scale_to_zero,
             quotas=self.quotas,
+            ami_release=self.ami_release,
+            force_update=self.force_update,
             place=place,
         )

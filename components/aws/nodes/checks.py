@@ -15,6 +15,7 @@ from .fabric import unused_efa
 from .labels import cloud_labels, impossible
 from .pending import pending
 from .plan import NodeEnvironment, NodeGroupPlan, image_of
+from .releases import release_problem
 from .type_checks import check_types, not_offered
 
 _POOLS_WANTED = 3
@@ -40,10 +41,20 @@ def check_groups(
         *_of_region(wished, environment),
         *(wish.problem(reason) for wish in wished for reason in _of_wish(wish, environment)),
         *check_types(environment),
+        *_of_updates(environment),
         *_of_groups(groups, environment),
         *_of_quotas(groups, environment),
     ]
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
+
+
+def _of_updates(environment: NodeEnvironment) -> Iterator[Problem]:
+    wrong = release_problem(environment.image, environment.version, environment.provisioner, environment.ami_release)
+    if wrong:
+        yield environment.place.problem(("amiRelease",), wrong)
+    if environment.force_update and environment.provisioner == Provisioner.KARPENTER:
+        reason = "has no effect with Karpenter, which waits for disruption budgets; remove it"
+        yield environment.place.problem(("forceUpdate",), reason)
 
 
 def _of_region(wished: Iterable[Wish], environment: NodeEnvironment) -> Iterator[Problem]:

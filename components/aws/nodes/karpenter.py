@@ -12,8 +12,6 @@ from .labels import karpenter_capacity
 from .launch import bottlerocket_settings
 from .plan import NodeGroupPlan
 
-AMI_RELEASE = {NodeImage.AL2023: "v20260714", NodeImage.BOTTLEROCKET: "latest"}
-"""Images by default. A release is named where one is known: with ``latest`` each new image replaces running nodes."""
 _FAMILIES = {NodeImage.AL2023: "AL2023", NodeImage.BOTTLEROCKET: "Bottlerocket"}
 _GROUP = "karpenter.k8s.aws"
 _STEP = 10
@@ -77,7 +75,6 @@ def node_class(
     security_groups: Sequence[Any],
     role: Any,  # noqa: ANN401  a name, or the promise of one
     tags: Mapping[str, str],
-    ami_release: str = "",
 ) -> Object:
     """Return the EC2NodeClass of a group.
 
@@ -87,11 +84,9 @@ def node_class(
         security_groups: IDs of the security groups of its nodes.
         role: Name of the nodes' IAM role.
         tags: Tags of instances, volumes and interfaces.
-        ami_release: Release of the image, such as ``v20260714`` or ``latest``. Default: ``AMI_RELEASE``.
     """
-    release = ami_release or AMI_RELEASE[plan.image]
     spec: Object = {
-        "amiSelectorTerms": [{"id": plan.ami_id} if plan.ami_id else {"alias": f"{plan.image}@{release}"}],
+        "amiSelectorTerms": [{"id": plan.ami_id} if plan.ami_id else {"alias": f"{plan.image}@{plan.release}"}],
         "role": role,
         "subnetSelectorTerms": [{"id": subnet} for subnet in subnets],
         "securityGroupSelectorTerms": [{"id": group} for group in security_groups],

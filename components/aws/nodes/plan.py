@@ -19,6 +19,7 @@ from .autoscaler import autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Disk, Interface, disk, interfaces
 from .place import SettingsPlace
+from .releases import eks_release, karpenter_release
 
 _API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
 _BLOCK_END = datetime.timedelta(minutes=40)
@@ -36,6 +37,8 @@ class NodeEnvironment:
         disk_gib: Disk for images and weights on nodes without local NVMe.
         scale_to_zero: Whether groups may be empty. Otherwise one node stays for each group that models prefer.
         quotas: vCPUs that the account may run, by quota code; what is not named is not checked.
+        ami_release: Release of the images; empty for the pinned one.
+        force_update: Whether updates replace nodes whose pods a disruption budget keeps.
         place: Where these settings are written, for messages.
     """
 
@@ -49,6 +52,8 @@ class NodeEnvironment:
     disk_gib: int = 200
     scale_to_zero: bool = True
     quotas: Mapping[str, int] = field(default_factory=dict)
+    ami_release: str = ""
+    force_update: bool = False
     place: SettingsPlace = field(default_factory=SettingsPlace)
 
 
@@ -80,6 +85,8 @@ class NodeGroupPlan:
         tags: Tags of the Auto Scaling group by which the Cluster Autoscaler knows the group at zero nodes.
         interfaces: Network interfaces; empty without EFA.
         update_strategy: ``MINIMAL`` where no spare capacity can be had.
+        release: Release of the image, in the words of whoever makes the nodes; empty for EKS's newest.
+        force_update: Whether updates replace nodes whose pods a disruption budget keeps.
         schedule: When a Capacity Block gives its nodes, and takes them away.
     """
 
@@ -105,6 +112,8 @@ class NodeGroupPlan:
     reservation: Reservation | None
     disk: Disk
     update_strategy: str
+    release: str = ""
+    force_update: bool = False
     schedule: tuple[SizeChange, ...] = ()
 
     @property
@@ -162,6 +171,8 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
         reservation=rule.reservation if demand.capacity in RESERVED else None,
         disk=disk(node, environment.image, environment.disk_gib),
         update_strategy=strategy,
+        release="" if rule.ami_id else _release(environment),
+        force_update=environment.force_update,
         schedule=_schedule(demand, rule, maximum, environment.now),
     )
 
@@ -169,6 +180,11 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
 def image_of(node: Instance, image: NodeImage) -> str | None:
     """Return the ``amiType`` of an instance type, None where AWS has no image for it."""
     return ami_type(node, image) if node.accelerators else system_ami_type(node, image)
+
+
+def _release(environment: NodeEnvironment) -> str:
+    named = karpenter_release if environment.provisioner == Provisioner.KARPENTER else eks_release
+    return named(environment.image, environment.version, environment.ami_release)
 
 
 def _zones(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironment) -> tuple[str, ...]:

@@ -109,6 +109,25 @@ class TestAddons:
         assert statement["Principal"] == {"Service": "pods.eks.amazonaws.com"}
         assert statement["Action"] == ["sts:AssumeRole", "sts:TagSession"]
 
+    @pytest.mark.parametrize(
+        ("version", "kube_proxy", "coredns"),
+        [  # EKS user guide, "Manage kube-proxy"; `describe-addon-versions` of June 2026
+            ("1.34", "v1.34.6-eksbuild.13", "v1.13.2-eksbuild.11"),
+            ("1.35", "v1.35.3-eksbuild.13", "v1.14.3-eksbuild.3"),
+        ],
+    )
+    def test_versions_are_pinned_for_the_clusters(self, version: str, kube_proxy: str, coredns: str) -> None:
+        graph = made(version=version)
+        found = {entry.inputs["addonName"]: entry.inputs["addonVersion"] for entry in graph.of(ADDON)}
+        assert set(found) == ALWAYS
+        assert (found["kube-proxy"], found["coredns"]) == (kube_proxy, coredns)
+
+    def test_a_version_of_ones_own_and_that_of_eks(self) -> None:
+        graph = made(addons={"vpc-cni": "v1.23.0-eksbuild.1", "coredns": "default", "aws-fsx-csi-driver": ""})
+        assert graph[f"{ADDON}::main-vpc-cni"].inputs["addonVersion"] == "v1.23.0-eksbuild.1"
+        for name in ("coredns", "aws-fsx-csi-driver"):  # of the latter no version is known
+            assert "addonVersion" not in graph[f"{ADDON}::main-{name}"].inputs
+
     def test_networking_comes_before_the_nodes_and_dns_after_them(self) -> None:
         graph = made()
         nodes = graph[f"{NODES}::main-system"]
@@ -153,6 +172,17 @@ class TestSystemNodes:
     def test_architecture_decides_the_image(self) -> None:
         group = made(system_instance_types=["m7g.large", "m7g.xlarge"])[f"{NODES}::main-system"].inputs
         assert group["amiType"] == "AL2023_ARM_64_STANDARD"
+
+    def test_their_release_is_pinned_for_the_version(self) -> None:
+        group = made()[f"{NODES}::main-system"].inputs
+        assert (group["version"], group["releaseVersion"]) == ("1.35", "1.35.6-20260714")
+        assert "forceUpdateVersion" not in group
+        assert made(version="1.34")[f"{NODES}::main-system"].inputs["releaseVersion"] == "1.34.9-20260714"
+        group = made(image="bottlerocket", force_update=True)[f"{NODES}::main-system"].inputs
+        assert (group["releaseVersion"], group["forceUpdateVersion"]) == ("1.66.0-1ad6b4a4", True)
+
+    def test_their_newest_release_on_request(self) -> None:
+        assert "releaseVersion" not in made(system_ami_release="latest")[f"{NODES}::main-system"].inputs
 
     def test_a_role_of_ones_own_is_used(self) -> None:
         graph = made(node_role_arn="arn:aws:iam::123456789012:role/nodes")
@@ -222,6 +252,9 @@ class TestRefusals:
             ({"support": "free"}, "main: support: must be one of standard, extended, found 'free'"),
             ({"log_types": ["api", "etcd"]}, "main: log_types: must be one of api, audit"),
             ({"addons": {"vpc-csi": ""}}, "main: addons: unknown add-on 'vpc-csi'; known add-ons: vpc-cni"),
+            ({"addons": {"coredns": "latest"}}, "main: addons: coredns must have a version such as v1.22.2-eks"),
+            ({"system_ami_release": "1.34.9-20260714"}, "main: system_ami_release: is for Kubernetes 1.34, but the"),
+            ({"system_ami_release": "v20260714"}, "must be latest, or a release of al2023 such as 1.35.6-20260714"),
             ({"system_instance_types": ["m7i.large", "m7g.large"]}, "mixed architectures in one group: m7i"),
             ({"system_instance_types": ["m7i.lrge"]}, "unknown instance type 'm7i.lrge'; did you mean m7i.large"),
             ({"system_instance_types": ["g5.xlarge"]}, "system pods do not need accelerators"),

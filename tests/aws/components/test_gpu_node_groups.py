@@ -60,6 +60,8 @@ class TestGroup:
             "ON_DEMAND",
             "1.35",
         )
+        assert found["releaseVersion"] == "1.35.6-20260714"
+        assert "forceUpdateVersion" not in found
         assert found["scalingConfig"] == {"minSize": 0, "desiredSize": 2, "maxSize": 2}
         assert found["subnetIds"] == ["subnet-a", "subnet-b"]
         assert found["labels"] == {"k8s.amazonaws.com/accelerator": "a10g", "pool": "a"}
@@ -68,6 +70,11 @@ class TestGroup:
         assert found["launchTemplate"] == {"id": f"{group.name}-id", "version": "1"}
         assert not {"diskSize", "remoteAccess"} & set(found)  # refused beside a launch template (aws-gpu spec 7)
         assert group.parent == COMPONENT
+
+    def test_a_disruption_budget_can_be_overridden(self) -> None:
+        (group,) = made(flavor("g5.xlarge"), force_update=True, ami_release="latest").of(GROUP)
+        assert group.inputs["forceUpdateVersion"] is True
+        assert "releaseVersion" not in group.inputs
 
     def test_the_autoscaler_owns_the_size(self) -> None:
         group = made(flavor("g5.xlarge"))[f"{GROUP}::nodes-g5-xlarge"]

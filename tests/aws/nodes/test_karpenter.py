@@ -29,8 +29,8 @@ def requirements(pool: Any) -> dict[str, list[str]]:
     return {each["key"]: each["values"] for each in listed}
 
 
-def spec_of(plan: NodeGroupPlan, release: str = "") -> Any:
-    return node_class(plan, ["subnet-1"], ["sg-1"], "nodes", {"team": "a"}, release)["spec"]
+def spec_of(plan: NodeGroupPlan) -> Any:
+    return node_class(plan, ["subnet-1"], ["sg-1"], "nodes", {"team": "a"})["spec"]
 
 
 class TestNodePool:
@@ -105,8 +105,8 @@ class TestNodeClass:
         assert not {"networkInterfaces", "capacityReservationSelectorTerms", "userData", "amiFamily"} & set(spec)
 
     def test_a_release_of_ones_choice(self) -> None:
-        (plan,) = groups(flavor("g5.xlarge")).values()
-        assert spec_of(plan, "latest")["amiSelectorTerms"] == [{"alias": "al2023@latest"}]
+        (plan,) = groups(flavor("g5.xlarge"), ami_release="latest").values()
+        assert spec_of(plan)["amiSelectorTerms"] == [{"alias": "al2023@latest"}]
 
     def test_an_image_of_ones_own(self) -> None:
         (plan,) = groups(flavor("g7.2xlarge"), types={"g7.2xlarge": TypePolicy(ami_id="ami-0abc")}).values()
@@ -126,5 +126,5 @@ class TestNodeClass:
     def test_bottlerocket_hands_neuron_devices_over(self) -> None:
         (plan,) = groups(flavor("inf2.xlarge", {"aws.amazon.com/neuron": 1}), image="bottlerocket").values()
         spec = spec_of(plan)
-        assert spec["amiSelectorTerms"] == [{"alias": "bottlerocket@latest"}]
+        assert spec["amiSelectorTerms"] == [{"alias": "bottlerocket@v1.66.0"}]
         assert "device-ownership-from-security-context = true" in spec["userData"]

@@ -150,6 +150,7 @@ def _node_group_problems(params: Mapping[str, Any]) -> list[str]:
         *pattern_problems("Kubernetes version", params.get("version")),
         *instance_type_problems(params.get("instanceTypes")),
         *_scaling_problems(params.get("scalingConfig")),
+        *_release_problems(params),
     ]
     update = params.get("updateConfig")
     if isinstance(update, dict) and len({"maxUnavailable", "maxUnavailablePercentage"} & update.keys()) != 1:
@@ -163,6 +164,14 @@ def _node_group_problems(params: Mapping[str, Any]) -> list[str]:
     if _is_block(params) and "instanceTypes" in params:
         found.append("the instance type of a Capacity Block belongs in the launch template")
     return found
+
+
+def _release_problems(params: Mapping[str, Any]) -> list[str]:
+    """EKS: "Requested release version ... is not valid for kubernetes version ..."; Bottlerocket's are for all."""
+    release, version, image = (params.get(name) for name in ("releaseVersion", "version", "amiType"))
+    if not isinstance(release, str) or not isinstance(version, str) or "BOTTLEROCKET" in str(image):
+        return []
+    return [] if release.startswith(f"{version}.") else [f"release {release} is not one of Kubernetes {version}"]
 
 
 def _scaling_problems(scaling: Any) -> list[str]:

@@ -8,10 +8,13 @@ import pulumi
 from pulumi_aws import eks, iam
 
 from ...facts.eks import Addon, addons
+from ...facts.releases import addon_release
 from .roles import managed_policy, named, service_role
 
 POD_IDENTITY = "pods.eks.amazonaws.com"
 POD_IDENTITY_ACTIONS = ("sts:AssumeRole", "sts:TagSession")
+EKS_DEFAULT = "default"
+"""For an add-on's version: EKS's own choice, which it makes once."""
 NETWORK_PLUGIN = "vpc-cni"
 _IPV6_EGRESS = {"ENABLE_V6_EGRESS": "true"}
 
@@ -41,6 +44,12 @@ def _with_ipv6_egress(plugin: Addon) -> Addon:
     return replace(plugin, configuration=values)
 
 
+def version_of(name: str, asked: Mapping[str, str], version: str) -> str:
+    """Return the version of an add-on, empty where EKS chooses: the one asked for, or the cluster's pinned one."""
+    found = asked.get(name, "") or addon_release(name, version)
+    return "" if found == EKS_DEFAULT else found
+
+
 class AddonInstaller:
     """Installs add-ons into one cluster."""
 
@@ -64,7 +73,7 @@ class AddonInstaller:
 
         Args:
             addon: What is known of it.
-            version: Version of the add-on; empty for EKS's default of the cluster's version.
+            version: Version of the add-on; empty where EKS chooses.
             after: What must be there first.
         """
         name = f"{self._prefix}-{addon.name}"

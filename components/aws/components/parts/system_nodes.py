@@ -29,6 +29,9 @@ class SystemNodes:
     version: str
     label: str
     """Name of the cluster, for descriptions."""
+    release: str = ""
+    """Release of the image; empty for EKS's newest."""
+    force_update: bool = False
 
 
 def system_node_group(
@@ -53,6 +56,8 @@ def system_node_group(
         subnet_ids=subnet_ids,
         ami_type=system_ami_type(first, nodes.image),
         version=nodes.version,
+        release_version=nodes.release or None,
+        force_update_version=nodes.force_update or None,
         capacity_type="ON_DEMAND",
         instance_types=list(nodes.types),
         scaling_config=eks.NodeGroupScalingConfigArgs(
