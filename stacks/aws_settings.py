@@ -53,6 +53,17 @@ class NetworkSettings(Section):
         return tuple(self.private_subnets or self.zones)
 
 
+class NamespaceAccessSettings(Section):
+    """Who has rights in one namespace."""
+
+    admin_role_arns: list[str] = Field(default_factory=list)
+    """IAM roles that may do almost everything in it, Roles and RoleBindings included."""
+    editor_role_arns: list[str] = Field(default_factory=list)
+    """IAM roles that may change what runs in it. They reach its Secrets and the service accounts of its pods."""
+    viewer_role_arns: list[str] = Field(default_factory=list)
+    """IAM roles that may view everything in it except Secrets and custom resources."""
+
+
 class ClusterSettings(Section):
     """A new or existing EKS cluster; its name is ``clusterName``."""
 
@@ -63,13 +74,19 @@ class ClusterSettings(Section):
     public_access_cidrs: list[str] = Field(default_factory=list)
     """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
     admin_role_arns: list[str] = Field(default_factory=list)
-    """IAM roles that administer the cluster, in addition to the one that creates it."""
+    """IAM roles that administer the cluster, in addition to the principal that creates it: EKS gives that one its
+    entry itself, and refuses a second."""
     viewer_role_arns: list[str] = Field(default_factory=list)
-    """IAM roles that may view everything except Secrets."""
+    """IAM roles that may view all namespaces, except Secrets and custom resources."""
+    namespace_access: dict[str, NamespaceAccessSettings] = Field(default_factory=dict)
+    """IAM roles with rights in single namespaces, by namespace; team-* stands for all that begin so."""
+    creator_is_admin: bool = True
+    """Whether the principal that creates the cluster administers it. With false, it can be one of adminRoleArns.
+    Counts when the cluster is created."""
     log_types: list[str] | None = None
     """Logs of the control plane: api, audit, authenticator, controllerManager, scheduler. Default: all."""
     log_retention_days: int = Field(default=90, ge=1)
-    """Days to keep the logs."""
+    """Days to keep the logs, also after the cluster is gone."""
     secrets_key_arn: str | None = None
     """KMS key for Secrets. Default: a new key."""
     addons: dict[str, str] = Field(default_factory=dict)

@@ -9,10 +9,12 @@ from pydantic.alias_generators import to_camel
 
 from components.api.texts.printable import printable
 from components.serving.arguments import InvalidArguments
+from components.serving.typed_args import keys_below
 
 from .settings import PROJECT
 
 _PROBLEM = re.compile(r"(?P<component>network|cluster|identities): (?P<argument>[a-z_]+)(?P<rest>.*)", re.DOTALL)
+_SEVERAL_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 _OF_THE_STACK = frozenset({"cluster_name", "region", "tags", "protect", "model_buckets"})
 _ELSEWHERE = {"image": "gpuNodes.image"}
 """Arguments that do not come from the section with the name of the component."""
@@ -34,4 +36,18 @@ def _at_setting(line: str, file: str) -> str:
         return line
     argument = found["argument"]
     key = to_camel(argument) if argument in _OF_THE_STACK else f"{found['component']}.{to_camel(argument)}"
-    return printable(f"{file}: {PROJECT}:{_ELSEWHERE.get(argument, key)}{found['rest']}")
+    return printable(f"{file}: {PROJECT}:{_ELSEWHERE.get(argument, key)}{_as_keys(found['rest'])}")
+
+
+def _as_keys(text: str) -> str:
+    """Return what is said of arguments with their names as settings have them."""
+    known = _arguments()
+    return _SEVERAL_WORDS.sub(lambda found: to_camel(found[0]) if found[0] in known else found[0], text)
+
+
+def _arguments() -> frozenset[str]:
+    from components.aws.components.cluster_args import ClusterArgs
+    from components.aws.components.identities import IdentitiesArgs
+    from components.aws.components.network_args import NetworkArgs
+
+    return keys_below(ClusterArgs) | keys_below(IdentitiesArgs) | keys_below(NetworkArgs)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pulumi
 import pulumi_kubernetes
 
 from components.aws.components.cluster import Cluster
-from components.aws.components.cluster_args import ClusterArgs
+from components.aws.components.cluster_args import ClusterArgs, NamespaceAccessArgs
 from components.aws.components.gpu_node_groups import GpuNodeGroups
 from components.aws.components.identities import Identities, IdentitiesArgs
 from components.aws.components.karpenter_access import KarpenterAccess
@@ -117,6 +117,11 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
         "public_access_cidrs": cluster.public_access_cidrs,
         "admin_role_arns": cluster.admin_role_arns,
         "viewer_role_arns": cluster.viewer_role_arns,
+        "namespace_access": {
+            namespace: cast("NamespaceAccessArgs", access.model_dump())
+            for namespace, access in cluster.namespace_access.items()
+        },
+        "creator_is_admin": cluster.creator_is_admin,
         "log_retention_days": cluster.log_retention_days,
         "addons": cluster.addons,
         "support": cluster.support,

@@ -66,6 +66,15 @@ class TestRefusals:
     def test_of_settings(self, changes: dict[str, Any], expected: str) -> None:
         assert any(expected in line for line in refused("dev", **changes))
 
+    def test_of_the_cluster_by_the_keys_of_its_section(self) -> None:
+        role = "arn:aws:iam::123456789012:role/a"
+        cluster = {"adminRoleArns": [role], "namespaceAccess": {"models": {"editorRoleArns": [role]}}}
+        (line,) = refused("dev", cluster={"publicAccessCidrs": ["203.0.113.0/24"], **cluster})
+        assert line == (
+            "Pulumi.test.yaml: inference-platform:cluster.namespaceAccess[models].editorRoleArns: "
+            f"{role} may do this already, as one of adminRoleArns; remove it here"
+        )
+
     def test_a_moment_needs_a_time_zone(self) -> None:
         held = {"id": "cr-0a1b", "zone": "us-east-1b", "count": 1, "starts": "2026-11-01T00:00:00"}
         nodes = {"types": {"p5.48xlarge": {"reservation": held}}}

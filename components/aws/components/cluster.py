@@ -5,7 +5,8 @@ Cluster
 ├── iam.Role + attachments         <name>-control-plane
 ├── cloudwatch.LogGroup            <name>-logs
 ├── eks.Cluster                    <name>
-├── eks.AccessEntry + association  <name>-admin-<role>, <name>-viewer-<role>
+├── eks.AccessEntry                <name>-access-<account>-<role>
+├── eks.AccessPolicyAssociation    <name>-<what>-<account>-<role>: cluster-admin, admin, edit or view
 ├── eks.Addon + iam.Role           <name>-<add-on>, before the nodes or after them
 ├── iam.Role + attachments         <name>-node
 ├── ec2.LaunchTemplate             <name>-system

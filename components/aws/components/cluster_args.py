@@ -2,12 +2,13 @@
 
 import datetime
 import re
-from collections.abc import Sequence
-from typing import Required, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Required, TypedDict, cast
 
 import pulumi
 
 from ...api.problems import Problem, errors
+from ..access import Namespaces, access_problems
 from ..facts.eks import addons
 from ..nodes.releases import release_problem
 from ..versions import check_version
@@ -20,7 +21,17 @@ from .parts.system_nodes import problems as system_problems
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 SERVICE_CIDR = "172.20.0.0/16"
 _ADDON_VERSION = re.compile(r"v\d+\.\d+[\w.-]*", re.ASCII)
-_ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+", re.ASCII)
+
+
+class NamespaceAccessArgs(TypedDict, total=False):
+    """Who has rights in one namespace."""
+
+    admin_role_arns: list[str]
+    """IAM roles that may do almost everything in it, Roles and RoleBindings included."""
+    editor_role_arns: list[str]
+    """IAM roles that may change what runs in it. They reach its Secrets and the service accounts of its pods."""
+    viewer_role_arns: list[str]
+    """IAM roles that may view everything in it except Secrets and custom resources."""
 
 
 class ClusterArgs(TypedDict, total=False):
@@ -40,13 +51,19 @@ class ClusterArgs(TypedDict, total=False):
     public_access_cidrs: list[str]
     """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
     admin_role_arns: list[str]
-    """IAM roles that administer the cluster, in addition to the one that creates it."""
+    """IAM roles that administer the cluster, in addition to the principal that creates it: EKS gives that one its
+    entry itself, and refuses a second."""
     viewer_role_arns: list[str]
-    """IAM roles that may view everything except Secrets."""
+    """IAM roles that may view all namespaces, except Secrets and custom resources."""
+    namespace_access: dict[str, NamespaceAccessArgs]
+    """IAM roles with rights in single namespaces, by namespace; team-* stands for all that begin so."""
+    creator_is_admin: bool
+    """Whether the principal that creates the cluster administers it. With false, it can be one of admin_role_arns.
+    Counts when the cluster is created. Default: true."""
     log_types: list[str]
     """Logs of the control plane: api, audit, authenticator, controllerManager, scheduler. Default: all."""
     log_retention_days: int
-    """Days to keep the logs. Default: 90."""
+    """Days to keep the logs, also after the cluster is gone. Default: 90."""
     secrets_key_arn: str
     """KMS key for Secrets. Default: a new key."""
     addons: dict[str, str]
@@ -136,11 +153,13 @@ def _version_problems(version: str, name: str) -> tuple[Problem, ...]:
     return errors(check_version(version, today, name, "version"))
 
 
+def namespaces_of(args: ClusterArgs) -> Namespaces:
+    """Return who has rights in single namespaces."""
+    return cast("Mapping[str, Mapping[str, Sequence[str]]]", args.get("namespace_access", {}))
+
+
 def _access_problems(args: ClusterArgs) -> Problems:
-    for key, arns in (
-        ("admin_role_arns", args.get("admin_role_arns", [])),
-        ("viewer_role_arns", args.get("viewer_role_arns", [])),
-    ):
-        for arn in arns:
-            if not _ROLE.fullmatch(arn):
-                yield key, f"must be ARNs of IAM roles, such as arn:aws:iam::123456789012:role/admin, found {arn!r}"
+    admins = args.get("admin_role_arns", [])
+    yield from access_problems(admins, args.get("viewer_role_arns", []), namespaces_of(args))
+    if not admins and not args.get("creator_is_admin", True):
+        yield "creator_is_admin", "is false, and admin_role_arns is empty: nobody could use the cluster; set either"

@@ -67,6 +67,12 @@ class TestControlPlane:
         assert (group.inputs["name"], group.inputs["retentionInDays"]) == ("/aws/eks/main/cluster", 7)
         assert group.key in graph[f"{CLUSTER}::main"].dependencies
 
+    @pytest.mark.parametrize(("types", "kept"), [(["audit"], True), ([], False)])
+    def test_the_group_outlives_a_cluster_that_writes_its_last_lines(self, types: list[str], kept: bool) -> None:
+        """EKS would make the group again, without retention, and the stack could not be made again under its name."""
+        group = made(log_types=types)["aws:cloudwatch/logGroup:LogGroup::main-logs"]
+        assert bool(group.registration.retain_on_delete) is kept
+
     def test_a_key_of_ones_own_is_used(self) -> None:
         graph = made(secrets_key_arn="arn:aws:kms:us-east-1:123456789012:key/x")
         assert graph.of("aws:kms/key:Key") == []
@@ -91,7 +97,8 @@ class TestControlPlane:
             entry.inputs["principalArn"]: entry.inputs["policyArn"].rpartition("/")[2]
             for entry in graph.of("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
         }
-        assert policies == {arn: "AmazonEKSClusterAdminPolicy", f"{arn}-read": "AmazonEKSAdminViewPolicy"}
+        # AmazonEKSAdminViewPolicy would let them read Secrets too.
+        assert policies == {arn: "AmazonEKSClusterAdminPolicy", f"{arn}-read": "AmazonEKSViewPolicy"}
 
 
 class TestAddons:

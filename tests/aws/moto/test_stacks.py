@@ -104,6 +104,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "interfaceEndpoints": ["sts"],
         },
     },
+    "roles with rights": {
+        "cluster": {
+            "publicAccessCidrs": ["203.0.113.0/24"],
+            "creatorIsAdmin": False,
+            "adminRoleArns": ["arn:aws:iam::123456789012:role/a", "arn:aws:iam::210987654321:role/a"],
+            "viewerRoleArns": ["arn:aws:iam::123456789012:role/b"],
+            "namespaceAccess": {"models": {"editorRoleArns": ["arn:aws:iam::123456789012:role/b"]}},
+        },
+    },
     "buckets of models": {"modelBuckets": ["example-models", "example-models/prod/"]},
 }
 
@@ -119,7 +128,7 @@ def test_other_choices_are_requests_that_aws_knows_too(variant: str) -> None:
     "variant",
     [
         *("bottlerocket", "capacity block", "no way out but endpoints", "buckets of models"),
-        "a range for pods, IPv6 and flow logs",
+        *("a range for pods, IPv6 and flow logs", "roles with rights"),
     ],
 )
 def test_other_choices_can_be_made_and_deleted_too(variant: str, cloud: MotoCloud) -> None:

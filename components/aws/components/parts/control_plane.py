@@ -8,6 +8,9 @@ from pulumi_aws import cloudwatch, eks, kms
 from ..cluster_args import LOG_TYPES, SERVICE_CIDR, ClusterArgs
 from .roles import managed_policy, named, service_role
 
+_AT_CREATION = ["accessConfig.bootstrapClusterCreatorAdminPermissions"]
+"""EKS reads it once, and the provider would make another cluster to change it (internal/service/eks/cluster.go)."""
+
 
 class ControlPlane:
     """Registers a control plane below a component."""
@@ -46,21 +49,22 @@ class ControlPlane:
             role_arn=role.arn,
             version=args["version"],
             access_config=eks.ClusterAccessConfigArgs(
-                authentication_mode="API", bootstrap_cluster_creator_admin_permissions=True
+                authentication_mode="API",
+                bootstrap_cluster_creator_admin_permissions=args.get("creator_is_admin", True),
             ),
             bootstrap_self_managed_addons=False,
             vpc_config=self._access(),
             encryption_config=eks.ClusterEncryptionConfigArgs(
                 provider=eks.ClusterEncryptionConfigProviderArgs(key_arn=self._secrets_key()), resources=["secrets"]
             ),
-            enabled_cluster_log_types=list(args.get("log_types", LOG_TYPES)),
+            enabled_cluster_log_types=self._log_types,
             kubernetes_network_config=eks.ClusterKubernetesNetworkConfigArgs(
                 service_ipv4_cidr=args.get("service_cidr", SERVICE_CIDR)
             ),
             upgrade_policy=eks.ClusterUpgradePolicyArgs(support_type=args.get("support", "standard").upper()),
             deletion_protection=args.get("deletion_protection", False),
             tags=named(self._label, self._tags),
-            opts=self._child(depends_on=[*attached, logs], protect=args.get("protect")),
+            opts=self._child(depends_on=[*attached, logs], protect=args.get("protect"), ignore_changes=_AT_CREATION),
         )
 
     def _access(self) -> eks.ClusterVpcConfigArgs:
@@ -90,12 +94,21 @@ class ControlPlane:
         return key.arn
 
     def _logs(self) -> cloudwatch.LogGroup:
-        """EKS would otherwise create the group itself, with unlimited retention and without tags."""
+        """EKS would otherwise create the group itself, with unlimited retention and without tags.
+
+        So it does with its last lines, after the cluster is deleted and through its service-linked role, to which
+        nobody can deny it (terraform-aws-eks, issues 2446 and 2763): a group that EKS writes to outlives the cluster,
+        with its retention. Without log types there are no last lines.
+        """
         name = f"/aws/eks/{self._label}/cluster"
         return cloudwatch.LogGroup(
             f"{self._name}-logs",
             name=name,
             retention_in_days=self._args.get("log_retention_days", 90),
             tags=named(name, self._tags),
-            opts=self._child(),
+            opts=self._child(retain_on_delete=bool(self._log_types)),
         )
+
+    @property
+    def _log_types(self) -> list[str]:
+        return list(self._args.get("log_types", LOG_TYPES))
