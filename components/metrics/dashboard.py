@@ -31,6 +31,7 @@ class DashboardSettings:
         costs: US dollars an hour of one node, by the value of ``cost_label``.
         cost_label: Node label that tells the groups apart. kube-state-metrics must be told to export it, see
             :func:`exported_node_labels`.
+        gateway: Whether the models are behind a gateway.
     """
 
     title: str = "Models"
@@ -38,6 +39,7 @@ class DashboardSettings:
     engines: Collection[str] | None = None
     costs: Mapping[str, Decimal | float] = field(default_factory=dict)
     cost_label: str = INSTANCE_TYPE_LABEL
+    gateway: bool = False
 
 
 DEFAULTS = DashboardSettings()
@@ -96,6 +98,8 @@ def _numbered(panel: Object, before: list[Object], x: int, y: int, width: int, h
 def _rows(settings: DashboardSettings) -> Iterator[tuple[str, list[Object]]]:
     engines = tuple(engine_metrics()) if settings.engines is None else settings.engines
     for row in panel_rows():
+        if row.get("gateway", False) and not settings.gateway:
+            continue
         panels = [panel for written in row["panels"] if (panel := _panel(written, engines))]
         if panels:
             yield row["row"], panels

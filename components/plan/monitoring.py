@@ -6,6 +6,9 @@ from decimal import Decimal
 from ..api.problems import Problem
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
+from ..front_door.door import FrontDoorPlan
+from ..front_door.monitors import gateway_monitor
+from ..front_door.words import Exposure
 from ..metrics.alerts import prometheus_rule
 from ..metrics.chain import MetricChain
 from ..metrics.dashboard import DashboardSettings, dashboard_config_map
@@ -34,15 +37,23 @@ def has_prometheus(needed: Iterable[Prerequisite], environment: Environment) -> 
 
 
 def monitoring_objects(
-    chain: MetricChain, fleet: Fleet, groups: Iterable[NodeGroupDemand], environment: Environment
+    chain: MetricChain,
+    fleet: Fleet,
+    groups: Iterable[NodeGroupDemand],
+    environment: Environment,
+    door: FrontDoorPlan,
 ) -> tuple[Object, ...]:
-    """Return PodMonitors, and where models are watched the alerts and the dashboard too."""
+    """Return PodMonitors, and where models are watched those of their gateway, the alerts and the dashboard too."""
     if not environment.watched:
         return chain.monitors
     namespace = _namespace(environment)
     rule = prometheus_rule(_NAME, namespace, fleet)
-    shown = dashboard_config_map(_NAME, namespace, DashboardSettings(costs=costs(groups, environment)))
-    return (*chain.monitors, *([rule] if rule else []), shown)
+    gateway = bool(door.objects) and environment.door.expose == Exposure.GATEWAY
+    settings = DashboardSettings(costs=costs(groups, environment), gateway=gateway)
+    shown = dashboard_config_map(_NAME, namespace, settings)
+    metrics = environment.metrics
+    proxies = gateway_monitor(environment.door, namespace, metrics.interval, metrics.monitor_labels)
+    return (*chain.monitors, *([proxies] if gateway else []), *([rule] if rule else []), shown)
 
 
 def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[str, Decimal]:

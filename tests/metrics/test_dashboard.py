@@ -54,8 +54,8 @@ def test_a_query_is_taken_apart() -> None:
 
 
 def test_every_series_is_in_the_table() -> None:
-    asked = queries(costs=COSTS)
-    assert len(asked) >= 25
+    asked = queries(costs=COSTS, gateway=True)
+    assert len(asked) >= 35
     for query in asked:
         assert series_in(query), query
         assert series_in(query) <= known_series(), query
@@ -115,6 +115,39 @@ def test_engines_are_filtered_by_both_variables() -> None:
             assert query.count('namespace=~"$namespace",model=~"$model"') == query.count("{"), query
         else:
             assert "$namespace" in query
+
+
+class TestGateway:
+    """Series of Envoy, and of the AI gateway's sidecar, whose labels do not know our models and workloads."""
+
+    def test_the_row_is_there_with_a_gateway_alone(self) -> None:
+        rows = [panel["title"] for panel in dashboard(DashboardSettings(gateway=True))["panels"]]
+        assert "Front door" in rows
+        assert set(rows) - {p["title"] for p in dashboard()["panels"]} == {
+            "Front door",
+            "Requests per second by status",
+            "Time to answer",
+            "Requests over a limit per second",
+            "Tokens per second by model",
+            "Time to first token by model",
+            "Time to answer by model",
+            "Failed requests per second by model",
+        }
+
+    def test_what_it_asks_for(self) -> None:
+        """Names as Envoy's documentation of its statistics and the AI gateway's own dashboard have them."""
+        without = set(queries())
+        asked = {name for query in set(queries(gateway=True)) - without for name in series_in(query)}
+        assert asked == {
+            "envoy_http_downstream_rq_xx",
+            "envoy_http_downstream_rq_time_bucket",
+            "envoy_http_local_rate_limit_rate_limited",
+            "envoy_cluster_ratelimit_over_limit",
+            "gen_ai_client_token_usage_sum",
+            "gen_ai_server_time_to_first_token_seconds_bucket",
+            "gen_ai_server_request_duration_seconds_bucket",
+            "gen_ai_server_request_duration_seconds_count",
+        }
 
 
 class TestCost:

@@ -163,7 +163,8 @@ class TestMetricChain:
         graph = shipped("prod")
         monitored = {e.inputs["metadata"]["name"] for e in graph.of("kubernetes:monitoring.coreos.com/v1:PodMonitor")}
         # Ollama exports nothing, and of an image of one's own nothing is known.
-        assert monitored == set(graph.exports["models"]) - {"tiny-ollama", "embeddings"}
+        models = set(graph.exports["models"]) - {"tiny-ollama", "embeddings"}
+        assert monitored == models | {"inference-gateway.proxies"}
         (rule,) = graph.of("kubernetes:monitoring.coreos.com/v1:PrometheusRule")
         assert len(rule.inputs["spec"]["groups"][0]["rules"]) >= 12
         (shown,) = (
@@ -173,6 +174,7 @@ class TestMetricChain:
         )
         (text,) = shown.inputs["data"].values()
         assert "Cost per hour" in text
+        assert "Tokens per second by model" in text
         assert "p5.48xlarge" in text
 
     def test_prices_are_those_of_one_region(self) -> None:
