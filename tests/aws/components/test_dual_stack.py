@@ -132,13 +132,11 @@ def test_the_traffic_that_is_recorded(word: str, api: str) -> None:
 @pytest.mark.parametrize("ipv6", [True, False])
 def test_pods_leave_by_ipv6_if_both_containers_of_the_network_plugin_know(ipv6: bool) -> None:
     """Source: aws/amazon-vpc-cni-k8s, README, ENABLE_V6_EGRESS."""
-    graph = deploy(
-        lambda: (
-            Cluster("main", {"region": "us-east-1", "version": "1.35", "subnet_ids": ["a", "b"], "ipv6_egress": ipv6})
-            and None
-        ),
-        mock=Aws(),
-    )
+
+    def program() -> None:
+        Cluster("main", {"region": "us-east-1", "version": "1.35", "subnet_ids": ["a", "b"], "ipv6_egress": ipv6})
+
+    graph = deploy(program, mock=Aws())
     told = json.loads(graph["aws:eks/addon:Addon::main-vpc-cni"].inputs["configurationValues"])
     assert told["env"].get("ENABLE_V6_EGRESS") == ("true" if ipv6 else None)
     assert told.get("init", {}).get("env") == ({"ENABLE_V6_EGRESS": "true"} if ipv6 else None)
