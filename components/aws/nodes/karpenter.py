@@ -6,6 +6,7 @@ from typing import Any
 from ...fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
 from ...fleet.objects import Object
 from ...nodes.groups import MAX_PODS
+from ...nodes.instances import instance
 from ..names import KARPENTER_CAPACITY_LABEL
 from ..words import NodeImage
 from .labels import karpenter_capacity
@@ -50,10 +51,17 @@ def node_pool(plan: NodeGroupPlan) -> Object:
 
 
 def _limits(plan: NodeGroupPlan) -> dict[str, str]:
-    """Bound what the pool may cost: AWS's own quotas are larger and shared."""
-    node = plan.node
-    scarce = (node.accelerator_resource, node.accelerators) if node.accelerator_resource else ("cpu", node.vcpu)
-    return {scarce[0]: str(scarce[1] * plan.maximum), "nodes": str(plan.maximum)}
+    """Bound what the pool may cost: AWS's own quotas are larger and shared.
+
+    As much as its largest type has, on every node: Karpenter leaves out types that have more than what remains, and
+    takes as used what the largest of those that it asks for has. The number of nodes alone would not do, for it is
+    not counted within one round of launches (kubernetes-sigs/karpenter v1.14.1,
+    pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources and subtractMax).
+    """
+    resource = plan.node.accelerator_resource
+    types = [plan.node, *filter(None, map(instance, plan.demand.alternatives))]
+    most = max(node.accelerators if resource else node.vcpu for node in types)
+    return {resource or "cpu": str(most * plan.maximum), "nodes": str(plan.maximum)}
 
 
 def _requirements(plan: NodeGroupPlan) -> list[Object]:

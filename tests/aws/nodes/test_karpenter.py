@@ -77,6 +77,34 @@ class TestNodePool:
         (plan,) = groups(flavor(kind, limits)).values()
         assert node_pool(plan)["spec"]["limits"] == expected
 
+    @pytest.mark.parametrize(
+        ("kind", "limits", "others", "expected"),
+        [
+            ("m7i.2xlarge", {"cpu": "1"}, ("m7i.4xlarge", "r7i.2xlarge"), {"cpu": "32", "nodes": "2"}),
+            ("g5.xlarge", None, ("g5.2xlarge", "g5.12xlarge"), {"nvidia.com/gpu": "8", "nodes": "2"}),
+        ],
+    )
+    def test_limits_leave_room_for_the_largest_type(
+        self, kind: str, limits: dict[str, Any] | None, others: tuple[str, ...], expected: dict[str, str]
+    ) -> None:
+        """vCPUs and GPUs by the table of instance types: 16 of m7i.4xlarge, 4 of g5.12xlarge."""
+        types = {kind: TypePolicy(alternatives=others, max_nodes=2)}
+        (plan,) = groups(flavor(kind, limits), capacity="spot", types=types).values()
+        assert node_pool(plan)["spec"]["limits"] == expected
+
+    @pytest.mark.parametrize("nodes", [1, 3])
+    def test_no_type_of_a_pool_is_filtered_until_it_has_all_its_nodes(self, nodes: int) -> None:
+        """As Karpenter's scheduler does: what exceeds the remainder is left out, the largest left is taken as used."""
+        others = ("m7i.4xlarge", "r7i.2xlarge", "m7i.xlarge")
+        types = {"m7i.2xlarge": TypePolicy(alternatives=others, max_nodes=nodes)}
+        (plan,) = groups(flavor("m7i.2xlarge", {"cpu": "1"}), capacity="spot", types=types).values()
+        vcpus = {"m7i.2xlarge": 8, "m7i.4xlarge": 16, "r7i.2xlarge": 8, "m7i.xlarge": 4}
+        remaining = int(node_pool(plan)["spec"]["limits"]["cpu"])
+        for _ in range(nodes):
+            assert {kind for kind in plan.instance_types if vcpus[kind] <= remaining} == set(vcpus)
+            remaining -= max(vcpus.values())
+        assert not [kind for kind in vcpus if vcpus[kind] <= remaining]
+
     def test_spot_takes_any_of_its_types(self) -> None:
         rule = TypePolicy(alternatives=("g5.2xlarge",))
         (plan,) = groups(flavor("g5.xlarge"), capacity="spot", types={"g5.xlarge": rule}).values()
