@@ -50,15 +50,15 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     cluster = Cluster("cluster", _cluster_args(settings, network), options)
     nodes = _ModelNodes(settings, planned.cloud_groups, network, cluster, aws)
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
-        nodes.prepare_karpenter()
+        nodes.before.append(nodes.prepare_karpenter())
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
-    identities = nodes.identities(planned.namespaces, roles)
+    nodes.before += [*network.ready, nodes.identities(planned.namespaces, roles)]
     site = Site(
         name=settings.cluster_name,
         region=settings.region,
         vpc_id=network.vpc_id,
         interruption_queue=nodes.access.queue_name if nodes.access else "",
-        after=(identities,),
+        after=tuple(nodes.before),
         nodes=nodes.karpenter if nodes.access else nodes.managed,
     )
     exports = {
@@ -155,9 +155,11 @@ class _ModelNodes:
     cluster: Cluster
     aws: pulumi.ProviderResource
     access: KarpenterAccess | None = None
+    before: list[pulumi.Resource] = field(default_factory=list)
+    """What nodes, controllers and the models' pods need of AWS for as long as they are there."""
 
-    def managed(self, _: list[pulumi.Resource]) -> list[pulumi.Resource]:
-        """Register managed node groups: they need nothing but the cluster."""
+    def managed(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
+        """Register managed node groups: they need no autoscaler, but the pods that come to them do."""
         cluster, settings = self.cluster, self.settings
         groups = GpuNodeGroups.of(
             "nodes",
@@ -178,11 +180,11 @@ class _ModelNodes:
                 "node_repair": settings.gpu_nodes.node_repair,
                 "tags": settings.tags,
             },
-            pulumi.ResourceOptions(providers=[self.aws], depends_on=cluster.ready),
+            pulumi.ResourceOptions(providers=[self.aws], depends_on=[*cluster.ready, *self.before]),
         )
-        return list(groups.groups.values())
+        return [*after, *self.before, *groups.groups.values()]
 
-    def prepare_karpenter(self) -> None:
+    def prepare_karpenter(self) -> KarpenterAccess:
         """Register what Karpenter needs in AWS."""
         self.access = KarpenterAccess(
             "karpenter",
@@ -194,6 +196,7 @@ class _ModelNodes:
             },
             _with(self.aws),
         )
+        return self.access
 
     def karpenter(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
         """Register Karpenter's pools, after Karpenter itself where it is installed here."""
@@ -210,9 +213,9 @@ class _ModelNodes:
                 "node_role_name": access.node_role_name,
                 "tags": settings.tags,
             },
-            pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=after),
+            pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=[*after, *self.before]),
         )
-        return list(pools.pools.values())
+        return [*after, *self.before, *pools.pools.values()]
 
     def identities(self, namespaces: Sequence[str], controllers: list[str]) -> Identities:
         """Register the identities of the controllers, and of the models' pods where they read buckets."""

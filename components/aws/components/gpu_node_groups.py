@@ -151,8 +151,8 @@ class GpuNodeGroups(pulumi.ComponentResource):
 
     def _interface(self, interface: Interface) -> ec2.LaunchTemplateNetworkInterfaceArgsDict:
         groups = [self._args["cluster_security_group_id"]]
-        if self._efa_group:
-            groups.append(self._efa_group.id)
+        if self._efa_group is not None:
+            groups.append(self._efa_group)
         return {
             "network_card_index": interface.card,
             "device_index": interface.device,

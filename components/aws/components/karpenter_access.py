@@ -17,6 +17,7 @@ from pulumi_aws import cloudwatch, eks, sqs
 from ...serving.arguments import checked_args
 from ...serving.objects import token
 from .argument_problems import Problems, place_problems
+from .parts.order import after
 from .parts.roles import managed_policy, named, service_role
 
 _NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
@@ -47,7 +48,9 @@ class KarpenterAccessArgs(TypedDict, total=False):
 class KarpenterAccess(pulumi.ComponentResource):
     """Creates the role of Karpenter's nodes and its queue of interruption notices.
 
-    Does not create Karpenter's own identity (see Identities), and does not install it.
+    Role and queue are known once nodes may join with the one and notices come to the other. Whatever uses them, pools
+    and Karpenter itself, goes before those permissions do: without its access entry a node cannot be drained. Does
+    not create Karpenter's own identity (see Identities), and does not install it.
     """
 
     node_role_arn: pulumi.Output[str]
@@ -70,8 +73,8 @@ class KarpenterAccess(pulumi.ComponentResource):
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
         policies = [managed_policy(policy, args["region"]) for policy in _NODE_POLICIES]
-        role, _ = service_role(f"{name}-node", "ec2.amazonaws.com", policies, self._tags, self)
-        eks.AccessEntry(
+        role, attached = service_role(f"{name}-node", "ec2.amazonaws.com", policies, self._tags, self)
+        entry = eks.AccessEntry(
             f"{name}-node",
             cluster_name=args["cluster_name"],
             principal_arn=role.arn,
@@ -79,20 +82,20 @@ class KarpenterAccess(pulumi.ComponentResource):
             tags=named(f"{name}-node", self._tags),
             opts=pulumi.ResourceOptions(parent=self),
         )
-        queue = self._queue()
-        self._rules(queue)
-        self.node_role_arn, self.node_role_name = role.arn, role.name
-        self.queue_arn, self.queue_name = queue.arn, queue.name
+        queue, policy = self._queue()
+        targets = self._rules(queue)
+        self.node_role_arn, self.node_role_name = after([entry, *attached], role.arn, role.name)
+        self.queue_arn, self.queue_name = after([policy, *targets], queue.arn, queue.name)
         self.register_outputs(
             {
-                "nodeRoleArn": role.arn,
-                "nodeRoleName": role.name,
-                "queueArn": queue.arn,
-                "queueName": queue.name,
+                "nodeRoleArn": self.node_role_arn,
+                "nodeRoleName": self.node_role_name,
+                "queueArn": self.queue_arn,
+                "queueName": self.queue_name,
             }
         )
 
-    def _queue(self) -> sqs.Queue:
+    def _queue(self) -> tuple[sqs.Queue, sqs.QueuePolicy]:
         name = f"{self._name}-interruptions"
         queue = sqs.Queue(
             name,
@@ -102,15 +105,16 @@ class KarpenterAccess(pulumi.ComponentResource):
             tags=named(name, self._tags),
             opts=pulumi.ResourceOptions(parent=self),
         )
-        sqs.QueuePolicy(
+        policy = sqs.QueuePolicy(
             name,
             queue_url=queue.url,
             policy=queue.arn.apply(_queue_policy),
             opts=pulumi.ResourceOptions(parent=self),
         )
-        return queue
+        return queue, policy
 
-    def _rules(self, queue: sqs.Queue) -> None:
+    def _rules(self, queue: sqs.Queue) -> list[cloudwatch.EventTarget]:
+        targets = []
         for event, (source, detail_type) in _EVENTS.items():
             name = f"{self._name}-{event}"
             rule = cloudwatch.EventRule(
@@ -120,13 +124,15 @@ class KarpenterAccess(pulumi.ComponentResource):
                 tags=named(name, self._tags),
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            cloudwatch.EventTarget(
+            target = cloudwatch.EventTarget(
                 name,
                 rule=rule.name,
                 target_id="karpenter",
                 arn=queue.arn,
                 opts=pulumi.ResourceOptions(parent=self),
             )
+            targets.append(target)
+        return targets
 
 
 def _queue_policy(queue_arn: str) -> str:

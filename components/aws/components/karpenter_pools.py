@@ -66,7 +66,7 @@ class KarpenterPools(pulumi.ComponentResource):
         members: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
         with_efa = list(members)
         if any(plan.interfaces for plan in groups):
-            with_efa.append(efa_security_group(f"{name}-efa", args["vpc_id"], tags, self).id)
+            with_efa.append(efa_security_group(f"{name}-efa", args["vpc_id"], tags, self))
         self.pools: dict[str, KubernetesObject] = {}
         for plan in groups:
             value = node_class(

@@ -36,7 +36,8 @@ class Network(pulumi.ComponentResource):
     """Creates a VPC with a private and a public subnet per zone, or describes an existing one.
 
     The subnet IDs come from the route table associations, which depend on the routes: whatever uses an ID waits until
-    the subnet reaches the internet. Does not tag the subnets of an existing VPC.
+    the subnet reaches the internet. Whatever depends on ``ready`` has all ways into and out of the network for as
+    long as it lives. Does not tag the subnets of an existing VPC.
     """
 
     vpc_id: pulumi.Output[str]
@@ -58,6 +59,7 @@ class Network(pulumi.ComponentResource):
         self.private_by_zone: dict[str, pulumi.Input[str]] = {}
         self.public_by_zone: dict[str, pulumi.Input[str]] = {}
         self.endpoints: list[ec2.VpcEndpoint] = []
+        self.ready: list[pulumi.Resource] = []
         if "vpc_id" in args:
             self._take(args["vpc_id"])
         else:
@@ -65,6 +67,7 @@ class Network(pulumi.ComponentResource):
         ranges = [self._cidr, *([args["pod_cidr"]] if "pod_cidr" in args else [])]
         services = args.get("interface_endpoints", [])
         self.endpoints += self._endpoints.interfaces(services, ranges, list(self.private_by_zone.values()))
+        self.ready += self.endpoints
         self.private_subnet_ids = pulumi.Output.all(*self.private_by_zone.values())
         self.public_subnet_ids = pulumi.Output.all(*self.public_by_zone.values())
         self.register_outputs(
@@ -252,9 +255,11 @@ class Network(pulumi.ComponentResource):
     def _association(
         self, suffix: str, subnet: ec2.Subnet, table_id: pulumi.Input[str], *after: pulumi.Resource
     ) -> ec2.RouteTableAssociation:
-        return ec2.RouteTableAssociation(
+        association = ec2.RouteTableAssociation(
             self._label.called(suffix), subnet_id=subnet.id, route_table_id=table_id, opts=self._label.child(*after)
         )
+        self.ready.append(association)
+        return association
 
     @property
     def _endpoints(self) -> Endpoints:

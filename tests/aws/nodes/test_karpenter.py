@@ -94,7 +94,7 @@ class TestNodePool:
 
     @pytest.mark.parametrize("nodes", [1, 3])
     def test_no_type_of_a_pool_is_filtered_until_it_has_all_its_nodes(self, nodes: int) -> None:
-        """As Karpenter's scheduler does: what exceeds the remainder is left out, the largest left is taken as used."""
+        """As Karpenter's scheduler counts: what exceeds the rest is left out, the largest left is taken as used."""
         others = ("m7i.4xlarge", "r7i.2xlarge", "m7i.xlarge")
         types = {"m7i.2xlarge": TypePolicy(alternatives=others, max_nodes=nodes)}
         (plan,) = groups(flavor("m7i.2xlarge", {"cpu": "1"}), capacity="spot", types=types).values()
