@@ -4,6 +4,7 @@ from pydantic import Field
 
 from components.aws.components.node_settings import Zone
 from components.aws.components.parts.flow_logs import DEFAULT_DAYS
+from components.aws.facts.iam import OIDC_PROVIDER
 from components.aws.words import NatGateways, Support, Traffic
 from components.plan.section import Flag, KubernetesVersion, Section
 
@@ -71,6 +72,9 @@ class ClusterSettings(Section):
     """Kubernetes version, in quotes."""
     existing: bool = False
     """Whether to use the existing cluster with this name, unchanged."""
+    oidc_provider_arn: str | None = Field(default=None, pattern=OIDC_PROVIDER)
+    """IAM OIDC provider of an existing cluster without the Pod Identity agent: service accounts get their roles by
+    their tokens."""
     public_access_cidrs: list[str] = Field(default_factory=list)
     """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
     admin_role_arns: list[str] = Field(default_factory=list)

@@ -58,6 +58,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         region=settings.region,
         vpc_id=network.vpc_id,
         interruption_queue=nodes.access.queue_name if nodes.access else "",
+        role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
         after=tuple(nodes.before),
         nodes=nodes.karpenter if nodes.access else nodes.managed,
     )
@@ -228,6 +229,8 @@ class _ModelNodes:
             "controllers": controllers,
             "tags": settings.tags,
         }
+        if settings.cluster.oidc_provider_arn:
+            identities["oidc_provider_arn"] = settings.cluster.oidc_provider_arn
         if settings.model_buckets:
             identities["model_buckets"] = settings.model_buckets
             identities["model_service_accounts"] = [f"{namespace}/{account}" for namespace in namespaces]

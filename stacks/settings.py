@@ -62,6 +62,15 @@ class Settings(FleetSettings):
             raise ValueError("network: set at least two zones, which EKS requires for its control plane")
         return self
 
+    @model_validator(mode="after")
+    def _pod_identity(self) -> "Settings":
+        if self.cluster.oidc_provider_arn and not self.cluster.existing:
+            raise ValueError(
+                "cluster.oidcProviderArn: is for an existing cluster without Pod Identity; remove it: clusters that are "
+                "created here have its agent"
+            )
+        return self
+
     @functools.cached_property
     def aws(self) -> AwsEnvironment | None:
         """What is known of AWS, as of now; None elsewhere."""

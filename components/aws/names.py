@@ -21,6 +21,8 @@ LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
 CERTIFICATE_FORM = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"
 POD_IDENTITY_AGENT = "169.254.170.23/32"
 """EKS Pod Identity gives out credentials there, on port 80 of every node (EKS user guide, Pod Identity agent)."""
+ROLE_ANNOTATION = "eks.amazonaws.com/role-arn"
+"""By it a service account names its role where a cluster has no Pod Identity (EKS User Guide, IRSA)."""
 _KARPENTER_TYPE = ("karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-size")
 _LOAD_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
 _CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)

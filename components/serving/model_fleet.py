@@ -21,6 +21,7 @@ import pulumi
 
 from ..api.problems import Problem
 from ..aws.components.charts import untold_facts
+from ..aws.names import ROLE_ANNOTATION
 from ..families import members
 from ..fleet.objects import Key, Object, key_of
 from ..fleet.rendered import Rendered
@@ -96,7 +97,7 @@ class ModelFleet(pulumi.ComponentResource):
         pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
         self._name, self._planned, self._settings = name, planned, settings
         self._namespaces = self._make_namespaces()
-        self._accounts = self._make_accounts()
+        self._accounts = self._make_accounts(site.role_of(MODEL_ACCOUNT))
         self._nodes = self._simulated() if settings.simulated_nodes else {}
         self._charts = Installation(planned, settings.prerequisites, site).install(name, self)
         makers: list[pulumi.Resource] = [
@@ -146,16 +147,17 @@ class ModelFleet(pulumi.ComponentResource):
             for name, body in namespace_objects(self._planned).items()
         }
 
-    def _make_accounts(self) -> dict[str, list[KubernetesObject]]:
+    def _make_accounts(self, role: pulumi.Output[str] | None) -> dict[str, list[KubernetesObject]]:
         """Register the service account of pods that read buckets, unless the environment names one of its own."""
         if not self._settings.model_buckets or self._settings.pods.service_account_name:
             return {}
         accounts = {}
+        annotations = {"annotations": {ROLE_ANNOTATION: role}} if role else {}
         for namespace in self._planned.namespaces:
             value = {
                 "apiVersion": "v1",
                 "kind": "ServiceAccount",
-                "metadata": {"name": MODEL_ACCOUNT, "namespace": namespace},
+                "metadata": {"name": MODEL_ACCOUNT, "namespace": namespace, **annotations},
                 "automountServiceAccountToken": False,
             }
             after = [self._namespaces[namespace]] if namespace in self._namespaces else []

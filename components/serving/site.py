@@ -1,6 +1,6 @@
 """The cluster that models are deployed to, as far as their components must be told of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pulumi
@@ -22,6 +22,7 @@ class Site:
         region: AWS region; empty elsewhere.
         vpc_id: The cluster's VPC on AWS.
         interruption_queue: Queue of the notices for Karpenter.
+        role_arns: Roles by controller and of the model loader, where the cluster has no Pod Identity.
         after: What must be there before anything is installed, such as identities.
         nodes: Who makes nodes, where some controller must run before.
     """
@@ -30,5 +31,18 @@ class Site:
     region: str = ""
     vpc_id: pulumi.Input[str] = ""
     interruption_queue: pulumi.Input[str] = ""
+    role_arns: pulumi.Input[Mapping[str, str]] | None = None
     after: tuple[pulumi.Resource, ...] = ()
     nodes: Nodes = _nowhere
+
+    def role_of(self, key: str) -> pulumi.Output[str] | None:
+        """Return the role that a service account must name itself; None where Pod Identity knows it."""
+        if self.role_arns is None:
+            return None
+        return pulumi.Output.from_input(self.role_arns).apply(lambda arns: _role(arns, key))
+
+
+def _role(arns: Mapping[str, str], key: str) -> str:
+    if key not in arns:
+        raise pulumi.RunError(f"role_arns has no role for {key}, only for {', '.join(sorted(arns))}; add one")
+    return arns[key]

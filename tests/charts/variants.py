@@ -5,8 +5,9 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
+from components.aws.components import charts as aws_charts
 from components.prerequisites import accelerators, metrics
-from tests.prerequisites.test_components import COMPONENTS, RELEASE, RULES, Make, made
+from tests.prerequisites.test_components import COMPONENTS, LBC, RELEASE, RULES, Make, made
 
 Values = dict[str, Any]
 Path = tuple[str, ...]
@@ -24,6 +25,15 @@ _CHOICES: dict[tuple[str, str], Make] = {
         "x", {"url": "https://thanos.observability.svc", "port": 443, "rules": RULES}, o
     ),
     ("gpu-operator", "bottlerocket"): lambda o: accelerators.GpuOperator("x", {"device_plugin": False}, o),
+    ("cluster-autoscaler", "a role"): lambda o: aws_charts.ClusterAutoscaler(
+        "x", {"cluster_name": "c", "region": "us-east-1", "role_arn": "arn"}, o
+    ),
+    ("karpenter", "a role"): lambda o: aws_charts.Karpenter(
+        "x", {"cluster_name": "c", "interruption_queue": "q", "role_arn": "arn"}, o
+    ),
+    ("load-balancer-controller", "a role"): lambda o: aws_charts.LoadBalancerController(
+        "x", {**LBC, "role_arn": "arn"}, o
+    ),
 }
 VARIANTS: dict[tuple[str, str], Make] = {**{(chart, USUAL): make for chart, make in COMPONENTS.items()}, **_CHOICES}
 

@@ -10,7 +10,7 @@ from ...prerequisites.accelerators import CRITICAL_TOLERATION, GPU_TOLERATION
 from ...prerequisites.chart import ChartComponent, FixedChart
 from ...serving.arguments import checked_args
 from ...serving.site import Site
-from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE
+from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
 
 _NEURON_TOLERATION = {"key": NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
 
@@ -49,6 +49,8 @@ class ClusterAutoscalerArgs(TypedDict, total=False):
     """Name of the EKS cluster; the autoscaler finds its groups by tags that contain it."""
     region: Required[str]
     """AWS region."""
+    role_arn: pulumi.Input[str]
+    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
     values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
@@ -64,7 +66,7 @@ class ClusterAutoscaler(ChartComponent):
             "cloudProvider": "aws",
             "awsRegion": args["region"],
             "autoDiscovery": {"clusterName": args["cluster_name"]},
-            "rbac": {"serviceAccount": {"name": "cluster-autoscaler"}},
+            "rbac": {"serviceAccount": _account("cluster-autoscaler", args.get("role_arn"))},
             "extraArgs": {
                 "expander": "least-waste",
                 "skip-nodes-with-local-storage": False,
@@ -81,6 +83,8 @@ class KarpenterArgs(TypedDict, total=False):
     """Name of the EKS cluster."""
     interruption_queue: Required[pulumi.Input[str]]
     """Name of the queue of interruption notices: KarpenterAccess.queue_name."""
+    role_arn: pulumi.Input[str]
+    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
     values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
@@ -96,7 +100,7 @@ class Karpenter(ChartComponent):
         args = checked_args(name, args, KarpenterArgs)
         values = {
             "settings": {"clusterName": args["cluster_name"], "interruptionQueue": args["interruption_queue"]},
-            "serviceAccount": {"name": "karpenter"},
+            "serviceAccount": _account("karpenter", args.get("role_arn")),
             "replicas": 2,
         }
         self.install("karpenter", name, values, args, opts)
@@ -111,6 +115,8 @@ class LoadBalancerControllerArgs(TypedDict, total=False):
     """AWS region; pods cannot read it from the instance metadata."""
     vpc_id: Required[pulumi.Input[str]]
     """The cluster's VPC, for the same reason."""
+    role_arn: pulumi.Input[str]
+    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
     values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
@@ -131,24 +137,34 @@ class LoadBalancerController(ChartComponent):
             "clusterName": args["cluster_name"],
             "region": args["region"],
             "vpcId": args["vpc_id"],
-            "serviceAccount": {"name": "aws-load-balancer-controller"},
+            "serviceAccount": _account("aws-load-balancer-controller", args.get("role_arn")),
             "enableServiceMutatorWebhook": False,
             "replicaCount": 2,
         }
         self.install(LOAD_BALANCER_CONTROLLER, name, values, args, opts)
 
 
+def _account(name: str, role_arn: pulumi.Input[str] | None) -> dict[str, Any]:
+    """Return a chart's service account, with the role that it names itself, if it has to."""
+    return {"name": name, **({"annotations": {ROLE_ANNOTATION: role_arn}} if role_arn else {})}
+
+
 def _cluster_autoscaler(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
-    return ClusterAutoscaler(name, {"cluster_name": site.name, "region": site.region}, opts)
+    args: ClusterAutoscalerArgs = {"cluster_name": site.name, "region": site.region}
+    role = site.role_of("cluster-autoscaler")
+    return ClusterAutoscaler(name, {**args, "role_arn": role} if role else args, opts)
 
 
 def _karpenter(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
-    return Karpenter(name, {"cluster_name": site.name, "interruption_queue": site.interruption_queue}, opts)
+    args: KarpenterArgs = {"cluster_name": site.name, "interruption_queue": site.interruption_queue}
+    role = site.role_of("karpenter")
+    return Karpenter(name, {**args, "role_arn": role} if role else args, opts)
 
 
 def _load_balancers(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
     args: LoadBalancerControllerArgs = {"cluster_name": site.name, "region": site.region, "vpc_id": site.vpc_id}
-    return LoadBalancerController(name, args, opts)
+    role = site.role_of(LOAD_BALANCER_CONTROLLER)
+    return LoadBalancerController(name, {**args, "role_arn": role} if role else args, opts)
 
 
 ON_AWS: Mapping[str, Callable[[str, Site, pulumi.ResourceOptions], ChartComponent]] = {

@@ -1,4 +1,4 @@
-"""AWS permissions for service accounts of one EKS cluster, by EKS Pod Identity.
+"""AWS permissions for service accounts of one EKS cluster, by EKS Pod Identity, or by their tokens (IRSA) without it.
 
 Identities
 ├── per controller
@@ -9,11 +9,13 @@ Identities
 └── for the model loader, where there are model buckets
     ├── iam.Role, iam.RolePolicy     <name>-model-loader
     └── eks.PodIdentityAssociation   <name>-model-loader-<namespace>.<service account>, each
+
+Without Pod Identity there are no associations: service accounts name their roles themselves.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict
 
 import pulumi
@@ -32,6 +34,8 @@ from ..facts.iam import (
     placeholders,
     pod_identity_trust,
     policy,
+    provider_problem,
+    web_identity_trust,
 )
 from .argument_problems import Problems, place_problems, repeated
 from .parts.roles import managed_policy, named, partition
@@ -64,6 +68,9 @@ class IdentitiesArgs(TypedDict, total=False):
     """Role of the nodes that Karpenter creates; required with karpenter."""
     interruption_queue_arn: pulumi.Input[str]
     """SQS queue of interruption notices for Karpenter; required with karpenter."""
+    oidc_provider_arn: str
+    """IAM OIDC provider of a cluster without the Pod Identity agent. The service accounts must then name their roles
+    in the annotation eks.amazonaws.com/role-arn: pass role_arns on to a ModelFleet. Default: none, Pod Identity."""
     tags: dict[str, str]
     """Tags for every role and association."""
 
@@ -99,7 +106,7 @@ class Identities(pulumi.ComponentResource):
         granted: list[pulumi.Resource] = [self._managed(key, role, one) for one in controller.managed]
         if controller.policy:
             granted.append(self._inline(key, role, self._policy(controller.policy)))
-        self.associations[key] = [self._association(key, role, account, granted)]
+        self.associations[key] = self._associations({key: account}, role, granted)
         return role
 
     def _model_loader(self) -> iam.Role:
@@ -107,9 +114,8 @@ class Identities(pulumi.ComponentResource):
         role = self._role(MODEL_LOADER, accounts)
         document = model_loader(self._args["model_buckets"], partition(self._args["region"]))
         granted = [self._inline(MODEL_LOADER, role, json.dumps(document))]
-        self.associations[MODEL_LOADER] = [
-            self._association(f"{MODEL_LOADER}-{'.'.join(account)}", role, account, granted) for account in accounts
-        ]
+        named_accounts = {f"{MODEL_LOADER}-{'.'.join(account)}": account for account in accounts}
+        self.associations[MODEL_LOADER] = self._associations(named_accounts, role, granted)
         return role
 
     def _role(self, key: str, accounts: Sequence[tuple[str, str]]) -> iam.Role:
@@ -119,7 +125,7 @@ class Identities(pulumi.ComponentResource):
             self._called(key),
             name=name,
             description=f"{key} in the EKS cluster {cluster}",
-            assume_role_policy=json.dumps(pod_identity_trust(cluster, accounts)),
+            assume_role_policy=json.dumps(_trust(self._args, accounts)),
             tags=named(name, self._args.get("tags", {})),
             opts=pulumi.ResourceOptions(parent=self),
         )
@@ -136,6 +142,13 @@ class Identities(pulumi.ComponentResource):
             policy_arn=managed_policy(managed, self._args["region"]),
             opts=pulumi.ResourceOptions(parent=self),
         )
+
+    def _associations(
+        self, accounts: Mapping[str, tuple[str, str]], role: iam.Role, granted: Sequence[pulumi.Resource]
+    ) -> list[eks.PodIdentityAssociation]:
+        if "oidc_provider_arn" in self._args:
+            return []
+        return [self._association(key, role, account, granted) for key, account in accounts.items()]
 
     def _association(
         self, key: str, role: iam.Role, account: tuple[str, str], granted: Sequence[pulumi.Resource]
@@ -181,6 +194,12 @@ def role_name(cluster: str, region: str, key: str) -> str:
     return f"{name[: _ROLE_NAME_MAX - _DIGEST - 1]}-{digest}"
 
 
+def _trust(args: IdentitiesArgs, accounts: Sequence[tuple[str, str]]) -> Document:
+    if "oidc_provider_arn" in args:
+        return web_identity_trust(args["oidc_provider_arn"], accounts)
+    return pod_identity_trust(args.get("cluster_plain_name", ""), accounts)
+
+
 def _account(text: str) -> tuple[str, str]:
     namespace, _, name = text.partition("/")
     return namespace, name
@@ -193,6 +212,9 @@ def _problems(args: IdentitiesArgs) -> Problems:
         yield "cluster_name", "is missing; pass the name of the EKS cluster, preferably as an output of the cluster"
     if isinstance(given, str) and given != plain:
         yield "cluster_name", f"found {given!r}, but cluster_plain_name is {plain!r}; both must name the same cluster"
+    problem = provider_problem(args["oidc_provider_arn"]) if "oidc_provider_arn" in args else None
+    if problem:
+        yield "oidc_provider_arn", problem
     yield from _controller_problems(args)
     yield from _model_problems(args)
 
@@ -242,7 +264,7 @@ def _account_problems(args: IdentitiesArgs, accounts: Sequence[str]) -> Problems
                 "model_service_accounts",
                 f"found {text!r}, which belongs to {taken[text]}; EKS allows one role per service account",
             )
-    trust = pod_identity_trust(args.get("cluster_plain_name", ""), map(_account, accounts))
+    trust = _trust(args, [_account(text) for text in accounts])
     if _length(trust) > TRUST_MAX:
         yield (
             "model_service_accounts",

@@ -17,6 +17,8 @@ Document = dict[str, Any]
 
 TRUST_MAX = 2048
 """Characters of a role's trust policy; a quota, which AWS raises to 4096 on request."""
+OIDC_PROVIDER = r"^arn:aws[a-z-]*:iam::[0-9]{12}:oidc-provider/[a-z0-9.-]+/id/[A-Z0-9]+$"
+"""ARN of the IAM OIDC provider of an EKS cluster."""
 INLINE_MAX = 10240
 """Characters of all inline policies of a role."""
 _VERSION = "2012-10-17"
@@ -162,6 +164,32 @@ def pod_identity_trust(cluster: str, service_accounts: Iterable[tuple[str, str]]
         "Version": _VERSION,
         "Statement": [_trust_statement(cluster, namespace, names) for namespace, names in by_namespace.items()],
     }
+
+
+def web_identity_trust(provider_arn: str, service_accounts: Iterable[tuple[str, str]]) -> Document:
+    """Return who may assume a role where a cluster has no Pod Identity: the same pods, known by their tokens.
+
+    Source: EKS User Guide, "Assign IAM roles to Kubernetes service accounts".
+    """
+    issuer = provider_arn.partition("oidc-provider/")[2]
+    subjects = [f"system:serviceaccount:{namespace}:{name}" for namespace, name in service_accounts]
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Federated": provider_arn},
+        "Action": ["sts:AssumeRoleWithWebIdentity"],
+        "Condition": {"StringEquals": {f"{issuer}:aud": "sts.amazonaws.com", f"{issuer}:sub": subjects}},
+    }
+    return {"Version": _VERSION, "Statement": [statement]}
+
+
+def provider_problem(arn: str) -> str | None:
+    """Say what is wrong with the ARN of a cluster's OIDC provider, None if nothing is."""
+    if re.fullmatch(OIDC_PROVIDER, arn):
+        return None
+    return (
+        "must be the ARN of the cluster's IAM OIDC provider, such as arn:aws:iam::123456789012:oidc-provider/"
+        f"oidc.eks.us-east-1.amazonaws.com/id/0123456789ABCDEF, found {arn!r}"
+    )
 
 
 def _trust_statement(cluster: str, namespace: str, names: Sequence[str]) -> Document:

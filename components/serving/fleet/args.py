@@ -151,6 +151,8 @@ class FleetClusterArgs(TypedDict, total=False):
     """Node autoscaler to install with the prerequisites: cluster-autoscaler or karpenter. Default: none."""
     interruption_queue: pulumi.Input[str]
     """Queue of interruption notices for Karpenter: KarpenterAccess.queue_name."""
+    role_arns: pulumi.Input[dict[str, str]]
+    """Roles that service accounts name themselves in a cluster without Pod Identity: Identities.role_arns."""
 
 
 class ModelFleetArgs(TypedDict, total=False):

@@ -26,7 +26,7 @@ from ..typed_args import keys_of, known_keys, unknown_keys
 from .args import AuthArgs, FleetPrerequisitesArgs, FrontDoorArgs, HardeningArgs, ModelFleetArgs, TlsArgs
 
 _SOURCES = ("files", "manifests")
-_LEAVES = ("vpc_id", "interruption_queue")
+_LEAVES = ("vpc_id", "interruption_queue", "role_arns")
 """Of the cluster what may be known only after other resources."""
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]*)+\b")
 _SECTIONS = (FleetPrerequisitesArgs, FrontDoorArgs, TlsArgs, AuthArgs, HardeningArgs, ModelFleetArgs)
@@ -125,8 +125,9 @@ def _take_leaves(given: dict[str, Any]) -> dict[str, Any]:
 
 def _wrong_leaves(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in leaves.items():
-        if not isinstance(value, str | pulumi.Output):
-            yield f"cluster.{key}", f"must be a string or an output, found {value!r}"
+        kind, word = (Mapping, "map") if key == "role_arns" else (str, "string")
+        if not isinstance(value, kind | pulumi.Output):
+            yield f"cluster.{key}", f"must be a {word} or an output, found {value!r}"
 
 
 def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> _Settings | None:
