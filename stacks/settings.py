@@ -66,8 +66,8 @@ class Settings(FleetSettings):
     def _pod_identity(self) -> "Settings":
         if self.cluster.oidc_provider_arn and not self.cluster.existing:
             raise ValueError(
-                "cluster.oidcProviderArn: is for an existing cluster without Pod Identity; remove it: clusters that are "
-                "created here have its agent"
+                "cluster.oidcProviderArn: is for an existing cluster without Pod Identity; remove it: clusters that "
+                "are created here have its agent"
             )
         return self
 
