@@ -52,7 +52,8 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         nodes.before.append(nodes.prepare_karpenter())
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
-    nodes.before += [*network.ready, nodes.identities(planned.namespaces, roles)]
+    identities = nodes.identities(planned.namespaces, roles)
+    nodes.before += [*network.ready, identities]
     site = Site(
         name=settings.cluster_name,
         region=settings.region,
