@@ -6,6 +6,7 @@ from components.aws.components.node_settings import Zone
 from components.aws.components.parts.flow_logs import DEFAULT_DAYS
 from components.aws.facts.iam import OIDC_PROVIDER
 from components.aws.words import NatGateways, Support, Traffic
+from components.nodes.instances import instance
 from components.plan.section import Flag, KubernetesVersion, Section
 
 REGION = r"^[a-z]{2,4}(-[a-z]+)+-\d+$"
@@ -112,3 +113,9 @@ class ClusterSettings(Section):
     """Whether EKS protects the cluster from deletion."""
     service_cidr: str = "172.20.0.0/16"
     """CIDR range of Services."""
+
+    @property
+    def system_vcpus(self) -> int:
+        """The most vCPUs that nodes for system pods have; 0 in an existing cluster, whose nodes are there already."""
+        known = [node.vcpu for node in map(instance, self.system_instance_types) if node]
+        return 0 if self.existing else max(known, default=0) * self.system_nodes

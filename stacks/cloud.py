@@ -17,8 +17,8 @@ from components.aws.components.network import Network
 from components.aws.components.network_args import NetworkArgs
 from components.aws.components.provider import aws_provider
 from components.aws.facts.iam import controllers
-from components.aws.nodes.checks import vcpus
 from components.aws.nodes.plan import NodeGroupPlan
+from components.aws.nodes.quotas import vcpus
 from components.aws.words import NatGateways, Provisioner
 from components.plan.plan import Plan
 from components.serving.site import Site
@@ -69,7 +69,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         "kubeconfig": cluster.kubeconfig,
         "vcpus": {
             quota.code: {"quota": quota.name, "vcpus": needed}
-            for quota, needed in vcpus(planned.cloud_groups).items()
+            for quota, needed in vcpus(planned.cloud_groups, settings.cluster.system_vcpus).items()
         },
     }
     return CloudCluster(cluster.provider, site, exports)

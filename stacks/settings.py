@@ -79,9 +79,10 @@ class Settings(FleetSettings):
         network = self.network
         labels = self.pods.node_selector
         place = SettingsPlace(self.file, "gpuNodes")
+        nodes = self.gpu_nodes.environment(self.region, network.node_zones, self.cluster.version, labels, place)
         return AwsEnvironment(
             region=self.region,
-            nodes=self.gpu_nodes.environment(self.region, network.node_zones, self.cluster.version, labels, place),
+            nodes=replace(nodes, system_vcpus=self.cluster.system_vcpus),
             existing=self.cluster.existing,
             addons=frozenset(self.cluster.addons),
             cidr=network.cidr or (None if network.vpc_id else CIDR),

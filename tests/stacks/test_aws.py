@@ -79,8 +79,15 @@ class TestEvery:
         assert exports["endpoints"]
         assert all(code.startswith("L-") for code in exports["vcpus"])
         assert all(set(entry) == {"quota", "vcpus"} for entry in exports["vcpus"].values())
-        if stack == "dev":  # three spot groups of 8 vCPUs each; m7i has no accelerator
-            assert exports["vcpus"] == {"L-3819A6DF": {"quota": "All G and VT Spot Instance Requests", "vcpus": 24}}
+        if (
+            stack == "dev"
+        ):  # spot groups of 8 vCPUs each, three with GPUs and one without; two m7i.large for the system
+            assert {code: entry["vcpus"] for code, entry in exports["vcpus"].items()} == {
+                "L-1216C47A": 4,
+                "L-34B43A08": 8,
+                "L-3819A6DF": 24,
+            }
+            assert exports["vcpus"]["L-3819A6DF"]["quota"] == "All G and VT Spot Instance Requests"
         for group in exports["nodes"].values():
             assert group["minNodes"] <= group["nodes"] <= group["maxNodes"]
 

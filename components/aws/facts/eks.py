@@ -156,9 +156,19 @@ def first_efa_card(instance_type: str) -> int:
 
 
 def quotas_of(node: Instance) -> Quotas | None:
-    """Return the quotas that a type's vCPUs count against, None for types without accelerators."""
-    if not node.accelerators:
-        return None
+    """Return the quotas that a type's vCPUs count against, None where no source tells them."""
     kind = _KIND.match(node.family)
-    row = next((row for row in _facts()["quotas"] if kind and kind[0] in row["families"]), None)
+    return _quotas(kind[0]) if kind else None
+
+
+def standard_quotas() -> Quotas:
+    """Return the quotas of general-purpose types."""
+    found = _quotas("m")
+    if found is None:
+        raise LookupError("the table of quotas has no row for the family m")
+    return found
+
+
+def _quotas(kind: str) -> Quotas | None:
+    row = next((row for row in _facts()["quotas"] if kind in row["families"]), None)
     return Quotas(Quota(**row["on_demand"]), Quota(**row["spot"]) if row["spot"] else None) if row else None

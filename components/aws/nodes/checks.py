@@ -1,20 +1,20 @@
 """What is wrong with the nodes that a fleet needs, before any is paid for (aws-gpu spec 18)."""
 
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 
 from ...api.problems import Problem, Severity, did_you_mean
 from ...fleet.rendered import Fleet
 from ...nodes.instances import Instance, instance, instances
 from ...nodes.policy import RESERVED, Capacity, TypePolicy
 from ...nodes.wishes import Wish, wishes
-from ..facts.eks import Quota, is_fractional, limits, no_image, quotas_of
+from ..facts.eks import is_fractional, limits, no_image
 from ..facts.regions import is_withheld, regions, regions_of
 from ..words import Provisioner
 from .fabric import unused_efa
 from .labels import cloud_labels, impossible
 from .pending import pending
 from .plan import NodeEnvironment, NodeGroupPlan, image_of
+from .quotas import check_quotas
 from .releases import release_problem
 from .type_checks import check_types, not_offered
 
@@ -43,7 +43,7 @@ def check_groups(
         *check_types(environment),
         *_of_updates(environment),
         *_of_groups(groups, environment),
-        *_of_quotas(groups, environment),
+        *check_quotas(groups, environment),
     ]
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
@@ -160,36 +160,3 @@ def similar(node: Instance) -> list[str]:
         and other.memory_gib >= node.memory_gib
     ]
     return [n.name for n in sorted(found, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))]
-
-
-def _of_quotas(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
-    """Hold what the groups may grow to against the account's vCPUs: the failure would come last otherwise."""
-    for code in environment.quotas:
-        if code not in _codes():
-            hint = did_you_mean(code, _codes())
-            yield environment.place.problem(("quotas",), f"unknown quota code {code!r}{hint}")
-    for quota, needed in sorted(vcpus(groups).items(), key=lambda each: each[0].code):
-        allowed = environment.quotas.get(quota.code)
-        if allowed is not None and needed > allowed:
-            reason = (
-                f"the node groups may grow to {needed} vCPUs of quota {quota}, but the account has only {allowed}"
-            )
-            remedy = f"request an increase from AWS, or set {environment.place.key('maxNodes')}"
-            yield environment.place.problem(("quotas", quota.code), f"{reason}; {remedy}", Severity.WARNING)
-
-
-def _codes() -> set[str]:
-    found = filter(None, map(quotas_of, instances().values()))
-    return {quota.code for quotas in found for quota in (quotas.on_demand, quotas.spot) if quota}
-
-
-def vcpus(groups: tuple[NodeGroupPlan, ...]) -> dict[Quota, int]:
-    """Return, by quota, the vCPUs of all groups at their largest (aws-gpu spec 14)."""
-    total: dict[Quota, Decimal] = {}
-    for group in groups:
-        quotas = quotas_of(group.node)
-        quota = quotas and (quotas.spot if group.demand.capacity == Capacity.SPOT else quotas.on_demand)
-        # Whether Capacity Blocks count against the quota is not documented, so they are left out.
-        if quota and group.demand.capacity != Capacity.CAPACITY_BLOCK:
-            total[quota] = total.get(quota, Decimal(0)) + group.maximum * group.node.vcpu
-    return {quota: int(amount) for quota, amount in total.items()}

@@ -39,6 +39,7 @@ class NodeEnvironment:
         quotas: vCPUs that the account may run, by quota code; what is not named is not checked.
         ami_release: Release of the images; empty for the pinned one.
         force_update: Whether updates replace nodes whose pods a disruption budget keeps.
+        system_vcpus: vCPUs of the on-demand nodes for the cluster's own pods; 0 where others make them.
         place: Where these settings are written, for messages.
     """
 
@@ -54,6 +55,7 @@ class NodeEnvironment:
     quotas: Mapping[str, int] = field(default_factory=dict)
     ami_release: str = ""
     force_update: bool = False
+    system_vcpus: int = 0
     place: SettingsPlace = field(default_factory=SettingsPlace)
 
 

@@ -12,6 +12,7 @@ from components.aws.facts.eks import (
     limits,
     no_image,
     quotas_of,
+    standard_quotas,
     system_ami_type,
     takes_capacity_block,
     versions,
@@ -120,12 +121,11 @@ def test_quota_names(name: str, on_demand: str, spot: str | None) -> None:
     assert (quotas.on_demand.name, quotas.spot and quotas.spot.name) == (on_demand, spot)
 
 
-def test_nodes_without_accelerators_are_in_none_of_these_quotas() -> None:
-    assert quotas_of(known("m7i.large")) is None
-
-
-def test_every_accelerated_type_is_in_a_quota() -> None:
-    assert all(quotas_of(node) for node in instances().values() if node.accelerators)
+def test_every_type_is_in_a_quota_and_only_general_ones_in_the_standard_one() -> None:
+    for node in instances().values():
+        quotas = quotas_of(node)
+        assert quotas is not None, node.name
+        assert (quotas == standard_quotas()) == (not node.accelerators), node.name
 
 
 def test_addons_that_every_cluster_has() -> None:
