@@ -49,15 +49,31 @@ def karpenter_type(labels: Mapping[str, str]) -> str | None:
     return ".".join(labels[label] for label in _KARPENTER_TYPE)
 
 
-def load_balancer_annotations(*, internal: bool) -> dict[str, str]:
+def load_balancer_annotations(*, internal: bool, proxy_protocol: bool = False) -> dict[str, str]:
     """Return what makes the AWS controller put a Network Load Balancer before pods, by their own addresses.
 
-    Source: AWS Load Balancer Controller, Network Load Balancer.
+    Client addresses are not preserved, which is AWS's default for TCP to IP targets: connections come from the load
+    balancer's addresses, as its health checks do in any case, and a pod may be a client of a load balancer on its own
+    node. Who may connect is up to the load balancer's security group, which sees the client's address; the controller
+    makes its rules of ``loadBalancerSourceRanges``.
+
+    Args:
+        internal: Whether the address is one of the private network.
+        proxy_protocol: Whether the load balancer sends the client's address ahead of each connection; the pod must
+            expect it.
+
+    Sources: AWS Load Balancer Controller 225f4456, docs/guide/service/{nlb,annotations}.md, docs/deploy/
+    security_groups.md and pkg/service/model_build_managed_sg.go; Elastic Load Balancing, "Edit target group
+    attributes" (client IP preservation, proxy protocol), "Update the security groups" (health checks are subject to
+    outbound rules only) and "Troubleshoot" (requests from a target to its load balancer).
     """
     return {
         f"{_LOAD_BALANCER}-type": "external",
         f"{_LOAD_BALANCER}-nlb-target-type": "ip",
         f"{_LOAD_BALANCER}-scheme": "internal" if internal else "internet-facing",
+        f"{_LOAD_BALANCER}-target-group-attributes": ",".join(
+            ["preserve_client_ip.enabled=false", *(["proxy_protocol_v2.enabled=true"] if proxy_protocol else [])]
+        ),
     }
 
 

@@ -41,6 +41,7 @@ class Endpoint:
         api: The API that clients use, such as ``openai``.
         backends: What answers; the first one's Service is in ``url``.
         body: That Service, if it is created here and not by an operator.
+        operators_balancer: The field that asks an operator for a Service with a load balancer; None without one.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Endpoint:
     weights: WeightsOwner
     origin: Origin
     body: Object | None = None
+    operators_balancer: Origin | None = None
 
     @property
     def service(self) -> str:
@@ -67,5 +69,5 @@ class Endpoint:
 
     @property
     def has_own_balancer(self) -> bool:
-        """Whether its Service asks for a load balancer."""
+        """Whether its Service, which is created here, asks for a load balancer."""
         return self.body is not None and is_balanced(self.body)

@@ -7,6 +7,7 @@ from ..aws.names import LOAD_BALANCER_CONTROLLER, load_balancer_annotations
 from ..fleet.endpoints import Endpoint
 from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object
 from ..fleet.rendered import Fleet
+from .balancers import Balancing, balanced_spec, check_ranges
 from .gateway import gateway_objects
 from .routes import Models, by_model, check_models, place_of, route_objects
 from .settings import (
@@ -40,6 +41,7 @@ ADDRESS = "{address}"
 """Placeholder in a URL for what only the created object knows."""
 _SUFFIX = "-in"
 """As long as that of the ``-lb`` Service, which fits every name that a workload may have."""
+_ANYWHERE = Balancing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +96,16 @@ class FrontDoorPlan:
     secrets: tuple[tuple[str, str], ...] = ()
 
 
-def front_door(fleet: Fleet, door: Door, file: str = "settings") -> FrontDoorPlan:
+def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Balancing = _ANYWHERE) -> FrontDoorPlan:
     """Return what exposes the models of a fleet.
 
     Args:
         fleet: What is rendered.
         door: How to expose it.
         file: File of the settings, for messages.
+        balancing: What load balancers do there.
     """
-    problems = list(check_door(door, file))
+    problems = [*check_door(door, file), *check_ranges(door, file)]
     models = by_model(fleet)
     if door.expose == Exposure.GATEWAY:
         problems += check_models(models)
@@ -111,10 +114,10 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings") -> FrontDoorPla
     if errors(problems) or door.expose == Exposure.NONE or not models:
         return FrontDoorPlan(problems=tuple(problems))
     make = _gateway if door.expose == Exposure.GATEWAY else _load_balancers
-    return make(models, door, tuple(problems))
+    return make(models, door, balancing, tuple(problems))
 
 
-def _gateway(models: Models, door: Door, problems: tuple[Problem, ...]) -> FrontDoorPlan:
+def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]) -> FrontDoorPlan:
     needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, LOAD_BALANCER_CONTROLLER}
     if door.tls.kind == TlsKind.CERT_MANAGER:
         needs.add(CERT_MANAGER)
@@ -122,7 +125,7 @@ def _gateway(models: Models, door: Door, problems: tuple[Problem, ...]) -> Front
     source = AddressOf("gateway.networking.k8s.io/v1", "Gateway", door.namespace, door.name, ("addresses[0].value",))
     url = f"{scheme}://{door.host or ADDRESS}/v1"
     return FrontDoorPlan(
-        objects=(*gateway_objects(door), *route_objects(models, door)),
+        objects=(*gateway_objects(door, balancing), *route_objects(models, door)),
         endpoints=tuple(_outside(each, url, None if door.host else source) for each in _each(models)),
         needs=frozenset(needs),
         problems=problems,
@@ -130,8 +133,8 @@ def _gateway(models: Models, door: Door, problems: tuple[Problem, ...]) -> Front
     )
 
 
-def _load_balancers(models: Models, door: Door, problems: tuple[Problem, ...]) -> FrontDoorPlan:
-    pairs = [(each, _load_balancer(each, door)) for each in _each(models)]
+def _load_balancers(models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]) -> FrontDoorPlan:
+    pairs = [(each, _load_balancer(each, door, balancing)) for each in _each(models)]
     return FrontDoorPlan(
         objects=tuple(body for _, body in pairs),
         endpoints=tuple(
@@ -150,7 +153,7 @@ def _outside(each: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpo
     return OutsideEndpoint(each.name, each.namespace, each.model, each.api, url, source)
 
 
-def _load_balancer(each: Endpoint, door: Door) -> Object:
+def _load_balancer(each: Endpoint, door: Door, balancing: Balancing) -> Object:
     """Return a Service beside the model's own: that one keeps its address when the front door changes."""
     assert each.body is not None  # noqa: S101  checked before anything is made
     own = each.body["spec"]
@@ -159,7 +162,7 @@ def _load_balancer(each: Endpoint, door: Door) -> Object:
         "namespace": each.namespace,
         "annotations": load_balancer_annotations(internal=door.internal),
     }
-    spec = {"type": "LoadBalancer", "ports": own["ports"], "selector": own["selector"]}
+    spec = balanced_spec({"ports": own["ports"], "selector": own["selector"]}, balancing)
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
 
 

@@ -5,6 +5,7 @@ Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1
 
 from ..aws.names import certificate_annotations, load_balancer_annotations
 from ..fleet.objects import Object
+from .balancers import Balancing, source_ranges
 from .settings import Door
 from .words import AuthKind, TlsKind
 
@@ -35,11 +36,12 @@ _LOGGED = {
 }
 
 
-def gateway_objects(door: Door) -> tuple[Object, ...]:
+def gateway_objects(door: Door, balancing: Balancing) -> tuple[Object, ...]:
     """Return the gateway's objects. Policies come before the first route, so that no model is ever open."""
     certificate = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
     security = () if door.auth.kind == AuthKind.NONE else (_security_policy(door),)
-    return (_gateway_class(door), _proxies(door), *certificate, _client_policy(door), *security, _gateway(door))
+    proxies, clients = _proxies(door, balancing), _client_policy(door, balancing)
+    return (_gateway_class(door), proxies, *certificate, clients, *security, _gateway(door))
 
 
 def gateway_reference(door: Door) -> Object:
@@ -56,13 +58,14 @@ def _gateway_class(door: Door) -> Object:
     }
 
 
-def _proxies(door: Door) -> Object:
-    annotations = load_balancer_annotations(internal=door.internal)
+def _proxies(door: Door, balancing: Balancing) -> Object:
+    annotations = load_balancer_annotations(internal=door.internal, proxy_protocol=balancing.proxy_protocol)
     if door.tls.kind == TlsKind.ACM:
         annotations |= certificate_annotations(door.tls.certificate_arn or "")
     kubernetes: Object = {
         "envoyDeployment": {"replicas": door.replicas},
-        "envoyService": {"type": "LoadBalancer", "annotations": annotations},
+        # Envoy Gateway's own policy is Local: where nodes pass connections on, they keep the client's address.
+        "envoyService": {"type": "LoadBalancer", "annotations": annotations, **source_ranges(door.client_cidrs)},
     }
     if door.replicas > 1:
         kubernetes["envoyPDB"] = {"maxUnavailable": 1}
@@ -117,7 +120,7 @@ def _certificate(door: Door) -> Object:
     return _object("cert-manager.io/v1", "Certificate", door, spec)
 
 
-def _client_policy(door: Door) -> Object:
+def _client_policy(door: Door, balancing: Balancing) -> Object:
     """Return how the gateway talks to its clients.
 
     The AI gateway reads each request whole, and each answer that is not streamed: what exceeds the buffer ends in
@@ -127,8 +130,11 @@ def _client_policy(door: Door) -> Object:
     internal/extensionserver/post_translate_modify.go; defaults in gateway v1.9 internal/xds/translator/listener.go).
     """
     limit = door.max_body_size
-    spec = {
+    spec: Object = {
         "targetRefs": [gateway_reference(door)],
+        # The log and x-forwarded-for name the client. Connections without the header are refused: nobody forges one
+        # but pods that reach the proxies directly.
+        **({"proxyProtocol": {"optional": False}} if balancing.proxy_protocol else {}),
         "tcpKeepalive": dict(_KEEPALIVE),
         "connection": {"bufferLimit": limit},
         "http2": {"initialStreamWindowSize": limit, "initialConnectionWindowSize": limit},

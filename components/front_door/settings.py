@@ -78,6 +78,8 @@ class Door:
         allow_anonymous: Whether a gateway on the internet may serve everybody.
         name: Name of the gateway and of what belongs to it.
         replicas: Proxies of the gateway.
+        client_cidrs: Ranges that may connect to load balancers; empty for the default of each.
+        balancer_cidrs: Ranges that load balancers connect to models from; empty for those that are known.
     """
 
     expose: Exposure = Exposure.NONE
@@ -92,6 +94,8 @@ class Door:
     allow_anonymous: bool = False
     name: str = "inference-gateway"
     replicas: int = 2
+    client_cidrs: tuple[str, ...] = ()
+    balancer_cidrs: tuple[str, ...] = ()
 
 
 def check_door(door: Door, file: str) -> tuple[Problem, ...]:

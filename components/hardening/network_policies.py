@@ -6,10 +6,11 @@ touching pods of others in the same namespace. The network plugin must enforce p
 """
 
 import ipaddress
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from ..aws.names import POD_IDENTITY_AGENT
+from ..fleet.endpoints import Endpoint
 from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
 from ..fleet.workloads import Workload
@@ -33,7 +34,9 @@ class Allowed:
         metrics_port: Port of the metrics; None where they are on the serving port, as with every shipped engine.
         clients: Labels of the namespaces whose pods may call models directly, one mapping per alternative. None, the
             default, is every pod of the cluster: without a front door there is no other way in. Empty is nobody.
-        cidrs: Addresses outside the cluster that may call models directly, as a load balancer per model needs.
+        cidrs: Ranges outside the cluster that may call models directly: those that pods see connections and health
+            checks of load balancers come from.
+        only_balanced: Whether ``cidrs`` may call only the models whose own Service asks for a load balancer.
         restrict_egress: Whether pods may open connections only for names (53), HTTPS (443), credentials of the
             node's agent, and within their group. Weights that come over plain HTTP cannot be loaded then.
     """
@@ -44,6 +47,7 @@ class Allowed:
     metrics_port: int | None = None
     clients: tuple[Mapping[str, str], ...] | None = None
     cidrs: tuple[str, ...] = ()
+    only_balanced: bool = False
     restrict_egress: bool = False
 
     def __post_init__(self) -> None:
@@ -57,10 +61,25 @@ class Allowed:
 
 def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     """Return the policies of every served workload, by namespace and name."""
-    behind = {(b.namespace, b.workload) for _, endpoint in fleet.endpoints for b in endpoint.backends}
-    served = [workload for _, workload in fleet.workloads if (workload.namespace, workload.name) in behind]
-    ordered = sorted(served, key=lambda workload: (workload.namespace, workload.name))
-    return tuple(policy for workload in ordered for policy in _of_workload(workload, allowed))
+    endpoints = [endpoint for _, endpoint in fleet.endpoints]
+    behind = _workloads_of(endpoints)
+    balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else behind
+    served = {_key(workload): workload for _, workload in fleet.workloads if _key(workload) in behind}
+    unbalanced = replace(allowed, cidrs=())
+    return tuple(
+        policy
+        for key, workload in sorted(served.items(), key=lambda pair: pair[0])
+        for policy in _of_workload(workload, allowed if key in balanced else unbalanced)
+    )
+
+
+def _key(workload: Workload) -> tuple[str, str]:
+    return workload.namespace, workload.name
+
+
+def _workloads_of(endpoints: Iterable[Endpoint]) -> set[tuple[str, str]]:
+    """Return namespace and name of what answers for some endpoints."""
+    return {(backend.namespace, backend.workload) for each in endpoints for backend in each.backends}
 
 
 def _of_workload(workload: Workload, allowed: Allowed) -> list[Object]:

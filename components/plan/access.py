@@ -3,17 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..api.problems import Problem, Severity
+from ..api.problems import Problem, Severity, errors
+from ..aws.environment import adapted
 from ..aws.names import LOAD_BALANCER_CONTROLLER
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
+from ..front_door.balancers import guarded
 from ..front_door.door import ENVOY_NAMESPACE, FrontDoorPlan
 from ..front_door.words import Exposure
 from ..hardening.network_policies import Allowed, network_policies
 from ..hardening.words import PodSecurity
 from ..hardening.workloads import Hardening, harden, restricted_exemptions
-from ..prerequisites.charts import charts
 from .environment import Environment
+from .monitoring import scraper_of
+
+_CLIENTS, _BALANCERS = "frontDoor.clientCidrs", "frontDoor.balancerCidrs"
 
 
 def charts_for(door: FrontDoorPlan, environment: Environment) -> list[str]:
@@ -22,7 +26,7 @@ def charts_for(door: FrontDoorPlan, environment: Environment) -> list[str]:
     return sorted(door.needs - elsewhere)
 
 
-def check_access(door: FrontDoorPlan, environment: Environment) -> Iterator[Problem]:
+def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> Iterator[Problem]:
     """Report what is not possible in this environment."""
     yield from door.problems
     file = environment.file
@@ -39,9 +43,51 @@ def check_access(door: FrontDoorPlan, environment: Environment) -> Iterator[Prob
             "'native', or set only networkPolicies"
         )
         yield Problem(file, 0, "", "", "hardening", reason)
-    if _by_load_balancer(environment) and environment.network_policies and not environment.clients:
-        reason = "is required with network policies and an existing VPC; list the CIDR ranges of the clients"
-        yield Problem(file, 0, "", "", "frontDoor.clientCidrs", reason)
+    yield from (Problem(file, 0, "", "", path, reason) for path, reason in _wrong_ranges(fleet, environment))
+    yield from _operators_balancers(fleet, environment)
+
+
+def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
+    """Report load balancers that an operator asks for, which nothing here can close or open."""
+    if environment.aws:
+        why = "on AWS it is open to the internet, before an engine that has no authentication"
+    elif environment.network_policies or environment.door.client_cidrs:
+        why = "frontDoor.clientCidrs and network policies cannot be made to fit it"
+    else:
+        return
+    reason = f"the operator's Service cannot be told who may connect: {why}; use ClusterIP, or realization 'native'"
+    for _, endpoint in fleet.endpoints:
+        if endpoint.operators_balancer:
+            yield endpoint.operators_balancer.problem(reason)
+
+
+def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str, str]]:
+    """Yield ranges of the front door that would do nothing, and those without which models are not reached."""
+    door, balancing = environment.door, environment.balancing
+    before_models = _by_load_balancer(environment) or any(each.has_own_balancer for _, each in fleet.endpoints)
+    if door.client_cidrs and not before_models and door.expose != Exposure.GATEWAY:
+        yield _CLIENTS, "has no effect, because no load balancer is created; remove it, or set frontDoor.expose"
+    for path, ranges in ((_CLIENTS, door.client_cidrs), (_BALANCERS, door.balancer_cidrs)):
+        if environment.aws and any(":" in each for each in ranges):
+            yield path, "must be IPv4 ranges on AWS, where load balancers have IPv4 addresses"
+    if door.balancer_cidrs and not environment.network_policies:
+        reason = "has no effect without network policies; remove it, or set hardening.networkPolicies to true"
+        yield _BALANCERS, reason
+    elif door.balancer_cidrs and not before_models:
+        yield _BALANCERS, "has no effect, because no load balancer connects to a model; remove it"
+    if not (before_models and environment.network_policies):
+        return
+    where = "an existing VPC" if environment.aws else "load balancers of models"
+    if not balancing.clients:
+        yield _CLIENTS, f"is required with network policies and {where}; list the CIDR ranges of the clients"
+    if not balancing.sources and environment.aws:
+        reason = "list the ranges of the VPC, from which load balancers connect to pods and check their health"
+        yield _BALANCERS, f"is required with network policies and {where}; {reason}"
+
+
+def placed(fleet: Fleet, environment: Environment) -> Fleet:
+    """Return the fleet as it runs here: adapted to the cloud, own load balancers of models open to clients alone."""
+    return guarded(adapted(fleet, environment.aws) if environment.aws else fleet, environment.balancing)
 
 
 def hardened(fleet: Fleet, environment: Environment) -> Fleet:
@@ -64,16 +110,19 @@ def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem
         yield Problem(environment.file, 0, "", "", "hardening.podSecurity", reason, Severity.WARNING)
 
 
-def policies_of(fleet: Fleet, environment: Environment, *, monitored: bool) -> tuple[Object, ...]:
+def policies_of(
+    fleet: Fleet, door: FrontDoorPlan, environment: Environment, *, monitored: bool
+) -> tuple[Object, ...]:
     """Return who may connect to the models: behind a gateway, only the gateway and the scraper."""
-    if not environment.network_policies:
+    if not environment.network_policies or errors(door.problems):
         return ()
     behind = environment.door.expose == Exposure.GATEWAY
     allowed = Allowed(
         gateway_namespace=ENVOY_NAMESPACE if behind else None,
-        monitoring_namespace=charts()["prometheus"].namespace if monitored else None,
+        monitoring_namespace=scraper_of(environment) if monitored else environment.scraper,
         clients=() if behind else None,
-        cidrs=environment.clients if _by_load_balancer(environment) else (),
+        cidrs=environment.balancing.sources,
+        only_balanced=not _by_load_balancer(environment),
     )
     return network_policies(fleet, allowed)
 

@@ -69,7 +69,11 @@ class FrontDoorSettings(Section):
     replicas: int = Field(default=2, ge=1)
     """Proxy replicas of the gateway."""
     client_cidrs: list[str] = Field(default_factory=list)
-    """CIDR ranges that may call a load balancer. Default: the VPC."""
+    """Address ranges that may connect to load balancers. Default: the VPC for the load balancer of a model, everyone
+    who can reach it for a gateway."""
+    balancer_cidrs: list[str] = Field(default_factory=list)
+    """With network policies: address ranges from which load balancers connect to models. Default: the VPC that is
+    created, on AWS; none elsewhere, where connections keep the client's address."""
 
     def door(self) -> Door:
         """Return what rendering works with."""
@@ -85,6 +89,8 @@ class FrontDoorSettings(Section):
             access_log=self.access_log,
             allow_anonymous=self.allow_anonymous,
             replicas=self.replicas,
+            client_cidrs=tuple(self.client_cidrs),
+            balancer_cidrs=tuple(self.balancer_cidrs),
         )
 
 

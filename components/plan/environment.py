@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 
 from ..aws.environment import AwsEnvironment
+from ..aws.subnets import range_of
 from ..fleet.options import Options
 from ..fleet.words import OtherKinds
+from ..front_door.balancers import Balancing
 from ..front_door.settings import Door
 from ..hardening.workloads import Hardening
 from ..metrics.chain import MetricSettings
@@ -23,9 +25,9 @@ class Environment:
         storage_gib: Size of Prometheus' volume; None without one.
         watched: Whether models are watched: an alert rule and a dashboard beside what is scraped.
         door: How clients outside the cluster reach the models.
-        client_cidrs: Who may call a load balancer; empty for the network that is made here, if it is.
         hardening: What is asked of pods.
         network_policies: Whether only gateway and monitoring reach the models.
+        scraper: Namespace of a Prometheus that is there already, where it is named.
         aws: The nodes, and what else only AWS knows; None elsewhere.
         simulated: Whether all nodes are simulated: those that the models need, and no others.
         other_kinds: What becomes of objects whose kinds are of no family.
@@ -39,9 +41,9 @@ class Environment:
     storage_gib: int | None = None
     watched: bool = False
     door: Door = field(default_factory=Door)
-    client_cidrs: tuple[str, ...] = ()
     hardening: Hardening = field(default_factory=Hardening)
     network_policies: bool = False
+    scraper: str | None = None
     aws: AwsEnvironment | None = None
     simulated: bool = False
     other_kinds: OtherKinds = OtherKinds.ERROR
@@ -63,7 +65,21 @@ class Environment:
         return self.cluster.present if self.cluster else frozenset()
 
     @property
-    def clients(self) -> tuple[str, ...]:
-        """Ranges that may call a load balancer: those named, else the network that is made here."""
-        known = self.aws.cidr if self.aws else None
-        return self.client_cidrs or ((known,) if known else ())
+    def vpc(self) -> tuple[str, ...]:
+        """The range of the VPC, as far as it is known and one."""
+        known = range_of(self.aws.cidr) if self.aws and self.aws.cidr else None
+        return (str(known),) if known else ()
+
+    @property
+    def balancing(self) -> Balancing:
+        """What load balancers do here.
+
+        On AWS they connect to pods from their own addresses in the VPC. Elsewhere nodes pass connections on, which
+        keep the client's address if nodes are told to; a load balancer that hides it all the same has named ranges.
+        """
+        door = self.door
+        clients = door.client_cidrs or self.vpc
+        if self.aws:
+            return Balancing(clients, door.balancer_cidrs or self.vpc, proxy_protocol=True)
+        sources = tuple(dict.fromkeys((*clients, *door.balancer_cidrs)))
+        return Balancing(clients, sources, keep_addresses=self.network_policies)

@@ -1,5 +1,6 @@
 """What an environment scrapes, shows and watches."""
 
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 
@@ -16,9 +17,11 @@ from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import PRICED_REGION, instance
 from ..prerequisites.charts import charts
 from ..prerequisites.needed import Prerequisite
+from ..prerequisites.prometheus import PROMETHEUS_URL
 from .environment import Environment
 
 _NAME = "models"
+_SERVICE = re.compile(r"https?://[^/.:]+\.(?P<namespace>[a-z0-9-]+)\.svc(\.cluster\.local)?\.?([:/]|\Z)")
 
 
 def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Problem]:
@@ -30,10 +33,50 @@ def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Proble
         yield Problem(environment.file, 0, "", "", "prerequisites.adapter", reason)
 
 
+def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Problem]:
+    """Report a Prometheus that network policies would keep from scraping, and a namespace that does nothing."""
+    reason = ""
+    if environment.scraper and not environment.network_policies:
+        reason = "has no effect without network policies; remove it, or set hardening.networkPolicies to true"
+    elif environment.scraper and not _is_given(environment):
+        reason = (
+            "has no effect, because Prometheus is not listed under present; add it there, or remove the namespace"
+        )
+    elif monitored and environment.network_policies and not scraper_of(environment):
+        reason = (
+            "is required with network policies and a Prometheus that is present already; set it to the namespace of "
+            "the pods that scrape"
+        )
+    if reason:
+        yield Problem(environment.file, 0, "", "", "prerequisites.prometheusNamespace", reason)
+
+
+def scraper_of(environment: Environment) -> str | None:
+    """Return the namespace of what scrapes: that of our own Prometheus, or the one given for another's."""
+    if not _is_given(environment):
+        return charts()["prometheus"].namespace
+    return environment.scraper or namespace_in(environment.metrics.prometheus)
+
+
+def namespace_in(url: str) -> str | None:
+    """Return the namespace in the address of a Service, such as http://prometheus.observability.svc:9090.
+
+    That of our own Prometheus says nothing: it is the default.
+    """
+    if url.startswith(PROMETHEUS_URL):
+        return None
+    found = _SERVICE.match(url)
+    return found["namespace"] if found else None
+
+
+def _is_given(environment: Environment) -> bool:
+    return "prometheus" in environment.present
+
+
 def has_prometheus(needed: Iterable[Prerequisite], environment: Environment) -> bool:
     """Tell whether PodMonitors can be created: the API server rejects unknown kinds."""
     installed = environment.install and any(each.chart.name == "prometheus" for each in needed)
-    return installed or "prometheus" in environment.present
+    return installed or _is_given(environment)
 
 
 def monitoring_objects(
@@ -66,5 +109,4 @@ def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[s
 
 def _namespace(environment: Environment) -> str:
     """Where our own Prometheus is, its dashboards are; beside another's the models' namespace is sure to exist."""
-    present = "prometheus" in environment.present
-    return environment.options.namespace if present else charts()["prometheus"].namespace
+    return environment.options.namespace if _is_given(environment) else charts()["prometheus"].namespace

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..api.collection import paused_collection
 from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
-from ..aws.environment import adapted, charts_needed, check_volumes, plan_nodes
+from ..aws.environment import charts_needed, check_volumes, plan_nodes
 from ..aws.nodes.plan import NodeGroupPlan
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
@@ -20,9 +20,9 @@ from ..nodes.groups import NodeGroupDemand, node_groups
 from ..nodes.policy import NodePolicy
 from ..nodes.unserved import NodeKind, unserved
 from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
-from .access import charts_for, check_access, check_exemptions, hardened, policies_of
+from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
 from .environment import Environment
-from .monitoring import check_chain, has_prometheus, monitoring_objects
+from .monitoring import check_chain, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
 from .rendering import render_fleet
 
@@ -77,14 +77,14 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     written = render_fleet(manifests.resources, environment.options, unread=manifests.problems)
     chain = metric_chain(written, environment.metrics)
     fleet = with_scaled_objects(written, chain)
-    fleet = hardened(adapted(fleet, environment.aws) if environment.aws else fleet, environment)
-    door = front_door(fleet, environment.door, environment.file)
+    fleet = hardened(placed(fleet, environment), environment)
+    door = front_door(fleet, environment.door, environment.file, environment.balancing)
     problems = [
         *manifests.problems,
         *fleet.problems,
         *chain.problems,
         *check_chain(chain, environment),
-        *check_access(door, environment),
+        *check_access(fleet, door, environment),
         *_of_pods(fleet, manifests, environment),
     ]
     cloud_groups, found = _cloud(fleet, environment)
@@ -96,6 +96,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     problems += [*unmet, *_unserved(fleet, groups, environment)]
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment, door) if watched else ()
+    problems += check_scraper(environment, monitored=bool(monitoring))
     planned = Plan(
         environment=environment,
         problems=tuple(first_causes(problems)),
@@ -105,7 +106,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         chain=chain,
         monitoring=monitoring,
         door=door,
-        policies=policies_of(fleet, environment, monitored=bool(monitoring)),
+        policies=policies_of(fleet, door, environment, monitored=bool(monitoring)),
         classes=priority_classes() if environment.hardening.priority else (),
         cloud_groups=cloud_groups,
     )

@@ -15,6 +15,7 @@ from .access_settings import FrontDoorSettings, HardeningSettings
 from .environment import Environment
 from .section import Flag, Section
 
+NAMESPACE = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 MODEL_ACCOUNT = "model-loader"
 """Service account of the pods where they may read buckets and none is named."""
 
@@ -74,6 +75,9 @@ class Prerequisites(Section):
     """URL of Prometheus, without port."""
     prometheus_port: int = Field(default=PROMETHEUS_PORT, ge=1, le=65535)
     """Port of Prometheus."""
+    prometheus_namespace: str | None = Field(default=None, pattern=NAMESPACE)
+    """Namespace of a Prometheus that the cluster already has, which network policies let scrape the models. Default:
+    that in prometheusUrl."""
     retention: str = "10d"
     """How long Prometheus keeps samples, such as 10d."""
     storage_gib: int | None = Field(default=None, ge=1)
@@ -83,7 +87,7 @@ class Prerequisites(Section):
 class FleetSettings(Section):
     """How models are rendered, what is installed for them, and who reaches them."""
 
-    namespace: str = Field(default="models", pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
+    namespace: str = Field(default="models", pattern=NAMESPACE)
     realization: Realization = Realization.NATIVE
     workload: WorkloadChoice = WorkloadChoice.AUTO
     runtimes: Edition = Edition.UPSTREAM
@@ -164,9 +168,9 @@ class FleetSettings(Section):
             storage_gib=self.prerequisites.storage_gib,
             watched=self.prerequisites.monitoring,
             door=self.front_door.door(),
-            client_cidrs=tuple(self.front_door.client_cidrs),
             hardening=self.hardening.hardening(),
             network_policies=self.hardening.network_policies,
+            scraper=self.prerequisites.prometheus_namespace,
             aws=self.aws,
             simulated=self.simulated_nodes,
             other_kinds=self.other_kinds,

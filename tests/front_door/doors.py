@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from components.fleet.rendered import Fleet
+from components.front_door.balancers import Balancing
 from components.front_door.door import Auth, Door, FrontDoorPlan, Tls, front_door
 from components.front_door.words import AuthKind, Exposure, TlsKind
 from tests.fleets import GPU, fleet_of, open_model, playground
@@ -31,8 +32,8 @@ def fleet(*names: str, namespace: str = "models") -> Fleet:
     return fleet_of(*documents, namespace=namespace)
 
 
-def made(door: Door, of: Fleet | None = None) -> FrontDoorPlan:
-    plan = front_door(of or fleet("m"), door)
+def made(door: Door, of: Fleet | None = None, balancing: Balancing | None = None) -> FrontDoorPlan:
+    plan = front_door(of or fleet("m"), door, balancing=balancing or Balancing())
     assert not [p for p in plan.problems if p.severity == "error"], [str(p) for p in plan.problems]
     return plan
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from components.front_door.balancers import Balancing
 from components.front_door.door import Auth, Door, FrontDoorPlan, Tls, front_door
 from components.front_door.words import TlsKind
 from components.prerequisites.charts import charts
@@ -117,12 +118,27 @@ def test_with_acm_the_load_balancer_encrypts() -> None:
             f"{AWS}-type": "external",
             f"{AWS}-nlb-target-type": "ip",
             f"{AWS}-scheme": "internet-facing",
+            f"{AWS}-target-group-attributes": "preserve_client_ip.enabled=false",
             f"{AWS}-ssl-cert": ARN,
             f"{AWS}-ssl-ports": "443",
             f"{AWS}-ssl-negotiation-policy": "ELBSecurityPolicy-TLS13-1-2-2021-06",
         },
     }
     assert plan.endpoints[0].url == "https://models.example.com/v1"
+
+
+@pytest.mark.parametrize("tls", [ISSUED, Tls(TlsKind.ACM, certificate_arn=ARN)])
+def test_a_load_balancer_that_hides_clients_tells_the_gateway_of_them(tls: Tls) -> None:
+    """AWS Load Balancer Controller, target-group-attributes; Envoy Gateway, ClientTrafficPolicy ``proxyProtocol``."""
+    door = replace(PUBLIC, tls=tls, client_cidrs=("198.51.100.0/24",))
+    plan = made(door, balancing=Balancing(proxy_protocol=True))
+    service = one(plan, "EnvoyProxy")["spec"]["provider"]["kubernetes"]["envoyService"]
+    attributes = service["annotations"][f"{AWS}-target-group-attributes"].split(",")
+    assert attributes == ["preserve_client_ip.enabled=false", "proxy_protocol_v2.enabled=true"]
+    assert service["loadBalancerSourceRanges"] == ["198.51.100.0/24"]
+    assert one(plan, "ClientTrafficPolicy")["spec"]["proxyProtocol"] == {"optional": False}
+    # Without it Envoy takes the header for the client's first bytes.
+    assert "proxyProtocol" not in one(made(door), "ClientTrafficPolicy")["spec"]
 
 
 @pytest.mark.parametrize("tls", [ISSUED, Tls(TlsKind.ACM, certificate_arn=ARN)])

@@ -3,6 +3,7 @@
 import kubernetes_validate  # type: ignore[import-untyped]
 
 from components.fleet.words import Realization, WorkloadChoice
+from components.front_door.balancers import Balancing
 from tests.fleets import GPU, fleet_of, open_model, playground
 from tests.front_door.doors import AWS, BALANCED, BALANCERS, PUBLIC, fleet, kinds, made, wrong
 
@@ -22,6 +23,7 @@ def test_a_load_balancer_per_model() -> None:
                 f"{AWS}-type": "external",
                 f"{AWS}-nlb-target-type": "ip",
                 f"{AWS}-scheme": "internal",
+                f"{AWS}-target-group-attributes": "preserve_client_ip.enabled=false",
             },
         },
         "spec": {
@@ -53,3 +55,11 @@ def test_a_load_balancer_needs_pods_that_are_known() -> None:
     ((_, reason),) = wrong(BALANCERS, of)
     assert "is run by an operator" in reason
     assert kinds(made(PUBLIC, of))[-1] == "AIGatewayRoute", "a gateway does not need them"
+
+
+def test_clients_alone_may_connect() -> None:
+    balancing = Balancing(("10.0.0.0/8",), ("10.0.0.0/8",), keep_addresses=True)
+    (body,) = made(BALANCERS, balancing=balancing).objects
+    assert body["spec"]["loadBalancerSourceRanges"] == ["10.0.0.0/8"]
+    assert body["spec"]["externalTrafficPolicy"] == "Local"
+    kubernetes_validate.validate(body, "1.36", strict=True)

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from components.fleet.words import Realization
 from components.hardening.network_policies import Allowed, network_policies
+from tests.families.llmkube.support import isvc, model
 from tests.fleets import GPU, fleet_of, open_model, playground, service
+from tests.hardening.reaching import PROXY, Caller, lets_in
 
 Object = dict[str, Any]
 TWO_NODES = [{"name": "two", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "1", "PP": "2"}}]
@@ -113,6 +115,17 @@ def test_clients_are_namespaces_with_labels_and_addresses_outside() -> None:
     ]
 
 
+def test_addresses_of_load_balancers_are_for_models_behind_one() -> None:
+    """Of two InferenceServices, the one whose Service asks for one by itself."""
+    documents = [model(), isvc("open", endpoint={"type": "LoadBalancer"}), isvc("closed")]
+    allowed = Allowed(monitoring_namespace=None, clients=(), cidrs=("10.0.0.0/16",), only_balanced=True)
+    found = policies(*documents, allowed=allowed)
+    assert found["closed"]["spec"]["ingress"] == []
+    assert found["open"]["spec"]["ingress"] == [
+        {"from": [{"ipBlock": {"cidr": "10.0.0.0/16"}}], "ports": [{"protocol": "TCP", "port": 8080}]}
+    ]
+
+
 @pytest.mark.parametrize("cidr", ["10.0.0.1/16", "here", "10.0.0.0/33"])
 def test_what_is_no_network_is_refused(cidr: str) -> None:
     with pytest.raises(ValueError, match="is not a network such as"):
@@ -162,41 +175,7 @@ def test_names_stay_apart_where_one_model_is_called_as_anothers_group() -> None:
     assert len(set(names)) == len(names) == 4
 
 
-def lets_in(made: tuple[Object, ...], pod: Object, namespace: str, caller: Object, port: int) -> bool:
-    """What the API documents: pods that no policy selects are open, others take what any policy's rule matches."""
-    mine = [
-        body["spec"]
-        for body in made
-        if body["metadata"]["namespace"] == namespace and matches(body["spec"]["podSelector"], pod)
-    ]
-    return not mine or any(
-        (not rule.get("ports") or port in [p["port"] for p in rule["ports"]])
-        and any(is_peer(peer, namespace, caller) for peer in rule["from"])
-        for spec in mine
-        for rule in spec["ingress"]
-    )
-
-
-def is_peer(peer: Object, namespace: str, caller: Object) -> bool:
-    """A peer without namespaces means pods of the policy's own."""
-    if "namespaceSelector" in peer:
-        there = matches(peer["namespaceSelector"], caller["namespace_labels"])
-    else:
-        there = caller["namespace"] == namespace
-    return there and matches(peer.get("podSelector", {}), caller["labels"])
-
-
-def matches(selector: Object, labels: Object) -> bool:
-    wanted: Object = selector.get("matchLabels", {})
-    return wanted.items() <= labels.items()
-
-
 NAMESPACES = st.sampled_from(["default", "other", "monitoring", "envoy-gateway-system"])
-PROXY = {
-    "app.kubernetes.io/name": "envoy",
-    "app.kubernetes.io/component": "proxy",
-    "app.kubernetes.io/managed-by": "envoy-gateway",
-}
 LABELS = st.sampled_from([{}, PROXY, GROUP, LEADER, DEPLOYMENT])
 FLEETS = {
     "single": fleet_of(open_model(flavors=[GPU]), playground()),
@@ -208,11 +187,7 @@ FLEETS = {
 def test_who_gets_through(namespace: str, labels: Object, port: int, shape: str, leader: bool) -> None:
     made = network_policies(FLEETS[shape], Allowed(gateway_namespace="envoy-gateway-system", clients=()))
     pod = DEPLOYMENT if shape == "single" else LEADER if leader else {**GROUP, "other": "label"}
-    caller = {
-        "namespace": namespace,
-        "namespace_labels": {"kubernetes.io/metadata.name": namespace},
-        "labels": labels,
-    }
+    caller = Caller(namespace, labels)
     serves = port == 8080 and (shape == "single" or leader)
     proxy = namespace == "envoy-gateway-system" and labels == PROXY
     same_group = shape == "group" and namespace == "default" and labels in (GROUP, LEADER)

@@ -48,6 +48,26 @@ class TestRefusals:
                 "did you mean 'issuer_kind'?",
             ),
             ({"front_door": {"client_cidrs": "10.0.0.0/8"}}, "front_door.client_cidrs", "must be a list"),
+            (
+                {"front_door": {"client_cidrs": ["10.0.0.0/8"]}},
+                "front_door.client_cidrs",
+                "or set front_door.expose",
+            ),
+            (
+                {"front_door": {"expose": "load-balancer", "internal": True, "balancer_cidrs": ["10.0.0.0/8"]}},
+                "front_door.balancer_cidrs",
+                "or set hardening.network_policies to true",
+            ),
+            (
+                {"cluster": {"cloud": "aws", "cidr": "10.0.0.1/16"}},
+                "cluster.cidr",
+                "must be the IPv4 range of the VPC",
+            ),
+            (
+                {"prerequisites": {"prometheus_namespace": "observability"}},
+                "prerequisites.prometheus_namespace",
+                "has no effect without network policies",
+            ),
             ({"prerequisites": {"storage_gib": 0}}, "prerequisites.storage_gib", "must be at least 1"),
             ({"prerequisites": {"present": ["kada"]}}, "prerequisites.present", "did you mean 'keda'?"),
             ({"model_cache": {"claim": "a", "host_path": "/b"}}, "model_cache", "set only one of the two"),

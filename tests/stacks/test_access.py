@@ -10,7 +10,7 @@ from pulumi.runtime import mocks
 
 from tests.aws.components.aws_mock import Aws
 from tests.recorded import Recorded
-from tests.stacks.reached import INTERNAL, MODELS, dev
+from tests.stacks.reached import INTERNAL, MODELS, dev, policies
 from tests.stacks.shipped import FLEET, run
 from workbench.engine.values import UNKNOWN
 
@@ -93,9 +93,12 @@ spec:
 class TestAModelsOwnLoadBalancer:
     """An InferenceService may ask for one by itself."""
 
-    def graph(self, folder: Path, kind: str = "LoadBalancer") -> Recorded:
-        (folder / "m.yaml").write_text(EXPOSED.replace("TYPE", kind))
-        return dev(Balanced(), models=[str(folder / "m.yaml")])
+    def graph(self, folder: Path, kind: str = "LoadBalancer", **changes: Any) -> Recorded:
+        text = EXPOSED.replace("TYPE", kind)
+        if "realization" in changes:  # the operator leaves a server without a download no model
+            text = text.replace("  skipModelInit: true\n", "")
+        (folder / "m.yaml").write_text(text)
+        return dev(Balanced(), models=[str(folder / "m.yaml")], **changes)
 
     def test_its_address_is_the_endpoint(self, tmp_path: Path) -> None:
         endpoint = self.graph(tmp_path).exports["endpoints"]["s"]
@@ -106,6 +109,33 @@ class TestAModelsOwnLoadBalancer:
         annotations = self.graph(tmp_path)[f"{FLEET}-models/s-lb"].inputs["metadata"]["annotations"]
         assert annotations["service.beta.kubernetes.io/aws-load-balancer-scheme"] == "internal"
         assert "annotations" not in self.graph(tmp_path, "ClusterIP")[f"{FLEET}-models/s-lb"].inputs["metadata"]
+
+    def test_policies_let_it_through(self, tmp_path: Path) -> None:
+        """It connects from its own addresses in the VPC, whoever its client is; its clients are named to it."""
+        closed: dict[str, Any] = {
+            "hardening": {"networkPolicies": True},
+            "frontDoor": {"clientCidrs": ["192.0.2.0/24"]},
+        }
+        graph = self.graph(tmp_path, **closed)
+        assert graph[f"{FLEET}-models/s-lb"].inputs["spec"]["loadBalancerSourceRanges"] == ["192.0.2.0/24"]
+        blocks = [
+            peer["ipBlock"] for rule in policies(graph)["s"]["ingress"] for peer in rule["from"] if "ipBlock" in peer
+        ]
+        assert blocks == [{"cidr": "10.0.0.0/16"}]
+        with pytest.raises(pulumi.RunError, match=r"frontDoor\.clientCidrs: has no effect, because no load balancer"):
+            self.graph(tmp_path, "ClusterIP", **closed)
+
+    def test_without_clients_it_is_for_the_vpc(self, tmp_path: Path) -> None:
+        spec = self.graph(tmp_path)[f"{FLEET}-models/s-lb"].inputs["spec"]
+        assert spec["loadBalancerSourceRanges"] == ["10.0.0.0/16"]
+
+    def test_an_operators_would_be_open_to_the_internet(self, tmp_path: Path) -> None:
+        operated: dict[str, Any] = {"realization": "operator", "runtimes": "upstream"}
+        with pytest.raises(
+            pulumi.RunError, match=r"InferenceService/s: spec\.endpoint\.type: .* open to the internet"
+        ):
+            self.graph(tmp_path, **operated)
+        assert self.graph(tmp_path, "ClusterIP", **operated).exports["models"]
 
     def test_its_controller_is_installed(self, tmp_path: Path) -> None:
         reasons = self.graph(tmp_path).exports["prerequisites"]
@@ -192,7 +222,11 @@ class TestRefusals:
                         "zones": ["us-east-1a", "us-east-1b"],
                     },
                 },
-                "frontDoor.clientCidrs: is required with network policies and an existing VPC",
+                "frontDoor.balancerCidrs: is required with network policies and an existing VPC",
+            ),
+            (
+                {"frontDoor": {**INTERNAL, "clientCidrs": ["10.0.0.1/8"]}},
+                "frontDoor.clientCidrs[0]: must be an address range whose host bits are zero",
             ),
             ({"hardening": {"priority": "high"}}, "hardening.priority: must be 'critical', 'standard' or"),
         ],

@@ -64,7 +64,8 @@ class TestExactly:
         assert installed(more)["leader-worker-set"].key in before(more, installed(more)["llmaz"])
 
     def test_what_is_there_is_not_installed_again(self) -> None:
-        said = {"install": True, "present": ["prometheus", "nvidia-device-plugin"]}
+        present = ["prometheus", "nvidia-device-plugin"]
+        said = {"install": True, "present": present, "prometheusNamespace": "observability"}
         graph = run("dev", models=[*PLAIN, QUEUE], gpuNodes={}, prerequisites=said)
         assert names(graph) == {"cluster-autoscaler", "prometheus-adapter"}
 

@@ -1,5 +1,7 @@
 """The Service of an InferenceService, and where clients reach it (LLMKube spec 4.4)."""
 
+from dataclasses import replace
+
 from ...engines.command_line import CommandLine
 from ...engines.paths import path_prefix
 from ...engines.registry import engines
@@ -83,6 +85,14 @@ def _api_base(serving: Serving, line: CommandLine, path: str) -> str:
         )
         serving.findings.warn("spec.endpoint.path", reason)
     return base
+
+
+def left_to_operator(endpoint: Endpoint, serving: Serving) -> Endpoint:
+    """Return the endpoint of a Service that the operator makes: a load balancer of that is nothing we can set."""
+    asked = serving.service.spec.endpoint
+    if asked is None or asked.type != "LoadBalancer":
+        return endpoint
+    return replace(endpoint, operators_balancer=Origin(serving.findings.source, "spec.endpoint.type"))
 
 
 def _base(path: str) -> str:

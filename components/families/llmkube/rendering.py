@@ -21,7 +21,7 @@ from .arguments.line import EXTRA
 from .arguments.started import arguments
 from .autoscaling import autoscaler
 from .checks import check_names, check_probes, check_quantities, check_unread
-from .exposure import endpoint_of, service_of
+from .exposure import endpoint_of, left_to_operator, service_of
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import MODEL_PATH, NODES_PATH, Hardware, check_nodes, hardware_of, node_choices, node_field
 from .operated import check_for_operator
@@ -67,6 +67,7 @@ def render_inference_service(source: Loaded, library: Library, options: Options,
     if native:
         endpoint = replace(endpoint, body=service_of(serving))
     else:
+        endpoint = left_to_operator(endpoint, serving)
         check_for_operator(serving, decided.hardware, decided.choices, options, findings)
     return Rendered(
         source=source,

@@ -52,6 +52,9 @@ class FleetPrerequisitesArgs(TypedDict, total=False):
     """URL of Prometheus, without port. Default: that of this package's Prometheus."""
     prometheus_port: int
     """Its port. Default: 9090."""
+    prometheus_namespace: str
+    """Namespace of a Prometheus that the cluster already has, which network policies let scrape the models. Default:
+    that in prometheus_url."""
     retention: str
     """How long samples are kept. Default: 10d."""
     storage_gib: int
@@ -112,7 +115,11 @@ class FrontDoorArgs(TypedDict, total=False):
     replicas: int
     """Proxy replicas of the gateway. Default: 2."""
     client_cidrs: list[str]
-    """CIDR ranges that may call a load balancer."""
+    """Address ranges that may connect to load balancers. Default: cluster.cidr for the load balancer of a model,
+    everyone who can reach it for a gateway."""
+    balancer_cidrs: list[str]
+    """With network policies: address ranges from which load balancers connect to models. Default: cluster.cidr on
+    AWS, none elsewhere, where connections keep the client's address."""
 
 
 class HardeningArgs(TypedDict, total=False):
@@ -144,7 +151,8 @@ class FleetClusterArgs(TypedDict, total=False):
     vpc_id: pulumi.Input[str]
     """VPC of the cluster: Network.vpc_id."""
     cidr: str
-    """CIDR range of the VPC, which may call load balancers unless client_cidrs is set."""
+    """CIDR range of the VPC: where load balancers connect from, and who may call those of models unless client_cidrs
+    is set."""
     image: str
     """Image of the nodes: al2023, or bottlerocket, which includes a device plugin. Default: al2023."""
     node_autoscaler: str

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from ...api.load import Manifests
 from ...api.problems import Problem, field_path, path_parts
 from ...aws.environment import AwsEnvironment
+from ...aws.subnets import CIDR, range_of
 from ...aws.words import NodeImage
 from ...families import load, objects
 from ...plan.faults import faults
@@ -43,6 +44,13 @@ class _Cluster(Section):
     cidr: str | None = None
     image: NodeImage = NodeImage.AL2023
     node_autoscaler: str = ""
+
+    @field_validator("cidr")
+    @classmethod
+    def _range(cls, value: str | None) -> str | None:
+        if value is not None and range_of(value) is None:
+            raise ValueError(f"must be the IPv4 range of the VPC, such as {CIDR}, found {value!r}")
+        return value
 
     @field_validator("node_autoscaler")
     @classmethod
