@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from .aws.components.node_args import KarpenterPoolsArgs as KarpenterPoolsArgs
     from .aws.components.node_args import NodeTypeArgs as NodeTypeArgs
     from .aws.components.node_args import ReservationArgs as ReservationArgs
+    from .aws.components.storage.args import EfsArgs as EfsArgs
+    from .aws.components.storage.args import ModelStorageArgs as ModelStorageArgs
+    from .aws.components.storage.model_storage import ModelStorage as ModelStorage
     from .prerequisites.accelerators import DcgmExporter as DcgmExporter
     from .prerequisites.accelerators import GpuOperator as GpuOperator
     from .prerequisites.accelerators import GpuOperatorArgs as GpuOperatorArgs
@@ -69,6 +72,7 @@ COMPONENTS = {
     "KarpenterAccess": "aws.components.karpenter_access",
     "KarpenterPools": "aws.components.karpenter_pools",
     "Identities": "aws.components.identities",
+    "ModelStorage": "aws.components.storage.model_storage",
     "ClusterAutoscaler": "aws.components.charts",
     "EfaDevicePlugin": "aws.components.charts",
     "Karpenter": "aws.components.charts",
@@ -96,10 +100,12 @@ COMPONENTS = {
 _TYPES = {
     "ChartArgs": "prerequisites.chart",
     "ClusterArgs": "aws.components.cluster_args",
+    "EfsArgs": "aws.components.storage.args",
     "FlavorArgs": "serving.flavor_args",
     "GpuNodeGroupsArgs": "aws.components.node_args",
     "KarpenterPoolsArgs": "aws.components.node_args",
     "ModelFleetArgs": "serving.fleet.args",
+    "ModelStorageArgs": "aws.components.storage.args",
     "NetworkArgs": "aws.components.network_args",
     "NodeTypeArgs": "aws.components.node_args",
     "ReservationArgs": "aws.components.node_args",

@@ -24,6 +24,7 @@ from components.plan.plan import Plan
 from components.serving.site import Site
 
 from .settings import Settings
+from .storage import model_volumes
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         interruption_queue=nodes.access.queue_name if nodes.access else "",
         role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
         after=tuple(nodes.before),
+        volumes=tuple(model_volumes(settings, planned, network, cluster, aws)),
         nodes=nodes.karpenter if nodes.access else nodes.managed,
     )
     exports = {
@@ -125,7 +127,7 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
         },
         "creator_is_admin": cluster.creator_is_admin,
         "log_retention_days": cluster.log_retention_days,
-        "addons": cluster.addons,
+        "addons": settings.addons,
         "support": cluster.support,
         "system_instance_types": cluster.system_instance_types,
         "system_nodes": cluster.system_nodes,

@@ -23,6 +23,7 @@ from components.plan.settings import FleetSettings
 from components.prerequisites.needed import Cloud, ClusterFacts
 
 from .aws_settings import REGION, ClusterSettings, NetworkSettings
+from .cache_settings import CacheSettings
 
 PROJECT = "inference-platform"
 
@@ -41,6 +42,7 @@ class Settings(FleetSettings):
     network: NetworkSettings
     cluster: ClusterSettings
     gpu_nodes: NodeSettings
+    model_cache: CacheSettings = Field(default_factory=CacheSettings)
 
     @field_validator("kubeconfig")
     @classmethod
@@ -71,6 +73,18 @@ class Settings(FleetSettings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _storage_on_aws(self) -> "Settings":
+        kinds = self.model_cache.on_aws
+        if kinds and self.cloud != Cloud.AWS:
+            raise ValueError(f"modelCache: {', '.join(kinds)}: requires cloud: aws; elsewhere set claim or hostPath")
+        return self
+
+    @property
+    def addons(self) -> dict[str, str]:
+        """Add-ons of the cluster: those asked for, and those that mount what weights are kept in."""
+        return {**dict.fromkeys(self.model_cache.drivers, ""), **self.cluster.addons}
+
     @functools.cached_property
     def aws(self) -> AwsEnvironment | None:
         """What is known of AWS, as of now; None elsewhere."""
@@ -84,7 +98,7 @@ class Settings(FleetSettings):
             region=self.region,
             nodes=replace(nodes, system_vcpus=self.cluster.system_vcpus),
             existing=self.cluster.existing,
-            addons=frozenset(self.cluster.addons),
+            addons=frozenset(self.addons),
             cidr=network.cidr or (None if network.vpc_id else CIDR),
             system_types=tuple(self.cluster.system_instance_types),
         )

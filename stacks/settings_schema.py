@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from components.aws.components.storage.settings import StorageSettings
 from components.plan.section import Section
 
 from .settings import PROJECT, Settings, declared
@@ -38,6 +39,8 @@ _BESIDE_CONFIG: Schema = {
     "encryptionsalt": {"description": "Salt for the passphrase of the stack.", "type": "string"},
     "environment": {"description": "Pulumi ESC environments that the stack imports."},
 }
+_ON_AWS: Schema = {key: {"type": "null"} for key in StorageSettings.model_fields}
+"""Keys of modelCache that are nothing without a cloud."""
 _ZONES: Schema = {
     "anyOf": [
         {"required": ["privateSubnets"], "properties": {"privateSubnets": {"minProperties": 2}}},
@@ -92,6 +95,10 @@ def _rules() -> list[Schema]:
                 "required": [network],
                 "properties": {network: {"if": {"type": "object"}, "then": _ZONES}},
             },
+        },
+        {
+            "if": {"properties": {cloud: {"const": "none"}}},
+            "then": {"properties": {_full("modelCache"): {"properties": _ON_AWS}}},
         },
     ]
 
@@ -162,7 +169,14 @@ def _sections(annotation: object) -> Iterator[type[Section]]:
 
 
 def _docs(section: type[Section]) -> Iterator[tuple[str, str]]:
-    """Yield fields and the docstrings below them. Only here are sources read: the program need not do so."""
+    """Yield fields and the docstrings below them, inherited ones first."""
+    for each in reversed(section.__mro__):
+        if issubclass(each, Section) and each is not Section:
+            yield from _own_docs(each)
+
+
+def _own_docs(section: type[Section]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a section alone. Only here are sources read: the program need not do so."""
     (definition,) = ast.parse(inspect.getsource(section)).body
     assert isinstance(definition, ast.ClassDef)  # noqa: S101  the source of a class
     for node, below in itertools.pairwise(definition.body):

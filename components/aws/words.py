@@ -44,3 +44,14 @@ class Support(Word):
     """EKS upgrades the control plane."""
     EXTENDED = "extended"
     """More time, for more money."""
+
+
+class Throughput(Word):
+    """How the throughput of an EFS file system is bought."""
+
+    ELASTIC = "elastic"
+    """As much as is used, paid by the gigabyte."""
+    BURSTING = "bursting"
+    """In proportion to what is stored, included in its price."""
+    PROVISIONED = "provisioned"
+    """A fixed rate, paid by the hour."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ..api.names import is_dns1123_label
 from .objects import Object
@@ -37,6 +38,30 @@ class ModelCache:
         """Refuse both and neither."""
         if bool(self.claim) == bool(self.host_path):
             raise ValueError("a model cache is either a claim or a host path; set exactly one of the two")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundClaim:
+    """A claim in every namespace of models that is bound to one PersistentVolume each, known before either is there.
+
+    Attributes:
+        read_only: Whether pods can only read it.
+    """
+
+    name: str
+    read_only: bool = False
+
+    SIZE: ClassVar[str] = "1Ti"
+    """Kubernetes wants a size of every claim and volume. Shared file systems and buckets ignore it."""
+
+    @property
+    def access_modes(self) -> list[str]:
+        """How pods on several nodes use it."""
+        return ["ReadOnlyMany" if self.read_only else "ReadWriteMany"]
+
+    def volume(self, namespace: str) -> str:
+        """Return the name of the PersistentVolume. Namespaces have no dots, so that no two claims share one."""
+        return f"{namespace}.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from ..aws.environment import AwsEnvironment
 from ..aws.subnets import range_of
-from ..fleet.options import Options
+from ..fleet.options import BoundClaim, Options
 from ..fleet.words import OtherKinds
 from ..front_door.balancers import Balancing
 from ..front_door.settings import Door
@@ -30,6 +30,7 @@ class Environment:
         scraper: Namespace of a Prometheus that is there already, where it is named.
         aws: The nodes, and what else only AWS knows; None elsewhere.
         simulated: Whether all nodes are simulated: those that the models need, and no others.
+        claims: Claims that are made in every namespace of models, each bound to a PersistentVolume.
         other_kinds: What becomes of objects whose kinds are of no family.
         file: File of the settings, for messages.
     """
@@ -46,6 +47,7 @@ class Environment:
     scraper: str | None = None
     aws: AwsEnvironment | None = None
     simulated: bool = False
+    claims: tuple[BoundClaim, ...] = ()
     other_kinds: OtherKinds = OtherKinds.ERROR
     file: str = "<program>"
 

@@ -21,6 +21,7 @@ from ..nodes.policy import NodePolicy
 from ..nodes.unserved import NodeKind, unserved
 from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
+from .claims import claim_objects
 from .environment import Environment
 from .monitoring import check_chain, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
@@ -43,6 +44,7 @@ class Plan:
         door: How the models are reached from outside.
         policies: Who may connect to them.
         classes: The priorities that their pods may have.
+        claims: The claims that their pods may mount, in every namespace of models.
         others: Objects of other APIs that are created as they are.
         cloud_groups: The nodes as node groups of a cloud; empty without one.
     """
@@ -57,18 +59,25 @@ class Plan:
     door: FrontDoorPlan
     policies: tuple[Object, ...]
     classes: tuple[Object, ...]
+    claims: tuple[Object, ...] = ()
     others: tuple[Object, ...] = ()
     cloud_groups: tuple[NodeGroupPlan, ...] = ()
 
     @property
     def objects(self) -> Iterator[Object]:
         """Everything that is created for the models, but namespaces and what charts bring."""
-        return itertools.chain(self.classes, self.policies, self.fleet.objects, self.monitoring, self.door.objects)
+        before = itertools.chain(self.classes, self.policies, self.claims)
+        return itertools.chain(before, self.fleet.objects, self.monitoring, self.door.objects)
 
     @property
     def namespaces(self) -> list[str]:
         """Namespaces of the models' pods."""
-        return sorted({item.namespace for item in self.fleet.rendered if item.pods})
+        return namespaces_of(self.fleet)
+
+
+def namespaces_of(fleet: Fleet) -> list[str]:
+    """Return the namespaces of the pods of a fleet."""
+    return sorted({item.namespace for item in fleet.rendered if item.pods})
 
 
 @paused_collection()
@@ -108,6 +117,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         door=door,
         policies=policies_of(fleet, door, environment, monitored=bool(monitoring)),
         classes=priority_classes() if environment.hardening.priority else (),
+        claims=claim_objects(environment.claims, namespaces_of(fleet)),
         cloud_groups=cloud_groups,
     )
     return _with_others(planned, manifests.others)

@@ -1,11 +1,11 @@
 """The settings of a fleet, typed: what a stack reads from its file, and a program hands to a component."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, model_validator
 
 from ..aws.environment import AwsEnvironment
-from ..fleet.options import ModelCache, Options, PodOverrides
+from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
 from ..metrics.chain import MetricSettings
 from ..metrics.words import Adapter, Scrape
@@ -20,21 +20,48 @@ MODEL_ACCOUNT = "model-loader"
 """Service account of the pods where they may read buckets and none is named."""
 
 
+ClaimName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
+
+
 class Cache(Section):
     """Where loaded weights are kept: a PersistentVolumeClaim or a folder on the node."""
 
-    model_config = ConfigDict(json_schema_extra={"maxProperties": 1})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "not": {"required": ["claim", "hostPath"]},
+            "if": {"required": ["bound"], "properties": {"bound": {"enum": [True, "true"]}}},
+            "then": {"required": ["claim"]},
+        }
+    )
 
     claim: str | None = None
     """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
+    bound: Flag = False
+    """Whether to create that claim in every namespace of models, bound to the PersistentVolume
+    <namespace>.<claim>, which must exist."""
     host_path: str | None = None
     """Folder on the node."""
+    read_only_claims: list[ClaimName] = Field(default_factory=list)
+    """Further claims to create and bind likewise, read-only, for models whose source names a claim."""
 
     @model_validator(mode="after")
     def _one_place(self) -> "Cache":
         if self.claim and self.host_path:
             raise ValueError("must be either a claim or a hostPath; set only one of the two")
+        if self.bound and not self.claim:
+            raise ValueError("bound is about a claim; set claim too")
         return self
+
+    @property
+    def place(self) -> ModelCache | None:
+        """Where weights are kept; None where they are not."""
+        return ModelCache(self.claim, self.host_path) if self.claim or self.host_path else None
+
+    @property
+    def claims(self) -> tuple[BoundClaim, ...]:
+        """Claims that are made with the models, the cache's first."""
+        cache = (BoundClaim(self.claim),) if self.claim and self.bound else ()
+        return (*cache, *(BoundClaim(name, read_only=True) for name in self.read_only_claims))
 
 
 class Pods(Section):
@@ -136,13 +163,13 @@ class FleetSettings(Section):
 
     def options(self) -> Options:
         """Return how to render."""
-        cache, pods = self.model_cache, self.pods
+        pods = self.pods
         return Options(
             realization=self.realization,
             workload=self.workload,
             runtimes=self.runtimes,
             namespace=self.namespace,
-            cache=ModelCache(cache.claim, cache.host_path) if cache.claim or cache.host_path else None,
+            cache=self.model_cache.place,
             overrides=PodOverrides(
                 tolerations=tuple(pods.tolerations),
                 service_account_name=self.model_account,
@@ -173,6 +200,7 @@ class FleetSettings(Section):
             scraper=self.prerequisites.prometheus_namespace,
             aws=self.aws,
             simulated=self.simulated_nodes,
+            claims=self.model_cache.claims,
             other_kinds=self.other_kinds,
             file=self.file,
         )

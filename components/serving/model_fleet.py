@@ -3,6 +3,7 @@
 ModelFleet
 ├── Namespace                                   <name>-<namespace>, but for default and the system's
 ├── ServiceAccount                              <name>-<namespace>-model-loader, where pods read buckets
+├── PersistentVolumeClaim                       <name>-<namespace>/<claim>, for caches and buckets that are bound
 ├── CustomResources                             <name>-kinds, on request
 ├── SimulatedNodes                              <name>-nodes, on request
 ├── one component per chart that models need    <name>-<chart>, on request
@@ -98,12 +99,12 @@ class ModelFleet(pulumi.ComponentResource):
         self._name, self._planned, self._settings = name, planned, settings
         self._namespaces = self._make_namespaces()
         self._accounts = self._make_accounts(site.role_of(MODEL_ACCOUNT))
+        self._claims = self._make_claims(site.volumes)
         self._nodes = self._simulated() if settings.simulated_nodes else {}
         self._charts = Installation(planned, settings.prerequisites, site).install(name, self)
-        makers: list[pulumi.Resource] = [
-            self._charts[key] for key in providers_of(NODE_AUTOSCALER) if key in self._charts
-        ]
-        self._nodes[None] = site.nodes(makers)
+        self._nodes[None] = site.nodes(
+            [self._charts[key] for key in providers_of(NODE_AUTOSCALER) if key in self._charts]
+        )
         self._definitions = self._make_definitions()
         self._classes = self._set(PriorityClasses, "priority-classes", planned.classes, [])
         # Policies come before the pods that they guard.
@@ -165,6 +166,16 @@ class ModelFleet(pulumi.ComponentResource):
             accounts[namespace] = [kubernetes_object(value, name, self._child(after))]
         return accounts
 
+    def _make_claims(self, volumes: Iterable[pulumi.Resource]) -> dict[str, list[KubernetesObject]]:
+        """Register the claims that the pods of each namespace may mount, after what they are bound to."""
+        claims: dict[str, list[KubernetesObject]] = {}
+        for value in self._planned.claims:
+            _, namespace, name = key_of(value)
+            after = [*volumes, *([self._namespaces[namespace]] if namespace in self._namespaces else [])]
+            child = kubernetes_object(value, f"{self._name}-{namespace}/{name}", self._child(after))
+            claims.setdefault(namespace, []).append(child)
+        return claims
+
     def _simulated(self) -> dict[_NodeKind | None, list[Any]]:
         """Register simulated nodes. Pods must go before them: nobody else would end a pod of a node that is gone."""
         groups: list[NodeGroupDemand] = list(self._planned.groups)
@@ -205,6 +216,7 @@ class ModelFleet(pulumi.ComponentResource):
         used = ((body["apiVersion"], body["kind"]) for body in item.objects)
         before += [self._definitions[key] for key in used if key in self._definitions]
         before += self._accounts.get(item.namespace, [])
+        before += self._claims.get(item.namespace, [])
         before += [guard for guard in (self._classes, self._policies) if guard]
         kinds = (None, *_node_kinds(item, self._settings.pods.node_selector))
         before += [node for kind in kinds for node in self._nodes.get(kind, ())]

@@ -24,6 +24,7 @@ class Site:
         interruption_queue: Queue of the notices for Karpenter.
         role_arns: Roles by controller and of the model loader, where the cluster has no Pod Identity.
         after: What must be there before anything is installed, such as identities.
+        volumes: What claims of the models are bound to, so that it must be there before them.
         nodes: Who makes nodes, where some controller must run before.
     """
 
@@ -33,6 +34,7 @@ class Site:
     interruption_queue: pulumi.Input[str] = ""
     role_arns: pulumi.Input[Mapping[str, str]] | None = None
     after: tuple[pulumi.Resource, ...] = ()
+    volumes: tuple[pulumi.Resource, ...] = ()
     nodes: Nodes = _nowhere
 
     def role_of(self, key: str) -> pulumi.Output[str] | None:

@@ -6,12 +6,17 @@ import pulumi
 
 
 class ModelCacheArgs(TypedDict, total=False):
-    """Where loaded weights are kept: exactly one of the two."""
+    """Where loaded weights are kept: a claim or a folder on the node; and claims with weights to read."""
 
     claim: str
     """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
+    bound: bool
+    """Whether to create that claim in every namespace of models, bound to the PersistentVolume
+    <namespace>.<claim>, which must exist: ModelStorage makes such volumes. Default: false."""
     host_path: str
     """Folder on the node."""
+    read_only_claims: list[str]
+    """Further claims to create and bind likewise, read-only, for models whose source names a claim."""
 
 
 class PodsArgs(TypedDict, total=False):

@@ -1,6 +1,6 @@
 """What a fleet tells the world: endpoints, models and nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -80,11 +80,21 @@ def _addressed(outside: OutsideEndpoint, source: AddressOf, status: Mapping[str,
 def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
     """Return what became of each resource that serves."""
     served = [item for item in planned.fleet.rendered if item.endpoints]
-    return {shown_name(planned, item.namespace, item.name): _model(item) for item in served}
+    options = planned.environment.options
+    kept = [claim.name for claim in planned.environment.claims]
+    kept += [place for place in (options.cache.claim, options.cache.host_path) if place] if options.cache else []
+    return {shown_name(planned, item.namespace, item.name): _model(item, kept) for item in served}
 
 
-def _model(item: Rendered) -> dict[str, Any]:
+def _model(item: Rendered, kept: Collection[str]) -> dict[str, Any]:
+    """Return what became of a resource.
+
+    Args:
+        item: The resource.
+        kept: Claims and folders in which the environment keeps weights.
+    """
     first = next(iter(item.workloads), None)
+    weights = sorted({place for place in _mounted(item) if place in kept})
     return {
         "kind": item.kind,
         "namespace": item.namespace,
@@ -92,8 +102,17 @@ def _model(item: Rendered) -> dict[str, Any]:
         "workloadKind": first.kind if first else "",
         "replicas": first.replicas if first else 0,
         "model": item.model,
+        **({"weights": ", ".join(weights)} if weights else {}),
         **({"workloads": [workload.name for workload in item.workloads]} if len(item.workloads) > 1 else {}),
     }
+
+
+def _mounted(item: Rendered) -> Iterator[str]:
+    """Yield the claims and folders of nodes that pods mount."""
+    for template in (template for workload in item.workloads for template in workload.templates):
+        for volume in template["spec"].get("volumes") or ():
+            yield volume.get("persistentVolumeClaim", {}).get("claimName", "")
+            yield volume.get("hostPath", {}).get("path", "")
 
 
 def nodes_of(planned: Plan) -> dict[str, dict[str, Any]]:

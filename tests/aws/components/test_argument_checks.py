@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components import Cluster, Identities, KarpenterAccess, Network
+from components import Cluster, Identities, KarpenterAccess, ModelStorage, Network
 from components.serving.arguments import InvalidArguments
 from tests.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
@@ -17,6 +17,10 @@ VALID: list[tuple[Component, Mapping[str, Any]]] = [
     (Cluster, {"region": "us-east-1", "version": "1.35", "subnet_ids": ["subnet-a", "subnet-b"]}),
     (Identities, {**NAMED, "controllers": ["cluster-autoscaler"]}),
     (KarpenterAccess, NAMED),
+    (
+        ModelStorage,
+        {"cluster_name": "main", "region": "us-east-1", "namespaces": ["models"], "efs": {"id": "fs-01234567"}},
+    ),
 ]
 
 

@@ -6,6 +6,7 @@ import pulumi
 from pulumi_aws import cloudwatch, ec2, eks, iam, kms, sqs, vpc
 
 from tests.aws.moto.nodes import nodes
+from tests.aws.moto.storage import storage
 
 REGION = "us-east-1"
 CLUSTER = "main"
@@ -32,6 +33,7 @@ def everything() -> None:
     cluster, node_role = _cluster(network, subnets)
     _access(cluster)
     nodes(network, subnets, cluster, node_role)
+    storage(network, subnets)
     _interruptions()
 
 

@@ -35,6 +35,10 @@ WHAT_THERE_IS = {
     "events": {"ListRules": "Rules[].Name"},
     "sqs": {"ListQueues": "QueueUrls"},
     "eks": {"ListClusters": "clusters"},
+    "efs": {
+        "DescribeFileSystems": "FileSystems[].FileSystemId",
+        "DescribeAccessPoints": "AccessPoints[].AccessPointId",
+    },
     "autoscaling": {
         "DescribeAutoScalingGroups": "AutoScalingGroups[].AutoScalingGroupName",
         "DescribeTags": "Tags[].Key",

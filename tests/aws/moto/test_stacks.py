@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.aws.components.aws_mock import Planned
 from tests.aws.moto.moto_cloud import UNSUPPORTED, MotoCloud
 from tests.aws.requests.kinds import check_entry, is_aws
 from tests.recorded import Echo
@@ -113,13 +114,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "namespaceAccess": {"models": {"editorRoleArns": ["arn:aws:iam::123456789012:role/b"]}},
         },
     },
+    "weights on EFS": {"modelCache": {"efs": {"throughput": "provisioned", "mibps": 512, "uid": 2000}}},
     "buckets of models": {"modelBuckets": ["example-models", "example-models/prod/"]},
 }
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_other_choices_are_requests_that_aws_knows_too(variant: str) -> None:
-    graph = run("dev", Echo(), preview=True, **VARIANTS[variant])
+    graph = run("dev", Planned(), preview=True, **VARIANTS[variant])
     entries = [entry for entry in graph.graph if is_aws(entry.type)]
     assert [problem for entry in entries for problem in check_entry(entry.type, entry.inputs, entry.name)] == []
 
@@ -129,6 +131,7 @@ def test_other_choices_are_requests_that_aws_knows_too(variant: str) -> None:
     [
         *("bottlerocket", "capacity block", "no way out but endpoints", "buckets of models"),
         *("a range for pods, IPv6 and flow logs", "roles with rights"),
+        "weights on EFS",
     ],
 )
 def test_other_choices_can_be_made_and_deleted_too(variant: str, cloud: MotoCloud) -> None:

@@ -10,6 +10,7 @@ from tests.aws.requests import (
     access,
     clusters,
     compute,
+    file_systems,
     identity,
     messages,
     network,
@@ -30,6 +31,7 @@ KINDS: Mapping[str, Planner] = {
     **identity.KINDS,
     **messages.KINDS,
     **clusters.KINDS,
+    **file_systems.KINDS,
     **node_groups.KINDS,
     **access.KINDS,
 }

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.aws.components.aws_mock import Planned
 from tests.aws.moto.program import everything, trust
 from tests.aws.requests.kinds import KINDS, check_entry
 from tests.recorded import Recorded, deploy
@@ -15,7 +16,7 @@ ROLE = "aws:iam/role:Role"
 
 @pytest.fixture(scope="module")
 def previewed() -> Recorded:
-    return deploy(everything, preview=True)
+    return deploy(everything, preview=True, mock=Planned())
 
 
 def test_a_preview_of_everything_has_no_problems(previewed):
@@ -97,6 +98,12 @@ def test_a_name_is_made_of_the_logical_one_if_that_is_known():
         ("aws:eks/cluster:Cluster", {"encryptionConfig": {"resources": ["pods"]}}, "allowed is ['secrets']"),
         ("aws:autoscaling/schedule:Schedule", {"startTime": "2035-01-31T11:30:00+00:00"}, "schedule time: found"),
         ("aws:autoscaling/tag:Tag", {"tag": {"key": "k" * 129, "value": ""}}, "length 129 is more than 128"),
+        ("aws:efs/fileSystem:FileSystem", {"throughputMode": "provisioned"}, "provisioned wants one, others none"),
+        ("aws:efs/fileSystem:FileSystem", {"throughputMode": "fast"}, "found 'fast', allowed are"),
+        ("aws:efs/fileSystem:FileSystem", {"kmsKeyId": "k", "encrypted": False}, "must be encrypted"),
+        ("aws:efs/mountTarget:MountTarget", {"subnetId": "net"}, "SubnetId: found 'net'"),
+        ("aws:efs/accessPoint:AccessPoint", {"rootDirectory": {"path": "models"}}, "RootDirectory.Path: found"),
+        ("aws:efs/accessPoint:AccessPoint", {"posixUser": {"uid": -1, "gid": 0}}, "PosixUser.Uid"),
         ("aws:sqs/queue:Queue", {"name": "a.b"}, "queue name: found 'a.b'"),
         (
             "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
@@ -122,6 +129,7 @@ def test_what_is_missing_is_told(type_):
         "aws:ec2/placementGroup:PlacementGroup",
         "aws:ec2/securityGroup:SecurityGroup",
         "aws:ec2/vpc:Vpc",
+        "aws:efs/fileSystem:FileSystem",
         "aws:kms/key:Key",
         "aws:cloudwatch/logGroup:LogGroup",
         "aws:cloudwatch/eventRule:EventRule",

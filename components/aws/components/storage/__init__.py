@@ -1,0 +1,1 @@
+"""What a ModelStorage is made of."""

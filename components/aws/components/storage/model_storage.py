@@ -1,0 +1,80 @@
+"""Where weights are kept for the models of a cluster: volumes that pods on all nodes share.
+
+ModelStorage
+├── efs.FileSystem                       <name>-efs, unless it exists
+├── ec2.SecurityGroup, its ingress rule  <name>-efs
+├── efs.MountTarget                      <name>-efs-<zone>, each
+├── efs.AccessPoint                      <name>-efs-<namespace>, each
+└── PersistentVolume                     <name>-<namespace>/<claim>, each
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+from pydantic import ValidationError
+
+from ....api.problems import field_path
+from ....fleet.options import BoundClaim
+from ....plan.faults import faults
+from ....serving.arguments import checked_args
+from ....serving.objects import KubernetesObject, kubernetes_object, token
+from ....serving.typed_args import Found
+from ...storage.volumes import efs_source, volume
+from .args import ModelStorageArgs, problems
+from .efs import EfsCache
+from .settings import StorageSettings
+
+
+class ModelStorage(pulumi.ComponentResource):
+    """Creates storage for weights, and a PersistentVolume for it in each namespace of models.
+
+    Pass both an AWS and a Kubernetes provider. A ModelFleet makes the claims: set its model_cache to claim and bound,
+    and make it depend on this component. What is made here is a cache: it is deleted with the component. Does not
+    install the add-on that mounts it (aws-efs-csi-driver).
+    """
+
+    claim: pulumi.Output[str]
+    """Name of the claim of the cache, for the model_cache of a ModelFleet. It is known before anything exists."""
+
+    def __init__(self, name: str, args: ModelStorageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Register storage and volumes.
+
+        Raises:
+            InvalidArguments: the arguments contradict each other or AWS; every problem is listed.
+        """
+        args = checked_args(name, args, ModelStorageArgs, _problems)
+        super().__init__(token("ModelStorage"), name, {}, opts)
+        self._name = name
+        settings = _settings(args)
+        self.volumes: list[KubernetesObject] = []
+        if settings.efs and settings.cache:
+            self._make_efs(EfsCache(f"{name}-efs", args, settings.efs, self), settings.cache)
+        self.claim = pulumi.Output.from_input(settings.cache.name if settings.cache else "")
+        self.register_outputs({"claim": self.claim})
+
+    def _make_efs(self, cache: EfsCache, claim: BoundClaim) -> None:
+        for namespace, handle in cache.handles().items():
+            self._volume(namespace, volume(namespace, claim, efs_source(handle)), cache.ready)
+
+    def _volume(self, namespace: str, value: Mapping[str, Any], after: list[pulumi.Resource]) -> None:
+        claim = value["spec"]["claimRef"]["name"]
+        options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
+        self.volumes.append(kubernetes_object(dict(value), f"{self._name}-{namespace}/{claim}", options))
+
+
+def _settings(args: ModelStorageArgs) -> StorageSettings:
+    values = {key: args[key] for key in StorageSettings.model_fields if args.get(key) is not None}  # type: ignore[literal-required]
+    return StorageSettings.model_validate(values, by_name=True, by_alias=False)
+
+
+def _problems(args: ModelStorageArgs) -> Found:
+    """Yield what is wrong with arguments: as the settings of a stack, and beside other arguments."""
+    settings = None
+    try:
+        settings = _settings(args)
+    except ValidationError as error:
+        wrong = faults(error, StorageSettings, by_name=True)
+        # Keys that are unknown have been found by the type of the arguments.
+        yield from ((field_path(fault.path), fault.reason) for fault in wrong if not fault.unknown)
+    yield from problems(args, settings)

@@ -1,0 +1,80 @@
+"""What a program or a stack says about where weights are kept on AWS, checked."""
+
+import hashlib
+import json
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from ....fleet.options import BoundClaim
+from ....plan.section import Section
+from ...words import Throughput
+
+_POSIX_MAX = 2**32 - 1
+_DIGEST = 8
+KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-zA-Z-]+$"
+
+
+class EfsSettings(Section):
+    """An EFS file system: a new one, or access to an existing one."""
+
+    id: str | None = Field(default=None, pattern=r"^fs-[0-9a-f]{8,40}$")
+    """ID of an existing file system, which is never changed or deleted. It must have a mount target in every zone of
+    the nodes, open to the cluster's security group. Default: a new file system, encrypted, deleted with the stack."""
+    throughput: Throughput = Throughput.ELASTIC
+    """How throughput is paid for: elastic (by the gigabyte), bursting (with what is stored) or provisioned."""
+    mibps: int | None = Field(default=None, ge=1)
+    """Provisioned throughput in MiB/s."""
+    kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
+    """KMS key that encrypts the file system. Default: that of AWS for EFS."""
+    uid: int = Field(default=1000, ge=1, le=_POSIX_MAX)
+    """User that all files belong to, whatever user the pods run as."""
+    gid: int = Field(default=1000, ge=1, le=_POSIX_MAX)
+    """Group that all files belong to."""
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "EfsSettings":
+        if self.id and {"throughput", "mibps", "kms_key_arn"} & self.model_fields_set:
+            raise ValueError("an existing file system keeps its own throughput and key; set none of them beside id")
+        if (self.throughput == Throughput.PROVISIONED) != (self.mibps is not None):
+            raise ValueError(
+                "provisioned throughput, and no other, has a rate; set throughput: provisioned with mibps"
+            )
+        return self
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """What cannot be changed in place: with another value, it is another volume."""
+        return self.model_dump(mode="json", include={"id", "kms_key_arn", "uid", "gid"}, exclude_defaults=True)
+
+
+class StorageSettings(Section):
+    """Where weights are kept on AWS."""
+
+    efs: EfsSettings | None = None
+    """On AWS, an EFS file system for every namespace, shared by all nodes: {} creates one."""
+
+    @property
+    def cache(self) -> BoundClaim | None:
+        """The claim of the cache, if there is one here."""
+        if self.efs is None:
+            return None
+        return BoundClaim(_claim_name("efs", self.efs.lasting))
+
+    @property
+    def drivers(self) -> tuple[str, ...]:
+        """Names of the EKS add-ons that mount the volumes."""
+        return ("aws-efs-csi-driver",) if self.efs is not None else ()
+
+
+def _claim_name(kind: str, lasting: dict[str, Any]) -> str:
+    """Name a claim after what cannot be changed of it.
+
+    Neither a claim nor its volume can be changed. A cache of another kind, or of other lasting settings, is therefore
+    made beside the former one, which goes when no pod mounts it any more.
+    """
+    name = f"model-cache-{kind}"
+    if not lasting:
+        return name
+    text = json.dumps(lasting, sort_keys=True)
+    return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]}"

@@ -1,0 +1,53 @@
+"""PersistentVolumes for the file systems and buckets that weights are in: one per namespace and claim.
+
+All are provisioned statically: what a volume is made of exists, or belongs to the stack. No driver has to create or
+delete anything, and deleting a volume deletes no data.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...fleet.objects import Object
+from ...fleet.options import BoundClaim
+
+
+def volume(namespace: str, claim: BoundClaim, source: dict[str, Any], options: Sequence[str] = ()) -> Object:
+    """Return a volume that one claim alone may be bound to (Kubernetes, "Reserving a PersistentVolume").
+
+    Args:
+        namespace: Namespace of the claim.
+        claim: The claim.
+        source: What the volume is, as the driver of its kind has it; leaves may be outputs.
+        options: Options of its mount.
+    """
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": claim.volume(namespace)},
+        "spec": {
+            "accessModes": claim.access_modes,
+            "capacity": {"storage": claim.SIZE},
+            "claimRef": {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "namespace": namespace,
+                "name": claim.name,
+            },
+            **({"mountOptions": list(options)} if options else {}),
+            "persistentVolumeReclaimPolicy": "Retain",
+            "storageClassName": "",
+            "volumeMode": "Filesystem",
+            "csi": source,
+        },
+    }
+
+
+def efs_source(handle: Any) -> dict[str, Any]:  # noqa: ANN401  a text or an output
+    """Return an access point of an EFS file system, encrypted on its way.
+
+    Source: kubernetes-sigs/aws-efs-csi-driver, docs/parameters.md, and its example of access points.
+
+    Args:
+        handle: File system and access point, as ``fs-...::fsap-...``.
+    """
+    return {"driver": "efs.csi.aws.com", "volumeHandle": handle, "volumeAttributes": {"encryptInTransit": "true"}}

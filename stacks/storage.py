@@ -1,0 +1,34 @@
+"""Where a stack keeps weights on AWS."""
+
+from typing import cast
+
+import pulumi
+
+from components.aws.components.cluster import Cluster
+from components.aws.components.network import Network
+from components.aws.components.storage.args import EfsArgs, ModelStorageArgs
+from components.aws.components.storage.model_storage import ModelStorage
+from components.plan.plan import Plan
+
+from .settings import Settings
+
+
+def model_volumes(
+    settings: Settings, planned: Plan, network: Network, cluster: Cluster, aws: pulumi.ProviderResource
+) -> list[pulumi.Resource]:
+    """Register what weights are kept in, if that is made here; return the volumes."""
+    wanted = settings.model_cache
+    if not wanted.on_aws or not planned.namespaces:
+        return []
+    args: ModelStorageArgs = {
+        "cluster_name": settings.cluster_name,
+        "region": settings.region,
+        "namespaces": planned.namespaces,
+        "vpc_id": network.vpc_id,
+        "subnets": network.private_by_zone,
+        "cluster_security_group_id": cluster.security_group_id,
+        "tags": settings.tags,
+    }
+    if wanted.efs is not None:
+        args["efs"] = cast("EfsArgs", wanted.efs.model_dump(mode="json", exclude_unset=True))
+    return list(ModelStorage("storage", args, pulumi.ResourceOptions(providers=[aws, cluster.provider])).volumes)

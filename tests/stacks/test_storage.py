@@ -1,0 +1,170 @@
+"""Where a stack keeps weights on AWS: what is made, in what order, who mounts it, and what is refused."""
+
+import functools
+from typing import Any
+
+import pulumi
+import pytest
+
+from tests.recorded import Recorded
+from tests.stacks.shipped import run, settings_of
+
+pytestmark = pytest.mark.usefixtures("here")
+
+CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
+VOLUME = "kubernetes:core/v1:PersistentVolume"
+DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+MODELS = ["stacks/models/qwen-chat.yaml", "stacks/models/phi-hostpath.yaml"]
+ADDON = "aws:eks/addon:Addon"
+
+
+def dev(**changes: Any) -> Recorded:
+    return run("dev", **{"models": MODELS, **changes})
+
+
+def claims_of(graph: Recorded, name: str) -> set[str]:
+    """The claims that the pods of a model mount."""
+    (found,) = (entry for entry in graph.of(DEPLOYMENT) if entry.name == f"fleet-models/{name}")
+    volumes = found.inputs["spec"]["template"]["spec"]["volumes"]
+    return {volume["persistentVolumeClaim"]["claimName"] for volume in volumes if "persistentVolumeClaim" in volume}
+
+
+def before(graph: Recorded, key: str) -> set[str]:
+    """Everything that is made before a resource, and deleted after it: what it or its parents depend on."""
+    found: set[str] = set()
+    waiting = [key]
+    while waiting:
+        entry = graph[waiting.pop()]
+        needed = {*entry.dependencies, entry.parent, entry.provider} - {""}
+        waiting += needed - found
+        found |= needed
+    return found
+
+
+def refused(stack: str = "dev", **changes: Any) -> str:
+    with pytest.raises(pulumi.RunError) as caught:
+        run(stack, **changes)
+    return str(caught.value)
+
+
+@functools.cache
+def on_efs() -> Recorded:
+    return dev(modelCache={"efs": {}})
+
+
+class TestEfs:
+    @pytest.fixture
+    def graph(self) -> Recorded:
+        return on_efs()
+
+    def test_models_that_load_weights_share_one_claim(self, graph: Recorded) -> None:
+        assert claims_of(graph, "qwen-chat") == {"model-cache-efs"}
+        assert claims_of(graph, "phi-hostpath") == set()
+        (claim,) = graph.of(CLAIM)
+        assert claim.inputs["metadata"] == {"name": "model-cache-efs", "namespace": "models"}
+        assert claim.inputs["spec"] == {
+            "accessModes": ["ReadWriteMany"],
+            "resources": {"requests": {"storage": "1Ti"}},
+            "storageClassName": "",
+            "volumeName": "models.model-cache-efs",
+        }
+        (volume,) = graph.of(VOLUME)
+        assert volume.inputs["metadata"]["name"] == "models.model-cache-efs"
+
+    def test_the_outputs_tell_who_keeps_weights_where(self, graph: Recorded) -> None:
+        weights = {name: model.get("weights") for name, model in graph.exports["models"].items()}
+        assert weights == {"qwen-chat": "model-cache-efs", "phi-hostpath": None}
+
+    def test_every_zone_of_the_network_has_a_mount_target(self, graph: Recorded) -> None:
+        zones = {entry.name.removeprefix("storage-efs-") for entry in graph.of("aws:efs/mountTarget:MountTarget")}
+        assert zones == set(settings_of("dev")["network"]["zones"])
+
+    def test_the_driver_is_installed_with_a_role(self, graph: Recorded) -> None:
+        (addon,) = (each for each in graph.of(ADDON) if each.inputs["addonName"] == "aws-efs-csi-driver")
+        (identity,) = addon.inputs["podIdentityAssociations"]
+        assert identity["serviceAccount"] == "efs-csi-controller-sa"
+
+    def test_pods_come_after_what_they_mount_and_go_before_it(self, graph: Recorded) -> None:
+        needed = before(graph, f"{DEPLOYMENT}::fleet-models/qwen-chat")
+        assert {
+            f"{CLAIM}::fleet-models/model-cache-efs",
+            f"{VOLUME}::storage-models/model-cache-efs",
+            "aws:efs/accessPoint:AccessPoint::storage-efs-models",
+            "aws:efs/fileSystem:FileSystem::storage-efs",
+            "aws:efs/mountTarget:MountTarget::storage-efs-us-east-1a",
+            "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule::storage-efs",
+        } <= needed
+        # Kubelet unmounts with the driver's help: the driver outlives the volume.
+        assert f"{ADDON}::cluster-aws-efs-csi-driver" in before(graph, f"{VOLUME}::storage-models/model-cache-efs")
+
+    def test_a_cache_is_not_protected(self) -> None:
+        graph = run("prod", modelCache={"efs": {}})
+        assert not graph["aws:efs/fileSystem:FileSystem::storage-efs"].registration.protect
+
+    def test_an_addon_of_ones_own_keeps_its_version(self) -> None:
+        graph = dev(modelCache={"efs": {}}, cluster={"addons": {"aws-efs-csi-driver": "v3.4.1-eksbuild.1"}})
+        (addon,) = (each for each in graph.of(ADDON) if each.inputs["addonName"] == "aws-efs-csi-driver")
+        assert addon.inputs["addonVersion"] == "v3.4.1-eksbuild.1"
+
+    def test_a_file_system_that_exists_is_not_touched(self) -> None:
+        graph = dev(modelCache={"efs": {"id": "fs-0123456789abcdef0"}})
+        assert {entry.type for entry in graph.graph if entry.type.startswith("aws:efs")} == {
+            "aws:efs/accessPoint:AccessPoint"
+        }
+        (claim,) = claims_of(graph, "qwen-chat")
+        assert claim.startswith("model-cache-efs-")
+
+
+def test_every_namespace_of_models_has_a_volume_and_a_claim(tmp_path: Any) -> None:
+    text = tmp_path / "models.yaml"
+    text.write_text(
+        "\n---\n".join(
+            f"""\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {{name: chat, namespace: {namespace}}}
+spec: {{replicas: 1, modelClaim: {{modelName: qwen2-7b}}}}"""
+            for namespace in ("models", "research")
+        )
+    )
+    graph = dev(models=["stacks/models/qwen-chat.yaml", str(text)], modelCache={"efs": {}})
+    assert {entry.inputs["metadata"]["name"] for entry in graph.of(VOLUME)} == {
+        "models.model-cache-efs",
+        "research.model-cache-efs",
+    }
+    assert {entry.inputs["metadata"]["namespace"] for entry in graph.of(CLAIM)} == {"models", "research"}
+
+
+def test_without_it_nothing_is_made() -> None:
+    for cache in ({}, {"claim": "weights"}, {"hostPath": "/var/models"}):
+        graph = dev(modelCache=cache)
+        assert not graph.of(VOLUME)
+        assert not graph.of(CLAIM)
+        assert not [entry.key for entry in graph.graph if entry.type.startswith("aws:efs")]
+        assert "inference-platform:index:ModelStorage::storage" not in {entry.key for entry in graph.graph}
+
+
+def test_a_claim_of_ones_own_volumes_is_made_in_the_namespace() -> None:
+    graph = dev(modelCache={"claim": "weights", "bound": True, "readOnlyClaims": ["library"]})
+    specs = {entry.inputs["metadata"]["name"]: entry.inputs["spec"] for entry in graph.of(CLAIM)}
+    assert {name: (spec["volumeName"], spec["accessModes"]) for name, spec in specs.items()} == {
+        "weights": ("models.weights", ["ReadWriteMany"]),
+        "library": ("models.library", ["ReadOnlyMany"]),
+    }
+    assert claims_of(graph, "qwen-chat") == {"weights"}
+
+
+@pytest.mark.parametrize(
+    ("stack", "cache", "expected"),
+    [
+        ("dev", {"efs": {}, "claim": "weights"}, "modelCache: must be one of claim, hostPath and efs"),
+        ("dev", {"efs": {}, "hostPath": "/weights"}, "modelCache: must be one of claim, hostPath and efs"),
+        ("dev", {"efs": {"throughputs": "elastic"}}, "modelCache.efs.throughputs: unknown key; did you mean"),
+        ("dev", {"efs": {"id": "fs-01234567", "mibps": 5}}, "modelCache.efs: an existing file system keeps"),
+        ("dev", {"bound": True}, "modelCache: bound is about a claim"),
+        ("dev", {"readOnlyClaims": ["A"]}, "modelCache.readOnlyClaims.0: must match"),
+        ("local", {"efs": {}}, "modelCache: efs: requires cloud: aws; elsewhere set claim or hostPath"),
+    ],
+)
+def test_what_contradicts_is_refused(stack: str, cache: dict[str, Any], expected: str) -> None:
+    assert f"Pulumi.test.yaml: inference-platform:{expected}" in refused(stack, modelCache=cache)
