@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from components.aws.components.node_settings import Zone
+from components.aws.components.node_settings import KMS_KEY, Zone
 from components.aws.components.parts.flow_logs import DEFAULT_DAYS
 from components.aws.facts.iam import OIDC_PROVIDER
 from components.aws.words import NatGateways, Support, Traffic
@@ -107,6 +107,8 @@ class ClusterSettings(Section):
     """Release of their image, such as 1.35.6-20260714, or latest. Default: the one that this package pins."""
     force_update: bool = False
     """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps."""
+    disk_kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
+    """KMS key of the system nodes' disks. Default: the account's key."""
     node_role_arn: str | None = None
     """IAM role of the nodes. Default: a new role."""
     deletion_protection: bool = False

@@ -142,6 +142,8 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
     }
     if cluster.log_types is not None:
         args["log_types"] = cluster.log_types
+    if cluster.disk_kms_key_arn:
+        args["disk_kms_key_arn"] = cluster.disk_kms_key_arn
     if cluster.secrets_key_arn:
         args["secrets_key_arn"] = cluster.secrets_key_arn
     if cluster.node_role_arn:

@@ -93,7 +93,11 @@ class Settings(FleetSettings):
         network = self.network
         labels = self.pods.node_selector
         place = SettingsPlace(self.file, "gpuNodes")
-        nodes = self.gpu_nodes.environment(self.region, network.node_zones, self.cluster.version, labels, place)
+        gpu_nodes = self.gpu_nodes
+        if self.cluster.existing and gpu_nodes.prefix_delegation is None:
+            # Its network plugin is as EKS installs it: without prefixes.
+            gpu_nodes = gpu_nodes.model_copy(update={"prefix_delegation": False})
+        nodes = gpu_nodes.environment(self.region, network.node_zones, self.cluster.version, labels, place)
         return AwsEnvironment(
             region=self.region,
             nodes=replace(nodes, system_vcpus=self.cluster.system_vcpus),

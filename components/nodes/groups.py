@@ -111,6 +111,7 @@ class NodeGroupDemand:
         alternatives: Further instance types that the nodes may be of.
         efa: Whether pods ask for EFA interfaces.
         rank: Position of the flavor in the order of preference; 0 is first. The best of all models counts.
+        pods: How many pods a node takes.
     """
 
     name: str
@@ -124,6 +125,7 @@ class NodeGroupDemand:
     alternatives: tuple[str, ...] = ()
     efa: bool = False
     rank: int = 0
+    pods: int = MAX_PODS
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -228,7 +230,8 @@ def groups_of(demands: Sequence[PodDemand], policy: NodePolicy = _DEFAULT) -> tu
 def _demand(group: _Group, name: str, everybody: Sequence[PodDemand], policy: NodePolicy) -> NodeGroupDemand:
     instance_type = group.labels[INSTANCE_TYPE_LABEL]
     efa = any(map(wants_efa, group.possible))
-    offered = offered_by(instance_type, efa=efa)
+    pods = _pods_per_node((instance_type, *group.choice.alternatives), policy)
+    offered = offered_by(instance_type, efa=efa, pods=pods)
     nodes = _nodes_for(instance_type, offered, group.preferred)
     visitors = [demand for demand in everybody if group.admits(demand, policy)]
     return NodeGroupDemand(
@@ -243,13 +246,23 @@ def _demand(group: _Group, name: str, everybody: Sequence[PodDemand], policy: No
         alternatives=group.choice.alternatives,
         efa=efa,
         rank=group.rank,
+        pods=pods,
     )
 
 
-def offered_by(instance_type: str, *, efa: bool) -> dict[str, Decimal]:
+def _pods_per_node(types: Iterable[str], policy: NodePolicy) -> int:
+    """Return how many pods each node takes: without prefixes, those that the smallest type has addresses for.
+
+    More would wait for an address (EKS user guide, "Assign more IP addresses to Amazon EKS nodes with prefixes").
+    """
+    nodes = [node for node in map(instance, types) if node]
+    return MAX_PODS if policy.prefixes else min([MAX_PODS, *(node.eni_pods for node in nodes)])
+
+
+def offered_by(instance_type: str, *, efa: bool, pods: int = MAX_PODS) -> dict[str, Decimal]:
     """Return what one node of a type offers to pods; nothing for an unknown type."""
     node = instance(instance_type)
-    return allocatable(node, efa=efa) if node else {}
+    return {**allocatable(node, efa=efa), "pods": Decimal(pods)} if node else {}
 
 
 def _nodes_for(instance_type: str, offered: Mapping[str, Decimal], demands: Iterable[PodDemand]) -> int:

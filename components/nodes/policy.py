@@ -78,11 +78,13 @@ class NodePolicy:
     Attributes:
         capacity: For types that say nothing of their own.
         labels: Labels that every node carries.
+        prefixes: Whether the network plugin hands out prefixes, so that addresses do not bound the pods of a node.
     """
 
     capacity: Capacity = Capacity.ON_DEMAND
     types: Mapping[str, TypePolicy] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    prefixes: bool = True
 
     def of(self, instance_type: str) -> TypePolicy:
         """Return what is said about a type."""

@@ -45,7 +45,9 @@ class NodeKind:
     @classmethod
     def of_group(cls, group: NodeGroupDemand) -> "NodeKind":
         """Return the nodes of a group."""
-        return cls(group.name, offered_by(group.instance_type, efa=group.efa), group.labels, group.taints)
+        return cls(
+            group.name, offered_by(group.instance_type, efa=group.efa, pods=group.pods), group.labels, group.taints
+        )
 
     @classmethod
     def of_type(cls, name: str, instance_type: str) -> "NodeKind":

@@ -104,3 +104,22 @@ def test_a_missing_key_comes_with_the_yaml_to_write() -> None:
 def test_all_mistakes_are_reported_together() -> None:
     text = problems(workload="x", realization="y", typo="z")
     assert len([line for line in text.splitlines() if line.startswith(FILE)]) == 3
+
+
+@pytest.mark.parametrize(
+    ("existing", "gpu_nodes", "prefixes"),
+    [
+        (False, {}, True),
+        (True, {}, False),  # the network plugin of a cluster that EKS made hands out no prefixes
+        (True, {"prefixDelegation": True}, True),
+        (False, {"prefixDelegation": False}, False),
+    ],
+)
+def test_who_hands_out_addresses(existing: bool, gpu_nodes: dict[str, Any], prefixes: bool) -> None:
+    place = {"zones": ["us-east-1a", "us-east-1b"]}
+    cluster = {"version": "1.35", "existing": existing}
+    changes = {"cloud": "aws", "network": place, "cluster": cluster, "gpuNodes": gpu_nodes}
+    settings = parse({**GOOD, **changes}, FILE)
+    assert settings.aws is not None
+    assert settings.aws.nodes is not None
+    assert settings.aws.nodes.nodes.prefixes is prefixes

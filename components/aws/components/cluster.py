@@ -109,7 +109,9 @@ class Cluster(pulumi.ComponentResource):
         forced = args.get("force_update", False)
         return system_node_group(
             f"{self._name}-system",
-            SystemNodes(types, count, image, args["version"], self.label, release, forced),
+            SystemNodes(
+                types, count, image, args["version"], self.label, release, forced, args.get("disk_kms_key_arn", "")
+            ),
             cluster.name,
             self.node_role_arn,
             self._args["subnet_ids"],

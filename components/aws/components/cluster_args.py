@@ -81,6 +81,8 @@ class ClusterArgs(TypedDict, total=False):
     Default: the one that this package pins for the version."""
     force_update: bool
     """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps. Default: false."""
+    disk_kms_key_arn: str
+    """KMS key of the system nodes' disks, which EC2 Auto Scaling must be allowed to use. Default: the account's."""
     image: str
     """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
     node_role_arn: str

@@ -18,8 +18,9 @@ from pulumi_aws import autoscaling, ec2, eks
 
 from ...nodes.policy import Capacity
 from ...serving.objects import token
-from ..nodes.launch import ClusterAddress, Interface, user_data
+from ..nodes.launch import Interface
 from ..nodes.plan import NodeGroupPlan, SizeChange
+from ..nodes.user_data import ClusterAddress, user_data
 from ..words import Provisioner
 from .cluster_args import SERVICE_CIDR
 from .node_args import GpuNodeGroupsArgs
@@ -128,7 +129,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             image_id=plan.ami_id,
             instance_type=plan.node.name if block else None,
             user_data=self._user_data(plan),
-            block_device_mappings=block_devices(plan.disk.device, plan.disk.gib),
+            block_device_mappings=block_devices(plan.disk),
             metadata_options=metadata_options(self._args.get("imds_hop_limit", 1)),
             network_interfaces=[self._interface(interface) for interface in plan.interfaces] or None,
             capacity_reservation_specification=_reservation(plan),
@@ -141,12 +142,12 @@ class GpuNodeGroups(pulumi.ComponentResource):
 
     def _user_data(self, plan: NodeGroupPlan) -> pulumi.Input[str]:
         if not plan.ami_id:
-            return user_data(plan.node, plan.image)
+            return user_data(plan.start, plan.image)
         args = self._args
         facts = (args["cluster_name"], args.get("endpoint", ""), args.get("certificate_authority", ""))
         cidr = args.get("service_cidr", SERVICE_CIDR)
         return pulumi.Output.all(*facts).apply(
-            lambda known: user_data(plan.node, plan.image, ClusterAddress(known[0], known[1], known[2], cidr))
+            lambda known: user_data(plan.start, plan.image, ClusterAddress(known[0], known[1], known[2], cidr))
         )
 
     def _interface(self, interface: Interface) -> ec2.LaunchTemplateNetworkInterfaceArgsDict:

@@ -8,11 +8,13 @@ from pydantic import Field
 
 from ...nodes.policy import Capacity, NodePolicy, Reservation, TypePolicy
 from ...plan.section import Flag, Moment, Section
+from ..nodes.launch import LEAST_IOPS, LEAST_THROUGHPUT, MOST_IOPS, Boot
 from ..nodes.place import SettingsPlace
 from ..nodes.plan import NodeEnvironment
 from ..words import NodeImage, Provisioner
 
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]
+KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/.+$"
 _Count = Annotated[int, Field(ge=0, le=450)]
 
 
@@ -84,6 +86,19 @@ class NodeSettings(Section):
     """Whether updates of node groups replace nodes whose pods a disruption budget keeps."""
     disk_gib: int = Field(default=200, ge=20, le=16384)
     """Disk size of each node, in GiB."""
+    disk_throughput: int | None = Field(default=None, ge=LEAST_THROUGHPUT, le=2000)
+    """Throughput of each disk, in MiB/s. Default: 600 where it holds images, otherwise 125."""
+    disk_iops: int | None = Field(default=None, ge=LEAST_IOPS, le=MOST_IOPS)
+    """IOPS of each disk. Default: what its throughput needs, at least 3000."""
+    disk_kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
+    """KMS key of the disks. Default: the account's key."""
+    fast_image_pull: bool | None = None
+    """Whether images are pulled and unpacked in parallel (al2023). Default: on nodes with 8 vCPUs and a fast disk."""
+    prefix_delegation: bool | None = None
+    """Whether the cluster's network plugin hands out prefixes (ENABLE_PREFIX_DELEGATION). Otherwise a node takes only
+    the pods that its network interfaces have addresses for. Default: true, for existing clusters false."""
+    user_data: str = ""
+    """What nodes are told in addition: a NodeConfig or a script that begins with #!, for bottlerocket TOML."""
     scale_to_zero: Flag = True
     """Whether node groups scale to zero while no pod needs them."""
     zones: list[Zone] = Field(default_factory=list)
@@ -104,7 +119,19 @@ class NodeSettings(Section):
             labels: What every pod of the environment selects, and every node must carry therefore.
         """
         types = {name: given.policy() for name, given in self.types.items()}
-        return NodePolicy(Capacity(self.capacity), types, labels)
+        prefixes = self.prefix_delegation is not False
+        return NodePolicy(Capacity(self.capacity), types, labels, prefixes)
+
+    def boot(self) -> Boot:
+        """Return how nodes start."""
+        return Boot(
+            disk_gib=self.disk_gib,
+            throughput=self.disk_throughput,
+            iops=self.disk_iops,
+            kms_key=self.disk_kms_key_arn or "",
+            fast_image_pull=self.fast_image_pull,
+            user_data=self.user_data,
+        )
 
     def environment(
         self, region: str, zones: Sequence[str], version: str, labels: Mapping[str, str], place: SettingsPlace
@@ -126,7 +153,7 @@ class NodeSettings(Section):
             nodes=self.policy(labels),
             provisioner=self.provisioner,
             image=self.image,
-            disk_gib=self.disk_gib,
+            boot=self.boot(),
             scale_to_zero=self.scale_to_zero,
             quotas=self.quotas,
             ami_release=self.ami_release,

@@ -12,11 +12,13 @@ from ..facts.regions import is_withheld, regions, regions_of
 from ..words import Provisioner
 from .fabric import unused_efa
 from .labels import cloud_labels, impossible
+from .launch import boot_problems
 from .pending import pending
 from .plan import NodeEnvironment, NodeGroupPlan, image_of
 from .quotas import check_quotas
 from .releases import release_problem
 from .type_checks import check_types, not_offered
+from .user_data import user_data_problem
 
 _POOLS_WANTED = 3
 """Spot types from which on an interruption of one pool leaves others."""
@@ -42,6 +44,7 @@ def check_groups(
         *(wish.problem(reason) for wish in wished for reason in _of_wish(wish, environment)),
         *check_types(environment),
         *_of_updates(environment),
+        *_of_start(environment),
         *_of_groups(groups, environment),
         *check_quotas(groups, environment),
     ]
@@ -55,6 +58,16 @@ def _of_updates(environment: NodeEnvironment) -> Iterator[Problem]:
     if environment.force_update and environment.provisioner == Provisioner.KARPENTER:
         reason = "has no effect with Karpenter, which waits for disruption budgets; remove it"
         yield environment.place.problem(("forceUpdate",), reason)
+
+
+def _of_start(environment: NodeEnvironment) -> Iterator[Problem]:
+    """Report what EC2 or the image would refuse of disks and first words."""
+    for key, reason in boot_problems(environment.boot, environment.image, environment.provisioner):
+        yield environment.place.problem((key,), reason)
+    words = environment.boot.user_data
+    wrong = user_data_problem(words, environment.image) if words else ""
+    if wrong:
+        yield environment.place.problem(("userData",), wrong)
 
 
 def _of_region(wished: Iterable[Wish], environment: NodeEnvironment) -> Iterator[Problem]:

@@ -5,13 +5,12 @@ from typing import Any
 
 from ...fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
 from ...fleet.objects import Object
-from ...nodes.groups import MAX_PODS
 from ...nodes.instances import instance
 from ..names import KARPENTER_CAPACITY_LABEL
 from ..words import NodeImage
 from .labels import karpenter_capacity
-from .launch import bottlerocket_settings
 from .plan import NodeGroupPlan
+from .user_data import karpenter_user_data
 
 _FAMILIES = {NodeImage.AL2023: "AL2023", NodeImage.BOTTLEROCKET: "Bottlerocket"}
 _GROUP = "karpenter.k8s.aws"
@@ -100,7 +99,7 @@ def node_class(
         "securityGroupSelectorTerms": [{"id": group} for group in security_groups],
         "blockDeviceMappings": [_volume(plan)],
         "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
-        "kubelet": {"maxPods": MAX_PODS},
+        "kubelet": {"maxPods": plan.start.pods},
         "tags": dict(tags),
         **_extras(plan),
     }
@@ -113,7 +112,7 @@ def node_class(
 
 
 def _extras(plan: NodeGroupPlan) -> Object:
-    """Return what only some nodes have: an image of one's own, local disks, EFA, a reservation, Neuron devices."""
+    """Return what only some nodes have: an image of one's own, local disks, EFA, a reservation, more to be told."""
     spec: Object = {}
     if plan.ami_id:
         spec["amiFamily"] = _FAMILIES[plan.image]
@@ -125,12 +124,14 @@ def _extras(plan: NodeGroupPlan) -> Object:
         ]
     if plan.reservation:
         spec["capacityReservationSelectorTerms"] = [{"id": plan.reservation.id}]
-    if plan.image == NodeImage.BOTTLEROCKET and plan.node.manufacturer == "AWS":
-        spec["userData"] = bottlerocket_settings(plan.node)
+    words = karpenter_user_data(plan.start, plan.image)
+    if words:
+        spec["userData"] = words
     return spec
 
 
 def _volume(plan: NodeGroupPlan) -> Object:
-    size = f"{plan.disk.gib}Gi"
-    ebs = {"volumeSize": size, "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True}
-    return {"deviceName": plan.disk.device, "ebs": ebs}
+    disk = plan.disk
+    ebs: Object = {"volumeSize": f"{disk.gib}Gi", "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True}
+    chosen = {"throughput": disk.throughput, "iops": disk.iops, "kmsKeyID": disk.kms_key}
+    return {"deviceName": disk.device, "ebs": {**ebs, **{key: value for key, value in chosen.items() if value}}}

@@ -1,20 +1,50 @@
-"""What a node boots with: disks, network interfaces and the first words to it (aws-gpu spec 6 to 8).
+"""What a node boots with: disks and network interfaces (aws-gpu spec 6 to 8).
 
 Plain data in the words of EC2's launch template and of Karpenter's EC2NodeClass, which share them.
 """
 
-import base64
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...nodes.groups import MAX_PODS
 from ...nodes.instances import Instance
 from ..facts.eks import first_efa_card
-from ..words import NodeImage
+from ..words import NodeImage, Provisioner
 
 OS_DISK_GIB = 80
 """Root disk of nodes that keep images and weights on local NVMe."""
-_BOUNDARY = "//"
-_EPHEMERAL = ("/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods")
+IMAGE_THROUGHPUT = 600
+"""Of disks that hold images, in MiB/s; gp3 starts at 125. Below it, unpacking in parallel makes pulls slower
+(awslabs/amazon-eks-ami, nodeadm/doc/examples.md, "Enabling fast image pull")."""
+_FAST_PULL_CPU = 8
+"""vCPUs of a 2xlarge, from which on the same page recommends it."""
+LEAST_THROUGHPUT, LEAST_IOPS, MOST_IOPS = 125, 3000, 80_000
+"""Of gp3 (EC2 API reference, LaunchTemplateEbsBlockDeviceRequest, as of botocore 1.44)."""
+MOST_THROUGHPUT = {Provisioner.MANAGED: 1000, Provisioner.KARPENTER: 2000}
+"""EC2 takes 2000 (same page); the launch template of the AWS provider, 1000 (hashicorp/terraform-provider-aws,
+internal/service/ec2/ec2_launch_template.go)."""
+_IOPS_PER_GIB, _IOPS_PER_MIB = 500, 4
+"""Most IOPS per GiB, least IOPS per MiB/s (EBS user guide, "General Purpose SSD volumes")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """What an environment says of how its nodes start.
+
+    Attributes:
+        disk_gib: Disk for images and weights on nodes without local NVMe.
+        throughput: MiB/s of every disk; None for :data:`IMAGE_THROUGHPUT` where it holds images.
+        iops: Of every disk; None for what the throughput needs.
+        kms_key: ARN of the key of the disks; empty for the account's own.
+        fast_image_pull: Whether images are pulled in parallel; None for where that helps.
+        user_data: What else nodes are told: a NodeConfig or a script, TOML for Bottlerocket.
+    """
+
+    disk_gib: int = 200
+    throughput: int | None = None
+    iops: int | None = None
+    kms_key: str = ""
+    fast_image_pull: bool | None = None
+    user_data: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +58,19 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """One EBS volume, encrypted gp3."""
+    """One EBS volume, encrypted gp3.
+
+    Attributes:
+        throughput: In MiB/s; None for the least.
+        iops: None for the least.
+        kms_key: ARN of its key; empty for the account's own.
+    """
 
     device: str
     gib: int
+    throughput: int | None = None
+    iops: int | None = None
+    kms_key: str = ""
 
 
 def interfaces(node: Instance) -> tuple[Interface, ...]:
@@ -47,83 +86,47 @@ def interfaces(node: Instance) -> tuple[Interface, ...]:
     )
 
 
-def disk(node: Instance, image: NodeImage, gib: int) -> Disk:
-    """Return the disk that holds images and weights, unless local NVMe does.
+def data_device(image: str) -> str:
+    """Return the disk for images and logs: on Bottlerocket the second, since the first holds the system alone."""
+    return "/dev/xvdb" if image == NodeImage.BOTTLEROCKET else "/dev/xvda"
 
-    On Bottlerocket that is the second one; the first holds the system and keeps its size.
+
+def disk(node: Instance, image: NodeImage, boot: Boot) -> Disk:
+    """Return the disk that holds images and weights, unless local NVMe does."""
+    size = min(OS_DISK_GIB, boot.disk_gib) if node.local_nvme_gb else boot.disk_gib
+    throughput = boot.throughput or (None if node.local_nvme_gb else IMAGE_THROUGHPUT)
+    needed = _IOPS_PER_MIB * (throughput or 0)
+    iops = boot.iops or (needed if needed > LEAST_IOPS else None)
+    return Disk(data_device(image), size, throughput, iops, boot.kms_key)
+
+
+def pulls_fast(node: Instance, image: NodeImage, root: Disk, boot: Boot, *, own_image: bool) -> bool:
+    """Tell whether a node pulls and unpacks images in parallel: on disks and processors that keep up.
+
+    That is nodeadm's, so nodes of Bottlerocket do not; an image of one's own may have a nodeadm without it.
     """
-    size = min(OS_DISK_GIB, gib) if node.local_nvme_gb else gib
-    return Disk("/dev/xvdb" if image == NodeImage.BOTTLEROCKET else "/dev/xvda", size)
+    if image != NodeImage.AL2023:
+        return False
+    if boot.fast_image_pull is not None:
+        return boot.fast_image_pull
+    keeps_up = bool(node.local_nvme_gb) or (root.throughput or LEAST_THROUGHPUT) >= IMAGE_THROUGHPUT
+    return keeps_up and node.vcpu >= _FAST_PULL_CPU and not own_image
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterAddress:
-    """What a node with an image of one's own must be told, since EKS tells it nothing."""
-
-    name: str
-    endpoint: str
-    certificate_authority: str
-    service_cidr: str
-
-
-def user_data(node: Instance, image: NodeImage, join: ClusterAddress | None = None) -> str:
-    """Return the user data, in base64: local NVMe as one RAID0, and the number of pods that is planned with.
-
-    Args:
-        node: The instance type.
-        image: AL2023 takes a NodeConfig, Bottlerocket TOML.
-        join: The cluster, where the image is one's own (AL2023 only).
-    """
-    text = _bottlerocket(node) if image == NodeImage.BOTTLEROCKET else _al2023(node, join)
-    return base64.b64encode(text.encode()).decode()
-
-
-def node_config(node: Instance, join: ClusterAddress | None = None) -> str:
-    """Return the NodeConfig of an AL2023 node, as YAML."""
-    lines = ["apiVersion: node.eks.aws/v1alpha1", "kind: NodeConfig", "spec:"]
-    if join:
-        lines += [
-            "  cluster:",
-            f"    name: {join.name}",
-            f"    apiServerEndpoint: {join.endpoint}",
-            f"    certificateAuthority: {join.certificate_authority}",
-            f"    cidr: {join.service_cidr}",
-        ]
-    if node.local_nvme_gb:
-        lines += ["  instance:", "    localStorage:", "      strategy: RAID0"]
-    lines += ["  kubelet:", "    config:", f"      maxPods: {MAX_PODS}"]
-    return "\n".join(lines) + "\n"
-
-
-def _al2023(node: Instance, join: ClusterAddress | None) -> str:
-    return (
-        "MIME-Version: 1.0\n"
-        f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"\n\n'
-        f"--{_BOUNDARY}\n"
-        "Content-Type: application/node.eks.aws\n\n"
-        f"{node_config(node, join)}\n"
-        f"--{_BOUNDARY}--\n"
-    )
-
-
-def bottlerocket_settings(node: Instance) -> str:
-    """Return the settings of Bottlerocket that are not about storage, as TOML."""
-    lines = ["[settings.kubernetes]", f"max-pods = {MAX_PODS}"]
-    if node.manufacturer == "AWS":
-        # The Neuron device plugin hands devices to containers that do not run as root (aws-gpu spec 6).
-        lines.append("device-ownership-from-security-context = true")
-    return "\n".join(lines) + "\n"
-
-
-def _bottlerocket(node: Instance) -> str:
-    text = bottlerocket_settings(node)
-    if not node.local_nvme_gb:
-        return text
-    folders = ", ".join(f'"{folder}"' for folder in _EPHEMERAL)
-    return text + (
-        "\n[settings.bootstrap-commands.ephemeral-storage]\n"
-        'commands = [["apiclient", "ephemeral-storage", "init"], '
-        f'["apiclient", "ephemeral-storage", "bind", "--dirs", {folders}]]\n'
-        'mode = "always"\n'
-        "essential = true\n"
-    )
+def boot_problems(boot: Boot, image: NodeImage, provisioner: Provisioner) -> Iterator[tuple[str, str]]:
+    """Return what EC2 or the image would refuse, by setting."""
+    most = MOST_THROUGHPUT[provisioner]
+    if boot.throughput and boot.throughput > most:
+        yield "diskThroughput", f"must be at most {most} MiB/s, found {boot.throughput}"
+    iops = boot.iops or LEAST_IOPS
+    if boot.iops and (boot.throughput or 0) * _IOPS_PER_MIB > iops:
+        yield (
+            "diskIops",
+            f"must be at least {_IOPS_PER_MIB * (boot.throughput or 0)} for {boot.throughput} MiB/s, found {iops}; "
+            "leave it out for what the throughput needs",
+        )
+    if iops > min(OS_DISK_GIB, boot.disk_gib) * _IOPS_PER_GIB:
+        size = min(OS_DISK_GIB, boot.disk_gib)
+        yield "diskIops", f"must be at most {size * _IOPS_PER_GIB} on a disk of {size} GiB, found {iops}"
+    if boot.fast_image_pull and image != NodeImage.AL2023:
+        yield "fastImagePull", f"is an option of {NodeImage.AL2023} alone; remove it, or use that image"

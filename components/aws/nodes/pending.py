@@ -21,7 +21,7 @@ class _Nodes:
     open: list[_Room] = field(default_factory=list)
 
     def _empty(self) -> _Room:
-        return offered_by(self.group.node.name, efa=bool(self.group.interfaces))
+        return offered_by(self.group.node.name, efa=bool(self.group.interfaces), pods=self.group.demand.pods)
 
     def fits(self, wanted: _Room) -> bool:
         """Whether an empty node takes a pod."""

@@ -17,9 +17,10 @@ from ..facts.eks import ami_type, limits, system_ami_type
 from ..words import NodeImage, Provisioner
 from .autoscaler import autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
-from .launch import Disk, Interface, disk, interfaces
+from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
 from .place import SettingsPlace
 from .releases import eks_release, karpenter_release
+from .user_data import Start
 
 _API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
 _BLOCK_END = datetime.timedelta(minutes=40)
@@ -34,7 +35,7 @@ class NodeEnvironment:
         zones: Availability zones with a private subnet, in which nodes may be.
         version: Kubernetes version of the cluster.
         now: The moment against which reservations and support dates are held.
-        disk_gib: Disk for images and weights on nodes without local NVMe.
+        boot: How nodes start.
         scale_to_zero: Whether groups may be empty. Otherwise one node stays for each group that models prefer.
         quotas: vCPUs that the account may run, by quota code; what is not named is not checked.
         ami_release: Release of the images; empty for the pinned one.
@@ -50,7 +51,7 @@ class NodeEnvironment:
     nodes: NodePolicy = field(default_factory=NodePolicy)
     provisioner: Provisioner = Provisioner.MANAGED
     image: NodeImage = NodeImage.AL2023
-    disk_gib: int = 200
+    boot: Boot = field(default_factory=Boot)
     scale_to_zero: bool = True
     quotas: Mapping[str, int] = field(default_factory=dict)
     ami_release: str = ""
@@ -86,6 +87,7 @@ class NodeGroupPlan:
         taints: In the spelling of the EKS API.
         tags: Tags of the Auto Scaling group by which the Cluster Autoscaler knows the group at zero nodes.
         interfaces: Network interfaces; empty without EFA.
+        start: What its nodes are told first.
         update_strategy: ``MINIMAL`` where no spare capacity can be had.
         release: Release of the image, in the words of whoever makes the nodes; empty for EKS's newest.
         force_update: Whether updates replace nodes whose pods a disruption budget keeps.
@@ -113,6 +115,7 @@ class NodeGroupPlan:
     placement_group: bool
     reservation: Reservation | None
     disk: Disk
+    start: Start
     update_strategy: str
     release: str = ""
     force_update: bool = False
@@ -149,6 +152,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
     types = (node.name, *demand.alternatives)
     image = None if rule.ami_id else image_of(node, environment.image)
     minimum, desired, maximum = _bounds(demand, rule, environment)
+    root, start = _boot(demand, node, rule, environment)
     strategy = "MINIMAL" if demand.capacity in RESERVED else "DEFAULT"
     return NodeGroupPlan(
         name=demand.name,
@@ -171,7 +175,8 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
         interfaces=interfaces(node) if demand.efa else (),
         placement_group=rule.placement_group,
         reservation=rule.reservation if demand.capacity in RESERVED else None,
-        disk=disk(node, environment.image, environment.disk_gib),
+        disk=root,
+        start=start,
         update_strategy=strategy,
         release="" if rule.ami_id else _release(environment),
         force_update=environment.force_update,
@@ -182,6 +187,15 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
 def image_of(node: Instance, image: NodeImage) -> str | None:
     """Return the ``amiType`` of an instance type, None where AWS has no image for it."""
     return ami_type(node, image) if node.accelerators else system_ami_type(node, image)
+
+
+def _boot(
+    demand: NodeGroupDemand, node: Instance, rule: TypePolicy, environment: NodeEnvironment
+) -> tuple[Disk, Start]:
+    boot = environment.boot
+    root = disk(node, environment.image, boot)
+    fast = pulls_fast(node, environment.image, root, boot, own_image=bool(rule.ami_id))
+    return root, Start.of(node, demand.pods, fast_image_pull=fast, extra=boot.user_data)
 
 
 def _release(environment: NodeEnvironment) -> str:

@@ -182,11 +182,15 @@ class TestSystemNodes:
 
     def test_their_release_is_pinned_for_the_version(self) -> None:
         group = made()[f"{NODES}::main-system"].inputs
-        assert (group["version"], group["releaseVersion"]) == ("1.35", "1.35.6-20260714")
-        assert "forceUpdateVersion" not in group
+        assert (group["releaseVersion"], "forceUpdateVersion" in group) == ("1.35.6-20260714", False)
         assert made(version="1.34")[f"{NODES}::main-system"].inputs["releaseVersion"] == "1.34.9-20260714"
         group = made(image="bottlerocket", force_update=True)[f"{NODES}::main-system"].inputs
         assert (group["releaseVersion"], group["forceUpdateVersion"]) == ("1.66.0-1ad6b4a4", True)
+
+    def test_their_disks_have_a_key_of_ones_own(self) -> None:
+        arn = "arn:aws:kms:us-east-1:123456789012:key/0a1b"
+        template = made(disk_kms_key_arn=arn)["aws:ec2/launchTemplate:LaunchTemplate::main-system"]
+        assert template.inputs["blockDeviceMappings"][0]["ebs"]["kmsKeyId"] == arn
 
     def test_their_newest_release_on_request(self) -> None:
         assert "releaseVersion" not in made(system_ami_release="latest")[f"{NODES}::main-system"].inputs

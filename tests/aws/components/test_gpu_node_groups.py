@@ -8,6 +8,7 @@ import pulumi
 import pytest
 
 from components.aws.components.gpu_node_groups import GpuNodeGroups
+from components.aws.nodes.launch import Boot
 from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.components.aws_mock import Aws
 from tests.aws.environments import BLOCK, HELD, environment, flavor, one, planned
@@ -17,6 +18,7 @@ COMPONENT = "inference-platform:index:GpuNodeGroups::nodes"
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 TAG = "aws:autoscaling/tag:Tag"
+KEY = "arn:aws:kms:us-east-1:123456789012:key/0a1b"
 P5 = {"nvidia.com/gpu": 8}
 
 
@@ -104,6 +106,20 @@ class TestGroup:
         assert all(spec["tags"]["team"] == "a" for spec in found["tagSpecifications"])
         # Subnets, profile and type are the node group's (aws-gpu spec 7).
         assert not {"iamInstanceProfile", "instanceType", "imageId", "networkInterfaces"} & set(found)
+
+    def test_its_disk_as_the_settings_say(self) -> None:
+        boot = Boot(disk_gib=300, throughput=1000, kms_key=KEY)
+        (template,) = made(flavor("g5g.xlarge"), boot=boot).of(TEMPLATE)
+        (disk,) = template.inputs["blockDeviceMappings"]
+        assert disk["ebs"] == {
+            "volumeSize": 300,
+            "volumeType": "gp3",
+            "throughput": 1000,
+            "iops": 4000,
+            "encrypted": "true",
+            "kmsKeyId": KEY,
+            "deleteOnTermination": "true",
+        }
 
     def test_pods_may_be_let_to_the_metadata(self) -> None:
         found = made(flavor("g5.xlarge"), args={"imds_hop_limit": 2})[f"{TEMPLATE}::nodes-g5-xlarge"].inputs

@@ -45,6 +45,15 @@ def _policy(text: str) -> Callable[[], Any]:
         (lambda: ec2.LaunchTemplate("a", name="my template"), "launch template name: found 'my template'"),
         (lambda: ec2.LaunchTemplate("a", user_data="#!/bin/sh"), "user data is not base64"),
         (
+            lambda: ec2.LaunchTemplate(
+                "a",
+                block_device_mappings=[
+                    {"device_name": "/dev/xvda", "ebs": {"volume_type": "gp3", "volume_size": 80, "throughput": 1000}}
+                ],
+            ),
+            "gp3 cannot have 1000 MiB/s and 3000 IOPS on 80 GiB",
+        ),
+        (
             lambda: ec2.LaunchTemplate("a", network_interfaces=[{"interface_type": "eaf"}]),
             "interface type: found 'eaf', allowed are interface, efa, efa-only",
         ),

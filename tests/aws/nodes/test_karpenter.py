@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from components.aws.nodes.karpenter import node_class, node_pool
+from components.aws.nodes.launch import Boot
 from components.aws.nodes.plan import NodeGroupPlan
 from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.environments import HELD, environment, flavor, one, planned
@@ -131,6 +132,20 @@ class TestNodeClass:
         assert spec["kubelet"] == {"maxPods": 110}
         assert (spec["role"], spec["tags"]) == ("nodes", {"team": "a"})
         assert not {"networkInterfaces", "capacityReservationSelectorTerms", "userData", "amiFamily"} & set(spec)
+
+    def test_its_disk_as_the_settings_say(self) -> None:
+        boot = Boot(throughput=2000, kms_key="arn:aws:kms:us-east-1:123456789012:key/0a1b")
+        (plan,) = groups(flavor("g5g.xlarge"), boot=boot).values()
+        (disk,) = spec_of(plan)["blockDeviceMappings"]
+        assert disk["ebs"] == {
+            "volumeSize": "200Gi",
+            "volumeType": "gp3",
+            "throughput": 2000,
+            "iops": 8000,
+            "encrypted": True,
+            "kmsKeyID": "arn:aws:kms:us-east-1:123456789012:key/0a1b",
+            "deleteOnTermination": True,
+        }
 
     def test_a_release_of_ones_choice(self) -> None:
         (plan,) = groups(flavor("g5.xlarge"), ami_release="latest").values()

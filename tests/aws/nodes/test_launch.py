@@ -1,35 +1,21 @@
 """What nodes boot with (aws-gpu spec 6 and 8)."""
 
-import base64
-import email
-import tomllib
 from typing import Any
 
 import pytest
-import yaml
 
-from components.aws.nodes.launch import ClusterAddress, Disk, disk, interfaces, user_data
-from components.aws.words import NodeImage
+from components.aws.nodes.launch import Boot, Disk, disk, interfaces, pulls_fast
+from components.aws.words import NodeImage, Provisioner
 from components.nodes.instances import Instance, instance, instances
+from tests.aws.environments import environment, flavor, one, problems
+
+KEY = "arn:aws:kms:us-east-1:123456789012:key/0a1b"
 
 
 def known(name: str) -> Instance:
     found = instance(name)
     assert found is not None
     return found
-
-
-def al2023(name: str, join: ClusterAddress | None = None) -> Any:
-    """The NodeConfig in a node's user data, read as the node reads it."""
-    message: Any = email.message_from_bytes(base64.b64decode(user_data(known(name), NodeImage.AL2023, join)))
-    assert message.get_content_type() == "multipart/mixed"
-    (part,) = message.get_payload()
-    assert part.get_content_type() == "application/node.eks.aws"
-    return yaml.safe_load(part.get_payload())
-
-
-def bottlerocket(name: str) -> Any:
-    return tomllib.loads(base64.b64decode(user_data(known(name), NodeImage.BOTTLEROCKET)).decode())
 
 
 class TestInterfaces:
@@ -55,47 +41,75 @@ class TestInterfaces:
         assert sum(i.type == "efa-only" for i in made) == node.efa_interfaces
 
 
-class TestUserData:
-    def test_nvme_is_one_raid0_and_kubelet_takes_the_pods_that_are_planned_with(self) -> None:
-        config = al2023("g5.xlarge")
-        assert (config["apiVersion"], config["kind"]) == ("node.eks.aws/v1alpha1", "NodeConfig")
-        assert config["spec"]["instance"] == {"localStorage": {"strategy": "RAID0"}}
-        assert config["spec"]["kubelet"] == {"config": {"maxPods": 110}}
-        assert "cluster" not in config["spec"]  # EKS adds it
-
-    def test_no_raid_without_disks(self) -> None:
-        assert "instance" not in al2023("g5g.xlarge")["spec"]
-
-    def test_an_image_of_ones_own_is_told_the_cluster(self) -> None:
-        join = ClusterAddress("prod", "https://x.eks.amazonaws.com", "Q0E=", "172.20.0.0/16")
-        assert al2023("g7.2xlarge", join)["spec"]["cluster"] == {
-            "name": "prod",
-            "apiServerEndpoint": "https://x.eks.amazonaws.com",
-            "certificateAuthority": "Q0E=",
-            "cidr": "172.20.0.0/16",
-        }
-
-    def test_bottlerocket_takes_toml(self) -> None:
-        settings = bottlerocket("g5.xlarge")["settings"]
-        assert settings["kubernetes"] == {"max-pods": 110}
-        storage = settings["bootstrap-commands"]["ephemeral-storage"]
-        assert storage["commands"][0] == ["apiclient", "ephemeral-storage", "init"]
-        assert "/var/lib/containerd" in storage["commands"][1]
-
-    def test_bottlerocket_hands_neuron_devices_over(self) -> None:
-        assert bottlerocket("inf2.xlarge")["settings"] == {
-            "kubernetes": {"max-pods": 110, "device-ownership-from-security-context": True}
-        }
+def boot_errors(image: NodeImage = NodeImage.AL2023, provisioner: str = "managed", **settings: Any) -> dict[str, str]:
+    where = environment(image=image, provisioner=Provisioner(provisioner), boot=Boot(**settings))
+    found = problems(one(flavor("g5.xlarge")), where)
+    return {problem.path.removeprefix("gpuNodes."): problem.reason for problem in found}
 
 
-@pytest.mark.parametrize(
-    ("name", "image", "gib", "expected"),
-    [
-        ("g5.xlarge", NodeImage.AL2023, 200, Disk("/dev/xvda", 80)),
-        ("g5.xlarge", NodeImage.AL2023, 50, Disk("/dev/xvda", 50)),
-        ("g5g.xlarge", NodeImage.AL2023, 200, Disk("/dev/xvda", 200)),
-        ("g5g.xlarge", NodeImage.BOTTLEROCKET, 200, Disk("/dev/xvdb", 200)),
-    ],
-)
-def test_disks(name: str, image: NodeImage, gib: int, expected: Disk) -> None:
-    assert disk(known(name), image, gib) == expected
+class TestDisks:
+    @pytest.mark.parametrize(
+        ("name", "image", "boot", "expected"),
+        [
+            ("g5.xlarge", NodeImage.AL2023, Boot(), Disk("/dev/xvda", 80)),
+            ("g5.xlarge", NodeImage.AL2023, Boot(50), Disk("/dev/xvda", 50)),
+            ("g5g.xlarge", NodeImage.AL2023, Boot(), Disk("/dev/xvda", 200, 600)),
+            ("g5g.xlarge", NodeImage.BOTTLEROCKET, Boot(), Disk("/dev/xvdb", 200, 600)),
+            # 4 IOPS for each MiB/s are the least, 3000 come with the disk.
+            ("g5g.xlarge", NodeImage.AL2023, Boot(throughput=1000), Disk("/dev/xvda", 200, 1000, 4000)),
+            ("g5.xlarge", NodeImage.AL2023, Boot(throughput=250, iops=8000), Disk("/dev/xvda", 80, 250, 8000)),
+            ("g5.xlarge", NodeImage.AL2023, Boot(kms_key=KEY), Disk("/dev/xvda", 80, kms_key=KEY)),
+        ],
+    )
+    def test_each(self, name: str, image: NodeImage, boot: Boot, expected: Disk) -> None:
+        assert disk(known(name), image, boot) == expected
+
+    @pytest.mark.parametrize("node", instances().values(), ids=lambda n: n.name)
+    def test_one_that_holds_images_is_fast_enough_to_unpack_them(self, node: Instance) -> None:
+        """nodeadm/doc/examples.md: at least 600 MiB/s; gp3 begins with 125."""
+        made = disk(node, NodeImage.AL2023, Boot())
+        assert bool(node.local_nvme_gb) == (made.throughput is None)
+        assert node.local_nvme_gb or (made.throughput or 0) >= 600
+
+    @pytest.mark.parametrize(
+        ("settings", "provisioner", "expected"),
+        [
+            ({"throughput": 1001}, "managed", {"diskThroughput": "must be at most 1000 MiB/s, found 1001"}),
+            ({"throughput": 2000}, "karpenter", {}),
+            (
+                {"throughput": 1000, "iops": 3500},
+                "managed",
+                {"diskIops": "must be at least 4000 for 1000 MiB/s, found 3"},
+            ),
+            ({"iops": 40_001}, "managed", {"diskIops": "must be at most 40000 on a disk of 80 GiB, found 40001"}),
+            ({"iops": 40_000, "throughput": 1000}, "managed", {}),
+        ],
+    )
+    def test_what_ec2_refuses(self, settings: dict[str, Any], provisioner: str, expected: dict[str, str]) -> None:
+        found = boot_errors(provisioner=provisioner, **settings)
+        assert set(found) == set(expected)
+        assert all(words in found[key] for key, words in expected.items())
+
+
+class TestFastPull:
+    @pytest.mark.parametrize(
+        ("name", "boot", "own_image", "expected"),
+        [
+            ("g5.2xlarge", Boot(), False, True),
+            ("g5.xlarge", Boot(), False, False),  # 4 vCPUs
+            ("g5g.2xlarge", Boot(), False, True),  # its EBS disk has 600 MiB/s
+            ("g5g.2xlarge", Boot(throughput=300), False, False),
+            ("g5.2xlarge", Boot(), True, False),
+            ("g5.2xlarge", Boot(fast_image_pull=True), True, True),
+            ("g5.2xlarge", Boot(fast_image_pull=False), False, False),
+        ],
+    )
+    def test_where_it_helps(self, name: str, boot: Boot, own_image: bool, expected: bool) -> None:
+        made = disk(known(name), NodeImage.AL2023, boot)
+        assert pulls_fast(known(name), NodeImage.AL2023, made, boot, own_image=own_image) is expected
+
+    def test_it_is_nodeadms(self) -> None:
+        made = disk(known("g5.2xlarge"), NodeImage.BOTTLEROCKET, Boot())
+        assert not pulls_fast(known("g5.2xlarge"), NodeImage.BOTTLEROCKET, made, Boot(), own_image=False)
+        found = boot_errors(NodeImage.BOTTLEROCKET, fast_image_pull=True)
+        assert found == {"fastImagePull": "is an option of al2023 alone; remove it, or use that image"}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from components.aws.facts.eks import limits
+from components.aws.nodes.launch import Boot
 from components.aws.nodes.plan import NodeGroupPlan
 from components.nodes.fit import fit
 from components.nodes.instances import Instance, instances
@@ -172,7 +173,7 @@ class TestNames:
     def test_a_name_lasts_while_nothing_is_replaced(self) -> None:
         where = environment()
         (before,) = planned(one(flavor("g5.xlarge")), where)
-        (more,) = planned(one(flavor("g5.xlarge"), replicas=4), replace(where, disk_gib=500, scale_to_zero=False))
+        (more,) = planned(one(flavor("g5.xlarge"), replicas=4), replace(where, boot=Boot(500), scale_to_zero=False))
         assert (before.name, before.id) == (more.name, more.id)
 
     def test_what_cannot_be_changed_in_place_is_in_the_name(self) -> None:

@@ -198,7 +198,7 @@ def _tag_specification(given: Given) -> dict[str, Any]:
 
 
 def _template_problems(data: Mapping[str, Any]) -> list[str]:
-    found = _user_data_problems(data.get("UserData"))
+    found = [*_user_data_problems(data.get("UserData")), *_disk_problems(data)]
     interfaces = listed(data.get("NetworkInterfaces"), dict)
     if interfaces and "SecurityGroupIds" in data:
         found.append("security groups belong to the network interfaces where there are any")
@@ -215,6 +215,22 @@ def _template_problems(data: Mapping[str, Any]) -> list[str]:
         found.append("a capacity reservation has either a preference or a target")
     for specification in listed(data.get("TagSpecifications"), dict):
         found += tag_problems({tag["Key"]: tag["Value"] for tag in listed(specification.get("Tags"), dict)})
+    return found
+
+
+def _disk_problems(data: Mapping[str, Any]) -> list[str]:
+    """What EC2 refuses of gp3 (EBS user guide), and the provider of throughput (ec2_launch_template.go)."""
+    found = []
+    for item in listed(data.get("BlockDeviceMappings"), dict):
+        ebs = item.get("Ebs")
+        if not isinstance(ebs, dict) or ebs.get("VolumeType") != "gp3":
+            continue
+        throughput, iops, size = ebs.get("Throughput", 125), ebs.get("Iops", 3000), ebs.get("VolumeSize", 1)
+        if not all(isinstance(value, int) for value in (throughput, iops, size)):
+            continue
+        wrong = not 125 <= throughput <= 1000 or not 3000 <= iops <= 80_000
+        if wrong or throughput * 4 > iops or (iops > 3000 and iops > size * 500):
+            found.append(f"gp3 cannot have {throughput} MiB/s and {iops} IOPS on {size} GiB")
     return found
 
 

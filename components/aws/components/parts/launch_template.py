@@ -4,13 +4,21 @@ from collections.abc import Mapping
 
 from pulumi_aws import ec2
 
+from ...nodes.launch import Disk
 
-def block_devices(device: str, gib: int) -> list[ec2.LaunchTemplateBlockDeviceMappingArgs]:
+
+def block_devices(disk: Disk) -> list[ec2.LaunchTemplateBlockDeviceMappingArgs]:
     """Return one encrypted gp3 volume that goes with the instance."""
     volume = ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
-        volume_size=gib, volume_type="gp3", encrypted="true", delete_on_termination="true"
+        volume_size=disk.gib,
+        volume_type="gp3",
+        throughput=disk.throughput,
+        iops=disk.iops,
+        encrypted="true",
+        kms_key_id=disk.kms_key or None,
+        delete_on_termination="true",
     )
-    return [ec2.LaunchTemplateBlockDeviceMappingArgs(device_name=device, ebs=volume)]
+    return [ec2.LaunchTemplateBlockDeviceMappingArgs(device_name=disk.device, ebs=volume)]
 
 
 def metadata_options(hops: int = 1) -> ec2.LaunchTemplateMetadataOptionsArgs:

@@ -9,6 +9,7 @@ from pulumi_aws import ec2, eks
 from ....nodes.fit import nearest_types
 from ....nodes.instances import instance
 from ...facts.eks import system_ami_type
+from ...nodes.launch import Disk, data_device
 from ...words import NodeImage
 from .launch_template import block_devices, metadata_options, tag_specifications
 from .roles import named
@@ -32,6 +33,8 @@ class SystemNodes:
     release: str = ""
     """Release of the image; empty for EKS's newest."""
     force_update: bool = False
+    kms_key: str = ""
+    """ARN of the key of their disks; empty for the account's own."""
 
 
 def system_node_group(
@@ -77,9 +80,7 @@ def _template(
         name,
         description=f"System nodes of {nodes.label}",
         update_default_version=True,
-        block_device_mappings=block_devices(
-            "/dev/xvdb" if nodes.image == NodeImage.BOTTLEROCKET else "/dev/xvda", _DISK_GIB
-        ),
+        block_device_mappings=block_devices(Disk(data_device(nodes.image), _DISK_GIB, kms_key=nodes.kms_key)),
         metadata_options=metadata_options(),
         tag_specifications=tag_specifications(named(name, tags)),
         tags=named(name, tags),
