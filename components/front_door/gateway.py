@@ -18,7 +18,10 @@ CLIENT_HEADER = "x-client-id"
 _KEEPALIVE = {"idleTime": "60s", "interval": "60s", "probes": 5}
 """A Network Load Balancer drops connections that are idle for 350 seconds, as they may be during a long answer."""
 TOKEN_COSTS = (("llm_input_token", "InputToken"), ("llm_output_token", "OutputToken"))
+ALL_TOKENS = ("llm_total_token", "TotalToken")
 """Name under which the gateway keeps a count of tokens, and what it counts."""
+COUNTS = "io.envoy.ai_gateway"
+"""Where it keeps them: a namespace of Envoy's metadata."""
 _LOGGED = {
     "start_time": "%START_TIME%",
     "request_id": "%REQ(X-REQUEST-ID)%",

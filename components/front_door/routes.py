@@ -9,7 +9,7 @@ from ..api.problems import Problem, Severity
 from ..fleet.endpoints import Backend, Endpoint
 from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
-from .gateway import ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
+from .gateway import ALL_TOKENS, ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
 from .settings import Door
 from .words import AuthKind
 
@@ -156,7 +156,8 @@ def _route(rules: list[Object], number: int, door: Door) -> Object:
     if door.host:
         spec["hostnames"] = [door.host]
     spec["rules"] = rules
-    if door.access_log:
-        spec["llmRequestCosts"] = [{"metadataKey": key, "type": kind} for key, kind in TOKEN_COSTS]
+    counted = [*(TOKEN_COSTS if door.access_log else ()), *((ALL_TOKENS,) if door.rate_limit.tokens else ())]
+    if counted:
+        spec["llmRequestCosts"] = [{"metadataKey": key, "type": kind} for key, kind in counted]
     name = door.name if number == 1 else f"{door.name}-{number}"
     return new_object(f"{AI_API}/v1beta1", "AIGatewayRoute", name, door.namespace, spec)

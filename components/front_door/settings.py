@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ..api.problems import Problem
 from ..aws.names import CERTIFICATE_FORM, is_certificate
-from .limits import BODY_SIZE, check_body_size
+from .limits import BODY_SIZE, NO_LIMIT, RateLimit, check_body_size, check_rate_limit
 from .report import Report
 from .words import AuthKind, Exposure, IssuerKind, TlsKind
 
@@ -72,6 +72,7 @@ class Door:
         host: DNS name of the gateway.
         request_timeout: Time for a whole answer. Long generations take minutes; upstream's 60 seconds cut them off.
         max_body_size: Largest request, and largest answer that is not streamed; prompts hold images.
+        rate_limit: How much each client may ask for.
         namespace: Namespace of the gateway, its routes and the Secrets with keys.
         internal: Whether the address is one of the private network.
         access_log: Whether the gateway logs each request, with model and tokens, to its standard output.
@@ -88,6 +89,7 @@ class Door:
     auth: Auth = Auth()
     request_timeout: str = "10m"
     max_body_size: str = BODY_SIZE
+    rate_limit: RateLimit = NO_LIMIT
     namespace: str = ENVOY_NAMESPACE
     internal: bool = False
     access_log: bool = True
@@ -125,6 +127,7 @@ def _check_plain_fields(door: Door, report: Report) -> None:
     if not _DURATION.match(door.request_timeout) or not re.search("[1-9]", door.request_timeout):
         report.error("requestTimeout", f"must be a duration such as 10m or 1h30m, found {door.request_timeout!r}")
     check_body_size(door.max_body_size, report)
+    check_rate_limit(door.rate_limit, report)
     if door.replicas < 1:
         report.error("replicas", f"must be at least 1, found {door.replicas}")
 
@@ -255,5 +258,7 @@ def _check_load_balancers(door: Door, report: Report) -> None:
             report.error(field, f"'{word}' requires expose 'gateway'; a load balancer per model only forwards TCP")
     if door.host:
         report.error("host", "has no effect with expose 'load-balancer': each model has its own address; remove it")
+    if door.rate_limit != NO_LIMIT:
+        report.error("rateLimit", "requires expose 'gateway'; a load balancer per model only forwards TCP")
     if door.max_body_size != BODY_SIZE:
         report.error("maxBodySize", "has no effect with expose 'load-balancer', which only forwards TCP; remove it")

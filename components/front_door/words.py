@@ -34,6 +34,19 @@ class IssuerKind(Word):
     """In the namespace of the gateway."""
 
 
+class LimitUnit(Word):
+    """Per what time a limit is."""
+
+    SECOND = "second"
+    """A second."""
+    MINUTE = "minute"
+    """A minute."""
+    HOUR = "hour"
+    """An hour."""
+    DAY = "day"
+    """A day."""
+
+
 class AuthKind(Word):
     """How clients authenticate."""
 

@@ -9,7 +9,7 @@ from ..aws.names import LOAD_BALANCER_CONTROLLER
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.balancers import guarded
-from ..front_door.door import ENVOY_NAMESPACE, FrontDoorPlan
+from ..front_door.door import ENVOY_GATEWAY, ENVOY_NAMESPACE, FrontDoorPlan
 from ..front_door.words import Exposure
 from ..hardening.network_policies import Allowed, network_policies
 from ..hardening.words import PodSecurity
@@ -37,6 +37,12 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
             "those already in the cluster under prerequisites.present"
         )
         yield Problem(file, 0, "", "", "frontDoor.expose", reason)
+    if environment.door.rate_limit.redis and ENVOY_GATEWAY in environment.present:
+        reason = (
+            "is that of the Envoy Gateway which is in the cluster already; name the same Redis in its configuration "
+            "(rateLimit.backend.redis.url), or nothing is limited"
+        )
+        yield Problem(file, 0, "", "", "frontDoor.rateLimit.redis", reason, Severity.WARNING)
     if environment.operated and environment.hardening != Hardening():
         reason = (
             "has no effect with realization 'operator', because the operator creates the pods; use realization "

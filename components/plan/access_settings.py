@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from ..front_door.limits import BODY_SIZE
+from ..front_door.limits import BODY_SIZE, RateLimit
 from ..front_door.settings import SUBJECT, Auth, Door, Tls
-from ..front_door.words import AuthKind, Exposure, IssuerKind, TlsKind
+from ..front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
 from ..hardening.words import PodSecurity, Priority
 from ..hardening.workloads import Hardening
 from .section import Flag, Section
@@ -45,6 +45,24 @@ class AuthSettings(Section):
         return Auth(self.kind, tuple(self.secrets), self.issuer, self.jwks_uri, audiences, self.client_claim)
 
 
+class RateLimitSettings(Section):
+    """How much each client may ask of the gateway."""
+
+    requests: int | None = None
+    """Requests of a client per unit. Default: no limit."""
+    tokens: int | None = None
+    """Tokens of a client per unit, of prompts and answers; requires redis. Default: no limit."""
+    unit: LimitUnit = LimitUnit.MINUTE
+    """Unit of time: second, minute, hour or day."""
+    redis: str | None = None
+    """host:port of a Redis that counts for all proxies and models; rediss://host:port with TLS. Default: each proxy
+    counts by itself, for each model."""
+
+    def rate_limit(self) -> RateLimit:
+        """Return what rendering works with."""
+        return RateLimit(self.requests, self.tokens, self.unit, self.redis)
+
+
 class FrontDoorSettings(Section):
     """How clients outside the cluster reach the models."""
 
@@ -60,6 +78,8 @@ class FrontDoorSettings(Section):
     """Timeout of a whole request, such as 10m; long generations take minutes."""
     max_body_size: str = BODY_SIZE
     """Largest request, and largest answer that is not streamed. A proxy holds them in memory."""
+    rate_limit: RateLimitSettings = Field(default_factory=RateLimitSettings)
+    """How much each client may ask for; clients are told apart by their keys or tokens."""
     internal: Flag = False
     """Whether the gateway gets a private address."""
     access_log: Flag = True
@@ -85,6 +105,7 @@ class FrontDoorSettings(Section):
             auth=self.auth.auth(),
             request_timeout=self.request_timeout,
             max_body_size=self.max_body_size,
+            rate_limit=self.rate_limit.rate_limit(),
             internal=self.internal,
             access_log=self.access_log,
             allow_anonymous=self.allow_anonymous,

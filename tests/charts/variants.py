@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.aws.components import charts as aws_charts
-from components.prerequisites import accelerators, metrics
+from components.prerequisites import accelerators, metrics, networking
 from tests.prerequisites.test_components import COMPONENTS, LBC, RELEASE, RULES, Make, made
 
 Values = dict[str, Any]
@@ -23,6 +23,9 @@ _CHOICES: dict[tuple[str, str], Make] = {
     ),
     ("prometheus-adapter", "another prometheus"): lambda o: metrics.PrometheusAdapter(
         "x", {"url": "https://thanos.observability.svc", "port": 443, "rules": RULES}, o
+    ),
+    ("envoy-gateway", "counting"): lambda o: networking.EnvoyGateway(
+        "x", {"redis": "rediss://redis.example:6379"}, o
     ),
     ("gpu-operator", "bottlerocket"): lambda o: accelerators.GpuOperator("x", {"device_plugin": False}, o),
     ("cluster-autoscaler", "a role"): lambda o: aws_charts.ClusterAutoscaler(

@@ -169,6 +169,22 @@ class TestValuesThatMatter:
         assert hooks["post"] == ["Translation", "Cluster", "Route"]
         assert set(hooks["translation"]) == {"listener", "route", "cluster", "secret"}
 
+    @pytest.mark.parametrize(
+        ("redis", "asked"),
+        [
+            ("redis.redis.svc:6379", {"url": "redis.redis.svc:6379"}),
+            ("rediss://redis.example.com:6379", {"url": "redis.example.com:6379", "tls": {}}),
+        ],
+    )
+    def test_the_gateway_counts_in_a_redis_where_it_is_told_one(self, redis: str, asked: dict[str, Any]) -> None:
+        """``EnvoyGateway.rateLimit`` of gateway.envoyproxy.io/v1alpha1; without it, global limits are refused."""
+        (release,) = made(lambda o: networking.EnvoyGateway("x", {"redis": redis}, o)).of(RELEASE)
+        told = release.inputs["values"]["config"]["envoyGateway"]
+        assert told["rateLimit"] == {"backend": {"type": "Redis", "redis": asked}}
+        plain = values("envoy-gateway")["config"]["envoyGateway"]
+        assert {**told, "rateLimit": None} == {**plain, "rateLimit": None}
+        assert "rateLimit" not in plain
+
     def test_llmaz_brings_nothing_but_itself(self) -> None:
         assert all(part == {"enabled": False} for part in values("llmaz").values())
         assert "leaderWorkerSet" in values("llmaz")

@@ -144,6 +144,15 @@ class TestAModelsOwnLoadBalancer:
 
 
 class TestGateway:
+    def test_limits_of_all_proxies_are_counted_in_a_redis(self) -> None:
+        """The policy asks Envoy Gateway's service to count, which counts where the chart's values say."""
+        redis = "redis.example.com:6379"
+        graph = dev(frontDoor={"expose": "gateway", "internal": True, "rateLimit": {"tokens": 9, "redis": redis}})
+        (policy,) = [e for e in graph.graph if e.inputs.get("kind") == "BackendTrafficPolicy"]
+        assert policy.inputs["spec"]["rateLimit"]["global"]["rules"][0]["limit"]["requests"] == 9
+        values = graph[f"kubernetes:helm.sh/v3:Release::{FLEET}-envoy-gateway"].inputs["values"]
+        assert values["config"]["envoyGateway"]["rateLimit"]["backend"]["redis"] == {"url": redis}
+
     def test_all_models_are_at_one_address(self) -> None:
         endpoints = run("prod").exports["endpoints"]
         assert {(e["url"], e["port"]) for e in endpoints.values()} == {("https://models.example.com/v1", 443)}
@@ -203,6 +212,11 @@ class TestRefusals:
             ),
             ({"hardening": {"podSecurity": "Restricted"}}, "found 'Restricted'; did you mean 'restricted'?"),
             ({"hardening": {"priority": "standart"}}, "hardening.priority: must be 'critical', 'standard'"),
+            (
+                {"frontDoor": {"expose": "gateway", "internal": True, "rateLimit": {"tokens": 9}}},
+                "frontDoor.rateLimit.tokens: requires rateLimit.redis",
+            ),
+            ({"frontDoor": {"rateLimit": {"unit": "minutes"}}}, "did you mean 'minute'?"),
             ({"frontDoor": {"exposes": "none"}}, "frontDoor.exposes: unknown key; did you mean 'expose'?"),
             (
                 {"frontDoor": INTERNAL, "prerequisites": {}},

@@ -96,6 +96,19 @@ class AuthArgs(TypedDict, total=False):
     """Claim of a token that names the client, in the log and for limits. Default: sub."""
 
 
+class RateLimitArgs(TypedDict, total=False):
+    """How much each client may ask of the gateway."""
+
+    requests: int
+    """Requests of a client per unit. Default: no limit."""
+    tokens: int
+    """Tokens of a client per unit, of prompts and answers; requires redis. Default: no limit."""
+    unit: str
+    """second, minute, hour or day. Default: minute."""
+    redis: str
+    """host:port of a Redis that counts for all proxies and models; rediss://host:port with TLS."""
+
+
 class FrontDoorArgs(TypedDict, total=False):
     """How clients outside the cluster reach the models."""
 
@@ -111,6 +124,8 @@ class FrontDoorArgs(TypedDict, total=False):
     """Timeout of a whole request. Default: 10m."""
     max_body_size: str
     """Largest request, and largest answer that is not streamed. Default: 50Mi."""
+    rate_limit: RateLimitArgs
+    """How much each client may ask for."""
     internal: bool
     """Whether the gateway gets a private address. Default: false."""
     access_log: bool

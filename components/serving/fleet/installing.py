@@ -60,6 +60,11 @@ def _gpu_operator(name: str, place: Installation, opts: pulumi.ResourceOptions) 
     return accelerators.GpuOperator(name, {"device_plugin": own}, opts)
 
 
+def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    redis = place.planned.environment.door.rate_limit.redis
+    return networking.EnvoyGateway(name, {"redis": redis} if redis else {}, opts)
+
+
 def _fixed(component: type[FixedChart]) -> _Make:
     """Make a component that needs to be told nothing."""
     return lambda name, _place, opts: component(name, opts=opts)
@@ -76,7 +81,7 @@ _COMPONENTS: Mapping[str, _Make] = {
     "ai-gateway-crds": _fixed(networking.AiGatewayKinds),
     "cert-manager": _fixed(workloads.CertManager),
     "dcgm-exporter": _fixed(accelerators.DcgmExporter),
-    "envoy-gateway": _fixed(networking.EnvoyGateway),
+    "envoy-gateway": _envoy_gateway,
     "gpu-operator": _gpu_operator,
     "keda": _fixed(metrics.Keda),
     "kthena": _fixed(operators.KthenaOperator),

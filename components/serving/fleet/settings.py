@@ -24,13 +24,21 @@ from ..arguments import plain, refuse
 from ..settled import outputs, settled
 from ..site import Site
 from ..typed_args import keys_of, known_keys, unknown_keys
-from .args import AuthArgs, FleetPrerequisitesArgs, FrontDoorArgs, HardeningArgs, ModelFleetArgs, TlsArgs
+from .args import (
+    AuthArgs,
+    FleetPrerequisitesArgs,
+    FrontDoorArgs,
+    HardeningArgs,
+    ModelFleetArgs,
+    RateLimitArgs,
+    TlsArgs,
+)
 
 _SOURCES = ("files", "manifests")
 _LEAVES = ("vpc_id", "interruption_queue", "role_arns")
 """Of the cluster what may be known only after other resources."""
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]*)+\b")
-_SECTIONS = (FleetPrerequisitesArgs, FrontDoorArgs, TlsArgs, AuthArgs, HardeningArgs, ModelFleetArgs)
+_SECTIONS = (FleetPrerequisitesArgs, FrontDoorArgs, TlsArgs, AuthArgs, RateLimitArgs, HardeningArgs, ModelFleetArgs)
 _KEYS = {to_camel(key): key for section in _SECTIONS for key in keys_of(section)}
 
 
