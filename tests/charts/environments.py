@@ -17,7 +17,9 @@ from tests.stacks.shipped import ON_AWS, ROOT, Clock, run, settings_of
 Object = dict[str, Any]
 WITH_KEDA = "staging with keda"
 """Every environment that is shipped has the adapter."""
-ENVIRONMENTS = (*ON_AWS, WITH_KEDA)
+WITH_CLIENTS = "prod with clients"
+"""None of those that are shipped names the clients of its gateway."""
+ENVIRONMENTS = (*ON_AWS, WITH_KEDA, WITH_CLIENTS)
 _BUILT_IN = ("v1", "apps/v1", "autoscaling/v2", "batch/v1", "policy/v1")
 _BUILT_IN_GROUPS = ("networking.k8s.io", "rbac.authorization.k8s.io", "scheduling.k8s.io", "storage.k8s.io")
 
@@ -37,6 +39,9 @@ def environment(name: str) -> Recorded:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
         patch.setattr(datetime, "datetime", Clock)
+        if name == WITH_CLIENTS:
+            door = settings_of("prod")["frontDoor"]
+            return run("prod", _WithIds(), frontDoor={**door, "clientCidrs": ["198.51.100.0/24"]})
         if name != WITH_KEDA:
             return run(name, _WithIds())
         said = settings_of("staging")["prerequisites"]

@@ -8,7 +8,7 @@ import pytest
 from components.api.kinds import Kind as OurKind
 from components.families import kinds
 from components.prerequisites.charts import charts
-from tests.charts.environments import ENVIRONMENTS, WITH_KEDA, custom_objects
+from tests.charts.environments import ENVIRONMENTS, WITH_CLIENTS, WITH_KEDA, custom_objects
 from tests.charts.rendering import Rendered
 from tests.charts.schemas import Kind, kind_of, problems, schemas
 
@@ -27,6 +27,7 @@ KINDS_OF: dict[str, set[str]] = {
     "staging": {"NodePool", "EC2NodeClass", "Gateway", "Certificate", "PodMonitor", "PrometheusRule"},
     "prod": {"LeaderWorkerSet", "GatewayClass", "SecurityPolicy", "AIGatewayRoute", "PodMonitor"},
     WITH_KEDA: {"ScaledObject"},
+    WITH_CLIENTS: {"EnvoyProxy", "ClientTrafficPolicy"},
 }
 """Some of what each environment must have, so that an empty one proves nothing."""
 

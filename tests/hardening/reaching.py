@@ -101,14 +101,14 @@ def logged(planned: Plan, client: str) -> str:
     """What the gateway takes for a client's address; empty if it takes no connection at all.
 
     A proxy that expects the proxy protocol refuses what comes without (ClientTrafficPolicy, proxyProtocol), and one
-    that does not takes the header for a broken request.
+    that does not takes the header for a broken request. None but AWS's load balancers send it.
     """
     door = gateway(planned)
     assert door is not None
     (policy,) = [body for body in planned.objects if body["kind"] == "ClientTrafficPolicy"]
     expected = "proxyProtocol" in policy["spec"]
-    told = door.aws and door.attributes.get("proxy_protocol_v2.enabled") == "true"
-    if expected != told:
+    told = door.attributes.get("proxy_protocol_v2.enabled") == "true"
+    if expected != told or (expected and not door.aws):
         return ""
     return client if told else door.address_at_pods(client)
 

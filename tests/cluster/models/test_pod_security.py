@@ -11,6 +11,7 @@ from components.fleet.objects import Object
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Edition, WorkloadChoice
+from components.front_door.balancers import Balancing
 from components.front_door.door import Door, front_door
 from components.front_door.words import Exposure
 from components.hardening.network_policies import Allowed, network_policies
@@ -221,12 +222,16 @@ def test_priority_classes_are_accepted_and_resolved(ready: Kube) -> None:
         assert stored["spec"]["priority"] == values[f"inference-{name}"]
 
 
-def test_load_balancers_are_accepted(ready: Kube) -> None:
-    plan = front_door(shipped(), Door(Exposure.LOAD_BALANCER, internal=True))
+@pytest.mark.parametrize("keep_addresses", [False, True])
+def test_load_balancers_are_accepted(ready: Kube, *, keep_addresses: bool) -> None:
+    clients = ("10.0.0.0/8", "198.51.100.7/32")
+    balancing = Balancing(clients, keep_addresses=keep_addresses)
+    plan = front_door(shipped(), Door(Exposure.LOAD_BALANCER, internal=True), balancing=balancing)
     assert len(plan.objects) == len(models())
     for body in plan.objects:
-        stored = ready.apply(body, manager=MANAGER, dry_run=True)
-        assert stored["spec"]["type"] == "LoadBalancer"
+        spec = ready.apply(body, manager=MANAGER, dry_run=True)["spec"]
+        assert (spec["type"], tuple(spec["loadBalancerSourceRanges"])) == ("LoadBalancer", clients)
+        assert spec["externalTrafficPolicy"] == ("Local" if keep_addresses else "Cluster")
 
 
 def test_budgets_select_the_pods_of_their_workload(ready: Kube) -> None:
