@@ -8,18 +8,22 @@ from components.plan.settings import Cache
 
 
 class CacheSettings(StorageSettings, Cache):
-    """Where loaded weights are kept: one of claim, hostPath and, on AWS, efs."""
+    """Where loaded weights are kept: one of claim, hostPath and, on AWS, efs; and what else is mounted."""
 
     @model_validator(mode="after")
     def _one_cache(self) -> "CacheSettings":
         if self.cache and super().place:
             raise ValueError("must be one of claim, hostPath and efs; set only one of them")
+        names = [claim.name for claim in self.claims] + ([self.claim] if self.claim and not self.bound else [])
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(twice)} is the name of two claims; rename one of them")
         return self
 
     @property
     def on_aws(self) -> list[str]:
         """What is made on AWS, by its key."""
-        return [kind for kind in StorageSettings.model_fields if getattr(self, kind) is not None]
+        return [kind for kind in StorageSettings.model_fields if getattr(self, kind) not in (None, {})]
 
     @property
     def place(self) -> ModelCache | None:
@@ -29,4 +33,4 @@ class CacheSettings(StorageSettings, Cache):
     @property
     def claims(self) -> tuple[BoundClaim, ...]:
         """Claims that are made with the models, the cache's first."""
-        return (*((self.cache,) if self.cache else ()), *super().claims)
+        return (*((self.cache,) if self.cache else ()), *self.buckets, *super().claims)

@@ -236,8 +236,8 @@ class _ModelNodes:
         }
         if settings.cluster.oidc_provider_arn:
             identities["oidc_provider_arn"] = settings.cluster.oidc_provider_arn
-        if settings.model_buckets:
-            identities["model_buckets"] = settings.model_buckets
+        if settings.buckets:
+            identities["model_buckets"] = settings.buckets
             identities["model_service_accounts"] = [f"{namespace}/{account}" for namespace in namespaces]
         if self.access:
             identities["node_role_arn"] = self.access.node_role_arn

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from components.api.texts.printable import printable
 from components.aws.components.argument_problems import cluster_problems
 from components.aws.components.node_settings import NodeSettings
+from components.aws.components.storage.settings import S3_DRIVER
 from components.aws.environment import AwsEnvironment
 from components.aws.nodes.place import SettingsPlace
 from components.aws.subnets import CIDR
@@ -78,7 +79,15 @@ class Settings(FleetSettings):
         kinds = self.model_cache.on_aws
         if kinds and self.cloud != Cloud.AWS:
             raise ValueError(f"modelCache: {', '.join(kinds)}: requires cloud: aws; elsewhere set claim or hostPath")
+        version = self.cluster.addons.get(S3_DRIVER, "")
+        if self.model_cache.s3 and version.startswith("v1."):
+            raise ValueError(f"cluster.addons: {S3_DRIVER} {version} cannot mount with the rights of pods; v2 can")
         return self
+
+    @property
+    def buckets(self) -> list[str]:
+        """Where pods read weights in buckets: those named for it, and those that are mounted."""
+        return list(dict.fromkeys([*self.model_buckets, *self.model_cache.s3.values()]))
 
     @property
     def addons(self) -> dict[str, str]:

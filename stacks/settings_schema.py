@@ -39,7 +39,10 @@ _BESIDE_CONFIG: Schema = {
     "encryptionsalt": {"description": "Salt for the passphrase of the stack.", "type": "string"},
     "environment": {"description": "Pulumi ESC environments that the stack imports."},
 }
-_ON_AWS: Schema = {key: {"type": "null"} for key in StorageSettings.model_fields}
+_ON_AWS: Schema = {
+    key: {"type": "null"} if field.default is None else {"maxProperties": 0}
+    for key, field in StorageSettings.model_fields.items()
+}
 """Keys of modelCache that are nothing without a cloud."""
 _ZONES: Schema = {
     "anyOf": [

@@ -27,6 +27,7 @@ def model_volumes(
         "vpc_id": network.vpc_id,
         "subnets": network.private_by_zone,
         "cluster_security_group_id": cluster.security_group_id,
+        "s3": wanted.s3,
         "tags": settings.tags,
     }
     if wanted.efs is not None:

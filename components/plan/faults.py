@@ -32,7 +32,8 @@ def faults(error: ValidationError, settings: type[Section], *, by_name: bool = F
         by_name: Whether keys are spelled as in Python, and not as on the wire.
     """
     for detail in error.errors():
-        path = detail["loc"]
+        # A key of a map that is wrong itself is told by what it is.
+        path = tuple(part for part in detail["loc"] if part != "[key]")
         if detail["type"] == "extra_forbidden":
             known = keys_below(settings, path[:-1], by_name=by_name)
             hint = did_you_mean(str(path[-1]), known) or f"; known keys: {', '.join(known)}"

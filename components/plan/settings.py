@@ -131,9 +131,14 @@ class FleetSettings(Section):
     """What to name in messages; not a key."""
 
     @property
+    def buckets(self) -> list[str]:
+        """Where pods read weights in buckets, as bucket or bucket/prefix."""
+        return self.model_buckets
+
+    @property
     def model_account(self) -> str | None:
         """Service account of the pods; one is made where they read buckets and none is named."""
-        account = MODEL_ACCOUNT if self.model_buckets else None
+        account = MODEL_ACCOUNT if self.buckets else None
         return self.pods.service_account_name or account
 
     @property

@@ -150,7 +150,7 @@ class ModelFleet(pulumi.ComponentResource):
 
     def _make_accounts(self, role: pulumi.Output[str] | None) -> dict[str, list[KubernetesObject]]:
         """Register the service account of pods that read buckets, unless the environment names one of its own."""
-        if not self._settings.model_buckets or self._settings.pods.service_account_name:
+        if not self._settings.buckets or self._settings.pods.service_account_name:
             return {}
         accounts = {}
         annotations = {"annotations": {ROLE_ANNOTATION: role}} if role else {}

@@ -1,6 +1,8 @@
 """Where a stack keeps weights on AWS: what is made, in what order, who mounts it, and what is refused."""
 
 import functools
+import json
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -115,7 +117,7 @@ class TestEfs:
         assert claim.startswith("model-cache-efs-")
 
 
-def test_every_namespace_of_models_has_a_volume_and_a_claim(tmp_path: Any) -> None:
+def test_every_namespace_of_models_has_a_volume_and_a_claim(tmp_path: Path) -> None:
     text = tmp_path / "models.yaml"
     text.write_text(
         "\n---\n".join(
@@ -133,6 +135,77 @@ spec: {{replicas: 1, modelClaim: {{modelName: qwen2-7b}}}}"""
         "research.model-cache-efs",
     }
     assert {entry.inputs["metadata"]["namespace"] for entry in graph.of(CLAIM)} == {"models", "research"}
+
+
+LIBRARY = """\
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: Model
+metadata: {name: small}
+spec: {source: "pvc://library/small/model.gguf", format: gguf}
+---
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: InferenceService
+metadata: {name: small}
+spec: {modelRef: small, replicas: 1}
+"""
+
+
+class TestS3:
+    @pytest.fixture
+    def models(self, tmp_path: Path) -> list[str]:
+        file = tmp_path / "models.yaml"
+        file.write_text(LIBRARY)
+        return [*MODELS, str(file)]
+
+    def test_a_model_reads_its_bucket_where_it_lies(self, models: list[str]) -> None:
+        graph = dev(models=models, modelCache={"efs": {}, "s3": {"library": "example-models/prod/"}})
+        (service,) = (entry for entry in graph.of(DEPLOYMENT) if entry.name.endswith("/small"))
+        spec = service.inputs["spec"]["template"]["spec"]
+        (volume,) = (each for each in spec["volumes"] if "persistentVolumeClaim" in each)
+        assert volume["persistentVolumeClaim"] == {"claimName": "library", "readOnly": True}
+        assert "initContainers" not in spec
+        assert spec["serviceAccountName"] == "model-loader"
+        assert f"{CLAIM}::fleet-models/library" in before(graph, service.key)
+        assert graph.exports["models"]["small"]["weights"] == "library"
+        assert graph.exports["models"]["qwen-chat"]["weights"] == "model-cache-efs"
+
+    def test_pods_may_read_what_is_mounted_and_the_driver_nothing(self) -> None:
+        graph = dev(modelCache={"s3": {"library": "example-models/prod/"}}, modelBuckets=["other"])
+        policy = json.loads(graph["aws:iam/rolePolicy:RolePolicy::identities-model-loader"].inputs["policy"])
+        allowed = {
+            resource: (tuple(statement["Action"]), statement.get("Condition"))
+            for statement in policy["Statement"]
+            for resource in statement["Resource"]
+        }
+        assert allowed == {
+            "arn:aws:s3:::other": (("s3:ListBucket",), None),
+            "arn:aws:s3:::other/*": (("s3:GetObject",), None),
+            "arn:aws:s3:::example-models": (("s3:ListBucket",), {"StringLike": {"s3:prefix": "prod/*"}}),
+            "arn:aws:s3:::example-models/prod/*": (("s3:GetObject",), None),
+        }
+        (addon,) = (each for each in graph.of(ADDON) if "mountpoint" in each.inputs["addonName"])
+        assert addon.inputs["addonName"] == "aws-mountpoint-s3-csi-driver"
+        assert "podIdentityAssociations" not in addon.inputs
+        for deployment in graph.of(DEPLOYMENT):
+            assert deployment.inputs["spec"]["template"]["spec"]["serviceAccountName"] == "model-loader"
+
+    def test_a_bucket_that_is_named_twice_is_allowed_once(self) -> None:
+        graph = dev(
+            modelCache={"s3": {"a": "example-models", "b": "example-models"}}, modelBuckets=["example-models"]
+        )
+        policy = json.loads(graph["aws:iam/rolePolicy:RolePolicy::identities-model-loader"].inputs["policy"])
+        assert len(policy["Statement"]) == 2
+        assert {entry.inputs["metadata"]["name"] for entry in graph.of(VOLUME)} == {"models.a", "models.b"}
+
+
+def test_a_driver_without_pod_identity_is_refused() -> None:
+    text = refused(
+        modelCache={"s3": {"a": "x-models"}},
+        cluster={"addons": {"aws-mountpoint-s3-csi-driver": "v1.15.0-eksbuild.1"}},
+    )
+    assert (
+        "cluster.addons: aws-mountpoint-s3-csi-driver v1.15.0-eksbuild.1 cannot mount with the rights of pods" in text
+    )
 
 
 def test_without_it_nothing_is_made() -> None:
@@ -163,6 +236,10 @@ def test_a_claim_of_ones_own_volumes_is_made_in_the_namespace() -> None:
         ("dev", {"efs": {"id": "fs-01234567", "mibps": 5}}, "modelCache.efs: an existing file system keeps"),
         ("dev", {"bound": True}, "modelCache: bound is about a claim"),
         ("dev", {"readOnlyClaims": ["A"]}, "modelCache.readOnlyClaims.0: must match"),
+        ("dev", {"s3": {"library": "models/prod"}}, "modelCache.s3.library: a prefix that is mounted is a folder"),
+        ("dev", {"s3": {"a": "x-models"}, "claim": "a"}, "modelCache: a is the name of two claims"),
+        ("dev", {"s3": {"a": "x-models"}, "readOnlyClaims": ["a"]}, "modelCache: a is the name of two claims"),
+        ("local", {"s3": {"a": "x-models"}}, "modelCache: s3: requires cloud: aws"),
         ("local", {"efs": {}}, "modelCache: efs: requires cloud: aws; elsewhere set claim or hostPath"),
     ],
 )

@@ -51,3 +51,26 @@ def efs_source(handle: Any) -> dict[str, Any]:  # noqa: ANN401  a text or an out
         handle: File system and access point, as ``fs-...::fsap-...``.
     """
     return {"driver": "efs.csi.aws.com", "volumeHandle": handle, "volumeAttributes": {"encryptInTransit": "true"}}
+
+
+def s3_source(claim: BoundClaim, namespace: str, bucket: str) -> dict[str, Any]:
+    """Return a bucket, mounted with the credentials of the pod that reads it.
+
+    The driver itself needs no permission: pods run as a service account that may read the bucket, by Pod Identity or
+    by its token (awslabs/mountpoint-s3-csi-driver v2, docs/CONFIGURATION.md, "Pod-Level Credentials"). Handles must
+    differ, or only one of two volumes in a pod is mounted (there, "Static Provisioning").
+    """
+    return {
+        "driver": "s3.csi.aws.com",
+        "volumeHandle": claim.volume(namespace),
+        "volumeAttributes": {"bucketName": bucket, "authenticationSource": "pod"},
+    }
+
+
+def s3_options(region: str, prefix: str) -> tuple[str, ...]:
+    """Return how a bucket is mounted; that it is read only, its access mode says.
+
+    Without allow-other only root could read: Mountpoint runs as a user of its own. The region is told, because nodes
+    keep pods from asking the instance metadata for it (docs/UPGRADING_TO_V2.md).
+    """
+    return ("allow-other", f"region {region}", *((f"prefix {prefix}",) if prefix else ()))

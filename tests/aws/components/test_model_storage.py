@@ -142,6 +142,38 @@ def test_a_file_system_that_exists_gets_access_points_and_nothing_else() -> None
     assert volume.inputs["spec"]["csi"]["volumeHandle"] == "fs-0123456789abcdef0::store-efs-models-id"
 
 
+@pytest.mark.parametrize("preview", [False, True])
+def test_a_bucket_is_mounted_in_each_namespace_with_the_rights_of_the_pods(preview: bool) -> None:
+    """As docs/CONFIGURATION.md of the driver has it: "Static Provisioning" and "Pod-Level Credentials"."""
+    recorded = storage(s3={"library": "example-models/prod/", "all": "example-models"}, preview=preview)
+    assert {entry.key for entry in recorded.graph} == {
+        STORAGE,
+        *(f"{VOLUME}::store-{namespace}/{claim}" for namespace in BASE["namespaces"] for claim in ("library", "all")),
+    }
+    spec = recorded[f"{VOLUME}::store-research/library"].inputs["spec"]
+    assert spec["csi"] == {
+        "driver": "s3.csi.aws.com",
+        "volumeHandle": "research.library",
+        "volumeAttributes": {"bucketName": "example-models", "authenticationSource": "pod"},
+    }
+    assert spec["mountOptions"] == ["allow-other", "region us-east-1", "prefix prod/"]
+    assert spec["accessModes"] == ["ReadOnlyMany"]
+    assert spec["claimRef"]["name"] == "library"
+    assert (spec["storageClassName"], spec["persistentVolumeReclaimPolicy"]) == ("", "Retain")
+    whole = recorded[f"{VOLUME}::store-models/all"].inputs["spec"]
+    assert whole["mountOptions"] == ["allow-other", "region us-east-1"]
+    handles = [entry.inputs["spec"]["csi"]["volumeHandle"] for entry in recorded.of(VOLUME)]
+    assert len(set(handles)) == len(handles)
+    assert recorded.exports == {"claim": ""}
+
+
+def test_buckets_stand_beside_a_cache() -> None:
+    recorded = storage(**PLACE, efs={}, s3={"library": "example-models"})
+    assert {entry.name for entry in recorded.of(VOLUME)} == {
+        f"store-{namespace}/{claim}" for namespace in BASE["namespaces"] for claim in ("model-cache-efs", "library")
+    }
+
+
 def test_what_a_volume_is_stays_unknown_in_a_preview() -> None:
     recorded = storage(**PLACE, efs={}, preview=True)
     volume = recorded[f"{VOLUME}::store-models/model-cache-efs"].inputs
@@ -185,7 +217,13 @@ def test_no_two_claims_have_one_volume(claim: str, namespace: str, other: str, e
 @pytest.mark.parametrize(
     ("args", "path", "reason"),
     [
-        ({}, "efs", "is required"),
+        ({}, "efs", "is required, unless s3 is set"),
+        ({"s3": {}}, "efs", "is required, unless s3 is set"),
+        ({"s3": {"library": "s3://models"}}, "s3.library", "without s3://"),
+        ({"s3": {"library": "Models"}}, "s3.library", "valid lower-case bucket name"),
+        ({"s3": {"library": "models/prod"}}, "s3.library", "end it with '/'"),
+        ({"s3": {"library": "models/*/"}}, "s3.library", "must not contain a wildcard"),
+        ({"s3": {"The library": "models"}}, "s3[The library]", "must match pattern"),
         ({"efs": {}}, "vpc_id", "is required for a new file system"),
         ({"efs": {}}, "subnets", "is required for a new file system"),
         ({"efs": {}}, "cluster_security_group_id", "is required for a new file system"),

@@ -114,7 +114,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "namespaceAccess": {"models": {"editorRoleArns": ["arn:aws:iam::123456789012:role/b"]}},
         },
     },
-    "weights on EFS": {"modelCache": {"efs": {"throughput": "provisioned", "mibps": 512, "uid": 2000}}},
+    "weights on EFS": {
+        "modelCache": {"efs": {"throughput": "provisioned", "mibps": 512, "uid": 2000}, "s3": {"all": "models"}}
+    },
     "buckets of models": {"modelBuckets": ["example-models", "example-models/prod/"]},
 }
 

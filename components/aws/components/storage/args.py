@@ -43,6 +43,9 @@ class ModelStorageArgs(TypedDict, total=False):
     """Namespaces of the models; each gets a volume of its own. Their claims are made with the models."""
     efs: EfsArgs
     """An EFS file system as the cache; {} creates one."""
+    s3: dict[str, str]
+    """Buckets to read from, by name of the claim: each a bucket or bucket/prefix/ in the region. Pods mount them with
+    the rights of their own service account (see Identities, model_buckets)."""
     vpc_id: pulumi.Input[str]
     """The cluster's VPC; required for a new file system."""
     subnets: dict[str, pulumi.Input[str]]
@@ -65,12 +68,10 @@ def problems(args: ModelStorageArgs, settings: StorageSettings | None) -> Proble
     yield from repeated("namespaces", namespaces)
     if settings is None:
         return
-    if settings.efs is None:
-        yield "efs", "is required; {} creates an EFS file system"
-    elif settings.efs.id is None:
-        yield from _place_of_new(args)
-    else:
-        yield from _long_paths(args)
+    if not settings.drivers:
+        yield "efs", "is required, unless s3 is set; {} creates an EFS file system"
+    if settings.efs is not None:
+        yield from _long_paths(args) if settings.efs.id else _place_of_new(args)
 
 
 def _place_of_new(args: ModelStorageArgs) -> Problems:

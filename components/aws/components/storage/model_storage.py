@@ -20,22 +20,23 @@ from ....plan.faults import faults
 from ....serving.arguments import checked_args
 from ....serving.objects import KubernetesObject, kubernetes_object, token
 from ....serving.typed_args import Found
-from ...storage.volumes import efs_source, volume
+from ...storage.volumes import efs_source, s3_options, s3_source, volume
 from .args import ModelStorageArgs, problems
 from .efs import EfsCache
 from .settings import StorageSettings
 
 
 class ModelStorage(pulumi.ComponentResource):
-    """Creates storage for weights, and a PersistentVolume for it in each namespace of models.
+    """Creates storage for weights, and PersistentVolumes for it and for buckets in each namespace of models.
 
-    Pass both an AWS and a Kubernetes provider. A ModelFleet makes the claims: set its model_cache to claim and bound,
-    and make it depend on this component. What is made here is a cache: it is deleted with the component. Does not
-    install the add-on that mounts it (aws-efs-csi-driver).
+    Pass both an AWS and a Kubernetes provider. A ModelFleet makes the claims: set claim, bound and read_only_claims
+    of its model_cache, and make it depend on this component. What is made here is a cache: it is deleted with the
+    component. Does not install the add-ons that mount it (aws-efs-csi-driver, aws-mountpoint-s3-csi-driver).
     """
 
     claim: pulumi.Output[str]
-    """Name of the claim of the cache, for the model_cache of a ModelFleet. It is known before anything exists."""
+    """Name of the claim of the cache, for the model_cache of a ModelFleet; empty without one. It is known before
+    anything exists."""
 
     def __init__(self, name: str, args: ModelStorageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Register storage and volumes.
@@ -50,6 +51,10 @@ class ModelStorage(pulumi.ComponentResource):
         self.volumes: list[KubernetesObject] = []
         if settings.efs and settings.cache:
             self._make_efs(EfsCache(f"{name}-efs", args, settings.efs, self), settings.cache)
+        for claim, (bucket, prefix) in settings.buckets.items():
+            for namespace in args["namespaces"]:
+                source = s3_source(claim, namespace, bucket)
+                self._volume(namespace, volume(namespace, claim, source, s3_options(args["region"], prefix)), [])
         self.claim = pulumi.Output.from_input(settings.cache.name if settings.cache else "")
         self.register_outputs({"claim": self.claim})
 

@@ -2,17 +2,43 @@
 
 import hashlib
 import json
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ....fleet.options import BoundClaim
 from ....plan.section import Section
+from ....plan.settings import ClaimName
+from ...facts.iam import location_problem
 from ...words import Throughput
 
+EFS_DRIVER = "aws-efs-csi-driver"
+S3_DRIVER = "aws-mountpoint-s3-csi-driver"
+"""Names of EKS add-ons. That of S3 mounts with EKS Pod Identity, and so with the rights of pods, since v2."""
 _POSIX_MAX = 2**32 - 1
 _DIGEST = 8
 KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-zA-Z-]+$"
+
+
+def _location(value: str) -> str:
+    problem = location_problem(value)
+    if problem:
+        raise ValueError(problem)
+    _, prefix = bucket_of(value)
+    if prefix and not prefix.endswith("/"):
+        raise ValueError("a prefix that is mounted is a folder; end it with '/'")
+    return value
+
+
+Bucket = tuple[str, str]
+"""Its name, and the prefix of what is in it for us."""
+Location = Annotated[str, AfterValidator(_location)]
+
+
+def bucket_of(location: str) -> Bucket:
+    """Return the bucket in ``bucket`` or ``bucket/prefix/``."""
+    bucket, _, prefix = location.partition("/")
+    return bucket, prefix
 
 
 class EfsSettings(Section):
@@ -53,6 +79,9 @@ class StorageSettings(Section):
 
     efs: EfsSettings | None = None
     """On AWS, an EFS file system for every namespace, shared by all nodes: {} creates one."""
+    s3: dict[ClaimName, Location] = Field(default_factory=dict)
+    """On AWS, claims that mount buckets, read-only, for models whose source names a claim: by name of the claim a
+    bucket or bucket/prefix/, in the region of the cluster. Beside a cache."""
 
     @property
     def cache(self) -> BoundClaim | None:
@@ -62,9 +91,15 @@ class StorageSettings(Section):
         return BoundClaim(_claim_name("efs", self.efs.lasting))
 
     @property
+    def buckets(self) -> dict[BoundClaim, Bucket]:
+        """The buckets that are mounted, by claim."""
+        return {BoundClaim(name, read_only=True): bucket_of(location) for name, location in self.s3.items()}
+
+    @property
     def drivers(self) -> tuple[str, ...]:
         """Names of the EKS add-ons that mount the volumes."""
-        return ("aws-efs-csi-driver",) if self.efs is not None else ()
+        wanted = {EFS_DRIVER: self.efs is not None, S3_DRIVER: bool(self.s3)}
+        return tuple(name for name, needed in wanted.items() if needed)
 
 
 def _claim_name(kind: str, lasting: dict[str, Any]) -> str:
