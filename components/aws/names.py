@@ -65,9 +65,9 @@ def load_balancer_annotations(*, internal: bool, proxy_protocol: bool = False) -
     Sources: AWS Load Balancer Controller 225f4456, docs/guide/service/{nlb,annotations}.md, docs/deploy/
     security_groups.md and pkg/service/model_build_managed_sg.go, as in v3.5.0. (That ranges are ignored where
     addresses are not preserved, as annotations.md warns, is so for load balancers without a security group:
-    buildTargetGroupBindingNetworkingLegacy in model_build_target_group.go.) Elastic Load Balancing, "Edit target group
-    attributes" (client IP preservation, proxy protocol), "Update the security groups" (health checks are subject to
-    outbound rules only) and "Troubleshoot" (requests from a target to its load balancer).
+    buildTargetGroupBindingNetworkingLegacy in model_build_target_group.go.) Elastic Load Balancing, "Edit target
+    group attributes" (client IP preservation, proxy protocol), "Update the security groups" (health checks are
+    subject to outbound rules only) and "Troubleshoot" (requests from a target to its load balancer).
     """
     return {
         f"{_LOAD_BALANCER}-type": "external",
