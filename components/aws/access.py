@@ -100,8 +100,8 @@ def access_problems(admins: Sequence[str], viewers: Sequence[str], namespaces: N
         where = f"namespace_access[{namespace}]"
         if not _NAMESPACE.fullmatch(namespace):
             yield where, "must be the name of a namespace, in which * stands for any characters, such as team-*"
-        for kind, roles in kinds.items():
-            yield from _role_problems(f"{where}.{kind}", roles)
+        for kind in IN_NAMESPACES:
+            yield from _role_problems(f"{where}.{kind}", kinds.get(kind, ()))
         yield from _repeated_rights(where, kinds, admins, viewers)
     yield from _one_role_twice(_all_of(admins, viewers, namespaces))
 
@@ -111,7 +111,7 @@ def _all_of(admins: Sequence[str], viewers: Sequence[str], namespaces: Namespace
     yield from ((VIEWERS, role) for role in viewers)
     for namespace, kinds in namespaces.items():
         yield from (
-            (f"namespace_access[{namespace}].{kind}", role) for kind, roles in kinds.items() for role in roles
+            (f"namespace_access[{namespace}].{kind}", role) for kind in IN_NAMESPACES for role in kinds.get(kind, ())
         )
 
 
