@@ -103,6 +103,9 @@ class ClusterSettings(Section):
     """Instance types for system pods, all of one architecture."""
     system_nodes: int = Field(default=2, ge=1)
     """Number of nodes for system pods."""
+    system_nodes_max: int | None = Field(default=None, ge=1)
+    """Number of nodes that the Cluster Autoscaler may make of them, for models without an instance type too. Default:
+    the number is fixed."""
     system_ami_release: str = ""
     """Release of their image, such as 1.35.6-20260714, or latest. Default: the one that this package pins."""
     force_update: bool = False

@@ -55,15 +55,18 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
     identities = nodes.identities(planned.namespaces, roles)
     nodes.before += [*network.ready, identities]
+    if not nodes.access:
+        nodes.prepare_managed()
     site = Site(
         name=settings.cluster_name,
         region=settings.region,
         vpc_id=network.vpc_id,
         interruption_queue=nodes.access.queue_name if nodes.access else "",
         role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
+        node_bounds=nodes.bounds or None,
         after=tuple(nodes.before),
         volumes=tuple(model_volumes(settings, planned, network, cluster, aws)),
-        nodes=nodes.karpenter if nodes.access else nodes.managed,
+        nodes=nodes.register,
     )
     exports = {
         "cluster": {"name": settings.cluster_name, "region": settings.region, "version": settings.cluster.version},
@@ -74,6 +77,8 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
             for quota, needed in vcpus(planned.cloud_groups, settings.cluster.system_vcpus).items()
         },
     }
+    if nodes.bounds:
+        exports["nodeGroupBounds"] = nodes.bounds
     return CloudCluster(cluster.provider, site, exports)
 
 
@@ -140,6 +145,8 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
         "protect": settings.protect,
         "tags": settings.tags,
     }
+    if cluster.system_nodes_max is not None:
+        args["system_nodes_max"] = cluster.system_nodes_max
     if cluster.log_types is not None:
         args["log_types"] = cluster.log_types
     if cluster.disk_kms_key_arn:
@@ -153,7 +160,12 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
 
 @dataclass(slots=True)
 class _ModelNodes:
-    """Registers the nodes, and the identities of who makes them."""
+    """Registers the nodes, and the identities of who makes them.
+
+    Attributes:
+        access: What Karpenter needs in AWS, if it makes the nodes.
+        managed: The managed node groups, if EKS does.
+    """
 
     settings: Settings
     groups: tuple[NodeGroupPlan, ...]
@@ -161,13 +173,23 @@ class _ModelNodes:
     cluster: Cluster
     aws: pulumi.ProviderResource
     access: KarpenterAccess | None = None
+    managed: GpuNodeGroups | None = None
     before: list[pulumi.Resource] = field(default_factory=list)
     """What nodes, controllers and the models' pods need of AWS for as long as they are there."""
 
-    def managed(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
-        """Register managed node groups: they need no autoscaler, but the pods that come to them do."""
+    @property
+    def bounds(self) -> list[Any]:
+        """What settings ask of the Cluster Autoscaler, by Auto Scaling group."""
+        return [*self.cluster.bounded, *(self.managed.bounded if self.managed else ())]
+
+    def register(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
+        """Register the nodes that come after who makes them; return all that models come after."""
+        return [*after, *self.before, *(self.managed.groups.values() if self.managed else self._karpenter(after))]
+
+    def prepare_managed(self) -> None:
+        """Register managed node groups: the autoscaler is told of them."""
         cluster, settings = self.cluster, self.settings
-        groups = GpuNodeGroups.of(
+        self.managed = GpuNodeGroups.of(
             "nodes",
             self.groups,
             {
@@ -188,7 +210,6 @@ class _ModelNodes:
             },
             pulumi.ResourceOptions(providers=[self.aws], depends_on=[*cluster.ready, *self.before]),
         )
-        return [*after, *self.before, *groups.groups.values()]
 
     def prepare_karpenter(self) -> KarpenterAccess:
         """Register what Karpenter needs in AWS."""
@@ -204,7 +225,7 @@ class _ModelNodes:
         )
         return self.access
 
-    def karpenter(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
+    def _karpenter(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
         """Register Karpenter's pools, after Karpenter itself where it is installed here."""
         cluster, settings, access = self.cluster, self.settings, self.access
         assert access is not None  # noqa: S101  prepare_karpenter has been called
@@ -221,7 +242,7 @@ class _ModelNodes:
             },
             pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=[*after, *self.before]),
         )
-        return [*after, *self.before, *pools.pools.values()]
+        return list(pools.pools.values())
 
     def identities(self, namespaces: Sequence[str], controllers: list[str]) -> Identities:
         """Register the identities of the controllers, and of the models' pods where they read buckets."""

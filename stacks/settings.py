@@ -114,6 +114,7 @@ class Settings(FleetSettings):
             addons=frozenset(self.addons),
             cidr=network.cidr or (None if network.vpc_id else CIDR),
             system_types=tuple(self.cluster.system_instance_types),
+            system_scales=self.cluster.system_nodes_max is not None,
         )
 
     def facts(self) -> ClusterFacts:

@@ -1,9 +1,9 @@
 """An environment on AWS: what of it decides about models, and what only AWS can say of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ..api.problems import Problem
+from ..api.problems import Problem, Severity
 from ..fleet.endpoints import Endpoint
 from ..fleet.objects import is_balanced
 from ..fleet.rendered import Fleet, Rendered
@@ -14,6 +14,7 @@ from .nodes.checks import check_nodes
 from .nodes.fabric import with_efa
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
 from .versions import check_version
+from .words import Provisioner
 
 VOLUME_DRIVER = "aws-ebs-csi-driver"
 
@@ -29,6 +30,7 @@ class AwsEnvironment:
         cidr: Range of the VPC, as far as it is known.
         system_types: Instance types of the nodes without taints on which the cluster's own pods run.
         renders: Whether the models are made as they are rendered here; otherwise other programs make them.
+        system_scales: Whether the Cluster Autoscaler is to size these nodes.
     """
 
     region: str
@@ -37,6 +39,7 @@ class AwsEnvironment:
     addons: frozenset[str] = frozenset()
     cidr: str | None = None
     system_types: tuple[str, ...] = ()
+    system_scales: bool = False
     renders: bool = True
 
     @property
@@ -89,6 +92,38 @@ def plan_nodes(fleet: Fleet, aws: AwsEnvironment, file: str) -> tuple[tuple[Node
     if not aws.existing:
         problems += check_version(aws.nodes.version, aws.nodes.now.date(), file, "cluster.version")
     return groups, problems
+
+
+def check_bounds(
+    groups: Iterable[NodeGroupPlan], aws: AwsEnvironment, file: str, *, installed: bool
+) -> Iterator[Problem]:
+    """Report sizes that settings ask for and nobody keeps: EKS is told none (:mod:`.nodes.sizes`).
+
+    Args:
+        groups: The node groups.
+        aws: The environment.
+        file: File of the settings, for messages.
+        installed: Whether the Cluster Autoscaler is installed here, and so told of them.
+    """
+    if aws.nodes is None or installed:
+        return
+    if aws.nodes.provisioner == Provisioner.KARPENTER:
+        if aws.system_scales:
+            reason = (
+                "is for the Cluster Autoscaler, but Karpenter makes the nodes of this environment; remove it, or set "
+                "provisioner: managed"
+            )
+            yield Problem(file, 0, "", "", "cluster.systemNodesMax", reason)
+        return
+    bounded = [group.name for group in groups if group.bounds]
+    bounded += ["the system"] if aws.system_scales else []
+    if bounded:
+        reason = (
+            f"the sizes that settings ask for {', '.join(bounded)} are kept by the Cluster Autoscaler, which is not "
+            "installed here; pass the output nodeGroupBounds to its chart as autoscalingGroups, with "
+            "enforce-node-group-min-size"
+        )
+        yield Problem(file, 0, "", "", "prerequisites", reason, Severity.WARNING)
 
 
 def charts_needed(fleet: Fleet) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..api.collection import paused_collection
 from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
-from ..aws.environment import charts_needed, check_volumes, plan_nodes
+from ..aws.environment import charts_needed, check_bounds, check_volumes, plan_nodes
 from ..aws.nodes.plan import NodeGroupPlan
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
@@ -19,6 +19,7 @@ from ..nodes.fit import fit
 from ..nodes.groups import NodeGroupDemand, node_groups
 from ..nodes.policy import NodePolicy
 from ..nodes.unserved import NodeKind, unserved
+from ..prerequisites.charts import CLUSTER_AUTOSCALER
 from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
 from .claims import claim_objects
@@ -102,7 +103,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     policy = NodePolicy(labels=environment.options.overrides.node_selector)
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
     needed, unmet = _needed(fleet, groups, environment, _further(fleet, chain, door, environment))
-    problems += [*unmet, *_unserved(fleet, groups, environment)]
+    problems += [*unmet, *_unserved(fleet, groups, environment), *_unheld(cloud_groups, needed, environment)]
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment, door) if watched else ()
     problems += check_scraper(environment, monitored=bool(monitoring))
@@ -166,6 +167,15 @@ def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: En
     kinds = [NodeKind.of_group(group) for group in groups]
     kinds += [NodeKind.of_type(f"the node group of the system ({name})", name) for name in system]
     yield from unserved(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
+
+
+def _unheld(
+    groups: tuple[NodeGroupPlan, ...], needed: tuple[Prerequisite, ...], environment: Environment
+) -> Iterator[Problem]:
+    """Yield the sizes of node groups that nobody keeps, as far as the cluster is known."""
+    if environment.aws and environment.cluster:
+        installed = environment.install and any(each.chart.name == CLUSTER_AUTOSCALER for each in needed)
+        yield from check_bounds(groups, environment.aws, environment.file, installed=installed)
 
 
 def _claims(environment: Environment) -> tuple[str, ...]:

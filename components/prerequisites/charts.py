@@ -8,6 +8,8 @@ from typing import Any
 
 from ..api.tables import table
 
+CLUSTER_AUTOSCALER = "cluster-autoscaler"
+"""The chart of the autoscaler that sizes managed node groups."""
 NODE_AUTOSCALER = "node-autoscaler"
 EXCLUSIVE = (
     "metrics.k8s.io",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 
@@ -23,6 +24,7 @@ class Site:
         vpc_id: The cluster's VPC on AWS.
         interruption_queue: Queue of the notices for Karpenter.
         role_arns: Roles by controller and of the model loader, where the cluster has no Pod Identity.
+        node_bounds: Fewest and most nodes of groups, for the Cluster Autoscaler; None where settings name none.
         after: What must be there before anything is installed, such as identities.
         volumes: What claims of the models are bound to, so that it must be there before them.
         nodes: Who makes nodes, where some controller must run before.
@@ -33,6 +35,7 @@ class Site:
     vpc_id: pulumi.Input[str] = ""
     interruption_queue: pulumi.Input[str] = ""
     role_arns: pulumi.Input[Mapping[str, str]] | None = None
+    node_bounds: pulumi.Input[list[Any]] | None = None
     after: tuple[pulumi.Resource, ...] = ()
     volumes: tuple[pulumi.Resource, ...] = ()
     nodes: Nodes = _nowhere

@@ -124,6 +124,23 @@ class TestValuesThatMatter:
         assert gpu in found["nfd"]["worker"]["tolerations"]
         assert found["gfd"] == {"enabled": True}
 
+    def test_the_autoscaler_finds_groups_that_were_handed_over_alone(self) -> None:
+        """EKS tags all its groups with the first two (EKS user guide, managed node groups)."""
+        found = values("cluster-autoscaler")
+        assert found["autoDiscovery"]["tags"] == [
+            "k8s.io/cluster-autoscaler/enabled",
+            "k8s.io/cluster-autoscaler/c",
+            "inference-platform/autoscaled",
+        ]
+        assert found["extraArgs"]["enforce-node-group-min-size"] is True
+        assert "autoscalingGroups" not in found
+
+    def test_the_autoscaler_keeps_the_bounds_that_it_is_told(self) -> None:
+        told = [{"name": "asg-1", "minSize": 1, "maxSize": 4}]
+        args: aws_charts.ClusterAutoscalerArgs = {"cluster_name": "c", "region": "us-east-1", "bounds": told}
+        (found,) = made(lambda o: aws_charts.ClusterAutoscaler("x", args, o)).of(RELEASE)
+        assert found.inputs["values"]["autoscalingGroups"] == told
+
     def test_dcgm_tolerates_gpu_nodes_and_keeps_the_pods_names(self) -> None:
         found = values("dcgm-exporter")
         assert found["serviceMonitor"] == {"enabled": True, "honorLabels": True}

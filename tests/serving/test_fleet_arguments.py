@@ -33,7 +33,7 @@ SECTIONS = list(sections(ModelFleetArgs, SECTION))
 @pytest.mark.parametrize(("typed", "section"), SECTIONS, ids=lambda each: each.__name__)
 def test_a_key_is_a_setting_and_a_setting_is_a_key(typed: Any, section: type[Section]) -> None:
     known = {name for name, field in section.model_fields.items() if not field.exclude}
-    assert set(keys_of(typed)) - {"vpc_id", "interruption_queue", "role_arns"} == known
+    assert set(keys_of(typed)) - {"vpc_id", "interruption_queue", "role_arns", "node_bounds"} == known
 
 
 class TestEffects:

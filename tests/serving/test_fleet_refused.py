@@ -154,6 +154,28 @@ class TestRefusals:
             deploy(program({"files": [str(tmp_path / "absent.yaml")]}))
 
     @pytest.mark.parametrize(
+        ("cluster", "prerequisites"),
+        [
+            ({}, {"install": True}),
+            ({"node_autoscaler": "karpenter", "interruption_queue": "q"}, {"install": True}),
+            ({"node_autoscaler": "cluster-autoscaler"}, {"install": False}),
+            ({"node_autoscaler": "cluster-autoscaler"}, {"install": True, "present": ["cluster-autoscaler"]}),
+        ],
+    )
+    def test_sizes_of_nodes_that_nobody_would_keep(
+        self, cluster: dict[str, Any], prerequisites: dict[str, Any]
+    ) -> None:
+        place = {"cloud": "aws", "name": "c", "region": "us-east-1", "node_bounds": []}
+        ((path, reason),) = fleet_error(CHAT, cluster={**place, **cluster}, prerequisites=prerequisites)
+        assert path == "cluster.node_bounds"
+        assert reason.startswith("has no effect, because cluster-autoscaler is not installed here")
+
+    def test_sizes_of_nodes_that_are_none(self) -> None:
+        place = {"cloud": "aws", "name": "c", "region": "us-east-1", "node_autoscaler": "cluster-autoscaler"}
+        found = fleet_error(CHAT, cluster={**place, "node_bounds": "1:3:x"}, prerequisites={"install": True})
+        assert found == [("cluster.node_bounds", "must be a list or an output, found '1:3:x'")]
+
+    @pytest.mark.parametrize(
         ("cluster", "missing"),
         [
             ({"cloud": "aws", "node_autoscaler": "cluster-autoscaler"}, {"cluster.name", "cluster.region"}),

@@ -72,7 +72,7 @@ class TestEvery:
 
     def test_outputs(self, stack: str, graphs: dict[str, Recorded]) -> None:
         exports = graphs[stack].exports
-        assert set(exports) == {
+        assert set(exports) - {"nodeGroupBounds"} == {
             *("endpoints", "models", "nodes", "cluster", "clusterEndpoint", "kubeconfig", "prerequisites", "vcpus"),
         }
         assert exports["cluster"] == {"name": f"inference-{stack}", "region": "us-east-1", "version": "1.35"}
@@ -166,7 +166,9 @@ class TestProd:
     def test_the_largest_model_is_on_reserved_nodes_with_efa(self, graphs: dict[str, Recorded]) -> None:
         graph = graphs["prod"]
         group = graph[f"{GROUP}::nodes-p5-48xlarge-odcr"].inputs
-        assert group["scalingConfig"] == {"minSize": 1, "desiredSize": 2, "maxSize": 2}
+        assert group["scalingConfig"] == {"minSize": 0, "desiredSize": 1, "maxSize": 450}
+        told = {each["name"]: (each["minSize"], each["maxSize"]) for each in graph.exports["nodeGroupBounds"]}
+        assert told["asg-nodes-p5-48xlarge-odcr"] == (1, 2)  # as many as are reserved
         assert group["updateConfig"]["updateStrategy"] == "MINIMAL"
         template = graph["aws:ec2/launchTemplate:LaunchTemplate::nodes-p5-48xlarge-odcr"].inputs
         assert len(template["networkInterfaces"]) == 33

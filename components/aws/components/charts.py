@@ -11,6 +11,7 @@ from ...prerequisites.chart import ChartComponent, FixedChart
 from ...serving.arguments import checked_args
 from ...serving.site import Site
 from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
+from ..nodes.autoscaler import discovery_keys
 
 _NEURON_TOLERATION = {"key": NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
 
@@ -51,28 +52,40 @@ class ClusterAutoscalerArgs(TypedDict, total=False):
     """AWS region."""
     role_arn: pulumi.Input[str]
     """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
+    bounds: pulumi.Input[list[Any]]
+    """Sizes that the autoscaler keeps: GpuNodeGroups.bounds, Cluster.bounds. Default: those of the Auto Scaling
+    groups."""
     values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class ClusterAutoscaler(ChartComponent):
-    """Scales the node groups. Its permissions come from the Pod Identity of its service account (see Identities)."""
+    """Scales the node groups that GpuNodeGroups and Cluster hand over to it, and no others.
+
+    Its permissions come from the Pod Identity of its service account (see Identities).
+    """
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it. Model pods keep caches on local disks; that alone must not keep a node."""
         args = checked_args(name, args, ClusterAutoscalerArgs)
-        values = {
+        values: dict[str, Any] = {
             "fullnameOverride": "cluster-autoscaler",
             "cloudProvider": "aws",
             "awsRegion": args["region"],
-            "autoDiscovery": {"clusterName": args["cluster_name"]},
+            "autoDiscovery": {
+                "clusterName": args["cluster_name"],
+                "tags": discovery_keys(args["cluster_name"]),
+            },
             "rbac": {"serviceAccount": _account("cluster-autoscaler", args.get("role_arn"))},
             "extraArgs": {
                 "expander": "least-waste",
                 "skip-nodes-with-local-storage": False,
                 "scale-down-unneeded-time": "10m",
+                "enforce-node-group-min-size": True,
             },
         }
+        if "bounds" in args:
+            values["autoscalingGroups"] = args["bounds"]
         self.install("cluster-autoscaler", name, values, args, opts)
 
 
@@ -151,6 +164,8 @@ def _account(name: str, role_arn: pulumi.Input[str] | None) -> dict[str, Any]:
 
 def _cluster_autoscaler(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
     args: ClusterAutoscalerArgs = {"cluster_name": site.name, "region": site.region}
+    if site.node_bounds is not None:
+        args["bounds"] = site.node_bounds
     role = site.role_of("cluster-autoscaler")
     return ClusterAutoscaler(name, {**args, "role_arn": role} if role else args, opts)
 

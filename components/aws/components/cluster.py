@@ -11,6 +11,7 @@ Cluster
 ├── iam.Role + attachments         <name>-node
 ├── ec2.LaunchTemplate             <name>-system
 ├── eks.NodeGroup                  <name>-system
+├── autoscaling.Tag                <name>-system-<tag>, where its nodes scale
 └── kubernetes Provider            <name>
 """
 
@@ -29,6 +30,7 @@ from ..words import NodeImage
 from .cluster_args import ClusterArgs, problems, system_nodes
 from .parts.access import grant_access
 from .parts.addons import AddonInstaller, version_of, wanted_addons
+from .parts.auto_scaling_groups import bounds_of
 from .parts.control_plane import ControlPlane
 from .parts.roles import managed_policy, service_role
 from .parts.system_nodes import SystemNodes, system_node_group
@@ -55,6 +57,8 @@ class Cluster(pulumi.ComponentResource):
     """Security group that EKS created for control plane and nodes."""
     node_role_arn: pulumi.Output[str]
     """Role of the nodes."""
+    bounds: pulumi.Output[list[dict[str, Any]]]
+    """What system_nodes_max asks of the autoscaler, as GpuNodeGroups.bounds; empty where the number is fixed."""
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Register the cluster.
@@ -70,6 +74,7 @@ class Cluster(pulumi.ComponentResource):
         self.node_role = self._node_role() if "node_role_arn" not in args else None
         given = args.get("node_role_arn", "")
         self.node_role_arn = self.node_role[0].arn if self.node_role else pulumi.Output.from_input(given)
+        self.bounded: list[dict[str, Any]] = []
         cluster, self.ready = self._existing() if args.get("existing") else self._make()
         self._describe(cluster)
 
@@ -104,20 +109,23 @@ class Cluster(pulumi.ComponentResource):
 
     def _system_nodes(self, cluster: eks.Cluster, after: list[pulumi.Resource]) -> eks.NodeGroup:
         attached = self.node_role[1] if self.node_role else []
-        args, (types, count, image) = self._args, system_nodes(self._args)
+        args, (types, count, image, most) = self._args, system_nodes(self._args)
         release = eks_release(NodeImage(image), args["version"], args.get("system_ami_release", ""))
         forced = args.get("force_update", False)
-        return system_node_group(
+        key = args.get("disk_kms_key_arn", "")
+        nodes = SystemNodes(types, count, image, most, args["version"], self.label, release, forced, key)
+        group = system_node_group(
             f"{self._name}-system",
-            SystemNodes(
-                types, count, image, args["version"], self.label, release, forced, args.get("disk_kms_key_arn", "")
-            ),
+            nodes,
             cluster.name,
             self.node_role_arn,
             self._args["subnet_ids"],
             self._tags,
             self._child(depends_on=[*after, *attached]),
         )
+        if nodes.bounds:
+            self.bounded.append(bounds_of(group, nodes.bounds))
+        return group
 
     def _describe(self, cluster: eks.Cluster) -> None:
         region = self._args["region"]
@@ -125,6 +133,7 @@ class Cluster(pulumi.ComponentResource):
         self.endpoint = cluster.endpoint
         self.certificate_authority = cluster.certificate_authority.apply(lambda authority: authority.data or "")
         self.security_group_id = cluster.vpc_config.apply(lambda config: config.cluster_security_group_id or "")
+        self.bounds = pulumi.Output.from_input(self.bounded)
         facts = pulumi.Output.all(cluster.endpoint, self.certificate_authority)
         self.kubeconfig = pulumi.Output.secret(
             facts.apply(lambda known: kubeconfig(self.label, known[0], known[1], region))
@@ -146,5 +155,6 @@ class Cluster(pulumi.ComponentResource):
                 "kubeconfig": self.kubeconfig,
                 "securityGroupId": self.security_group_id,
                 "nodeRoleArn": self.node_role_arn,
+                "bounds": self.bounds,
             }
         )

@@ -76,6 +76,9 @@ class ClusterArgs(TypedDict, total=False):
     """Instance types for system pods, all of one architecture. Default: m7i.large."""
     system_nodes: int
     """How many of them. Default: 2."""
+    system_nodes_max: int
+    """How many the Cluster Autoscaler may make of them, for models without an instance type too. Default: none beyond
+    system_nodes."""
     system_ami_release: str
     """Release of their image, such as 1.35.6-20260714, or latest: the newest when they are created or changed.
     Default: the one that this package pins for the version."""
@@ -99,10 +102,10 @@ class ClusterArgs(TypedDict, total=False):
     """Tags of everything."""
 
 
-def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str]:
-    """Return types, number and image of the system nodes."""
+def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str, int | None]:
+    """Return types, number, image and greatest number of the system nodes."""
     types = args.get("system_instance_types", DEFAULT_TYPES)
-    return types, args.get("system_nodes", 2), args.get("image", NodeImage.AL2023)
+    return types, args.get("system_nodes", 2), args.get("image", NodeImage.AL2023), args.get("system_nodes_max")
 
 
 def problems(name: str, args: ClusterArgs) -> Problems:

@@ -6,8 +6,8 @@ GpuNodeGroups
     ├── ec2.PlacementGroup      <name>-<group>, on request
     ├── ec2.LaunchTemplate      <name>-<group>
     ├── eks.NodeGroup           <name>-<group>
-    ├── autoscaling.Tag         <name>-<group>-<n>, one per tag of the autoscaler
-    └── autoscaling.Schedule    <name>-<group>-begin and -end, for a Capacity Block to come
+    ├── autoscaling.Tag         <name>-<group>-<tag>, one per tag of the autoscaler
+    └── autoscaling.Schedule    <name>-<group>-begin, for a Capacity Block to come
 """
 
 from collections.abc import Sequence
@@ -18,29 +18,38 @@ from pulumi_aws import autoscaling, ec2, eks
 
 from ...nodes.policy import Capacity
 from ...serving.objects import token
+from ..facts.eks import limits
+from ..nodes.autoscaler import discovery_tags
 from ..nodes.launch import Interface
-from ..nodes.plan import NodeGroupPlan, SizeChange
+from ..nodes.plan import NodeGroupPlan
 from ..nodes.user_data import ClusterAddress, user_data
 from ..words import Provisioner
 from .cluster_args import SERVICE_CIDR
 from .node_args import GpuNodeGroupsArgs
 from .node_planning import planned_groups
+from .parts.auto_scaling_groups import auto_scaling_group, bounds_of, tag_group
 from .parts.efa import efa_security_group
 from .parts.launch_template import block_devices, metadata_options, tag_specifications
-from .parts.roles import named
+from .parts.roles import named, replaceable_name
 
-_DISCOVERY = "k8s.io/cluster-autoscaler"
+_KEEP = -1
+"""What a scheduled action is to leave as it is."""
 
 
 class GpuNodeGroups(pulumi.ComponentResource):
     """Creates one managed node group per distinct need of flavors or models.
 
-    After creation the Cluster Autoscaler owns the size; later updates do not change it. Does not install the
-    autoscaler or device plugins, and does not create reservations: it uses existing ones.
+    Groups start with as few nodes as they may have. From then on the Cluster Autoscaler owns the size, also the
+    minimum and maximum, and no update changes it. Does not install the autoscaler or device plugins, and does not
+    create reservations: it uses existing ones.
     """
 
     names: pulumi.Output[list[str]]
     """Names of the node groups."""
+    bounds: pulumi.Output[list[dict[str, Any]]]
+    """What min_nodes, max_nodes, scale_to_zero and reservations ask for: name of the Auto Scaling group, minSize and
+    maxSize. EKS does not keep these bounds: pass them to ClusterAutoscaler or, with enforce-node-group-min-size, to
+    the chart of your own autoscaler as autoscalingGroups."""
 
     def __init__(self, name: str, args: GpuNodeGroupsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan the groups, check them and register them.
@@ -79,7 +88,11 @@ class GpuNodeGroups(pulumi.ComponentResource):
         self._efa_group = efa_security_group(f"{name}-efa", args["vpc_id"], self._tags, self) if with_efa else None
         self.groups: dict[str, eks.NodeGroup] = {group.name: self._group(group) for group in groups}
         self.names = pulumi.Output.all(*(group.node_group_name for group in self.groups.values()))
-        self.register_outputs({"names": self.names})
+        self.bounded = [
+            bounds_of(self.groups[group.name], group.bounds) for group in groups if group.bounds is not None
+        ]
+        self.bounds = pulumi.Output.from_input(self.bounded)
+        self.register_outputs({"names": self.names, "bounds": self.bounds})
 
     def _child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401  resource options
         return pulumi.ResourceOptions(parent=self, **options)
@@ -87,12 +100,14 @@ class GpuNodeGroups(pulumi.ComponentResource):
     def _group(self, plan: NodeGroupPlan) -> eks.NodeGroup:
         name = f"{self._name}-{plan.name}"
         template = self._launch_template(name, plan)
+        subnets = [self._args["subnets"][zone] for zone in plan.zones]
+        role = self._args["node_role_arn"]
         group = eks.NodeGroup(
             name,
             cluster_name=self._args["cluster_name"],
-            node_group_name=plan.id,
-            node_role_arn=self._args["node_role_arn"],
-            subnet_ids=[self._args["subnets"][zone] for zone in plan.zones],
+            node_group_name=replaceable_name(plan.name, plan.id, role, *subnets),
+            node_role_arn=role,
+            subnet_ids=subnets,
             ami_type=plan.ami_type,
             version=None if plan.ami_id else self._args["version"],
             release_version=plan.release or None,
@@ -100,7 +115,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             capacity_type=plan.capacity_type,
             instance_types=None if plan.demand.capacity == Capacity.CAPACITY_BLOCK else list(plan.instance_types),
             scaling_config=eks.NodeGroupScalingConfigArgs(
-                min_size=plan.minimum, desired_size=plan.desired, max_size=plan.maximum
+                min_size=0, desired_size=plan.initial, max_size=limits().nodes_per_group
             ),
             update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1, update_strategy=plan.update_strategy),
             node_repair_config=eks.NodeGroupNodeRepairConfigArgs(enabled=self._args.get("node_repair", False)),
@@ -111,7 +126,8 @@ class GpuNodeGroups(pulumi.ComponentResource):
             ),
             tags=named(name, self._tags),
             opts=self._child(
-                ignore_changes=["scalingConfig.desiredSize"],
+                # As a whole: each change would send the wanted size too, as it was once (see nodes/sizes.py).
+                ignore_changes=["scalingConfig"],
                 # A new group beside the old one would need the reserved instances twice.
                 delete_before_replace=plan.reserved,
             ),
@@ -168,30 +184,21 @@ class GpuNodeGroups(pulumi.ComponentResource):
         )
 
     def _tell_autoscaler(self, name: str, plan: NodeGroupPlan, group: eks.NodeGroup) -> None:
-        """Tag and schedule the Auto Scaling group, to which EKS hands no tags on (aws-gpu spec 7, 9)."""
-        scaled = group.resources.apply(_auto_scaling_group)
-        found = {f"{_DISCOVERY}/enabled": "true", f"{_DISCOVERY}/{self._args['cluster_plain_name']}": "owned"}
-        for key, value in {**found, **plan.tags}.items():
-            autoscaling.Tag(
-                f"{name}-{key.removeprefix(f'{_DISCOVERY}/')}",
-                autoscaling_group_name=scaled,
-                tag={"key": key, "value": value, "propagate_at_launch": False},
+        """Tag or schedule the Auto Scaling group, to which EKS hands no tags on (aws-gpu spec 7, 9)."""
+        if plan.autoscaled:
+            tags = {**discovery_tags(self._args["cluster_plain_name"]), **plan.tags}
+            tag_group(name, group, tags, self)
+        if plan.begin:
+            autoscaling.Schedule(
+                f"{name}-begin",
+                scheduled_action_name=f"{name}-begin",
+                autoscaling_group_name=auto_scaling_group(group),
+                start_time=f"{plan.begin:%Y-%m-%dT%H:%M:%SZ}",
+                min_size=_KEEP,
+                desired_capacity=plan.maximum,
+                max_size=_KEEP,
                 opts=self._child(),
             )
-        for change in plan.schedule:
-            self._schedule(f"{name}-{change.name}", change, scaled)
-
-    def _schedule(self, name: str, change: SizeChange, scaled: pulumi.Output[str]) -> None:
-        autoscaling.Schedule(
-            name,
-            scheduled_action_name=name,
-            autoscaling_group_name=scaled,
-            start_time=f"{change.at:%Y-%m-%dT%H:%M:%SZ}",
-            min_size=change.minimum,
-            desired_capacity=change.desired,
-            max_size=change.maximum,
-            opts=self._child(),
-        )
 
 
 def _reservation(plan: NodeGroupPlan) -> ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
@@ -205,9 +212,3 @@ def _reservation(plan: NodeGroupPlan) -> ec2.LaunchTemplateCapacityReservationSp
             capacity_reservation_resource_group_arn=id_ if by_group else None,
         )
     )
-
-
-def _auto_scaling_group(resources: Sequence[Any]) -> str:
-    """Return the name of the one Auto Scaling group behind a node group."""
-    name: str = resources[0].autoscaling_groups[0].name
-    return name

@@ -40,19 +40,19 @@ class NodeTypeArgs(TypedDict, total=False):
     ami_id: str
     """An image of your own, for types that AWS has no image for."""
     min_nodes: int
-    """Minimum size of a group. Default: 0."""
+    """Minimum size of a group, which the autoscaler keeps. Default: 0."""
     max_nodes: int
-    """Maximum size of a group, which caps its cost. Default: what the models may need; 10 for flavors."""
+    """Maximum size of a group, which caps its cost, and which the autoscaler keeps. Default: none for models, whose
+    replicas are the bound; 10 for flavors."""
 
 
 class GpuNodeGroupsArgs(TypedDict, total=False):
     """Arguments of GpuNodeGroups: the nodes, as flavors or as manifests, and the cluster."""
 
     flavors: list[FlavorArgs]
-    """Flavors in order of preference. Their groups start empty; an autoscaler fills them."""
+    """Flavors in order of preference."""
     manifests: pulumi.Input[list[dict[str, Any]]]
-    """Instead of flavors, the models that the nodes are for, each an object in wire form. Their groups start with
-    the nodes that the models need at rest."""
+    """Instead of flavors, the models that the nodes are for, each an object in wire form."""
     realization: str
     """How the models are deployed: native or operator. Default: native."""
     workload: str

@@ -11,7 +11,7 @@ from ...families import flavors, objects
 from ...fleet.options import Options
 from ...fleet.origins import Argument
 from ...nodes.fit import misfits
-from ...nodes.flavors import flavor_groups, flavor_wishes
+from ...nodes.flavors import MOST_NODES_UNCLAIMED, flavor_groups, flavor_wishes
 from ...plan.environment import Environment
 from ...plan.faults import faults
 from ...plan.plan import plan
@@ -113,7 +113,9 @@ def _of_flavors(
     """Return groups that are empty at rest: who will run on them is not known."""
     values = wire(given, list[FlavorArgs])
     demands, found = flavors(values, Argument(name, "flavors"), where.nodes.alternatives)
-    groups = group_plans(flavor_groups(demands, where.nodes, int(not where.scale_to_zero)), where)
+    groups = group_plans(
+        flavor_groups(demands, where.nodes, int(not where.scale_to_zero)), where, cap=MOST_NODES_UNCLAIMED
+    )
     wished = list(flavor_wishes(demands))
     return groups, (*found, *misfits(wished), *check_groups(wished, groups, where))
 
@@ -121,7 +123,7 @@ def _of_flavors(
 def _of_manifests(
     name: str, manifests: list[Any], where: NodeEnvironment, options: Options
 ) -> tuple[tuple[NodeGroupPlan, ...], Iterable[Problem]]:
-    """Return groups that begin with the nodes that the models need at rest."""
+    """Return groups that are large enough for the models."""
     cloud = AwsEnvironment(where.region, where, existing=True, renders=False)
     options = replace(options, tolerates_devices=True)
     planned = plan(objects(manifests), Environment(options=options, aws=cloud, file=name))

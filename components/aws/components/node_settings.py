@@ -51,9 +51,9 @@ class TypeSettings(Section):
     ami_id: str | None = Field(default=None, pattern=r"^ami-[0-9a-f]+$")
     """An image of your own."""
     min_nodes: _Count | None = None
-    """Minimum number of nodes, instead of the computed one."""
+    """Minimum number of nodes, which the autoscaler keeps, instead of 0 (or 1 without scaleToZero)."""
     max_nodes: Annotated[int, Field(ge=1, le=450)] | None = None
-    """Maximum number of nodes, instead of the computed one."""
+    """Maximum number of nodes, which the autoscaler keeps, instead of what the models may need."""
 
     def policy(self) -> TypePolicy:
         """Return the rule that planning works with."""

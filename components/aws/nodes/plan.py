@@ -15,16 +15,15 @@ from ...nodes.instances import Instance, instance
 from ...nodes.policy import RESERVED, Capacity, NodePolicy, Reservation, TypePolicy
 from ..facts.eks import ami_type, limits, system_ami_type
 from ..words import NodeImage, Provisioner
-from .autoscaler import autoscaler_tags
+from .autoscaler import Bounds, autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
 from .place import SettingsPlace
 from .releases import eks_release, karpenter_release
+from .sizes import begin_of, sizes_of
 from .user_data import Start
 
 _API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
-_BLOCK_END = datetime.timedelta(minutes=40)
-"""EKS takes nodes of a Capacity Block away so long before it ends (aws-gpu spec 4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +60,6 @@ class NodeEnvironment:
 
 
 @dataclass(frozen=True, slots=True)
-class SizeChange:
-    """A size that a node group is to take at a time to come."""
-
-    name: str
-    at: datetime.datetime
-    minimum: int
-    desired: int
-    maximum: int
-
-
-@dataclass(frozen=True, slots=True)
 class NodeGroupPlan:
     """One node group, ready to be registered.
 
@@ -85,13 +73,17 @@ class NodeGroupPlan:
         labels: Labels that the group sets.
         node_labels: All labels that its nodes will have, as far as known.
         taints: In the spelling of the EKS API.
+        minimum: Nodes that stay.
+        maximum: Nodes that there may be: what checks, quotas and costs count with.
+        initial: Nodes that the group is made with; later its size is the autoscaler's.
+        bounds: What settings ask the autoscaler to keep; None where they ask for nothing.
         tags: Tags of the Auto Scaling group by which the Cluster Autoscaler knows the group at zero nodes.
         interfaces: Network interfaces; empty without EFA.
         start: What its nodes are told first.
         update_strategy: ``MINIMAL`` where no spare capacity can be had.
         release: Release of the image, in the words of whoever makes the nodes; empty for EKS's newest.
         force_update: Whether updates replace nodes whose pods a disruption budget keeps.
-        schedule: When a Capacity Block gives its nodes, and takes them away.
+        begin: When a Capacity Block to come gives its nodes.
     """
 
     name: str
@@ -105,8 +97,9 @@ class NodeGroupPlan:
     capacity_type: str
     zones: tuple[str, ...]
     minimum: int
-    desired: int
     maximum: int
+    initial: int
+    bounds: Bounds | None
     labels: Mapping[str, str]
     node_labels: Mapping[str, str]
     taints: tuple[Object, ...]
@@ -119,7 +112,12 @@ class NodeGroupPlan:
     update_strategy: str
     release: str = ""
     force_update: bool = False
-    schedule: tuple[SizeChange, ...] = ()
+    begin: datetime.datetime | None = None
+
+    @property
+    def autoscaled(self) -> bool:
+        """Whether the autoscaler owns its size. The nodes of a Capacity Block are paid for: all of them stay."""
+        return self.demand.capacity != Capacity.CAPACITY_BLOCK
 
     @property
     def reserved(self) -> bool:
@@ -132,17 +130,26 @@ def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan
     return group_plans(node_groups(fleet, environment.nodes), environment)
 
 
-def group_plans(demands: Iterable[NodeGroupDemand], environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
+def group_plans(
+    demands: Iterable[NodeGroupDemand], environment: NodeEnvironment, cap: int | None = None
+) -> tuple[NodeGroupPlan, ...]:
     """Return the node groups in EKS's words.
 
     What cannot be is left out or cut to what can; :mod:`.checks` says what and why.
+
+    Args:
+        demands: What the nodes are for.
+        environment: Where and how nodes are made.
+        cap: Most nodes of a group for which settings name no maximum, where no models say what they need.
     """
     return tuple(
-        _plan(demand, node, environment) for demand in demands if (node := instance(demand.instance_type)) is not None
+        _plan(demand, node, environment, cap)
+        for demand in demands
+        if (node := instance(demand.instance_type)) is not None
     )
 
 
-def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment) -> NodeGroupPlan:
+def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment, cap: int | None) -> NodeGroupPlan:
     rule = environment.nodes.of(demand.instance_type)
     demand = replace(demand, efa=(demand.efa or rule.efa) and node.efa_interfaces > 0)
     known = cloud_labels(node, demand.capacity, demand.zone, environment.region, environment.provisioner)
@@ -151,7 +158,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
     zones = _zones(demand, rule, environment)
     types = (node.name, *demand.alternatives)
     image = None if rule.ami_id else image_of(node, environment.image)
-    minimum, desired, maximum = _bounds(demand, rule, environment)
+    sizes = sizes_of(demand, rule, environment.now, cap=cap, scale_to_zero=environment.scale_to_zero)
     root, start = _boot(demand, node, rule, environment)
     strategy = "MINIMAL" if demand.capacity in RESERVED else "DEFAULT"
     return NodeGroupPlan(
@@ -165,9 +172,10 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
         image=environment.image,
         capacity_type=capacity_type(demand.capacity),
         zones=zones,
-        minimum=minimum,
-        desired=desired,
-        maximum=maximum,
+        minimum=sizes.minimum,
+        maximum=sizes.maximum,
+        initial=sizes.initial,
+        bounds=sizes.bounds,
         labels=own,
         node_labels=on_node,
         taints=tuple({**taint, "effect": _API_EFFECTS[taint["effect"]]} for taint in demand.taints),
@@ -180,7 +188,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment)
         update_strategy=strategy,
         release="" if rule.ami_id else _release(environment),
         force_update=environment.force_update,
-        schedule=_schedule(demand, rule, maximum, environment.now),
+        begin=begin_of(demand, rule, environment.now),
     )
 
 
@@ -209,42 +217,6 @@ def _zones(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironme
     if rule.reservation and demand.capacity in RESERVED:
         return (rule.reservation.zone,)
     return rule.zones or environment.zones
-
-
-def _bounds(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironment) -> tuple[int, int, int]:
-    """Return least, first and most nodes.
-
-    The least is low on purpose: an autoscaler owns the size, and EKS refuses a least above the size of the moment.
-    """
-    most = demand.max_nodes if rule.max_nodes is None else rule.max_nodes
-    if rule.reservation and demand.capacity in RESERVED:
-        most = min(most, rule.reservation.count)
-    most = max(most, 1)
-    least = int(not environment.scale_to_zero and demand.nodes > 0) if rule.min_nodes is None else rule.min_nodes
-    if demand.capacity == Capacity.CAPACITY_BLOCK and not _runs(rule.reservation, environment.now):
-        return 0, 0, most
-    least = min(least, most)
-    return least, min(max(demand.nodes, least), most), most
-
-
-def _runs(reservation: Reservation | None, now: datetime.datetime) -> bool:
-    """Whether a Capacity Block gives nodes now."""
-    if reservation is None:
-        return False
-    begun = reservation.starts is None or reservation.starts <= now
-    return begun and (reservation.ends is None or now < reservation.ends - _BLOCK_END)
-
-
-def _schedule(
-    demand: NodeGroupDemand, rule: TypePolicy, maximum: int, now: datetime.datetime
-) -> tuple[SizeChange, ...]:
-    """Return the sizes to come: AWS refuses actions in the past."""
-    block = rule.reservation
-    if demand.capacity != Capacity.CAPACITY_BLOCK or block is None or block.starts is None or block.ends is None:
-        return ()
-    begin = SizeChange("begin", block.starts, 0, min(demand.nodes, maximum), maximum)
-    end = SizeChange("end", block.ends - _BLOCK_END, 0, 0, maximum)
-    return tuple(change for change in (begin, end) if change.at > now)
 
 
 def _id(demand: NodeGroupDemand, types: tuple[str, ...], image: str | None, zones: tuple[str, ...]) -> str:

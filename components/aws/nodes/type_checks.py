@@ -37,6 +37,8 @@ def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> 
     yield from (("spotTypes", reason) for reason in _alternatives(node, rule, environment))
     yield from (("zones", reason) for reason in _zones(rule, environment))
     yield from (("reservation", reason) for reason in _reservation(node, rule, environment))
+    yield from (("placementGroup", reason) for reason in _placement_group(rule))
+    yield from _sizes_of_block(rule, environment)
     if rule.placement_group and environment.provisioner == Provisioner.KARPENTER:
         yield "placementGroup", "is not supported with Karpenter; use managed node groups, or remove it"
     if rule.min_nodes is not None and rule.max_nodes is not None and rule.min_nodes > rule.max_nodes:
@@ -44,6 +46,27 @@ def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> 
             "minNodes",
             f"must not be above {environment.place.key('maxNodes')} ({rule.max_nodes}), found {rule.min_nodes}",
         )
+
+
+def _placement_group(rule: TypePolicy) -> Iterator[str]:
+    """A Capacity Block has its instances close together (EC2 user guide, Capacity Blocks for ML).
+
+    A placement group beside it is an error in AWS's own tool (aws/aws-parallelcluster,
+    ``PlacementGroupCapacityTypeValidator``); launches fail for lack of capacity (terraform-aws-modules/
+    terraform-aws-eks, pull request 3730).
+    """
+    if rule.placement_group and rule.capacity == Capacity.CAPACITY_BLOCK:
+        yield "is not possible with a Capacity Block, whose instances are placed close together already; remove it"
+
+
+def _sizes_of_block(rule: TypePolicy, environment: NodeEnvironment) -> Iterator[tuple[str, str]]:
+    """A group of a Capacity Block has what was bought, as long as it is there."""
+    if rule.capacity != Capacity.CAPACITY_BLOCK or environment.provisioner == Provisioner.KARPENTER:
+        return
+    for key, value in (("minNodes", rule.min_nodes), ("maxNodes", rule.max_nodes)):
+        if value is not None:
+            path = environment.place.key("reservation")
+            yield key, f"all nodes of a Capacity Block run from its start to its end ({path}: count); remove it"
 
 
 def _efa(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:

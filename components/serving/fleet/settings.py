@@ -18,7 +18,7 @@ from ...families import load, objects
 from ...plan.faults import faults
 from ...plan.section import KubernetesVersion, Section
 from ...plan.settings import FleetSettings
-from ...prerequisites.charts import NODE_AUTOSCALER, providers_of
+from ...prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
 from ...prerequisites.needed import Cloud, ClusterFacts
 from ..arguments import plain, refuse
 from ..settled import outputs, settled
@@ -35,8 +35,13 @@ from .args import (
 )
 
 _SOURCES = ("files", "manifests")
-_LEAVES = ("vpc_id", "interruption_queue", "role_arns")
-"""Of the cluster what may be known only after other resources."""
+_LEAVES: Mapping[str, tuple[type, str]] = {
+    "vpc_id": (str, "a string"),
+    "interruption_queue": (str, "a string"),
+    "role_arns": (Mapping, "a map"),
+    "node_bounds": (list, "a list"),
+}
+"""Of the cluster what may be known only after other resources, and what it is then."""
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]*)+\b")
 _SECTIONS = (FleetPrerequisitesArgs, FrontDoorArgs, TlsArgs, AuthArgs, RateLimitArgs, HardeningArgs, ModelFleetArgs)
 _KEYS = {to_camel(key): key for section in _SECTIONS for key in keys_of(section)}
@@ -122,6 +127,7 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     if not any(key in args for key in _SOURCES):
         found.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
     settings = _settings(name, given, found)
+    found += _unheld(leaves, settings) if settings else ()
     problems = tuple(Problem(name, 0, "", "", path, reason) for path, reason in found)
     manifests = _manifests(settings or _sources_alone(given))
     if settings is None:
@@ -141,9 +147,20 @@ def _take_leaves(given: dict[str, Any]) -> dict[str, Any]:
 
 def _wrong_leaves(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in leaves.items():
-        kind, word = (Mapping, "map") if key == "role_arns" else (str, "string")
+        kind, words = _LEAVES[key]
         if not isinstance(value, kind | pulumi.Output):
-            yield f"cluster.{key}", f"must be a {word} or an output, found {value!r}"
+            yield f"cluster.{key}", f"must be {words} or an output, found {value!r}"
+
+
+def _unheld(leaves: Mapping[str, Any], settings: _Settings) -> Iterator[tuple[str, str]]:
+    """Yield bounds of node groups that nobody keeps."""
+    installed = settings.prerequisites.install and CLUSTER_AUTOSCALER not in settings.prerequisites.present
+    if "node_bounds" in leaves and not (installed and settings.cluster.node_autoscaler == CLUSTER_AUTOSCALER):
+        yield (
+            "cluster.node_bounds",
+            f"has no effect, because {CLUSTER_AUTOSCALER} is not installed here; set node_autoscaler: "
+            f"{CLUSTER_AUTOSCALER} and prerequisites: {{install: true}}, or pass the bounds to your own autoscaler",
+        )
 
 
 def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> _Settings | None:

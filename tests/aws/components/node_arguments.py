@@ -20,7 +20,7 @@ ONE: dict[str, Any] = {"nvidia.com/gpu": 1}
 A10G: dict[str, Any] = {"name": "a10g", "limits": ONE, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}
 L4: dict[str, Any] = {"name": "l4", "limits": ONE, "params": {"INSTANCE-TYPE": "g6.2xlarge"}}
 TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}
-EMPTY = {"minSize": 0, "desiredSize": 0}
+EMPTY = {"minSize": 0, "desiredSize": 0, "maxSize": 450}
 PLACE: dict[str, Any] = {
     "region": "us-east-1",
     "vpc_id": "vpc-1",
@@ -44,6 +44,7 @@ def groups(preview: bool = False, **args: Any) -> Recorded:
     def program() -> None:
         made = GpuNodeGroups("gpu", {**CLUSTER, **args})  # type: ignore[typeddict-item]
         pulumi.export("names", made.names)
+        pulumi.export("bounds", made.bounds)
 
     return deploy(program, preview=preview, mock=Aws())
 

@@ -34,6 +34,7 @@ def made(**changes: Any) -> Recorded:
         pulumi.export("kubeconfig", cluster.kubeconfig)
         pulumi.export("group", cluster.security_group_id)
         pulumi.export("role", cluster.node_role_arn)
+        pulumi.export("bounds", cluster.bounds)
 
     return deploy(program, mock=Aws())
 
@@ -164,41 +165,6 @@ class TestAddons:
         }
         assert ("main-node", "AmazonEKS_CNI_Policy") not in attached
         assert ("main-vpc-cni", "AmazonEKS_CNI_Policy") in attached
-
-
-class TestSystemNodes:
-    def test_they_are_untainted_and_say_nothing_to_pods(self) -> None:
-        graph = made()
-        group = graph[f"{NODES}::main-system"].inputs
-        assert "taints" not in group
-        assert group["amiType"] == "AL2023_x86_64_STANDARD"
-        assert group["scalingConfig"] == {"minSize": 2, "desiredSize": 2, "maxSize": 4}
-        metadata = graph["aws:ec2/launchTemplate:LaunchTemplate::main-system"].inputs["metadataOptions"]
-        assert metadata == {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1}
-
-    def test_architecture_decides_the_image(self) -> None:
-        group = made(system_instance_types=["m7g.large", "m7g.xlarge"])[f"{NODES}::main-system"].inputs
-        assert group["amiType"] == "AL2023_ARM_64_STANDARD"
-
-    def test_their_release_is_pinned_for_the_version(self) -> None:
-        group = made()[f"{NODES}::main-system"].inputs
-        assert (group["releaseVersion"], "forceUpdateVersion" in group) == ("1.35.6-20260714", False)
-        assert made(version="1.34")[f"{NODES}::main-system"].inputs["releaseVersion"] == "1.34.9-20260714"
-        group = made(image="bottlerocket", force_update=True)[f"{NODES}::main-system"].inputs
-        assert (group["releaseVersion"], group["forceUpdateVersion"]) == ("1.66.0-1ad6b4a4", True)
-
-    def test_their_disks_have_a_key_of_ones_own(self) -> None:
-        arn = "arn:aws:kms:us-east-1:123456789012:key/0a1b"
-        template = made(disk_kms_key_arn=arn)["aws:ec2/launchTemplate:LaunchTemplate::main-system"]
-        assert template.inputs["blockDeviceMappings"][0]["ebs"]["kmsKeyId"] == arn
-
-    def test_their_newest_release_on_request(self) -> None:
-        assert "releaseVersion" not in made(system_ami_release="latest")[f"{NODES}::main-system"].inputs
-
-    def test_a_role_of_ones_own_is_used(self) -> None:
-        graph = made(node_role_arn="arn:aws:iam::123456789012:role/nodes")
-        assert graph[f"{NODES}::main-system"].inputs["nodeRoleArn"] == "arn:aws:iam::123456789012:role/nodes"
-        assert not [entry for entry in graph.of("aws:iam/role:Role") if entry.name == "main-node"]
 
 
 class TestOutputs:

@@ -46,6 +46,7 @@ def made(*flavors: Any, args: dict[str, Any] | None = None, replicas: int = 1, *
             },
         )
         pulumi.export("names", nodes.names)
+        pulumi.export("bounds", nodes.bounds)
 
     return deploy(program, mock=Aws())
 
@@ -64,7 +65,7 @@ class TestGroup:
         )
         assert found["releaseVersion"] == "1.35.6-20260714"
         assert "forceUpdateVersion" not in found
-        assert found["scalingConfig"] == {"minSize": 0, "desiredSize": 2, "maxSize": 2}
+        assert found["scalingConfig"] == {"minSize": 0, "desiredSize": 0, "maxSize": 450}
         assert found["subnetIds"] == ["subnet-a", "subnet-b"]
         assert found["labels"] == {"k8s.amazonaws.com/accelerator": "a10g", "pool": "a"}
         assert found["taints"] == [{"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}]
@@ -79,8 +80,39 @@ class TestGroup:
         assert "releaseVersion" not in group.inputs
 
     def test_the_autoscaler_owns_the_size(self) -> None:
+        """A change of one bound would send the others too, as they were once (the provider's node_group.go)."""
         group = made(flavor("g5.xlarge"))[f"{GROUP}::nodes-g5-xlarge"]
-        assert group.registration.ignore_changes == ("scalingConfig.desiredSize",)
+        assert group.registration.ignore_changes == ("scalingConfig",)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"args": {"node_role_arn": "arn:aws:iam::123456789012:role/others"}},
+            {"args": {"subnets": {"us-east-1a": "subnet-c", "us-east-1b": "subnet-b"}}},
+            {"types": {"g5.xlarge": TypePolicy(alternatives=("g5.2xlarge",))}},
+            {"types": {"g5.xlarge": TypePolicy(zones=("us-east-1a",))}},
+            {"image": "bottlerocket"},
+        ],
+        ids=str,
+    )
+    def test_what_eks_cannot_change_in_place_gives_the_new_group_another_name(self, change: dict[str, Any]) -> None:
+        """The new one is made first; under the same name EKS would refuse it."""
+        name = f"{GROUP}::nodes-g5-xlarge"
+        before, after = made(flavor("g5.xlarge"))[name], made(flavor("g5.xlarge"), **change)[name]
+        assert before.inputs["nodeGroupName"] != after.inputs["nodeGroupName"]
+        assert not after.registration.delete_before_replace
+
+    @pytest.mark.parametrize("change", [{"replicas": 5}, {"args": {"version": "1.36"}}, {"scale_to_zero": False}])
+    def test_what_can_change_in_place_does_not(self, change: dict[str, Any]) -> None:
+        name = f"{GROUP}::nodes-g5-xlarge"
+        before, after = made(flavor("g5.xlarge"))[name], made(flavor("g5.xlarge"), **change)[name]
+        assert before.inputs["nodeGroupName"] == after.inputs["nodeGroupName"]
+        assert len(before.inputs["nodeGroupName"]) <= 63
+
+    def test_bounds_are_told_by_the_name_of_the_auto_scaling_group(self) -> None:
+        types = {"g5.xlarge": TypePolicy(min_nodes=1, max_nodes=4)}
+        graph = made(flavor("g5.xlarge"), flavor("g6.xlarge", name="b"), types=types)
+        assert graph.exports["bounds"] == [{"name": "asg-nodes-g5-xlarge", "minSize": 1, "maxSize": 4}]
 
     def test_its_launch_template(self) -> None:
         found = made(flavor("g5.xlarge"))[f"{TEMPLATE}::nodes-g5-xlarge"].inputs
@@ -150,11 +182,18 @@ class TestReserved:
         assert template.inputs["instanceMarketOptions"] == {"marketType": "capacity-block"}
         target = template.inputs["capacityReservationSpecification"]["capacityReservationTarget"]
         assert target == {"capacityReservationId": "cr-0a1b"}
-        begin, end = graph.of("aws:autoscaling/schedule:Schedule")
+        (begin,) = graph.of("aws:autoscaling/schedule:Schedule")  # EKS schedules the end itself
         assert begin.inputs["startTime"] == "2026-11-22T12:00:00Z"
-        assert (begin.inputs["minSize"], begin.inputs["desiredCapacity"], begin.inputs["maxSize"]) == (0, 1, 1)
-        assert (end.inputs["startTime"], end.inputs["desiredCapacity"]) == ("2026-11-29T11:20:00Z", 0)
+        # All that is paid for; -1 leaves the bounds as EKS has them.
+        assert (begin.inputs["minSize"], begin.inputs["desiredCapacity"], begin.inputs["maxSize"]) == (-1, 2, -1)
         assert begin.inputs["autoscalingGroupName"] == f"asg-{group.name}"
+        assert group.inputs["scalingConfig"]["desiredSize"] == 0
+
+    def test_nothing_hands_a_capacity_block_to_the_autoscaler(self) -> None:
+        rule = TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)
+        graph = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule})
+        assert graph.of(TAG) == []
+        assert graph.exports["bounds"] == []
 
     @pytest.mark.parametrize(
         ("id_", "key"),
@@ -206,6 +245,7 @@ class TestAutoscaler:
         assert tags == {
             "k8s.io/cluster-autoscaler/enabled": "true",
             "k8s.io/cluster-autoscaler/main": "owned",
+            "inference-platform/autoscaled": "true",
             f"{template}/label/k8s.amazonaws.com/accelerator": "a10g",
             f"{template}/label/node.kubernetes.io/instance-type": "g5.12xlarge",
             f"{template}/label/pool": "a",

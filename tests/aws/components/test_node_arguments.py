@@ -42,19 +42,23 @@ def test_ten_lines_with_two_flavors(preview: bool) -> None:
             ],
             "types": {"g5.2xlarge": {"capacity": "spot", "spot_types": ["g5.4xlarge", "g5.8xlarge"], "max_nodes": 4}},
         }
-        pulumi.export("names", GpuNodeGroups("gpu", args).names)
+        made = GpuNodeGroups("gpu", args)
+        pulumi.export("names", made.names)
+        pulumi.export("bounds", made.bounds)
 
     graph = deploy(program, preview=preview, mock=Aws())
     spot, l4 = by_type(graph)["g5.2xlarge"], by_type(graph)["g6.2xlarge"]
     assert (spot.name, spot.inputs["capacityType"]) == ("gpu-g5-2xlarge-spot", "SPOT")
     assert spot.inputs["instanceTypes"] == ["g5.2xlarge", "g5.4xlarge", "g5.8xlarge"]
     assert spot.inputs["labels"] == {"k8s.amazonaws.com/accelerator": "a10g"}
-    assert spot.inputs["scalingConfig"] == {**EMPTY, "maxSize": 4}
+    if not preview:
+        told = {each["name"]: (each["minSize"], each["maxSize"]) for each in graph.exports["bounds"]}
+        assert told == {f"asg-{spot.name}": (0, 4), f"asg-{l4.name}": (0, 10)}
     assert (l4.inputs["capacityType"], l4.inputs["amiType"]) == ("ON_DEMAND", "AL2023_x86_64_NVIDIA")
     assert l4.inputs["labels"] == {"k8s.amazonaws.com/accelerator": "l4", "team": "chat"}
-    assert l4.inputs["scalingConfig"] == {**EMPTY, "maxSize": 10}
     for group in (spot, l4):
         assert group.inputs["taints"] == [TAINT]
+        assert group.inputs["scalingConfig"] == EMPTY
         assert group.inputs["subnetIds"] == ["subnet-a", "subnet-b"]
         assert group.parent == "inference-platform:index:GpuNodeGroups::gpu"
     assert len(graph.of(GROUP)) == 2
@@ -63,17 +67,18 @@ def test_ten_lines_with_two_flavors(preview: bool) -> None:
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        (["gemma-elastic"], {"g6e.2xlarge": (0, 1)}),
-        (["deepseek-two-flavors"], {"g6e.2xlarge": (0, 1), "g5.2xlarge": (0, 0)}),
-        (["llmkube-autoscaled"], {"g6.2xlarge": (0, 1)}),
-        (["llmkube-tinyllama-cpu"], {"m7i.2xlarge": (0, 1)}),
+        (["gemma-elastic"], {"g6e.2xlarge": 1}),
+        (["deepseek-two-flavors"], {"g6e.2xlarge": 1, "g5.2xlarge": 0}),
+        (["llmkube-autoscaled"], {"g6.2xlarge": 1}),
+        (["llmkube-tinyllama-cpu"], {"m7i.2xlarge": 1}),
     ],
     ids=str,
 )
-def test_manifests_of_a_family_give_the_nodes_that_they_need(names: list[str], expected: dict[str, Any]) -> None:
+def test_manifests_of_a_family_give_the_nodes_that_they_need(names: list[str], expected: dict[str, int]) -> None:
     found = by_type(groups(manifests=manifests(*names)))
-    sizes = {kind: group.inputs["scalingConfig"] for kind, group in found.items()}
-    assert {kind: (size["minSize"], size["desiredSize"]) for kind, size in sizes.items()} == expected
+    assert {kind: group.inputs["scalingConfig"] for kind, group in found.items()} == dict.fromkeys(expected, EMPTY)
+    kept = by_type(groups(manifests=manifests(*names), scale_to_zero=False))
+    assert {kind: group.inputs["scalingConfig"]["desiredSize"] for kind, group in kept.items()} == expected
     for group in found.values():
         gpu = "k8s.amazonaws.com/accelerator" in group.inputs["labels"]
         assert group.inputs.get("taints", []) == ([TAINT] if gpu else [])
@@ -90,8 +95,7 @@ def test_families_go_together_and_share_nodes() -> None:
         "spec": {"replicas": 1, "leaderWorkerTemplate": group},
     }
     found = by_type(groups(manifests=[*manifests("deepseek-two-flavors", "llmkube-vllm-speculative"), by_hand]))
-    sizes = {kind: group.inputs["scalingConfig"]["desiredSize"] for kind, group in found.items()}
-    assert sizes == {"g6e.2xlarge": 2, "g5.2xlarge": 0}
+    assert set(found) == {"g6e.2xlarge", "g5.2xlarge"}
 
 
 def test_manifests_and_flavors_lead_to_groups_of_one_name() -> None:
@@ -122,13 +126,15 @@ class TestFlavors:
     )
     def test_sizes(self, args: dict[str, Any], sizes: tuple[int, int, int]) -> None:
         """Whole numbers of a remote caller are floats."""
-        (group,) = groups(flavors=[A10G], **args).of(GROUP)
-        assert tuple(group.inputs["scalingConfig"][key] for key in ("minSize", "desiredSize", "maxSize")) == sizes
+        graph = groups(flavors=[A10G], **args)
+        (group,), (told,) = graph.of(GROUP), graph.exports["bounds"]
+        assert (group.inputs["scalingConfig"]["desiredSize"], told["minSize"], told["maxSize"]) == sizes
 
     def test_a_reservation_bounds_a_group(self) -> None:
         held = {"id": "cr-0a1b", "zone": "us-east-1b", "count": 3}
-        (group,) = groups(flavors=[A10G], types={"g5.2xlarge": {"capacity": "odcr", "reservation": held}}).of(GROUP)
-        assert (group.inputs["scalingConfig"]["maxSize"], group.inputs["subnetIds"]) == (3, ["subnet-b"])
+        graph = groups(flavors=[A10G], types={"g5.2xlarge": {"capacity": "odcr", "reservation": held}})
+        (group,), (told,) = graph.of(GROUP), graph.exports["bounds"]
+        assert (told["minSize"], told["maxSize"], group.inputs["subnetIds"]) == (0, 3, ["subnet-b"])
 
     def test_efa_follows_from_the_limits(self) -> None:
         limits = {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": "32"}
@@ -189,11 +195,12 @@ def test_the_plugin_hands_over_names_and_numbers_of_other_languages() -> None:
     def program() -> None:
         subnets = {"us-east-1a": pulumi.Output.from_input("subnet-a")}
         args: Any = provider.map_inputs({**inputs, "subnets": subnets}, provider._component_defs["GpuNodeGroups"])
-        GpuNodeGroups("gpu", args)
+        pulumi.export("bounds", GpuNodeGroups("gpu", args).bounds)
 
     graph = deploy(program, mock=Aws())
     (group,), (template,) = graph.of(GROUP), graph.of("aws:ec2/launchTemplate:LaunchTemplate")
-    assert group.inputs["scalingConfig"] == {**EMPTY, "maxSize": 2}
+    assert group.inputs["scalingConfig"] == EMPTY
+    assert graph.exports["bounds"] == [{"name": f"asg-{group.name}", "minSize": 0, "maxSize": 2}]
     assert group.inputs["labels"]["team"] == "chat"
     assert group.inputs["subnetIds"] == ["subnet-a"]
     assert template.inputs["blockDeviceMappings"][0]["ebs"]["volumeSize"] == 100

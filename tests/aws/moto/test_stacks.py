@@ -62,11 +62,18 @@ VARIANTS: dict[str, dict[str, Any]] = {
                         "ends": "2026-12-08T11:30:00Z",
                     },
                     "efa": True,
-                    "placementGroup": True,
                 }
             }
         },
     },
+    "a placement group": {
+        "models": ["stacks/models/llama-405b-multinode.yaml"],
+        "customResources": True,
+        "gpuNodes": {
+            "types": {"p5.48xlarge": {"zones": ["us-east-1a"], "efa": True, "placementGroup": True}},
+        },
+    },
+    "system nodes that scale": {"cluster": {"systemNodes": 3, "systemNodesMax": 9}},
     "karpenter on reserved nodes": {
         "models": ["stacks/models/llama-405b-multinode.yaml"],
         "customResources": True,
@@ -134,6 +141,7 @@ def test_other_choices_are_requests_that_aws_knows_too(variant: str) -> None:
         *("bottlerocket", "capacity block", "no way out but endpoints", "buckets of models"),
         *("a range for pods, IPv6 and flow logs", "roles with rights"),
         "weights on EFS",
+        *("a placement group", "system nodes that scale"),
     ],
 )
 def test_other_choices_can_be_made_and_deleted_too(variant: str, cloud: MotoCloud) -> None:

@@ -193,6 +193,9 @@ class TestReservations:
         assert "must have the ID of a reservation (cr-...) with Karpenter" in text
 
 
+A_BLOCK: dict[str, Any] = {"capacity": Capacity.CAPACITY_BLOCK, "reservation": BLOCK}
+
+
 class TestTypes:
     @pytest.mark.parametrize(
         ("name", "rule", "key", "expected"),
@@ -207,6 +210,9 @@ class TestTypes:
             ("g5.xlarge", {"alternatives": ("p5e.48xlarge",)}, "spotTypes", "p5e.48xlarge is not offered"),
             ("g5.xlarge", {"zones": ("us-east-1f",)}, "zones", "found us-east-1f"),
             ("g5.xlarge", {"min_nodes": 3, "max_nodes": 2}, "minNodes", "must not be above maxNodes (2), found 3"),
+            ("p5.48xlarge", {**A_BLOCK, "placement_group": True}, "placementGroup", "not possible with a Capacity"),
+            ("p5.48xlarge", {**A_BLOCK, "min_nodes": 1}, "minNodes", "all nodes of a Capacity Block run from its"),
+            ("p5.48xlarge", {**A_BLOCK, "max_nodes": 1}, "maxNodes", "its start to its end (reservation: count)"),
         ],
     )  # fmt: skip
     def test_settings_that_cannot_be(self, name: str, rule: dict[str, Any], key: str, expected: str) -> None:

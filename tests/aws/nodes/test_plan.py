@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from components.aws.facts.eks import limits
+from components.aws.nodes.autoscaler import Bounds
 from components.aws.nodes.launch import Boot
 from components.aws.nodes.plan import NodeGroupPlan
 from components.nodes.fit import fit
@@ -52,7 +53,7 @@ def test_every_accelerated_type_gives_a_group_or_the_refusal_that_the_facts_dema
     (group,) = planned(fleet, where)
     assert group.ami_type == ("AL2023_ARM_64_NVIDIA" if node.family == "g5g" else IMAGE_OF[node.manufacturer])
     assert group.instance_types == (node.name,)
-    assert (group.minimum, group.desired, group.maximum) == (0, 1, 1)
+    assert (group.minimum, group.initial, group.maximum) == (0, 0, 1)
     assert group.taints == ({"key": accelerator, "value": "true", "effect": "NO_SCHEDULE"},)
     assert group.tags[f"k8s.io/cluster-autoscaler/node-template/resources/{accelerator}"] == str(node.accelerators)
     assert group.disk.gib == (80 if node.local_nvme_gb else 200)
@@ -108,54 +109,82 @@ class TestCapacity:
         assert (group.capacity_type, group.update_strategy, group.zones) == ("ON_DEMAND", "MINIMAL", ("us-east-1b",))
         assert group.reservation == HELD
         assert group.reserved
-        assert group.schedule == ()
+        assert group.begin is None
 
     def test_a_block_to_come_starts_empty_and_fills_by_schedule(self) -> None:
-        """aws-gpu spec 4: start with 0; EKS takes nodes 40 minutes before the end."""
+        """aws-gpu spec 4: start with 0. All that was bought is used; EKS itself takes it away before the end."""
         group = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK))
         assert (group.capacity_type, group.update_strategy, group.zones) == (
             "CAPACITY_BLOCK",
             "MINIMAL",
             ("us-east-1b",),
         )
-        assert (group.minimum, group.desired) == (0, 0)
-        begin, end = group.schedule
-        assert (begin.at, begin.minimum, begin.desired) == (BLOCK.starts, 0, 1)
-        assert BLOCK.ends is not None
-        assert (end.at, end.desired) == (BLOCK.ends - datetime.timedelta(minutes=40), 0)
+        assert (group.minimum, group.initial, group.maximum, group.begin) == (0, 0, 2, BLOCK.starts)
 
-    def test_a_running_block_has_its_nodes_and_only_an_end(self) -> None:
-        running = replace(BLOCK, starts=NOW - datetime.timedelta(hours=1))
+    @pytest.mark.parametrize(("minutes_left", "nodes"), [(41, 2), (40, 0), (39, 0)])
+    def test_a_running_block_has_its_nodes_until_eks_takes_them(self, minutes_left: int, nodes: int) -> None:
+        """EKS user guide: scaled to zero 40 minutes before the end, by an action that EKS keeps."""
+        ends = NOW + datetime.timedelta(minutes=minutes_left)
+        running = replace(BLOCK, starts=NOW - datetime.timedelta(hours=1), ends=ends)
         group = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=running))
-        assert (group.minimum, group.desired) == (0, 1)
-        assert [change.name for change in group.schedule] == ["end"]
+        assert (group.minimum, group.initial, group.begin) == (0, nodes, None)
+
+    def test_the_autoscaler_has_no_say_in_a_block(self) -> None:
+        """It would take away what is paid for, and ask for nodes after the end."""
+        block = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK))
+        held = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.ODCR, reservation=HELD))
+        assert (block.autoscaled, block.bounds) == (False, None)
+        assert (held.autoscaled, held.bounds) == (True, Bounds(0, 2))
 
     def test_a_reservation_bounds_the_group(self) -> None:
         where = environment(types={"p5.48xlarge": TypePolicy(capacity=Capacity.ODCR, reservation=HELD)})
         (group,) = planned(one(flavor("p5.48xlarge", {"nvidia.com/gpu": 8}), where=where, replicas=5), where)
-        assert (group.desired, group.maximum) == (2, 2)
+        assert (group.initial, group.maximum) == (0, 2)
 
 
 class TestBounds:
-    @pytest.mark.parametrize(("scale_to_zero", "least"), [(True, 0), (False, 1)])
-    def test_the_least_is_low_for_the_autoscaler_owns_the_size(self, scale_to_zero: bool, least: int) -> None:
+    @pytest.mark.parametrize(("scale_to_zero", "least", "bounds"), [(True, 0, None), (False, 1, Bounds(1, 450))])
+    def test_a_group_starts_with_its_least(self, scale_to_zero: bool, least: int, bounds: Bounds | None) -> None:
+        """The autoscaler brings the rest, so that the first update does not wait for all nodes of all models."""
         where = environment(scale_to_zero=scale_to_zero)
         (group,) = planned(one(flavor("g5.xlarge"), replicas=3), where)
-        assert (group.minimum, group.desired, group.maximum) == (least, 3, 3)
+        assert (group.minimum, group.initial, group.maximum) == (least, least, 3)
+        assert group.bounds == bounds
 
     def test_a_fallback_may_be_empty_anyway(self) -> None:
         where = environment(scale_to_zero=False)
         groups = planned(one(flavor("g6.xlarge", name="a"), flavor("g5.xlarge", name="b")), where)
-        assert {group.name: (group.minimum, group.desired) for group in groups} == {
-            "g6-xlarge": (1, 1),
-            "g5-xlarge": (0, 0),
+        assert {group.name: (group.minimum, group.bounds) for group in groups} == {
+            "g6-xlarge": (1, Bounds(1, 450)),
+            "g5-xlarge": (0, None),
         }
         assert {group.name: group.demand.rank for group in groups} == {"g6-xlarge": 0, "g5-xlarge": 1}
 
-    def test_an_environment_sets_its_own(self) -> None:
-        where = environment(types={"g5.xlarge": TypePolicy(min_nodes=2, max_nodes=7)})
+    @pytest.mark.parametrize(
+        ("rule", "sizes", "bounds"),
+        [
+            ({"min_nodes": 2, "max_nodes": 7}, (2, 7), Bounds(2, 7)),
+            ({"max_nodes": 1}, (0, 1), Bounds(0, 1)),
+            ({"min_nodes": 3}, (3, 3), Bounds(3, 450)),
+            ({"min_nodes": 0}, (0, 1), None),
+            ({"capacity": Capacity.ODCR, "reservation": HELD}, (0, 1), Bounds(0, 2)),
+            ({"capacity": Capacity.ODCR, "reservation": HELD, "min_nodes": 5}, (2, 2), Bounds(2, 2)),
+            ({"capacity": Capacity.ODCR, "reservation": HELD, "max_nodes": 1}, (0, 1), Bounds(0, 1)),
+        ],
+        ids=str,
+    )
+    def test_an_environment_sets_its_own(self, rule: dict[str, Any], sizes: tuple[int, int], bounds: Any) -> None:
+        where = environment(types={"g5.xlarge": TypePolicy(**rule)})
         (group,) = planned(one(flavor("g5.xlarge")), where)
-        assert (group.minimum, group.desired, group.maximum) == (2, 2, 7)
+        assert (group.minimum, group.maximum) == sizes
+        assert (group.initial, group.bounds) == (sizes[0], bounds)
+
+    @pytest.mark.parametrize("replicas", [1, 4, 40])
+    def test_what_the_autoscaler_is_told_does_not_depend_on_models(self, replicas: int) -> None:
+        """An edit of a model would restart it otherwise."""
+        where = environment(types={"g5.xlarge": TypePolicy(min_nodes=2)}, scale_to_zero=False)
+        (group,) = planned(one(flavor("g5.xlarge"), replicas=replicas), where)
+        assert group.bounds == Bounds(2, 450)
 
     def test_an_autoscaler_without_end_reaches_what_eks_allows(self) -> None:
         scaled = small("p", "m")

@@ -220,7 +220,10 @@ def test_groups_are_what_eks_takes(case: tuple[Fleet, NodeEnvironment, tuple[Nod
     assert len({group.id for group in groups}) == len(groups)
     for group in groups:
         assert len(group.id) <= limits().name
-        assert 0 <= group.minimum <= group.desired <= group.maximum <= limits().nodes_per_group
+        assert 0 <= group.minimum <= group.maximum <= limits().nodes_per_group
+        assert 0 <= group.initial <= group.maximum
+        if group.bounds:
+            assert group.minimum == group.bounds.minimum <= group.bounds.maximum <= limits().nodes_per_group
         assert group.maximum >= 1
         assert not any(key.partition("/")[0].endswith(("kubernetes.io", "k8s.io")) for key in group.labels)
         if group.reservation:

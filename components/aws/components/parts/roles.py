@@ -1,11 +1,15 @@
-"""What every AWS component does the same way: names of policies, roles of services, tags."""
+"""What every AWS component does the same way: names of policies and of what is replaced, roles of services, tags."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 
 import pulumi
 from pulumi_aws import iam
 
+from ...facts.eks import limits
+
+_DIGEST = 6
 _PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
 
 
@@ -22,6 +26,24 @@ def managed_policy(name: str, region: str) -> str:
 def named(name: str, tags: Mapping[str, str]) -> dict[str, str]:
     """Return the tags of a resource: those of the stack and its name."""
     return {**tags, "Name": name}
+
+
+def replaceable_name(name: str, *fixed: pulumi.Input[str]) -> pulumi.Output[str]:
+    """Return the name of a node group that is replaced if any of some values changes.
+
+    The new group then has another name, and is there before the old one goes.
+
+    Args:
+        name: What the name begins with.
+        fixed: What EKS cannot change in place.
+    """
+    return pulumi.Output.all(*fixed).apply(lambda known: digested(name, known))
+
+
+def digested(name: str, facts: Iterable[str]) -> str:
+    """Return a name of a node group with a digest of some facts."""
+    digest = hashlib.sha256(json.dumps(list(facts)).encode()).hexdigest()[:_DIGEST]
+    return f"{name[: limits().name - _DIGEST - 1]}-{digest}"
 
 
 def service_role(

@@ -8,33 +8,46 @@ from pulumi_aws import ec2, eks
 
 from ....nodes.fit import nearest_types
 from ....nodes.instances import instance
-from ...facts.eks import system_ami_type
+from ...facts.eks import limits, system_ami_type
+from ...nodes.autoscaler import Bounds, discovery_tags
 from ...nodes.launch import Disk, data_device
 from ...words import NodeImage
+from .auto_scaling_groups import tag_group
 from .launch_template import block_devices, metadata_options, tag_specifications
-from .roles import named
+from .roles import named, replaceable_name
 
 DEFAULT_TYPES = ("m7i.large",)
 _DISK_GIB = 50
-_SPARE = 2
-"""Nodes beyond the usual number, for updates and bursts."""
+_ON_DEMAND = "ON_DEMAND"
 
 
 @dataclass(frozen=True, slots=True)
 class SystemNodes:
-    """How many system nodes of which types."""
+    """How many system nodes of which types.
+
+    Attributes:
+        count: How many there are, or how many at least where ``most`` is set.
+        most: How many the autoscaler may make of them; None where nobody scales them.
+        label: Name of the cluster.
+        release: Release of the image; empty for EKS's newest.
+        force_update: Whether updates replace nodes whose pods a disruption budget keeps.
+    """
 
     types: Sequence[str]
     count: int
     image: str
+    most: int | None
     version: str
     label: str
-    """Name of the cluster, for descriptions."""
     release: str = ""
-    """Release of the image; empty for EKS's newest."""
     force_update: bool = False
     kms_key: str = ""
     """ARN of the key of their disks; empty for the account's own."""
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """What the autoscaler keeps; None where it leaves the nodes alone."""
+        return None if self.most is None else Bounds(self.count, self.most)
 
 
 def system_node_group(
@@ -51,25 +64,52 @@ def system_node_group(
     if first is None:
         raise ValueError(nodes.types[0])
     template = _template(name, nodes, tags, opts.parent)
-    return eks.NodeGroup(
+    image = system_ami_type(first, nodes.image)
+    group = eks.NodeGroup(
         name,
         cluster_name=cluster,
-        node_group_name="system",
+        node_group_name=_replaceable(nodes, image, role_arn, subnet_ids),
         node_role_arn=role_arn,
         subnet_ids=subnet_ids,
-        ami_type=system_ami_type(first, nodes.image),
+        ami_type=image,
         version=nodes.version,
         release_version=nodes.release or None,
         force_update_version=nodes.force_update or None,
-        capacity_type="ON_DEMAND",
+        capacity_type=_ON_DEMAND,
         instance_types=list(nodes.types),
-        scaling_config=eks.NodeGroupScalingConfigArgs(
-            min_size=nodes.count, desired_size=nodes.count, max_size=nodes.count + _SPARE
-        ),
+        scaling_config=_scaling(nodes),
         update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
         launch_template=eks.NodeGroupLaunchTemplateArgs(id=template.id, version=template.latest_version.apply(str)),
         tags=named(name, tags),
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig.desiredSize"])),
+        opts=pulumi.ResourceOptions.merge(
+            opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig"] if nodes.bounds else None)
+        ),
+    )
+    if nodes.bounds:
+        tag_group(name, group, discovery_tags(nodes.label), opts.parent)
+    return group
+
+
+def _replaceable(
+    nodes: SystemNodes, image: str, role_arn: pulumi.Input[str], subnet_ids: pulumi.Input[list[str]]
+) -> pulumi.Output[str]:
+    """Return a name under which a replacement is there before the old nodes go: without CoreDNS nothing works.
+
+    Who scales the nodes is a part of it, because EKS is not told of another maximum.
+    """
+    scaled = "scaled" if nodes.bounds else "fixed"
+    return replaceable_name("system", image, *nodes.types, scaled, role_arn, pulumi.Output.json_dumps(subnet_ids))
+
+
+def _scaling(nodes: SystemNodes) -> eks.NodeGroupScalingConfigArgs:
+    """Return sizes that no edit can bring into conflict.
+
+    A fixed size leaves nothing to the autoscaler, which finds every managed group. Of a scaled group EKS is told once
+    (see nodes/sizes.py).
+    """
+    most = limits().nodes_per_group if nodes.bounds else nodes.count
+    return eks.NodeGroupScalingConfigArgs(
+        min_size=0 if nodes.bounds else nodes.count, desired_size=nodes.count, max_size=most
     )
 
 
@@ -88,7 +128,7 @@ def _template(
     )
 
 
-def problems(types: Sequence[str], count: int, image: str) -> Iterator[tuple[str, str]]:
+def problems(types: Sequence[str], count: int, image: str, most: int | None) -> Iterator[tuple[str, str]]:
     """Return what is wrong, by argument of the Cluster."""
     if image not in list(NodeImage):
         yield "image", f"must be one of {', '.join(NodeImage)}, found {image!r}"
@@ -108,3 +148,8 @@ def problems(types: Sequence[str], count: int, image: str) -> Iterator[tuple[str
         yield "system_instance_types", "name at least one, such as m7i.large"
     if count < 1:
         yield "system_nodes", f"must be at least 1, found {count}"
+    if most is not None and not count <= most <= limits().nodes_per_group:
+        yield (
+            "system_nodes_max",
+            f"must be from the usual number ({count}) to {limits().nodes_per_group}, found {most}",
+        )

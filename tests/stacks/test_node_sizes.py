@@ -1,0 +1,133 @@
+"""How many nodes there are, and who is told: EKS once, the autoscaler always."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from tests.recorded import Echo, Recorded
+from tests.stacks.shipped import run
+from workbench.engine.values import UNKNOWN
+
+pytestmark = pytest.mark.usefixtures("here")
+
+GROUP = "aws:eks/nodeGroup:NodeGroup"
+RELEASE = "kubernetes:helm.sh/v3:Release::fleet-cluster-autoscaler"
+BOUNDED = {"capacity": "spot", "types": {"g5.2xlarge": {"minNodes": 1, "maxNodes": 3, "spotTypes": ["g5.4xlarge"]}}}
+ALL = {"minSize": 0, "desiredSize": 0, "maxSize": 450}
+
+
+def autoscaler(graph: Recorded) -> Any:
+    return graph[RELEASE].inputs["values"]
+
+
+class TestBounds:
+    def test_the_autoscaler_is_told_what_settings_ask_for(self) -> None:
+        graph = run("dev", gpuNodes=BOUNDED)
+        told = [{"name": "asg-nodes-g5-2xlarge-spot", "minSize": 1, "maxSize": 3}]
+        assert autoscaler(graph)["autoscalingGroups"] == told
+        assert graph.exports["nodeGroupBounds"] == told
+        sizes = {entry.name: entry.inputs["scalingConfig"] for entry in graph.of(GROUP)}
+        assert sizes["nodes-g5-2xlarge-spot"] == {**ALL, "desiredSize": 1}
+        assert sizes["nodes-g6-2xlarge-spot"] == ALL
+
+    def test_where_they_ask_for_nothing_the_groups_are_found_by_their_tags(self) -> None:
+        graph = run("dev")
+        assert "autoscalingGroups" not in autoscaler(graph)
+        assert "nodeGroupBounds" not in graph.exports
+        handed_over = [
+            entry
+            for entry in graph.of("aws:autoscaling/tag:Tag")
+            if entry.inputs["tag"]["key"] == "inference-platform/autoscaled"
+        ]
+        assert len(handed_over) == len(graph.exports["nodes"])
+
+    def test_in_a_preview_only_the_name_is_unknown(self) -> None:
+        (told,) = autoscaler(run("dev", Echo(), preview=True, gpuNodes=BOUNDED))["autoscalingGroups"]
+        assert told == {"name": UNKNOWN, "minSize": 1, "maxSize": 3}
+
+    def test_models_change_nothing_of_it(self) -> None:
+        """The autoscaler would restart."""
+        models = ["stacks/models/qwen-chat.yaml"]
+        one = run("prod", models=models, gpuNodes=BOUNDED)
+        more = run("prod", models=[*models, "stacks/models/mistral-tgi.yaml"], gpuNodes=BOUNDED)
+        assert autoscaler(one) == autoscaler(more)
+
+    @pytest.mark.parametrize("stack", ["dev", "prod"])
+    def test_a_first_update_asks_for_no_more_than_one_node_per_group(self, stack: str) -> None:
+        for entry in run(stack).of(GROUP):
+            if entry.name != "cluster-system":
+                assert entry.inputs["scalingConfig"]["desiredSize"] <= 1
+
+
+class TestNobodyKeepsThem:
+    @pytest.mark.parametrize(
+        "prerequisites", [{"install": False}, {"install": True, "present": ["cluster-autoscaler"]}], ids=str
+    )
+    def test_that_is_told_with_the_output_to_pass_on(
+        self, prerequisites: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        said: list[str] = []
+        monkeypatch.setattr(pulumi.log, "warn", said.append)
+        graph = run("dev", gpuNodes=BOUNDED, prerequisites=prerequisites)
+        (text,) = [text for text in said if "nodeGroupBounds" in text]
+        assert "the sizes that settings ask for g5-2xlarge-spot are kept by the Cluster Autoscaler" in text
+        assert graph.exports["nodeGroupBounds"]
+
+    @pytest.mark.parametrize("stack", ["dev", "prod"])
+    def test_where_somebody_does_nothing_is_said(self, stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        said: list[str] = []
+        monkeypatch.setattr(pulumi.log, "warn", said.append)
+        run(stack)
+        assert not [text for text in said if "nodeGroupBounds" in text]
+
+
+class TestSystemNodes:
+    def test_they_scale_between_two_numbers(self) -> None:
+        graph = run("dev", cluster={"systemNodes": 3, "systemNodesMax": 9})
+        assert autoscaler(graph)["autoscalingGroups"] == [{"name": "asg-cluster-system", "minSize": 3, "maxSize": 9}]
+        assert graph[f"{GROUP}::cluster-system"].inputs["scalingConfig"] == {**ALL, "desiredSize": 3}
+
+    def test_models_without_an_instance_type_run_on_them(self, tmp_path: Path) -> None:
+        """They are Pending until the autoscaler adds a node, and no error."""
+        models = tmp_path / "models.yaml"
+        models.write_text(ON_CPU)
+        graph = run(
+            "dev", models=[str(models)], cluster={"systemInstanceTypes": ["m7i.2xlarge"], "systemNodesMax": 9}
+        )
+        assert graph.exports["nodes"] == {}
+        assert [entry.name for entry in graph.of(GROUP)] == ["cluster-system"]
+        assert graph["kubernetes:apps/v1:Deployment::fleet-models/p"].inputs["spec"]["replicas"] == 4
+
+    @pytest.mark.parametrize(
+        ("stack", "cluster", "expected"),
+        [
+            (
+                "dev",
+                {"systemNodes": 3, "systemNodesMax": 2},
+                "must be from the usual number (3) to 450, found 2",
+            ),
+            ("dev", {"systemNodesMax": 451}, "systemNodesMax: must be from the usual number (2) to 450, found 451"),
+            ("staging", {"systemNodesMax": 5}, "systemNodesMax: is for the Cluster Autoscaler, but Karpenter makes"),
+        ],
+    )
+    def test_what_cannot_be(self, stack: str, cluster: dict[str, Any], expected: str) -> None:
+        with pytest.raises(pulumi.RunError, match=re.escape(expected)):
+            run(stack, cluster=cluster)
+
+
+ON_CPU = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: m}
+spec:
+  familyName: opt
+  source: {modelHub: {modelID: facebook/opt-125m}}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: p}
+spec: {replicas: 4, modelClaim: {modelName: m}, backendRuntimeConfig: {backendName: llamacpp}}
+"""
