@@ -123,4 +123,5 @@ class ClusterSettings(Section):
     def system_vcpus(self) -> int:
         """The most vCPUs that nodes for system pods have; 0 in an existing cluster, whose nodes are there already."""
         known = [node.vcpu for node in map(instance, self.system_instance_types) if node]
-        return 0 if self.existing else max(known, default=0) * self.system_nodes
+        most = self.system_nodes_max or self.system_nodes
+        return 0 if self.existing else max(known, default=0) * most

@@ -90,6 +90,12 @@ class TestSystemNodes:
         assert autoscaler(graph)["autoscalingGroups"] == [{"name": "asg-cluster-system", "minSize": 3, "maxSize": 9}]
         assert graph[f"{GROUP}::cluster-system"].inputs["scalingConfig"] == {**ALL, "desiredSize": 3}
 
+    def test_their_quota_counts_the_most(self) -> None:
+        """m7i.large has two vCPUs."""
+        fixed, scaled = run("dev", cluster={"systemNodes": 3}), run("dev", cluster={"systemNodesMax": 9})
+        counted = [graph.exports["vcpus"]["L-1216C47A"]["vcpus"] for graph in (fixed, scaled)]
+        assert counted[1] - counted[0] == (9 - 3) * 2
+
     def test_models_without_an_instance_type_run_on_them(self, tmp_path: Path) -> None:
         """They are Pending until the autoscaler adds a node, and no error."""
         models = tmp_path / "models.yaml"
