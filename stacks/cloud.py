@@ -23,6 +23,7 @@ from components.aws.words import NatGateways, Provisioner
 from components.plan.plan import Plan
 from components.serving.site import Site
 
+from .aws_settings import ClusterSettings
 from .settings import Settings
 from .storage import model_volumes
 
@@ -145,6 +146,12 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
         "protect": settings.protect,
         "tags": settings.tags,
     }
+    _add_given(args, cluster)
+    return args
+
+
+def _add_given(args: ClusterArgs, cluster: ClusterSettings) -> None:
+    """Add what has no default here, where it is given."""
     if cluster.system_nodes_max is not None:
         args["system_nodes_max"] = cluster.system_nodes_max
     if cluster.log_types is not None:
@@ -155,7 +162,6 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
         args["secrets_key_arn"] = cluster.secrets_key_arn
     if cluster.node_role_arn:
         args["node_role_arn"] = cluster.node_role_arn
-    return args
 
 
 @dataclass(slots=True)

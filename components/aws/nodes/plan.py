@@ -160,7 +160,6 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
     image = None if rule.ami_id else image_of(node, environment.image)
     sizes = sizes_of(demand, rule, environment.now, cap=cap, scale_to_zero=environment.scale_to_zero)
     root, start = _boot(demand, node, rule, environment)
-    strategy = "MINIMAL" if demand.capacity in RESERVED else "DEFAULT"
     return NodeGroupPlan(
         name=demand.name,
         id=_id(demand, types, image, zones),
@@ -185,7 +184,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         reservation=rule.reservation if demand.capacity in RESERVED else None,
         disk=root,
         start=start,
-        update_strategy=strategy,
+        update_strategy="MINIMAL" if demand.capacity in RESERVED else "DEFAULT",
         release="" if rule.ami_id else _release(environment),
         force_update=environment.force_update,
         begin=begin_of(demand, rule, environment.now),
