@@ -128,6 +128,10 @@ def test_a_prefix_of_the_engine_is_a_prefix_of_the_api() -> None:
     of = fleet_of(open_model("m", flavors=[GPU]), playground("m", "m", backendRuntimeConfig=started))
     assert one(made(PUBLIC, of), "AIServiceBackend")["spec"]["schema"] == {"name": "OpenAI", "prefix": "/chat/v1"}
     assert made(BALANCERS, of).endpoints[0].at("x") == "http://x:8080/chat/v1"
+    ((_, workload),) = of.workloads
+    (container,) = [c for c in workload.body["spec"]["template"]["spec"]["containers"] if "readinessProbe" in c]
+    probes = [container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")]
+    assert probes == ["/chat/health"] * 3
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
     operated = not options.realization.is_native
     metrics = asked.scaling.trigger.metrics if asked.scaling else None
     server = turn_on_metrics(asked.front, _server(source, asked), metrics, options, findings)
+    _probe_under_prefix(asked, server)
     for template in asked.templates.values():
         finish_template(template, asked, options, findings)
     label(asked.front, asked.claim)
@@ -73,6 +74,19 @@ def _server(source: Loaded, asked: Asked) -> Server:
         path = f"spec.workloadTemplate.{asked.front_part}.spec.containers"
         return server_of(asked.front["spec"]["containers"], source, path, preferred=RUNNER)
     return Server(0, asked.line, Origin(source, "spec.backendRuntimeConfig.args"), Origin(source, "spec"))
+
+
+def _probe_under_prefix(asked: Asked, server: Server) -> None:
+    """Let a backend's probes follow a prefix that a Playground gives its server; hand-written ones are left alone."""
+    prefix = path_prefix(server.line)
+    if not prefix or asked.line is None:
+        return
+    container = asked.front["spec"]["containers"][server.position]
+    for name in ("startupProbe", "livenessProbe", "readinessProbe"):
+        probe: Object = container.get(name) or {}
+        path = probe.get("httpGet", {}).get("path")
+        if path and not path.startswith(f"{prefix}/"):
+            container[name] = {**probe, "httpGet": {**probe["httpGet"], "path": prefix + path}}
 
 
 def _endpoint(source: Loaded, asked: Asked, server: Server) -> Endpoint:
