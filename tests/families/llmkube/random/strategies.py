@@ -109,7 +109,7 @@ def _name(random: Random) -> str:
 
 def _service(at: Setting, *, counted: bool) -> Object:
     random = at.random
-    others = random.choice(RUNTIMES)
+    others = random.choice([other for other in RUNTIMES if other != at.runtime])
     return {
         # What another runtime reads is told and left out, and so must not be in the way.
         **(_foreign(at, others) if random.random() < 0.1 else {}),
