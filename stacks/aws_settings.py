@@ -112,6 +112,8 @@ class ClusterSettings(Section):
     """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps."""
     disk_kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
     """KMS key of the system nodes' disks. Default: the account's key."""
+    node_policies: list[str] | None = None
+    """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
     node_role_arn: str | None = None
     """IAM role of the nodes. Default: a new role."""
     deletion_protection: bool = False

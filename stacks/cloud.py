@@ -11,7 +11,7 @@ from components.aws.components.cluster import Cluster
 from components.aws.components.cluster_args import ClusterArgs, NamespaceAccessArgs
 from components.aws.components.gpu_node_groups import GpuNodeGroups
 from components.aws.components.identities import Identities, IdentitiesArgs
-from components.aws.components.karpenter_access import KarpenterAccess
+from components.aws.components.karpenter_access import KarpenterAccess, KarpenterAccessArgs
 from components.aws.components.karpenter_pools import KarpenterPools
 from components.aws.components.network import Network
 from components.aws.components.network_args import NetworkArgs
@@ -23,7 +23,6 @@ from components.aws.words import NatGateways, Provisioner
 from components.plan.plan import Plan
 from components.serving.site import Site
 
-from .aws_settings import ClusterSettings
 from .settings import Settings
 from .storage import model_volumes
 
@@ -146,12 +145,13 @@ def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
         "protect": settings.protect,
         "tags": settings.tags,
     }
-    _add_given(args, cluster)
+    _add_given(args, settings)
     return args
 
 
-def _add_given(args: ClusterArgs, cluster: ClusterSettings) -> None:
+def _add_given(args: ClusterArgs, settings: Settings) -> None:
     """Add what has no default here, where it is given."""
+    cluster = settings.cluster
     if cluster.system_nodes_max is not None:
         args["system_nodes_max"] = cluster.system_nodes_max
     if cluster.log_types is not None:
@@ -162,6 +162,10 @@ def _add_given(args: ClusterArgs, cluster: ClusterSettings) -> None:
         args["secrets_key_arn"] = cluster.secrets_key_arn
     if cluster.node_role_arn:
         args["node_role_arn"] = cluster.node_role_arn
+    # The nodes of Karpenter have a role of their own, which takes them.
+    alone = not (cluster.node_role_arn and settings.gpu_nodes.provisioner == Provisioner.KARPENTER)
+    if cluster.node_policies is not None and alone:
+        args["node_policies"] = cluster.node_policies
 
 
 @dataclass(slots=True)
@@ -219,16 +223,15 @@ class _ModelNodes:
 
     def prepare_karpenter(self) -> KarpenterAccess:
         """Register what Karpenter needs in AWS."""
-        self.access = KarpenterAccess(
-            "karpenter",
-            {
-                "cluster_name": self.cluster.cluster_name,
-                "cluster_plain_name": self.settings.cluster_name,
-                "region": self.settings.region,
-                "tags": self.settings.tags,
-            },
-            _with(self.aws),
-        )
+        args: KarpenterAccessArgs = {
+            "cluster_name": self.cluster.cluster_name,
+            "cluster_plain_name": self.settings.cluster_name,
+            "region": self.settings.region,
+            "tags": self.settings.tags,
+        }
+        if self.settings.cluster.node_policies is not None:
+            args["node_policies"] = self.settings.cluster.node_policies
+        self.access = KarpenterAccess("karpenter", args, _with(self.aws))
         return self.access
 
     def _karpenter(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:

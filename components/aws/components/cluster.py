@@ -32,10 +32,8 @@ from .parts.access import grant_access
 from .parts.addons import AddonInstaller, version_of, wanted_addons
 from .parts.auto_scaling_groups import bounds_of
 from .parts.control_plane import ControlPlane
-from .parts.roles import managed_policy, service_role
+from .parts.roles import NODE_POLICIES, node_role
 from .parts.system_nodes import SystemNodes, system_node_group
-
-_NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
 
 
 class Cluster(pulumi.ComponentResource):
@@ -104,8 +102,8 @@ class Cluster(pulumi.ComponentResource):
         return cluster, [*access, nodes, *after]
 
     def _node_role(self) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
-        policies = [managed_policy(policy, self._args["region"]) for policy in _NODE_POLICIES]
-        return service_role(f"{self._name}-node", "ec2.amazonaws.com", policies, self._tags, self)
+        further = self._args.get("node_policies", NODE_POLICIES)
+        return node_role(f"{self._name}-node", further, self._args["region"], self._tags, self)
 
     def _system_nodes(self, cluster: eks.Cluster, after: list[pulumi.Resource]) -> eks.NodeGroup:
         attached = self.node_role[1] if self.node_role else []

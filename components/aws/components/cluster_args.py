@@ -15,6 +15,7 @@ from ..versions import check_version
 from ..words import NodeImage, Provisioner, Support
 from .argument_problems import Problems, place_problems
 from .parts.addons import EKS_DEFAULT
+from .parts.roles import node_policy_problems
 from .parts.system_nodes import DEFAULT_TYPES
 from .parts.system_nodes import problems as system_problems
 
@@ -42,8 +43,8 @@ class ClusterArgs(TypedDict, total=False):
     cluster_name: str
     """Name of the cluster. Default: the component's name."""
     existing: bool
-    """Use the existing cluster with this name unchanged; of the other arguments only node_role_arn is used then.
-    Default: false."""
+    """Use the existing cluster with this name unchanged; of the other arguments only node_role_arn and node_policies
+    are used then. Default: false."""
     version: str
     """Kubernetes version, such as 1.35. Required unless existing."""
     subnet_ids: pulumi.Input[list[str]]
@@ -88,6 +89,8 @@ class ClusterArgs(TypedDict, total=False):
     """KMS key of the system nodes' disks, which EC2 Auto Scaling must be allowed to use. Default: the account's."""
     image: str
     """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
+    node_policies: list[str]
+    """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
     node_role_arn: str
     """Role of the nodes. Default: a new role."""
     service_cidr: str
@@ -111,6 +114,9 @@ def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str, int | None
 def problems(name: str, args: ClusterArgs) -> Problems:
     """Yield what is wrong, by argument."""
     yield from place_problems("cluster_name", args.get("cluster_name", name), args.get("region", ""))
+    yield from (("node_policies", reason) for reason in node_policy_problems(args.get("node_policies", ())))
+    if "node_role_arn" in args and "node_policies" in args:
+        yield "node_policies", "is of a new role, but node_role_arn names one of your own; attach them there"
     if args.get("existing"):
         return
     missing: tuple[str, ...] = tuple(key for key in ("version", "subnet_ids") if key not in args)

@@ -18,9 +18,8 @@ from ...serving.arguments import checked_args
 from ...serving.objects import token
 from .argument_problems import Problems, place_problems
 from .parts.order import after
-from .parts.roles import managed_policy, named, service_role
+from .parts.roles import NODE_POLICIES, named, node_policy_problems, node_role
 
-_NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
 _EVENTS: Mapping[str, tuple[str, str]] = {
     "health": ("aws.health", "AWS Health Event"),
     "spot-interruption": ("aws.ec2", "EC2 Spot Instance Interruption Warning"),
@@ -41,6 +40,8 @@ class KarpenterAccessArgs(TypedDict, total=False):
     """The same name as a plain string, which must be known before the cluster exists: the queue is named after it."""
     region: Required[str]
     """AWS region."""
+    node_policies: list[str]
+    """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
     tags: dict[str, str]
     """Tags of everything."""
 
@@ -72,8 +73,8 @@ class KarpenterAccess(pulumi.ComponentResource):
         super().__init__(token("KarpenterAccess"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
-        policies = [managed_policy(policy, args["region"]) for policy in _NODE_POLICIES]
-        role, attached = service_role(f"{name}-node", "ec2.amazonaws.com", policies, self._tags, self)
+        further = args.get("node_policies", NODE_POLICIES)
+        role, attached = node_role(f"{name}-node", further, args["region"], self._tags, self)
         entry = eks.AccessEntry(
             f"{name}-node",
             cluster_name=args["cluster_name"],
@@ -156,4 +157,5 @@ def _queue_policy(queue_arn: str) -> str:
 def _problems(args: KarpenterAccessArgs) -> Problems:
     if "cluster_name" not in args:
         yield "cluster_name", "is required"
+    yield from (("node_policies", reason) for reason in node_policy_problems(args.get("node_policies", ())))
     yield from place_problems("cluster_plain_name", args.get("cluster_plain_name", ""), args.get("region", ""))

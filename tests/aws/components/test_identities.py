@@ -112,9 +112,9 @@ def test_only_that_service_account_of_that_cluster_gets_the_role() -> None:
 @pytest.mark.parametrize(
     ("region", "arn"),
     [
-        ("us-east-1", "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"),
-        ("cn-north-1", "arn:aws-cn:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"),
-        ("us-gov-west-1", "arn:aws-us-gov:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"),
+        ("us-east-1", "arn:aws:iam::aws:policy/AmazonEBSCSIDriverPolicyV2"),
+        ("cn-north-1", "arn:aws-cn:iam::aws:policy/AmazonEBSCSIDriverPolicyV2"),
+        ("us-gov-west-1", "arn:aws-us-gov:iam::aws:policy/AmazonEBSCSIDriverPolicyV2"),
     ],
 )
 def test_drivers_have_the_policies_that_aws_manages(region: str, arn: str) -> None:

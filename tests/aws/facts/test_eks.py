@@ -134,7 +134,7 @@ def test_addons_that_every_cluster_has() -> None:
     }
     before = {name for name, addon in addons().items() if addon.before_nodes}
     assert "coredns" not in before  # it waits for nodes, and its installation for it
-    assert addons()["aws-ebs-csi-driver"].policies == ("service-role/AmazonEBSCSIDriverPolicy",)
+    assert addons()["aws-ebs-csi-driver"].policies == ("AmazonEBSCSIDriverPolicyV2",)
     assert addons()["vpc-cni"].policies == ("AmazonEKS_CNI_Policy",)
 
 

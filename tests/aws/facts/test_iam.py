@@ -203,8 +203,18 @@ def test_each_controller_has_a_policy_of_ours_or_of_aws() -> None:
     for key, one in controllers().items():
         assert bool(one.policy) != bool(one.managed), key
         assert not one.policy or one.policy in policies()
-    assert controllers()["ebs-csi"].managed == ("service-role/AmazonEBSCSIDriverPolicy",)
+    assert controllers()["ebs-csi"].managed == ("AmazonEBSCSIDriverPolicyV2",)
     assert controllers()["efs-csi"].managed == ("service-role/AmazonEFSCSIDriverPolicy",)
+
+
+def test_the_volume_driver_deletes_what_it_made_and_nothing_else() -> None:
+    """As AWS has it: the document in moto's copy of the managed policies."""
+    (policy,) = controllers()["ebs-csi"].managed
+    statements = json.loads(aws_managed_policies_data)[policy]["Document"]["Statement"]
+    deleting = [each for each in statements if "ec2:DeleteVolume" in each["Action"]]
+    assert deleting
+    conditions = [json.dumps(each["Condition"]) for each in deleting]
+    assert all("ResourceTag/" in condition for condition in conditions), conditions
 
 
 def test_policies_that_aws_manages_exist() -> None:

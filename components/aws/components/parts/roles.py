@@ -2,13 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pulumi
 from pulumi_aws import iam
 
 from ...facts.eks import limits
 
+NODE_POLICIES = ("AmazonSSMManagedInstanceCore",)
+"""Of nodes, unless others are asked for: Session Manager is a way in without keys and open ports (EKS best practices,
+"Minimize access to worker nodes")."""
+_JOIN_AND_PULL = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
+_POLICY = re.compile(r"(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/)?[\w+=,.@/-]+", re.ASCII)
 _DIGEST = 6
 _PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
 
@@ -21,6 +27,38 @@ def partition(region: str) -> str:
 def managed_policy(name: str, region: str) -> str:
     """Return the ARN of a policy that AWS keeps."""
     return f"arn:{partition(region)}:iam::aws:policy/{name}"
+
+
+def node_role(
+    name: str, further: Iterable[str], region: str, tags: Mapping[str, str], parent: pulumi.Resource
+) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
+    """Register the role of nodes: they join the cluster, pull images, and may do what further policies say.
+
+    Args:
+        name: Logical name.
+        further: Names of policies that AWS keeps, or ARNs.
+        region: AWS region.
+        tags: Tags of the stack.
+        parent: The component.
+    """
+    policies = [policy if policy.startswith("arn:") else managed_policy(policy, region) for policy in further]
+    always = [managed_policy(policy, region) for policy in _JOIN_AND_PULL]
+    return service_role(name, "ec2.amazonaws.com", [*always, *policies], tags, parent)
+
+
+def node_policy_problems(further: Sequence[str]) -> Iterator[str]:
+    """Say what is wrong with further policies of nodes."""
+    for policy in further:
+        if not _POLICY.fullmatch(policy):
+            yield (
+                "must be names of policies that AWS manages, such as AmazonSSMManagedInstanceCore, or ARNs of "
+                f"policies, found {policy!r}"
+            )
+    names = [policy.rpartition("/")[2] for policy in (*_JOIN_AND_PULL, *further)]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            always = "; every node has it" if name in _JOIN_AND_PULL else ""
+            yield f"{name} is listed more than once{always}"
 
 
 def named(name: str, tags: Mapping[str, str]) -> dict[str, str]:
