@@ -193,7 +193,7 @@ def _access(cluster: eks.Cluster) -> None:
     pods = iam.Role("pods", assume_role_policy=trust("pods.eks.amazonaws.com"))
     policy = iam.Policy("weights", policy=allow("s3:ListBucket", "s3:GetObject"), description="Read the weights")
     iam.RolePolicyAttachment("pods", role=pods.name, policy_arn=policy.arn)
-    iam.RolePolicy("pods", role=pods.id, policy=allow("ec2:Describe*", "autoscaling:SetDesiredCapacity"))
+    iam.RolePolicy("pods", role=pods.id, policy=allow("autoscaling:SetDesiredCapacity"))
     eks.PodIdentityAssociation(
         "pods", cluster_name=cluster.name, namespace="kube-system", service_account="autoscaler", role_arn=pods.arn
     )

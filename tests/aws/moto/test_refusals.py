@@ -30,7 +30,7 @@ def _policy(text: str) -> Callable[[], Any]:
         (_role(name="n" * 65), "its length 65 is more than 64"),
         (_role(assume_role_policy=allow("ec2:RunInstances")), "Resource: is not allowed in this kind of policy"),
         (_role(tags={"aws:owner": "me"}), "tags: found the key 'aws:owner'"),
-        (_policy(allow("ec2:DescribeInstanceType")), "found 'ec2:DescribeInstanceType', which ec2 does not have"),
+        (_policy(allow("ec2:DescribeInstanceType")), "found 'ec2:DescribeInstanceType', which is not in"),
         (_policy("{"), "policy is not JSON"),
         (lambda: iam.Role("n" * 60, assume_role_policy=trust("ec2.amazonaws.com")), "its length 68 is more than 64"),
         (

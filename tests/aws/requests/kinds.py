@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.aws.models import shapes
+from tests.aws.models.authorization import text_problems
 from tests.aws.models.documented import tag_problems
 from tests.aws.requests import (
     access,
@@ -78,7 +79,7 @@ def check_plan(type_: str, inputs: Mapping[str, Any], plan: Plan) -> list[str]:
         for request in (plan.create, *plan.then)
         for problem in shapes.problems(request.service, request.operation, without_answers(request))
     ]
-    found += [f"{plan.create.operation}: {problem}" for problem in plan.problems]
+    found += [f"{plan.create.operation}: {problem}" for problem in (*plan.problems, *text_problems(reveal(inputs)))]
     # Auto Scaling's single tag has a key of its own.
     tags = reveal(inputs).get("tags")
     return [f"{type_}: {problem}" for problem in [*found, *tag_problems(tags)]]
