@@ -51,6 +51,8 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
         yield Problem(file, 0, "", "", "hardening", reason)
     yield from (Problem(file, 0, "", "", path, reason) for path, reason in _wrong_ranges(fleet, environment))
     yield from _operators_balancers(fleet, environment)
+    if environment.network_policies:
+        yield from _node_ports(fleet)
 
 
 def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
@@ -65,6 +67,17 @@ def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Pro
     for _, endpoint in fleet.endpoints:
         if endpoint.operators_balancer:
             yield endpoint.operators_balancer.problem(reason)
+
+
+def _node_ports(fleet: Fleet) -> Iterator[Problem]:
+    """Warn of ports of nodes: a node puts its own address in, which no policy that guards the model lets in."""
+    for item, endpoint in fleet.endpoints:
+        if endpoint.body and endpoint.body["spec"].get("type") == "NodePort":
+            reason = (
+                "its Service has type NodePort, but network policies drop connections that arrive through another node "
+                "than the pod's; use a load balancer, or set hardening.networkPolicies to false"
+            )
+            yield item.source.problem("spec", reason, Severity.WARNING)
 
 
 def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str, str]]:
