@@ -74,8 +74,8 @@ def _node_ports(fleet: Fleet) -> Iterator[Problem]:
     for item, endpoint in fleet.endpoints:
         if endpoint.body and endpoint.body["spec"].get("type") == "NodePort":
             reason = (
-                "its Service has type NodePort, but network policies drop connections that arrive through another node "
-                "than the pod's; use a load balancer, or set hardening.networkPolicies to false"
+                "its Service has type NodePort, but network policies drop connections that arrive through another "
+                "node than the pod's; use a load balancer, or set hardening.networkPolicies to false"
             )
             yield item.source.problem("spec", reason, Severity.WARNING)
 
