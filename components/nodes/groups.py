@@ -231,7 +231,7 @@ def _demand(group: _Group, name: str, everybody: Sequence[PodDemand], policy: No
     instance_type = group.labels[INSTANCE_TYPE_LABEL]
     efa = any(map(wants_efa, group.possible))
     pods = _pods_per_node((instance_type, *group.choice.alternatives), policy)
-    offered = offered_by(instance_type, efa=efa, pods=pods)
+    offered = offered_by(instance_type, efa=efa or policy.of(instance_type).efa, pods=pods)
     nodes = _nodes_for(instance_type, offered, group.preferred)
     visitors = [demand for demand in everybody if group.admits(demand, policy)]
     return NodeGroupDemand(

@@ -137,3 +137,13 @@ def test_a_group_keeps_its_name_when_its_pods_change() -> None:
     few = pods(choice(pool="a"))
     many = replace(few, pods=7, requests={"nvidia.com/gpu": Decimal(1), "vpc.amazonaws.com/efa": Decimal(1)})
     assert list(named(few)) == list(named(many))
+
+
+@pytest.mark.parametrize(("efa", "nodes"), [(False, 1), (True, 2)])
+def test_nodes_with_efa_have_less_memory_for_pods(efa: bool, nodes: int) -> None:
+    """Four pods of 41 GiB fill a g5.12xlarge with its 169.3 GiB, of which EFA takes 10.3."""
+    requests = {"nvidia.com/gpu": Decimal(1), "memory": Decimal(41 * 2**30)}
+    demand = PodDemand(4, requests, (choice("g5.12xlarge"),))
+    policy = NodePolicy(types={"g5.12xlarge": TypePolicy(efa=efa)})
+    (group,) = groups_of([demand], policy)
+    assert group.nodes == nodes
