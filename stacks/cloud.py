@@ -62,6 +62,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         region=settings.region,
         vpc_id=network.vpc_id,
         interruption_queue=nodes.access.queue_name if nodes.access else "",
+        features=settings.aws.features(planned.cloud_groups) if settings.aws else (),
         role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
         node_bounds=nodes.bounds or None,
         after=tuple(nodes.before),
@@ -238,15 +239,19 @@ class _ModelNodes:
         """Register Karpenter's pools, after Karpenter itself where it is installed here."""
         cluster, settings, access = self.cluster, self.settings, self.access
         assert access is not None  # noqa: S101  prepare_karpenter has been called
+        assert settings.aws is not None  # noqa: S101  Karpenter is in AWS
+        assert settings.aws.nodes is not None  # noqa: S101  and a stack says how its nodes are made
         pools = KarpenterPools.of(
             "nodes",
             self.groups,
+            settings.aws.nodes,
             {
                 "region": settings.region,
                 "vpc_id": self.network.vpc_id,
                 "subnets": self.network.private_by_zone,
                 "cluster_security_group_id": cluster.security_group_id,
                 "node_role_name": access.node_role_name,
+                "imds_hop_limit": settings.gpu_nodes.imds_hop_limit,
                 "tags": settings.tags,
             },
             pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=[*after, *self.before]),

@@ -8,11 +8,13 @@ from ..fleet.endpoints import Endpoint
 from ..fleet.objects import is_balanced
 from ..fleet.rendered import Fleet, Rendered
 from ..nodes.groups import NodeGroupDemand
-from ..nodes.instances import instance
+from ..nodes.instances import Instance, instance
 from .names import EFA_RESOURCE, LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, load_balancer_annotations
 from .nodes.checks import check_nodes
 from .nodes.fabric import with_efa
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from .nodes.pools.general import largest
+from .nodes.pools.rules import NODE_REPAIR, SPOT_TO_SPOT, features
 from .versions import check_version
 from .words import Provisioner
 
@@ -47,6 +49,18 @@ class AwsEnvironment:
         """Instance types whose nodes have their EFA interfaces whether or not a pod asks for them."""
         types = self.nodes.nodes.types if self.nodes else {}
         return frozenset(name for name, rule in types.items() if rule.efa)
+
+    def features(self, groups: Iterable[NodeGroupPlan]) -> tuple[str, ...]:
+        """Return the features that Karpenter must have for some node groups; none where others make nodes."""
+        if self.nodes is None or self.nodes.provisioner != Provisioner.KARPENTER:
+            return ()
+        return features(groups, self.nodes.pools, node_repair=self.nodes.node_repair)
+
+    @property
+    def general_nodes(self) -> Instance | None:
+        """The largest nodes that there may be for pods which name no instance type, beside those of the system."""
+        pool = self.nodes.pools.general if self.nodes else None
+        return largest(pool) if pool else None
 
     @property
     def alternatives(self) -> Mapping[str, tuple[str, ...]]:
@@ -124,6 +138,19 @@ def check_bounds(
             "enforce-node-group-min-size"
         )
         yield Problem(file, 0, "", "", "prerequisites", reason, Severity.WARNING)
+
+
+def check_features(aws: AwsEnvironment, groups: Iterable[NodeGroupPlan]) -> Iterator[Problem]:
+    """Warn of settings that take effect only if whoever installs Karpenter turns its features on."""
+    if aws.nodes is None:
+        return
+    keys = {NODE_REPAIR: ("nodeRepair",), SPOT_TO_SPOT: ("disruption", "spotToSpot")}
+    for feature in aws.features(groups):
+        reason = (
+            f"has no effect unless Karpenter is installed with settings.featureGates.{feature}: true, and "
+            "prerequisites do not install it"
+        )
+        yield aws.nodes.place.problem(keys.get(feature, ("scaleToZero",)), reason, Severity.WARNING)
 
 
 def charts_needed(fleet: Fleet) -> Iterator[tuple[str, str]]:

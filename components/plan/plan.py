@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..api.collection import paused_collection
 from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
-from ..aws.environment import charts_needed, check_bounds, check_volumes, plan_nodes
+from ..aws.environment import charts_needed, check_bounds, check_features, check_volumes, plan_nodes
 from ..aws.nodes.plan import NodeGroupPlan
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
@@ -16,10 +16,10 @@ from ..hardening.secrets import check_secrets
 from ..hardening.workloads import priority_classes
 from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..nodes.fit import fit
-from ..nodes.groups import NodeGroupDemand, node_groups
+from ..nodes.groups import NodeGroupDemand, node_groups, offered_by
 from ..nodes.policy import NodePolicy
 from ..nodes.unserved import NodeKind, unserved
-from ..prerequisites.charts import CLUSTER_AUTOSCALER
+from ..prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
 from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
 from .claims import claim_objects
@@ -166,16 +166,24 @@ def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: En
     system = environment.aws.system_types if environment.aws else ()
     kinds = [NodeKind.of_group(group) for group in groups]
     kinds += [NodeKind.of_type(f"the node group of the system ({name})", name) for name in system]
+    general = environment.aws.general_nodes if environment.aws else None
+    if general:
+        kinds.append(
+            NodeKind("the general pool", offered_by(general.name, efa=False), {"kubernetes.io/arch": general.arch})
+        )
     yield from unserved(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
 
 
 def _unheld(
     groups: tuple[NodeGroupPlan, ...], needed: tuple[Prerequisite, ...], environment: Environment
 ) -> Iterator[Problem]:
-    """Yield the sizes of node groups that nobody keeps, as far as the cluster is known."""
+    """Yield what nodes ask of who makes them and nobody does, as far as the cluster is known."""
     if environment.aws and environment.cluster:
-        installed = environment.install and any(each.chart.name == CLUSTER_AUTOSCALER for each in needed)
-        yield from check_bounds(groups, environment.aws, environment.file, installed=installed)
+        installed = {each.chart.name for each in needed} if environment.install else set()
+        bounded = CLUSTER_AUTOSCALER in installed
+        yield from check_bounds(groups, environment.aws, environment.file, installed=bounded)
+        if installed.isdisjoint(providers_of(NODE_AUTOSCALER)):
+            yield from check_features(environment.aws, groups)
 
 
 def _claims(environment: Environment) -> tuple[str, ...]:

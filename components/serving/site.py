@@ -23,6 +23,7 @@ class Site:
         region: AWS region; empty elsewhere.
         vpc_id: The cluster's VPC on AWS.
         interruption_queue: Queue of the notices for Karpenter.
+        features: Features of Karpenter that the nodes need and that are off otherwise.
         role_arns: Roles by controller and of the model loader, where the cluster has no Pod Identity.
         node_bounds: Fewest and most nodes of groups, for the Cluster Autoscaler; None where settings name none.
         after: What must be there before anything is installed, such as identities.
@@ -34,6 +35,7 @@ class Site:
     region: str = ""
     vpc_id: pulumi.Input[str] = ""
     interruption_queue: pulumi.Input[str] = ""
+    features: tuple[str, ...] = ()
     role_arns: pulumi.Input[Mapping[str, str]] | None = None
     node_bounds: pulumi.Input[list[Any]] | None = None
     after: tuple[pulumi.Resource, ...] = ()

@@ -12,6 +12,8 @@ from ...serving.arguments import checked_args
 from ...serving.site import Site
 from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
 from ..nodes.autoscaler import discovery_keys
+from ..nodes.pools.rules import FEATURES
+from .argument_problems import Problems
 
 _NEURON_TOLERATION = {"key": NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
 
@@ -96,6 +98,8 @@ class KarpenterArgs(TypedDict, total=False):
     """Name of the EKS cluster."""
     interruption_queue: Required[pulumi.Input[str]]
     """Name of the queue of interruption notices: KarpenterAccess.queue_name."""
+    features: list[str]
+    """Features that are off otherwise: nodeRepair, spotToSpotConsolidation, staticCapacity. Default: none."""
     role_arn: pulumi.Input[str]
     """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
     values: dict[str, pulumi.Input[Any]]
@@ -110,13 +114,24 @@ class Karpenter(ChartComponent):
 
     def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it."""
-        args = checked_args(name, args, KarpenterArgs)
+        args = checked_args(name, args, KarpenterArgs, _feature_problems)
+        gates = dict.fromkeys(args.get("features", []), True)
         values = {
-            "settings": {"clusterName": args["cluster_name"], "interruptionQueue": args["interruption_queue"]},
+            "settings": {
+                "clusterName": args["cluster_name"],
+                "interruptionQueue": args["interruption_queue"],
+                **({"featureGates": gates} if gates else {}),
+            },
             "serviceAccount": _account("karpenter", args.get("role_arn")),
             "replicas": 2,
         }
         self.install("karpenter", name, values, args, opts)
+
+
+def _feature_problems(args: KarpenterArgs) -> Problems:
+    for feature in args.get("features", []):
+        if feature not in FEATURES:
+            yield "features", f"unknown feature {feature!r}; known features: {', '.join(FEATURES)}"
 
 
 class LoadBalancerControllerArgs(TypedDict, total=False):
@@ -172,6 +187,8 @@ def _cluster_autoscaler(name: str, site: Site, opts: pulumi.ResourceOptions) -> 
 
 def _karpenter(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
     args: KarpenterArgs = {"cluster_name": site.name, "interruption_queue": site.interruption_queue}
+    if site.features:
+        args["features"] = list(site.features)
     role = site.role_of("karpenter")
     return Karpenter(name, {**args, "role_arn": role} if role else args, opts)
 

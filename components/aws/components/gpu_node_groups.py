@@ -29,7 +29,7 @@ from .node_args import GpuNodeGroupsArgs
 from .node_planning import planned_groups
 from .parts.auto_scaling_groups import auto_scaling_group, bounds_of, tag_group
 from .parts.efa import efa_security_group
-from .parts.launch_template import block_devices, metadata_options, tag_specifications
+from .parts.launch_template import block_devices, metadata_options, placement_group, tag_specifications
 from .parts.roles import named, replaceable_name
 
 _KEEP = -1
@@ -57,7 +57,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
         Raises:
             InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
         """
-        args, groups = planned_groups(name, args, GpuNodeGroupsArgs, Provisioner.MANAGED)
+        args, groups, _ = planned_groups(name, args, GpuNodeGroupsArgs, Provisioner.MANAGED)
         self.register(name, groups, args, opts)
 
     @classmethod
@@ -150,7 +150,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             network_interfaces=[self._interface(interface) for interface in plan.interfaces] or None,
             capacity_reservation_specification=_reservation(plan),
             instance_market_options={"market_type": str(Capacity.CAPACITY_BLOCK)} if block else None,
-            placement={"group_name": self._placement_group(name).name} if plan.placement_group else None,
+            placement={"group_name": placement_group(name, self._tags, self).name} if plan.placement_group else None,
             tag_specifications=tag_specifications(tags),
             tags=tags,
             opts=self._child(),
@@ -177,11 +177,6 @@ class GpuNodeGroups(pulumi.ComponentResource):
             "security_groups": groups,
             "delete_on_termination": "true",
         }
-
-    def _placement_group(self, name: str) -> ec2.PlacementGroup:
-        return ec2.PlacementGroup(
-            name, strategy=ec2.PlacementStrategy.CLUSTER, tags=named(name, self._tags), opts=self._child()
-        )
 
     def _tell_autoscaler(self, name: str, plan: NodeGroupPlan, group: eks.NodeGroup) -> None:
         """Tag or schedule the Auto Scaling group, to which EKS hands no tags on (aws-gpu spec 7, 9)."""

@@ -125,6 +125,46 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     """Tags for all resources, including instances and volumes."""
 
 
+class BudgetArgs(TypedDict, total=False):
+    """How many nodes of a pool Karpenter may take away at once; of several that count, the smallest does."""
+
+    nodes: Required[str]
+    """A number, or a share such as 10%. With 0, none."""
+    schedule: str
+    """When it begins to count, as a cron line in UTC. Default: it always counts."""
+    duration: str
+    """How long it counts from then on, such as 10h."""
+    reasons: list[str]
+    """Why nodes are taken away: Underutilized, Empty, Drifted. Default: for any reason."""
+
+
+class DisruptionArgs(TypedDict, total=False):
+    """When Karpenter takes nodes away by itself."""
+
+    consolidation_policy: str
+    """WhenEmpty, WhenEmptyOrUnderutilized or Balanced. Default: WhenEmpty, for all others end pods that serve."""
+    consolidate_after: str
+    """How long a node must be so, or Never. Default: 10m."""
+    budgets: list[BudgetArgs]
+    """How many nodes of a pool it takes away at once. Default: one."""
+    spot_to_spot: bool
+    """Whether it replaces spot nodes by cheaper spot nodes; requires its feature spotToSpotConsolidation. Default:
+    false."""
+
+
+class GeneralPoolArgs(TypedDict, total=False):
+    """A pool of nodes without accelerators, for pods that name no instance type."""
+
+    capacity: list[str]
+    """on-demand, spot or both, where spot is tried first. Default: on-demand."""
+    categories: list[str]
+    """Categories of instance families. Default: c, m and r."""
+    arch: str
+    """amd64 or arm64. Default: amd64."""
+    max_vcpus: int
+    """vCPUs that it may grow to. Default: 64."""
+
+
 class KarpenterPoolsArgs(TypedDict, total=False):
     """Arguments of KarpenterPools: the nodes, as flavors or as manifests, and the cluster."""
 
@@ -177,6 +217,16 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     Otherwise a node takes only the pods that its network interfaces have addresses for. Default: true."""
     user_data: str
     """What nodes are told in addition: a NodeConfig or a script that begins with #!, for bottlerocket TOML."""
+    scale_to_zero: bool
+    """Whether pools scale to zero. Otherwise one node is always there for every preferred group, for which Karpenter
+    needs its feature staticCapacity. Default: true."""
+    imds_hop_limit: int
+    """Hop limit of the instance metadata service. Default: 1, which keeps pods from the node's role; 2 allows
+    them."""
+    disruption: DisruptionArgs
+    """When Karpenter takes nodes away by itself. Default: when they were empty for ten minutes, one at a time."""
+    general_pool: GeneralPoolArgs
+    """A pool for pods that name no instance type. Default: none."""
     quotas: dict[str, int]
     """vCPU quotas of the account, by quota code; exceeding one is a warning."""
     tags: dict[str, str]

@@ -49,8 +49,8 @@ class _NodeArguments(NodeSettings):
 
 def planned_groups(
     name: str, given: Args, typed: type[Args], provisioner: Provisioner
-) -> tuple[Args, tuple[NodeGroupPlan, ...]]:
-    """Return the arguments with whole numbers as integers, and the node groups that they describe.
+) -> tuple[Args, tuple[NodeGroupPlan, ...], NodeEnvironment]:
+    """Return the arguments with whole numbers as integers, the node groups that they describe, and where those are.
 
     What works but hardly as meant is logged.
 
@@ -80,7 +80,7 @@ def planned_groups(
         groups, problems = _of_manifests(name, args["manifests"], where, options)
     untold = _without_address(name, args, groups) if provisioner == Provisioner.MANAGED else ()
     report([*problems, *untold])
-    return args, groups
+    return args, groups, where
 
 
 def _read(section: type[_AnySection], args: Mapping[str, Any], found: _Found) -> _AnySection | None:

@@ -5,13 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 
 from ...nodes.policy import Capacity, NodePolicy, Reservation, TypePolicy
 from ...plan.section import Flag, Moment, Section
 from ..nodes.launch import LEAST_IOPS, LEAST_THROUGHPUT, MOST_IOPS, Boot
 from ..nodes.place import SettingsPlace
 from ..nodes.plan import NodeEnvironment
+from ..nodes.pools.rules import PoolRules
 from ..words import NodeImage, Provisioner
+from .parts.pool_settings import DisruptionSettings, GeneralPoolSettings
 
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]
 KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/.+$"
@@ -104,13 +107,17 @@ class NodeSettings(Section):
     zones: list[Zone] = Field(default_factory=list)
     """Availability zones of the nodes. Default: those of the network."""
     node_repair: bool = False
-    """Whether EKS replaces unhealthy nodes."""
+    """Whether unhealthy nodes are replaced, by EKS or by Karpenter (a feature of its that is alpha)."""
     imds_hop_limit: int = Field(default=1, ge=1, le=64)
     """Hop limit of the instance metadata service; 2 allows pods to read it."""
     quotas: dict[str, int] = Field(default_factory=dict)
     """vCPU quotas of the account, by quota code such as L-DB2E81BA. Quotas that are not listed are not checked."""
     types: dict[str, TypeSettings] = Field(default_factory=dict)
     """Settings by instance type."""
+    disruption: DisruptionSettings = Field(default_factory=DisruptionSettings)
+    """When Karpenter takes nodes away by itself."""
+    general_pool: GeneralPoolSettings | None = None
+    """A pool of Karpenter's for pods that name no instance type. Default: none."""
 
     def policy(self, labels: Mapping[str, str]) -> NodePolicy:
         """Return what planning works with.
@@ -158,5 +165,12 @@ class NodeSettings(Section):
             quotas=self.quotas,
             ami_release=self.ami_release,
             force_update=self.force_update,
+            node_repair=self.node_repair,
+            pools=self._pools(),
             place=place,
         )
+
+    def _pools(self) -> PoolRules:
+        given = tuple(to_camel(key) for key in ("disruption", "general_pool") if key in self.model_fields_set)
+        general = self.general_pool.pool() if self.general_pool else None
+        return PoolRules(self.disruption.disruption(), general, given)

@@ -15,6 +15,7 @@ from .labels import cloud_labels, impossible
 from .launch import boot_problems
 from .pending import pending
 from .plan import NodeEnvironment, NodeGroupPlan, image_of
+from .pools.rules import WHEN_EMPTY
 from .quotas import check_quotas
 from .releases import release_problem
 from .type_checks import check_types, not_offered
@@ -45,6 +46,7 @@ def check_groups(
         *check_types(environment),
         *_of_updates(environment),
         *_of_start(environment),
+        *_of_pools(environment),
         *_of_groups(groups, environment),
         *check_quotas(groups, environment),
     ]
@@ -68,6 +70,20 @@ def _of_start(environment: NodeEnvironment) -> Iterator[Problem]:
     wrong = user_data_problem(words, environment.image) if words else ""
     if wrong:
         yield environment.place.problem(("userData",), wrong)
+
+
+def _of_pools(environment: NodeEnvironment) -> Iterator[Problem]:
+    """Report what is said about Karpenter's pools to no effect."""
+    pools, place = environment.pools, environment.place
+    if environment.provisioner != Provisioner.KARPENTER:
+        for key in pools.given:
+            yield place.problem((key,), "is for Karpenter's pools; set provisioner: karpenter, or remove it")
+    elif pools.disruption.spot_to_spot and not pools.swaps_spot:
+        reason = (
+            f"has no effect with {place.key('consolidationPolicy')}: {WHEN_EMPTY}, where nodes that serve stay; set "
+            f"WhenEmptyOrUnderutilized, or {place.path('generalPool')} with spot nodes"
+        )
+        yield place.problem(("disruption", "spotToSpot"), reason)
 
 
 def _of_region(wished: Iterable[Wish], environment: NodeEnvironment) -> Iterator[Problem]:

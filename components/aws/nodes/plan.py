@@ -19,6 +19,7 @@ from .autoscaler import Bounds, autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
 from .place import SettingsPlace
+from .pools.rules import PoolRules
 from .releases import eks_release, karpenter_release
 from .sizes import begin_of, sizes_of
 from .user_data import Start
@@ -40,6 +41,8 @@ class NodeEnvironment:
         ami_release: Release of the images; empty for the pinned one.
         force_update: Whether updates replace nodes whose pods a disruption budget keeps.
         system_vcpus: vCPUs of the on-demand nodes for the cluster's own pods; 0 where others make them.
+        node_repair: Whether nodes that stay unhealthy are replaced.
+        pools: What is said about Karpenter's pools alone.
         place: Where these settings are written, for messages.
     """
 
@@ -56,6 +59,8 @@ class NodeEnvironment:
     ami_release: str = ""
     force_update: bool = False
     system_vcpus: int = 0
+    node_repair: bool = False
+    pools: PoolRules = field(default_factory=PoolRules)
     place: SettingsPlace = field(default_factory=SettingsPlace)
 
 
@@ -185,7 +190,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         disk=root,
         start=start,
         update_strategy="MINIMAL" if demand.capacity in RESERVED else "DEFAULT",
-        release="" if rule.ami_id else _release(environment),
+        release="" if rule.ami_id else release_of(environment),
         force_update=environment.force_update,
         begin=begin_of(demand, rule, environment.now),
     )
@@ -205,7 +210,8 @@ def _boot(
     return root, Start.of(node, demand.pods, fast_image_pull=fast, extra=boot.user_data)
 
 
-def _release(environment: NodeEnvironment) -> str:
+def release_of(environment: NodeEnvironment) -> str:
+    """Return the release of the nodes' image, in the words of who makes them; empty for EKS's newest."""
     named = karpenter_release if environment.provisioner == Provisioner.KARPENTER else eks_release
     return named(environment.image, environment.version, environment.ami_release)
 

@@ -39,8 +39,6 @@ def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> 
     yield from (("reservation", reason) for reason in _reservation(node, rule, environment))
     yield from (("placementGroup", reason) for reason in _placement_group(rule))
     yield from _sizes_of_block(rule, environment)
-    if rule.placement_group and environment.provisioner == Provisioner.KARPENTER:
-        yield "placementGroup", "is not supported with Karpenter; use managed node groups, or remove it"
     if rule.min_nodes is not None and rule.max_nodes is not None and rule.min_nodes > rule.max_nodes:
         yield (
             "minNodes",

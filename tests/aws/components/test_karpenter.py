@@ -39,6 +39,7 @@ def pools(*flavors: Any, **changes: Any) -> Recorded:
         KarpenterPools.of(
             "nodes",
             groups,
+            where,
             {
                 "region": "us-east-1",
                 "vpc_id": "vpc-1",

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from components.aws.nodes.karpenter import node_class, node_pool
+from components.aws.nodes.karpenter import Surroundings, node_class, node_pool, static_pool
 from components.aws.nodes.launch import Boot
 from components.aws.nodes.plan import NodeGroupPlan
+from components.aws.nodes.pools.general import general_class, general_pool, largest
+from components.aws.nodes.pools.rules import Budget, Disruption, GeneralPool, PoolRules
 from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.environments import HELD, environment, flavor, one, planned
 
@@ -30,8 +32,9 @@ def requirements(pool: Any) -> dict[str, list[str]]:
     return {each["key"]: each["values"] for each in listed}
 
 
-def spec_of(plan: NodeGroupPlan) -> Any:
-    return node_class(plan, ["subnet-1"], ["sg-1"], "nodes", {"team": "a"})["spec"]
+def spec_of(plan: NodeGroupPlan, **changes: Any) -> Any:
+    place = Surroundings(["subnet-1"], ["sg-1"], "nodes", {"team": "a"}, **changes)
+    return node_class(plan, place)["spec"]
 
 
 class TestNodePool:
@@ -93,6 +96,32 @@ class TestNodePool:
         (plan,) = groups(flavor(kind, limits), capacity="spot", types=types).values()
         assert node_pool(plan)["spec"]["limits"] == expected
 
+    def test_nodes_that_are_always_there_are_a_pool_of_their_own(self) -> None:
+        """By the CRD replicas go with limits.nodes alone and without weight; one node more lets drift replace."""
+        (plan,) = groups(flavor("g5.xlarge"), types={"g5.xlarge": TypePolicy(min_nodes=2, max_nodes=5)}).values()
+        pool, fixed = node_pool(plan), static_pool(plan)
+        assert pool["spec"]["limits"] == {"nvidia.com/gpu": "3", "nodes": "3"}
+        assert "replicas" not in pool["spec"]
+        assert fixed["metadata"]["name"] == "g5-xlarge-static"
+        assert (fixed["spec"]["replicas"], fixed["spec"]["limits"]) == (2, {"nodes": "3"})
+        assert "weight" not in fixed["spec"]
+        assert fixed["spec"]["template"] == pool["spec"]["template"]
+
+    def test_nodes_are_taken_away_as_is_said(self) -> None:
+        (plan,) = groups(flavor("g5.xlarge")).values()
+        assert node_pool(plan)["spec"]["disruption"]["budgets"] == [{"nodes": "1"}]
+        at_night = Budget("20%", "0 22 * * mon-fri", "8h", ("Drifted",))
+        said = Disruption("WhenEmptyOrUnderutilized", "1h", (Budget("0"), at_night))
+        for pool in (node_pool(plan, said), static_pool(plan, said)):
+            assert pool["spec"]["disruption"] == {
+                "consolidationPolicy": "WhenEmptyOrUnderutilized",
+                "consolidateAfter": "1h",
+                "budgets": [
+                    {"nodes": "0"},
+                    {"nodes": "20%", "schedule": "0 22 * * mon-fri", "duration": "8h", "reasons": ["Drifted"]},
+                ],
+            }
+
     @pytest.mark.parametrize("nodes", [1, 3])
     def test_no_type_of_a_pool_is_filtered_until_it_has_all_its_nodes(self, nodes: int) -> None:
         """As Karpenter's scheduler counts: what exceeds the rest is left out, the largest left is taken as used."""
@@ -151,6 +180,14 @@ class TestNodeClass:
         (plan,) = groups(flavor("g5.xlarge"), ami_release="latest").values()
         assert spec_of(plan)["amiSelectorTerms"] == [{"alias": "al2023@latest"}]
 
+    def test_hops_and_placement(self) -> None:
+        (plan,) = groups(flavor("g5.xlarge")).values()
+        assert spec_of(plan)["metadataOptions"]["httpPutResponseHopLimit"] == 1
+        assert "placementGroupSelector" not in spec_of(plan)
+        spec = spec_of(plan, hops=2, placement_group="close")
+        assert spec["metadataOptions"]["httpPutResponseHopLimit"] == 2
+        assert spec["placementGroupSelector"] == {"name": "close"}
+
     def test_an_image_of_ones_own(self) -> None:
         (plan,) = groups(flavor("g7.2xlarge"), types={"g7.2xlarge": TypePolicy(ami_id="ami-0abc")}).values()
         spec = spec_of(plan)
@@ -171,3 +208,40 @@ class TestNodeClass:
         spec = spec_of(plan)
         assert spec["amiSelectorTerms"] == [{"alias": "bottlerocket@v1.66.0"}]
         assert "device-ownership-from-security-context = true" in spec["userData"]
+
+
+class TestGeneralPool:
+    """A pool for pods that name no instance type."""
+
+    WHERE = environment(provisioner="karpenter", pools=PoolRules(general=GeneralPool()))
+
+    def test_nodes_of_general_purpose_up_to_a_bound(self) -> None:
+        pool = general_pool(GeneralPool(capacity=("spot", "on-demand"), max_vcpus=32), self.WHERE)
+        assert pool["spec"]["limits"] == {"cpu": "32"}
+        assert "weight" not in pool["spec"]
+        listed = pool["spec"]["template"]["spec"]["requirements"]
+        wanted = {each["key"]: (each["operator"], each["values"]) for each in listed}
+        assert wanted["karpenter.k8s.aws/instance-category"] == ("In", ["c", "m", "r"])
+        assert wanted["karpenter.k8s.aws/instance-generation"] == ("Gt", ["4"])
+        assert wanted["karpenter.sh/capacity-type"] == ("In", ["on-demand", "spot"])
+        assert wanted["topology.kubernetes.io/zone"] == ("In", ["us-east-1a", "us-east-1b"])
+
+    def test_nodes_whose_pods_fit_elsewhere_go(self) -> None:
+        assert general_pool(GeneralPool(), self.WHERE)["spec"]["disruption"] == {
+            "consolidationPolicy": "WhenEmptyOrUnderutilized",
+            "consolidateAfter": "10m",
+            "budgets": [{"nodes": "1"}],
+        }
+
+    def test_its_nodes_are_made_as_the_others_are(self) -> None:
+        made = general_class(self.WHERE, Surroundings(["subnet-1"], ["sg-1"], "nodes", {"team": "a"}))
+        (plan,) = groups(flavor("m7i.2xlarge", {"cpu": "1"})).values()
+        same = ("amiSelectorTerms", "metadataOptions", "kubelet", "role", "tags", "subnetSelectorTerms")
+        assert {key: made["spec"][key] for key in same} == {key: spec_of(plan)[key] for key in same}
+        assert made["metadata"]["name"] == general_pool(GeneralPool(), self.WHERE)["metadata"]["name"]
+
+    @pytest.mark.parametrize(("most", "arch", "name"), [(64, "amd64", "r7i.16xlarge"), (8, "arm64", "r7g.2xlarge")])
+    def test_the_largest_pod_that_it_takes(self, most: int, arch: str, name: str) -> None:
+        node = largest(GeneralPool(arch=arch, max_vcpus=most))
+        assert node is not None
+        assert node.name == name

@@ -15,6 +15,7 @@ ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 INLINE = "aws:iam/rolePolicy:RolePolicy"
 ROLE = "aws:iam/role:Role"
 CLUSTER = "aws:eks/cluster:Cluster"
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 ADDON = "aws:eks/addon:Addon"
 ACCESS_ENTRY = "aws:eks/accessEntry:AccessEntry"
@@ -222,7 +223,12 @@ def _of_nodes(graph: Destroyed) -> Iterator[Lifetime]:
         named = pool.inputs["spec"]["template"]["spec"]["nodeClassRef"]["name"]
         yield from pairs([c for c in graph.of(NODE_CLASS) if c.inputs["metadata"]["name"] == named], [pool])
     for group in graph.of("aws:ec2/placementGroup:PlacementGroup"):
-        yield from pairs([group], [e for e in graph.using(group.name) if e is not group and "ag" not in e.type])
+        # The mock names it after its logical name, which other resources of the group have too.
+        placed = [e for e in graph.of(LAUNCH_TEMPLATE, NODE_CLASS) if group.name in strings(e.inputs)]
+        assert placed, f"nobody is in {group.key}"
+        yield from pairs([group], placed)
+    for template in graph.of(LAUNCH_TEMPLATE):
+        yield from pairs([template], [e for e in graph.of(NODE_GROUP) if f"{template.name}-id" in strings(e.inputs)])
     for kind in ("aws:kms/key:Key", "aws:cloudwatch/logGroup:LogGroup"):
         yield from pairs(graph.of(kind), graph.of(CLUSTER))
     inside = graph.of(NODE_GROUP, ADDON, ACCESS_ENTRY, ACCESS_POLICY, POD_IDENTITY)

@@ -50,8 +50,8 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
     """Settings that decide which resources there are."""
     install = draw(st.booleans())
     provisioner, maker = draw(st.sampled_from([("managed", "cluster-autoscaler"), ("karpenter", "karpenter")]))
-    p5 = {"capacity": "odcr", "reservation": HELD, "efa": draw(st.booleans())}
-    p5["placementGroup"] = provisioner == "managed" and draw(st.booleans())
+    general = {"generalPool": {}} if provisioner == "karpenter" and draw(st.booleans()) else {}
+    p5 = {"capacity": "odcr", "reservation": HELD, "efa": draw(st.booleans()), "placementGroup": draw(st.booleans())}
     return {
         "models": draw(st.lists(st.sampled_from(MODELS), min_size=1, unique=True)),
         "modelBuckets": draw(st.sampled_from([[], ["weights/llama/"]])),
@@ -73,6 +73,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
             "image": draw(st.sampled_from(["al2023", "bottlerocket"])),
             "scaleToZero": draw(st.booleans()),
             "types": {"p5.48xlarge": p5},
+            **general,
         },
         "prerequisites": {
             "install": install,

@@ -1,10 +1,12 @@
-"""What every launch template of ours says: encrypted disks, IMDSv2, tags on what EC2 makes from it."""
+"""What every launch template of ours says: encrypted disks, IMDSv2, tags on what EC2 makes from it, its placement."""
 
 from collections.abc import Mapping
 
+import pulumi
 from pulumi_aws import ec2
 
 from ...nodes.launch import Disk
+from .roles import named
 
 
 def block_devices(disk: Disk) -> list[ec2.LaunchTemplateBlockDeviceMappingArgs]:
@@ -32,3 +34,13 @@ def tag_specifications(tags: Mapping[str, str]) -> list[ec2.LaunchTemplateTagSpe
     """Return the tags of what EC2 makes: node groups hand none on."""
     kinds = ("instance", "volume", "network-interface")
     return [ec2.LaunchTemplateTagSpecificationArgs(resource_type=kind, tags=dict(tags)) for kind in kinds]
+
+
+def placement_group(name: str, tags: Mapping[str, str], parent: pulumi.Resource) -> ec2.PlacementGroup:
+    """Register a group whose nodes are close together."""
+    return ec2.PlacementGroup(
+        name,
+        strategy=ec2.PlacementStrategy.CLUSTER,
+        tags=named(name, tags),
+        opts=pulumi.ResourceOptions(parent=parent),
+    )
