@@ -65,11 +65,16 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         features=settings.aws.features(planned.cloud_groups) if settings.aws else (),
         role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
         node_bounds=nodes.bounds or None,
+        owned=not settings.cluster.existing,
         after=tuple(nodes.before),
         volumes=tuple(model_volumes(settings, planned, network, cluster, aws)),
         nodes=nodes.register,
     )
-    exports = {
+    return CloudCluster(cluster.provider, site, _exports(settings, planned, cluster, nodes))
+
+
+def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_ModelNodes") -> dict[str, Any]:
+    exports: dict[str, Any] = {
         "cluster": {"name": settings.cluster_name, "region": settings.region, "version": settings.cluster.version},
         "clusterEndpoint": cluster.endpoint,
         "kubeconfig": cluster.kubeconfig,
@@ -80,7 +85,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     }
     if nodes.bounds:
         exports["nodeGroupBounds"] = nodes.bounds
-    return CloudCluster(cluster.provider, site, exports)
+    return exports
 
 
 def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:

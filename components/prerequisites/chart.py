@@ -14,6 +14,8 @@ from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .charts import Chart, charts
 
+SYSTEM = "kube-system"
+"""A namespace that every cluster has."""
 _SECONDS = 900
 """Images of this field are large, and nodes may have to come first."""
 
@@ -61,7 +63,7 @@ class ChartComponent(pulumi.ComponentResource):
             repository_opts=RepositoryOptsArgs(repo=pin.repo) if pin.repo else None,
             name=pin.release,
             namespace=pin.namespace,
-            create_namespace=pin.namespace != "kube-system",
+            create_namespace=pin.namespace != SYSTEM,
             values=values,
             atomic=True,
             timeout=_SECONDS,

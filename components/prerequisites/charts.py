@@ -11,6 +11,7 @@ from ..api.tables import table
 CLUSTER_AUTOSCALER = "cluster-autoscaler"
 """The chart of the autoscaler that sizes managed node groups."""
 NODE_AUTOSCALER = "node-autoscaler"
+LOAD_BALANCER = "load-balancer"
 EXCLUSIVE = (
     "metrics.k8s.io",
     "custom.metrics.k8s.io",

@@ -1,7 +1,8 @@
 """A fleet of models: everything that a set of manifests becomes in one cluster.
 
 ModelFleet
-├── Namespace                                   <name>-<namespace>, but for default and the system's
+├── Namespace                                   <name>-<namespace>, but for default and the system's; those of charts
+│                                               too in a cluster that is made here
 ├── ServiceAccount                              <name>-<namespace>-model-loader, where pods read buckets
 ├── PersistentVolumeClaim                       <name>-<namespace>/<claim>, for caches and buckets that are bound
 ├── CustomResources                             <name>-kinds, on request
@@ -101,7 +102,7 @@ class ModelFleet(pulumi.ComponentResource):
         self._accounts = self._make_accounts(site.role_of(MODEL_ACCOUNT))
         self._claims = self._make_claims(site.volumes)
         self._nodes = self._simulated() if settings.simulated_nodes else {}
-        self._charts = Installation(planned, settings.prerequisites, site).install(name, self)
+        self._charts = Installation(planned, settings.prerequisites, site).install(name, self, self._namespaces)
         self._nodes[None] = site.nodes(
             [self._charts[key] for key in providers_of(NODE_AUTOSCALER) if key in self._charts]
         )

@@ -26,6 +26,7 @@ class Site:
         features: Features of Karpenter that the nodes need and that are off otherwise.
         role_arns: Roles by controller and of the model loader, where the cluster has no Pod Identity.
         node_bounds: Fewest and most nodes of groups, for the Cluster Autoscaler; None where settings name none.
+        owned: Whether the cluster is made here, so that nobody else has namespaces in it.
         after: What must be there before anything is installed, such as identities.
         volumes: What claims of the models are bound to, so that it must be there before them.
         nodes: Who makes nodes, where some controller must run before.
@@ -38,6 +39,7 @@ class Site:
     features: tuple[str, ...] = ()
     role_arns: pulumi.Input[Mapping[str, str]] | None = None
     node_bounds: pulumi.Input[list[Any]] | None = None
+    owned: bool = False
     after: tuple[pulumi.Resource, ...] = ()
     volumes: tuple[pulumi.Resource, ...] = ()
     nodes: Nodes = _nowhere

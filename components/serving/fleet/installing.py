@@ -1,6 +1,6 @@
 """Installs what the models of a fleet need, each after what it needs itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pulumi
 
@@ -10,9 +10,13 @@ from ...metrics.words import Adapter
 from ...plan.plan import Plan
 from ...plan.settings import Prerequisites
 from ...prerequisites import accelerators, metrics, networking, operators, workloads
-from ...prerequisites.chart import ChartComponent, FixedChart
+from ...prerequisites.chart import SYSTEM, ChartComponent, FixedChart
+from ...prerequisites.charts import LOAD_BALANCER, providers_of
+from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
 
+_EMPTY_WITHIN = "20m"
+"""A load balancer takes minutes to go, and its addresses some more."""
 _Make = Callable[[str, "Installation", pulumi.ResourceOptions], ChartComponent]
 
 
@@ -24,15 +28,42 @@ class Installation:
         self.wanted = wanted
         self.site = site
 
-    def install(self, prefix: str, parent: pulumi.Resource) -> dict[str, ChartComponent]:
-        """Register the charts in order, below a component; return them by their names."""
+    def install(
+        self, prefix: str, parent: pulumi.Resource, namespaces: Mapping[str, KubernetesObject]
+    ) -> dict[str, ChartComponent]:
+        """Register the charts in order, below a component; return them by their names.
+
+        Args:
+            prefix: Logical names begin with it.
+            parent: The component.
+            namespaces: Namespaces that are there for the models, by name.
+        """
         installed: dict[str, ChartComponent] = {}
+        places = dict(namespaces)
         for each in self.planned.prerequisites if self.wanted.install else ():
+            name, namespace = each.chart.name, each.chart.namespace
             after: list[pulumi.Resource] = [*self.site.after, *(installed[name] for name in each.after)]
+            if self.site.owned and namespace != SYSTEM and namespace not in places:
+                cleaners = [installed[key] for key in providers_of(LOAD_BALANCER) if key in installed]
+                places[namespace] = _namespace(prefix, namespace, parent, [*self.site.after, *cleaners])
+            after += [places[namespace]] if namespace in places else []
             opts = pulumi.ResourceOptions(parent=parent, depends_on=after)
-            name = each.chart.name
             installed[name] = _COMPONENTS[name](f"{prefix}-{name}", self, opts)
         return installed
+
+
+def _namespace(prefix: str, name: str, parent: pulumi.Resource, after: Sequence[pulumi.Resource]) -> KubernetesObject:
+    """Register the namespace of a chart, so that it goes with everything that the chart leaves in it.
+
+    That is what controllers make: the Service of a gateway, whose load balancer would keep the VPC, and the claim of
+    Prometheus. The load balancer controller takes off the Service's finalizer, so it goes last (its
+    controllers/service/service_controller.go); the gateway's own controller has no finalizer on a Gateway, and is
+    gone by then (envoyproxy/gateway v1.9.0, internal/provider/kubernetes/controller.go).
+    """
+    value = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    within = pulumi.CustomTimeouts(delete=_EMPTY_WITHIN)
+    options = pulumi.ResourceOptions(parent=parent, depends_on=list(after), custom_timeouts=within)
+    return kubernetes_object(value, f"{prefix}-{name}", options)
 
 
 def _prometheus(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:

@@ -163,9 +163,9 @@ def test_pools_take_manifests_too() -> None:
 def test_both_take_the_same_arguments_about_nodes() -> None:
     managed, karpenter = GpuNodeGroupsArgs.__annotations__, KarpenterPoolsArgs.__annotations__
     alone = {"cluster_name", "cluster_plain_name", "version", "node_role_arn", "endpoint", "certificate_authority",
-             "service_cidr", "scale_to_zero", "imds_hop_limit", "node_repair", "force_update"}  # fmt: skip
+             "service_cidr", "node_repair", "force_update"}  # fmt: skip
     assert set(managed) - set(karpenter) == alone
-    assert set(karpenter) - set(managed) == {"node_role_name"}
+    assert set(karpenter) - set(managed) == {"node_role_name", "disruption", "general_pool"}
     assert all(managed[key] == karpenter[key] for key in managed.keys() & karpenter.keys())
 
 

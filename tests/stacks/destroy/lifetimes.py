@@ -38,6 +38,8 @@ RELEASE = "kubernetes:helm.sh/v3:Release"
 NODE_POOL = "kubernetes:karpenter.sh/v1:NodePool"
 NODE_CLASS = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
 NAMESPACE = "kubernetes:core/v1:Namespace"
+CHART_NAMESPACES = ("envoy-gateway-system", "monitoring")
+"""Where the Service of a gateway is, and the claim of Prometheus."""
 WORKLOADS = (
     "kubernetes:apps/v1:Deployment",
     "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet",
@@ -205,10 +207,15 @@ def _of_controllers(graph: Destroyed) -> Iterator[Lifetime]:
     yield from pairs(karpenter, graph.pools)
     services = [e for e in graph.of("kubernetes:core/v1:Service") if e.inputs["spec"].get("type") == "LoadBalancer"]
     gateways = [e for e in graph.objects if e.type.endswith(":Gateway")]
+    # What a chart's namespace holds goes with it, by the hand of controllers.
+    places = [e for e in graph.of(NAMESPACE) if e.inputs["metadata"]["name"] in CHART_NAMESPACES]
+    yield from pairs([*balancers, *graph.of(ADDON)], places)
     yield from pairs(balancers, [*services, *gateways, *graph.release("gateway-helm")])
     doors = [e for e in graph.objects if "gateway" in e.type.partition(":")[2].partition("/")[0]]
     yield from pairs(graph.release("gateway-helm"), doors)
     ours = {e.inputs["metadata"]["name"]: e for e in graph.of(NAMESPACE)}
+    left = {r.inputs["namespace"] for r in graph.of(RELEASE)} - {"kube-system"} - ours.keys()
+    assert not left, f"what charts leave in {left} stays"
     for entry in graph.objects:
         place = entry.inputs.get("namespace") or entry.inputs.get("metadata", {}).get("namespace")
         yield from pairs([ours[place]] if place in ours else [], [entry])

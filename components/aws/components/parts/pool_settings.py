@@ -8,6 +8,7 @@ from ....plan.section import Flag, Section
 from ...nodes.pools.rules import Budget, Disruption, GeneralPool
 
 _Reason = Literal["Underutilized", "Empty", "Drifted"]
+_Capacity = Literal["on-demand", "spot"]
 _CRON = r"^(|@(annually|yearly|monthly|weekly|daily|midnight|hourly)|(\S+ ){4}\S+)$"
 
 
@@ -56,7 +57,7 @@ class DisruptionSettings(Section):
 class GeneralPoolSettings(Section):
     """A pool of nodes without accelerators, for pods that name no instance type."""
 
-    capacity: list[Literal["on-demand", "spot"]] = Field(default_factory=lambda: ["on-demand"], min_length=1)
+    capacity: list[_Capacity] = Field(default_factory=lambda: list[_Capacity](("on-demand",)), min_length=1)
     """Purchase options of its nodes; with both, spot is tried first."""
     categories: list[Annotated[str, Field(pattern=r"^[a-z]+$")]] = Field(
         default_factory=lambda: ["c", "m", "r"], min_length=1

@@ -26,7 +26,6 @@ def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
     It weighs least, so that pods which name an instance type get the nodes of their own pool. Drains end after a
     while: what runs here runs elsewhere too, and a disruption budget must not keep a node that is to go.
     """
-    said = environment.pools.disruption
     wanted = {
         "kubernetes.io/arch": [pool.arch],
         "kubernetes.io/os": ["linux"],
@@ -37,7 +36,7 @@ def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
     above = [{"key": f"{_INSTANCE}{key}", "operator": "Gt", "values": [value]} for key, value in _LEAST]
     spec = {
         "limits": {"cpu": str(pool.max_vcpus)},
-        "disruption": _consolidating(said).wire(),
+        "disruption": _consolidating(environment.pools.disruption).wire(),
         "template": {
             "spec": {
                 "nodeClassRef": class_reference(NAME),
@@ -50,9 +49,9 @@ def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
     return pool_object(NAME, spec)
 
 
-def _consolidating(said: Disruption) -> Disruption:
+def _consolidating(rules: Disruption) -> Disruption:
     """Return the rules of the other pools, but that nodes go too whose pods fit elsewhere."""
-    return replace(said, policy="WhenEmptyOrUnderutilized")
+    return replace(rules, policy="WhenEmptyOrUnderutilized")
 
 
 def general_class(environment: NodeEnvironment, place: Surroundings) -> Object:

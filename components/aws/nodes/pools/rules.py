@@ -36,9 +36,9 @@ class Budget:
 
     def wire(self) -> Object:
         """Return it in the words of a NodePool."""
-        said = {"nodes": self.nodes, "schedule": self.schedule, "duration": self.duration}
+        known = {"nodes": self.nodes, "schedule": self.schedule, "duration": self.duration}
         reasons = {"reasons": list(self.reasons)} if self.reasons else {}
-        return {**{key: value for key, value in said.items() if value}, **reasons}
+        return {**{key: value for key, value in known.items() if value}, **reasons}
 
 
 @dataclass(frozen=True, slots=True)
