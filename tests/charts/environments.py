@@ -18,7 +18,7 @@ Object = dict[str, Any]
 WITH_KEDA = "staging with keda"
 """Every environment that is shipped has the adapter."""
 WITH_CLIENTS = "prod with clients"
-"""None of those that are shipped names the clients of its gateway."""
+"""None of those that are shipped names the clients of its gateway, or limits them."""
 ENVIRONMENTS = (*ON_AWS, WITH_KEDA, WITH_CLIENTS)
 _BUILT_IN = ("v1", "apps/v1", "autoscaling/v2", "batch/v1", "policy/v1")
 _BUILT_IN_GROUPS = ("networking.k8s.io", "rbac.authorization.k8s.io", "scheduling.k8s.io", "storage.k8s.io")
@@ -41,7 +41,8 @@ def environment(name: str) -> Recorded:
         patch.setattr(datetime, "datetime", Clock)
         if name == WITH_CLIENTS:
             door = settings_of("prod")["frontDoor"]
-            return run("prod", _WithIds(), frontDoor={**door, "clientCidrs": ["198.51.100.0/24"]})
+            limit = {"requests": 100, "tokens": 100000, "unit": "hour", "redis": "redis.redis.svc:6379"}
+            return run("prod", _WithIds(), frontDoor={**door, "clientCidrs": ["198.51.100.0/24"], "rateLimit": limit})
         if name != WITH_KEDA:
             return run(name, _WithIds())
         said = settings_of("staging")["prerequisites"]

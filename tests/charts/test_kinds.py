@@ -27,7 +27,7 @@ KINDS_OF: dict[str, set[str]] = {
     "staging": {"NodePool", "EC2NodeClass", "Gateway", "Certificate", "PodMonitor", "PrometheusRule"},
     "prod": {"LeaderWorkerSet", "GatewayClass", "SecurityPolicy", "AIGatewayRoute", "PodMonitor"},
     WITH_KEDA: {"ScaledObject"},
-    WITH_CLIENTS: {"EnvoyProxy", "ClientTrafficPolicy"},
+    WITH_CLIENTS: {"EnvoyProxy", "ClientTrafficPolicy", "BackendTrafficPolicy"},
 }
 """Some of what each environment must have, so that an empty one proves nothing."""
 
