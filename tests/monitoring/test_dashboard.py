@@ -31,7 +31,7 @@ def asked(namespace: str = ".*", model: str = ".*") -> list[tuple[str, str, str]
 
     return [
         (panel["title"], target["legendFormat"], filled(target["expr"]))
-        for panel in dashboard(DashboardSettings(costs=COSTS))["panels"]
+        for panel in dashboard(DashboardSettings(costs=COSTS, gateway=True))["panels"]
         for target in panel.get("targets", ())
     ]
 
@@ -152,6 +152,55 @@ def test_tokens_per_second(promtool: Promtool) -> None:
         for workload, value in (("vllm", 200), ("tgi", 50), ("llamacpp", 10))
     ]
     asks = {"expr": query_of("Tokens generated per second"), "eval_time": "20m", "exp_samples": expected}
+    test = {"interval": "1m", "input_series": series, "promql_expr_test": [asks]}
+    assert "SUCCESS" in promtool.test_rules({"groups": []}, {"tests": [test]})
+
+
+PROXY = 'namespace="envoy-gateway-system",pod="{}"'
+HTTP = 'envoy_http_conn_manager_prefix="{}",envoy_response_code_class="{}"'
+MODEL = 'gen_ai_original_model="{}",gen_ai_token_type="{}"'
+REACHED: dict[str, tuple[dict[str, int], str, str, dict[str, float]]] = {
+    "by status, without the probes of the proxies": (
+        {
+            f"envoy_http_downstream_rq_xx{{{PROXY.format('a')},{HTTP.format('https-443', 2)}}}": 600,
+            f"envoy_http_downstream_rq_xx{{{PROXY.format('b')},{HTTP.format('https-443', 2)}}}": 1200,
+            f"envoy_http_downstream_rq_xx{{{PROXY.format('b')},{HTTP.format('http-80', 4)}}}": 60,
+            f"envoy_http_downstream_rq_xx{{{PROXY.format('b')},{HTTP.format('eg-ready-http', 2)}}}": 6000,
+        },
+        "Requests per second by status",
+        "{{envoy_response_code_class}}xx",
+        {'{envoy_response_code_class="2"}': 30, '{envoy_response_code_class="4"}': 1},
+    ),
+    "tokens by model": (
+        {
+            f"gen_ai_client_token_usage_sum{{{PROXY.format('a')},{MODEL.format('m', 'input')}}}": 6000,
+            f"gen_ai_client_token_usage_sum{{{PROXY.format('b')},{MODEL.format('m', 'input')}}}": 600,
+            f"gen_ai_client_token_usage_sum{{{PROXY.format('b')},{MODEL.format('m', 'output')}}}": 60,
+            f"gen_ai_client_token_usage_sum{{{PROXY.format('b')},{MODEL.format('m', 'cached_input')}}}": 6000,
+        },
+        "Tokens per second by model",
+        "{{gen_ai_original_model}} {{gen_ai_token_type}}",
+        {f"{{{MODEL.format('m', 'input')}}}": 110, f"{{{MODEL.format('m', 'output')}}}": 1},
+    ),
+    "over a limit": (
+        {
+            f"envoy_http_local_rate_limit_rate_limited{{{PROXY.format('a')}}}": 60,
+            f"envoy_http_local_rate_limit_rate_limited{{{PROXY.format('b')}}}": 120,
+        },
+        "Requests over a limit per second",
+        "of one proxy",
+        {"{}": 3},
+    ),
+}
+"""What each series grows by in a minute, a panel with a legend, and what is shown."""
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_the_front_door(promtool: Promtool, name: str) -> None:
+    grows, title, legend, shown = REACHED[name]
+    series = [{"series": each, "values": f"0+{amount}x30"} for each, amount in grows.items()]
+    expected = [{"labels": labels, "value": value} for labels, value in shown.items()]
+    asks = {"expr": query_of(title, legend), "eval_time": "20m", "exp_samples": expected}
     test = {"interval": "1m", "input_series": series, "promql_expr_test": [asks]}
     assert "SUCCESS" in promtool.test_rules({"groups": []}, {"tests": [test]})
 
