@@ -50,7 +50,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
     """Settings that decide which resources there are."""
     install = draw(st.booleans())
     provisioner, maker = draw(st.sampled_from([("managed", "cluster-autoscaler"), ("karpenter", "karpenter")]))
-    general = {"generalPool": {}} if provisioner == "karpenter" and draw(st.booleans()) else {}
+    general: dict[str, Any] = {"generalPool": {}} if provisioner == "karpenter" and draw(st.booleans()) else {}
     p5 = {"capacity": "odcr", "reservation": HELD, "efa": draw(st.booleans()), "placementGroup": draw(st.booleans())}
     return {
         "models": draw(st.lists(st.sampled_from(MODELS), min_size=1, unique=True)),
