@@ -47,8 +47,7 @@ class AwsEnvironment:
     @property
     def efa_types(self) -> frozenset[str]:
         """Instance types whose nodes have their EFA interfaces whether or not a pod asks for them."""
-        types = self.nodes.nodes.types if self.nodes else {}
-        return frozenset(name for name, rule in types.items() if rule.efa)
+        return self.nodes.nodes.efa_types if self.nodes else frozenset()
 
     def features(self, groups: Iterable[NodeGroupPlan]) -> tuple[str, ...]:
         """Return the features that Karpenter must have for some node groups; none where others make nodes."""

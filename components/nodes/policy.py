@@ -101,6 +101,11 @@ class NodePolicy:
         return choice.capacity or rule.capacity or self.capacity
 
     @property
+    def efa_types(self) -> frozenset[str]:
+        """Instance types whose nodes have their EFA interfaces whether or not a pod asks for them."""
+        return frozenset(name for name, rule in self.types.items() if rule.efa)
+
+    @property
     def alternatives(self) -> dict[str, tuple[str, ...]]:
         """Further types by instance type, for :class:`~..fleet.options.Options`."""
         return {name: rule.alternatives for name, rule in self.types.items() if rule.alternatives}

@@ -117,7 +117,7 @@ def _of_flavors(
         flavor_groups(demands, where.nodes, int(not where.scale_to_zero)), where, cap=MOST_NODES_UNCLAIMED
     )
     wished = list(flavor_wishes(demands))
-    return groups, (*found, *misfits(wished), *check_groups(wished, groups, where))
+    return groups, (*found, *misfits(wished, where.nodes.efa_types), *check_groups(wished, groups, where))
 
 
 def _of_manifests(

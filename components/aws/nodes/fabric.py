@@ -27,7 +27,7 @@ _HUGE_PAGES = "hugepages-2Mi"
 
 def with_efa(fleet: Fleet, policy: NodePolicy) -> Fleet:
     """Return the fleet with EFA requested by the pods of groups that run on nodes with ``efa: true``."""
-    if not any(rule.efa for rule in policy.types.values()):
+    if not policy.efa_types:
         return fleet
     return replace(fleet, rendered=tuple(_item(item, policy) for item in fleet.rendered))
 
