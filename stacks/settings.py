@@ -12,12 +12,13 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 
 from components.api.texts.printable import printable
 from components.aws.components.argument_problems import cluster_problems
-from components.aws.components.node_settings import NodeSettings
+from components.aws.components.node_settings import OPERATED_TAINTS, NodeSettings
 from components.aws.components.storage.settings import S3_DRIVER
 from components.aws.environment import AwsEnvironment
 from components.aws.nodes.place import SettingsPlace
 from components.aws.subnets import CIDR
 from components.aws.words import Provisioner
+from components.fleet.words import Realization
 from components.plan.faults import SettingsFault, faults
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
@@ -93,6 +94,12 @@ class Settings(FleetSettings):
     def addons(self) -> dict[str, str]:
         """Add-ons of the cluster: those asked for, and those that mount what weights are kept in."""
         return {**dict.fromkeys(self.model_cache.drivers, ""), **self.cluster.addons}
+
+    @model_validator(mode="after")
+    def _tolerated(self) -> "Settings":
+        if self.gpu_nodes.has_taints and self.realization == Realization.OPERATOR:
+            raise ValueError(f"gpuNodes.taints: {OPERATED_TAINTS}")
+        return self
 
     @functools.cached_property
     def aws(self) -> AwsEnvironment | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ..api.problems import Problem, Severity
 from ..fleet.endpoints import Endpoint
-from ..fleet.objects import is_balanced
+from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet, Rendered
 from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import Instance, instance
@@ -65,6 +65,11 @@ class AwsEnvironment:
     def alternatives(self) -> Mapping[str, tuple[str, ...]]:
         """Further instance types that pods may run on instead, by instance type."""
         return self.nodes.nodes.alternatives if self.nodes else {}
+
+    @property
+    def tolerations(self) -> tuple[Object, ...]:
+        """What the models' pods must tolerate of their nodes, beside the taints of accelerators."""
+        return self.nodes.nodes.tolerations if self.nodes else ()
 
 
 def adapted(fleet: Fleet, aws: AwsEnvironment) -> Fleet:

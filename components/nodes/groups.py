@@ -145,7 +145,8 @@ class _Need:
     def of(cls, choice: NodeChoice, policy: NodePolicy) -> Self:
         """Return what a choice needs."""
         known = (INSTANCE_TYPE_LABEL, ZONE_LABEL, *CAPACITY_LABELS)
-        further = {k: v for k, v in choice.labels.items() if k not in known and policy.labels.get(k) != v}
+        shared = policy.labels_of(choice.instance_type or "")
+        further = {k: v for k, v in choice.labels.items() if k not in known and shared.get(k) != v}
         capacity = str(policy.capacity_of(choice))
         return cls(choice.instance_type or "", capacity, choice.zone or "", tuple(sorted(further.items())))
 
@@ -222,7 +223,7 @@ def groups_of(demands: Sequence[PodDemand], policy: NodePolicy = _DEFAULT) -> tu
     groups: dict[_Need, _Group] = {}
     for choice, rank, demand in sorted(wanted, key=lambda w: sorted(w[0].labels.items())):
         need = _Need.of(choice, policy)
-        group = groups.setdefault(need, _Group(choice, need.capacity, dict(policy.labels)))
+        group = groups.setdefault(need, _Group(choice, need.capacity, policy.labels_of(need.instance_type)))
         group.add(choice, demand, rank)
     return tuple(_demand(group, need.name, demands, policy) for need, group in sorted(groups.items()))
 
@@ -239,7 +240,7 @@ def _demand(group: _Group, name: str, everybody: Sequence[PodDemand], policy: No
         instance_type=instance_type,
         nodes=nodes,
         labels=dict(sorted(group.labels.items())),
-        taints=taints(instance_type),
+        taints=(*taints(instance_type), *policy.taints_of(instance_type)),
         capacity=group.capacity,
         zone=group.choice.zone,
         max_nodes=max(nodes, min(MOST_NODES, nodes_for_any_order(offered, visitors))),

@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..api.words import Word
 from ..aws.names import RESERVED_CAPACITY
@@ -55,6 +56,8 @@ class TypePolicy:
         ami_id: An image of one's own, for types that AWS has no image for.
         min_nodes: Lower bound instead of the computed one.
         max_nodes: Upper bound instead of the computed one: what the group may cost.
+        labels: Labels of its nodes, beside those of all nodes.
+        taints: Taints of its nodes, beside those of all nodes and that of its accelerators.
     """
 
     capacity: Capacity | None = None
@@ -66,6 +69,8 @@ class TypePolicy:
     ami_id: str | None = None
     min_nodes: int | None = None
     max_nodes: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Mapping[str, str], ...] = ()
 
 
 _NOTHING = TypePolicy()
@@ -77,7 +82,9 @@ class NodePolicy:
 
     Attributes:
         capacity: For types that say nothing of their own.
-        labels: Labels that every node carries.
+        labels: Labels that every pod selects, and every node carries therefore.
+        further: Labels of all nodes that no pod must select.
+        taints: Taints of all nodes, beside those of their accelerators; the models' pods tolerate them.
         prefixes: Whether the network plugin hands out prefixes, so that addresses do not bound the pods of a node.
     """
 
@@ -85,6 +92,23 @@ class NodePolicy:
     types: Mapping[str, TypePolicy] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     prefixes: bool = True
+    further: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Mapping[str, str], ...] = ()
+
+    def labels_of(self, instance_type: str) -> dict[str, str]:
+        """Return the labels of every node of a type."""
+        return {**self.further, **self.of(instance_type).labels, **self.labels}
+
+    def taints_of(self, instance_type: str) -> tuple[Mapping[str, str], ...]:
+        """Return the taints of every node of a type, beside that of its accelerators."""
+        return (*self.taints, *self.of(instance_type).taints)
+
+    @property
+    def tolerations(self) -> tuple[dict[str, Any], ...]:
+        """What the models' pods tolerate: affinity binds each to its nodes, whatever else it tolerates."""
+        every = [*self.taints, *(taint for rule in self.types.values() for taint in rule.taints)]
+        met = [{"key": t["key"], "operator": "Equal", "value": t["value"], "effect": t["effect"]} for t in every]
+        return tuple(each for index, each in enumerate(met) if each not in met[:index])
 
     def of(self, instance_type: str) -> TypePolicy:
         """Return what is said about a type."""

@@ -176,7 +176,7 @@ class FleetSettings(Section):
             namespace=self.namespace,
             cache=self.model_cache.place,
             overrides=PodOverrides(
-                tolerations=tuple(pods.tolerations),
+                tolerations=(*pods.tolerations, *(self.aws.tolerations if self.aws else ())),
                 service_account_name=self.model_account,
                 image_pull_secrets=tuple(pods.image_pull_secrets),
                 priority_class_name=pods.priority_class_name,

@@ -8,8 +8,8 @@ from ..aws.names import ACCELERATOR_LABEL
 from ..serving.arguments import checked_args
 from .chart import ChartComponent, FixedChart
 
-GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-CRITICAL_TOLERATION = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+EVERYTHING = {"operator": "Exists"}
+"""What agents tolerate that nodes with accelerators need whatever else their taints are."""
 
 
 def _on_gpu_nodes() -> dict[str, Any]:
@@ -28,12 +28,12 @@ class NvidiaDevicePlugin(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Let its discovery workers tolerate our taint, which they do not by default (lws-hpa spec 2.2)."""
+        """Let its discovery workers tolerate our taints, which they do not by default (lws-hpa spec 2.2)."""
         return {
             "gfd": {"enabled": True},
             "affinity": _on_gpu_nodes(),
-            "tolerations": [CRITICAL_TOLERATION, GPU_TOLERATION],
-            "nfd": {"worker": {"tolerations": [GPU_TOLERATION]}},
+            "tolerations": [EVERYTHING],
+            "nfd": {"worker": {"tolerations": [EVERYTHING]}},
         }
 
 
@@ -63,7 +63,7 @@ def gpu_operator_values(args: GpuOperatorArgs) -> dict[str, Any]:
         "toolkit": {"enabled": False},
         "devicePlugin": {"enabled": args.get("device_plugin", True)},
         "dcgmExporter": {"serviceMonitor": {"enabled": True, "honorLabels": True}},
-        "daemonsets": {"tolerations": [GPU_TOLERATION]},
+        "daemonsets": {"tolerations": [EVERYTHING]},
     }
 
 
@@ -74,9 +74,9 @@ class DcgmExporter(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Select GPU nodes and tolerate their taint; by default it does neither."""
+        """Select GPU nodes and tolerate their taints; by default it does neither."""
         return {
             "serviceMonitor": {"enabled": True, "honorLabels": True},
-            "tolerations": [GPU_TOLERATION],
+            "tolerations": [EVERYTHING],
             "affinity": _on_gpu_nodes(),
         }

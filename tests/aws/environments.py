@@ -7,6 +7,7 @@ from components.api.problems import Problem
 from components.aws.nodes.checks import check_nodes
 from components.aws.nodes.place import SettingsPlace
 from components.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.fleet.options import PodOverrides
 from components.fleet.rendered import Fleet
 from components.nodes.policy import NodePolicy, Reservation, TypePolicy
 from tests.fleets import errors, fleet_of, open_model, playground
@@ -19,7 +20,8 @@ HELD = Reservation("cr-0a1b", "us-east-1b", 2)
 
 def environment(**changes: Any) -> NodeEnvironment:
     types: dict[str, TypePolicy] = changes.pop("types", {})
-    policy = NodePolicy(changes.pop("capacity", "on-demand"), types, changes.pop("labels", {}))
+    on_nodes = {key: changes.pop(key) for key in ("labels", "prefixes", "further", "taints") if key in changes}
+    policy = NodePolicy(changes.pop("capacity", "on-demand"), types, **on_nodes)
     given: dict[str, Any] = {"region": "us-east-1", "zones": ZONES, "version": "1.35", "now": NOW, "nodes": policy}
     return NodeEnvironment(**{**given, "place": SettingsPlace("Pulumi.dev.yaml", "gpuNodes"), **changes})
 
@@ -43,9 +45,10 @@ def small(name: str, model: str, replicas: int = 1, **spec: Any) -> dict[str, An
 
 def one(*flavors: Any, where: NodeEnvironment | None = None, replicas: int = 1) -> Fleet:
     """One model with these flavors, served by as many pods."""
-    alternatives = (where or environment()).nodes.alternatives
+    policy = (where or environment()).nodes
+    tolerations = PodOverrides(tolerations=policy.tolerations)
     documents = [open_model(flavors=list(flavors)), small("p", "m", replicas)]
-    fleet = fleet_of(*documents, alternatives=alternatives)
+    fleet = fleet_of(*documents, alternatives=policy.alternatives, overrides=tolerations)
     assert not errors(fleet), errors(fleet)
     return fleet
 

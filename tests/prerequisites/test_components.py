@@ -8,6 +8,7 @@ import pulumi_kubernetes
 import pytest
 
 from components.aws.components import charts as aws_charts
+from components.fleet.placement import tolerates
 from components.prerequisites import accelerators, metrics, networking, operators, workloads
 from components.prerequisites.chart import ChartComponent
 from components.prerequisites.charts import charts
@@ -84,6 +85,15 @@ class TestEach:
         assert found["createNamespace"] is (found["namespace"] != "kube-system")
 
 
+def tolerated(tolerations: list[dict[str, str]]) -> bool:
+    """Whether agents run on nodes with the taints of accelerators, of add-ons, and of one's own."""
+    keys = ("nvidia.com/gpu", "aws.amazon.com/neuron", "CriticalAddonsOnly", "example.com/team")
+    taints = [
+        {"key": key, "value": "true", "effect": effect} for key in keys for effect in ("NoSchedule", "NoExecute")
+    ]
+    return all(any(tolerates(each, taint) for each in tolerations) for taint in taints)
+
+
 def values(name: str) -> Any:
     return release(name).inputs["values"]
 
@@ -119,9 +129,8 @@ class TestValuesThatMatter:
             "nodeSelectorTerms"
         ]
         assert term["matchExpressions"] == [{"key": "k8s.amazonaws.com/accelerator", "operator": "Exists"}]
-        gpu = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-        assert gpu in found["tolerations"]
-        assert gpu in found["nfd"]["worker"]["tolerations"]
+        assert tolerated(found["tolerations"])
+        assert tolerated(found["nfd"]["worker"]["tolerations"])
         assert found["gfd"] == {"enabled": True}
 
     def test_the_autoscaler_finds_groups_that_were_handed_over_alone(self) -> None:
@@ -144,7 +153,7 @@ class TestValuesThatMatter:
     def test_dcgm_tolerates_gpu_nodes_and_keeps_the_pods_names(self) -> None:
         found = values("dcgm-exporter")
         assert found["serviceMonitor"] == {"enabled": True, "honorLabels": True}
-        assert found["tolerations"][0]["key"] == "nvidia.com/gpu"
+        assert tolerated(found["tolerations"])
 
     def test_the_gpu_operator_leaves_driver_and_toolkit_to_the_image(self) -> None:
         found = values("gpu-operator")
@@ -152,8 +161,9 @@ class TestValuesThatMatter:
         assert accelerators.gpu_operator_values({"device_plugin": False})["devicePlugin"] == {"enabled": False}
 
     def test_efa_is_offered_on_gpu_and_neuron_nodes(self) -> None:
-        keys = {toleration["key"] for toleration in values("efa-device-plugin")["tolerations"]}
-        assert {"nvidia.com/gpu", "aws.amazon.com/neuron"} <= keys
+        assert tolerated(values("efa-device-plugin")["tolerations"])
+        assert tolerated(values("neuron-device-plugin")["devicePlugin"]["tolerations"])
+        assert tolerated(values("gpu-operator")["daemonsets"]["tolerations"])
 
     def test_service_accounts_are_those_that_have_identities(self) -> None:
         from components.aws.facts.iam import controllers

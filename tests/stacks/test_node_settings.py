@@ -96,6 +96,39 @@ def test_a_new_version_of_the_cluster_moves_everything() -> None:
     assert any(key.endswith("kube-proxy") for key in moved)
 
 
+@pytest.mark.parametrize("provisioner", ["managed", "karpenter"])
+def test_taints_of_nodes_are_tolerated_by_the_models_of_every_family(provisioner: str) -> None:
+    taint = {"key": "example.com/team", "value": "chat", "effect": "NoSchedule"}
+    models = ["stacks/models/qwen-chat.yaml", "stacks/models/mistral-tgi.yaml"]
+    shipped = settings_of("dev")["cluster"]
+    nodes = {"provisioner": provisioner, "taints": [taint], "labels": {"stage": "test"}}
+    graph = run("dev", models=models, gpuNodes=nodes, cluster=shipped)
+    pods = [
+        entry.inputs["spec"]["template"]["spec"]
+        for entry in graph.of("kubernetes:apps/v1:Deployment")
+        if entry.inputs["metadata"]["namespace"] == "models"
+    ]
+    assert len(pods) >= len(models)
+    wanted = {"key": "example.com/team", "operator": "Equal", "value": "chat", "effect": "NoSchedule"}
+    assert all(wanted in pod["tolerations"] for pod in pods)
+    if provisioner == "managed":
+        groups = [entry.inputs for entry in graph.of(GROUP) if entry.name.startswith("nodes-")]
+        assert all({**taint, "effect": "NO_SCHEDULE"} in group["taints"] for group in groups)
+        assert all(group["labels"]["stage"] == "test" for group in groups)
+    else:
+        pools = [entry.inputs["spec"]["template"] for entry in graph.of("kubernetes:karpenter.sh/v1:NodePool")]
+        assert all(taint in pool["spec"]["taints"] for pool in pools)
+        assert all(pool["metadata"]["labels"]["stage"] == "test" for pool in pools)
+
+
+def test_pods_that_an_operator_makes_do_not_tolerate_them() -> None:
+    with pytest.raises(pulumi.RunError) as caught:
+        run("dev", realization="operator", gpuNodes={"taints": [{"key": "team"}]})
+    assert "gpuNodes.taints: is set, but pods that an operator makes do not tolerate further taints" in str(
+        caught.value
+    )
+
+
 @pytest.mark.parametrize(
     ("provisioner", "settings", "expected"),
     [
@@ -106,6 +139,16 @@ def test_a_new_version_of_the_cluster_moves_everything() -> None:
         ),
         ("karpenter", {"forceUpdate": True}, "gpuNodes.forceUpdate: has no effect with Karpenter"),
         ("managed", {"diskThroughput": 1500}, "gpuNodes.diskThroughput: must be at most 1000 MiB/s, found 1500"),
+        (
+            "managed",
+            {"labels": {"kubernetes.io/x": "y"}},
+            "gpuNodes.labels: has the label kubernetes.io/x, which EKS",
+        ),
+        (
+            "managed",
+            {"taints": [{"key": "a", "effect": "No"}]},
+            "gpuNodes.taints.0.effect: must be 'NoSchedule', 'PreferNoSchedule' or",
+        ),
         ("managed", {"diskThroughput": 100}, "gpuNodes.diskThroughput: must be at least 125"),
         ("karpenter", {"userData": "echo"}, "gpuNodes.userData: must be a NodeConfig"),
         (

@@ -6,7 +6,7 @@ from typing import Any, Required, TypedDict
 import pulumi
 
 from ...nodes.instances import instances
-from ...prerequisites.accelerators import CRITICAL_TOLERATION, GPU_TOLERATION
+from ...prerequisites.accelerators import EVERYTHING
 from ...prerequisites.chart import ChartComponent, FixedChart
 from ...serving.arguments import checked_args
 from ...serving.site import Site
@@ -14,8 +14,6 @@ from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
 from ..nodes.autoscaler import discovery_keys
 from ..nodes.pools.rules import FEATURES
 from .argument_problems import Problems
-
-_NEURON_TOLERATION = {"key": NEURON_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
 
 
 class NeuronDevicePlugin(FixedChart):
@@ -30,7 +28,7 @@ class NeuronDevicePlugin(FixedChart):
         return {
             "neuronInstances": types,
             "npd": {"enabled": False},
-            "devicePlugin": {"tolerations": [CRITICAL_TOLERATION, _NEURON_TOLERATION]},
+            "devicePlugin": {"tolerations": [EVERYTHING]},
         }
 
 
@@ -41,8 +39,8 @@ class EfaDevicePlugin(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Tolerate both taints; the toleration of critical add-ons it adds itself."""
-        return {"tolerations": [GPU_TOLERATION, _NEURON_TOLERATION]}
+        """Tolerate every taint; the toleration of critical add-ons it adds itself."""
+        return {"tolerations": [EVERYTHING]}
 
 
 class ClusterAutoscalerArgs(TypedDict, total=False):

@@ -22,6 +22,17 @@ class ReservationArgs(TypedDict, total=False):
     """When it ends."""
 
 
+class TaintArgs(TypedDict, total=False):
+    """A taint of nodes."""
+
+    key: Required[str]
+    """Its key."""
+    value: str
+    """Its value. Default: none."""
+    effect: str
+    """NoSchedule, PreferNoSchedule or NoExecute. Default: NoSchedule."""
+
+
 class NodeTypeArgs(TypedDict, total=False):
     """Settings for nodes of one instance type."""
 
@@ -44,6 +55,10 @@ class NodeTypeArgs(TypedDict, total=False):
     max_nodes: int
     """Maximum size of a group, which caps its cost, and which the autoscaler keeps. Default: none for models, whose
     replicas are the bound; 10 for flavors."""
+    labels: dict[str, str]
+    """Labels for these nodes, beside those for every node."""
+    taints: list[TaintArgs]
+    """Taints for these nodes, beside those for every node."""
 
 
 class GpuNodeGroupsArgs(TypedDict, total=False):
@@ -96,6 +111,9 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     """Availability zones of the nodes, each with a subnet. Default: all that have one."""
     labels: dict[str, str]
     """Labels for every node."""
+    taints: list[TaintArgs]
+    """Taints for every node, beside those for accelerators. The models' pods must tolerate them: hand them to
+    ModelFleet as tolerations."""
     disk_gib: int
     """Disk for images and weights on nodes without local NVMe. Default: 200."""
     disk_throughput: int
@@ -201,6 +219,9 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     """Availability zones of the nodes, each with a subnet. Default: all that have one."""
     labels: dict[str, str]
     """Labels for every node."""
+    taints: list[TaintArgs]
+    """Taints for every node, beside those for accelerators. The models' pods must tolerate them: hand them to
+    ModelFleet as tolerations."""
     disk_gib: int
     """Disk for images and weights on nodes without local NVMe. Default: 200."""
     disk_throughput: int

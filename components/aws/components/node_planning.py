@@ -8,8 +8,9 @@ from pydantic import Field, ValidationError
 
 from ...api.problems import Problem, field_path
 from ...families import flavors, objects
-from ...fleet.options import Options
+from ...fleet.options import Options, PodOverrides
 from ...fleet.origins import Argument
+from ...fleet.words import Realization
 from ...nodes.fit import misfits
 from ...nodes.flavors import MOST_NODES_UNCLAIMED, flavor_groups, flavor_wishes
 from ...plan.environment import Environment
@@ -26,7 +27,7 @@ from ..nodes.place import SettingsPlace
 from ..nodes.plan import NodeEnvironment, NodeGroupPlan, group_plans
 from ..words import Provisioner
 from .argument_problems import cluster_problems, region_problems
-from .node_settings import NodeSettings
+from .node_settings import OPERATED_TAINTS, NodeSettings
 
 _RENDERING = ("realization", "workload", "runtimes")
 _AnySection = TypeVar("_AnySection", bound=Section)
@@ -40,11 +41,10 @@ class _NodeArguments(NodeSettings):
     region: str = ""
     version: str = ""
     subnets: dict[str, Any] = Field(default_factory=dict, min_length=1)
-    labels: dict[str, str] = Field(default_factory=dict)
 
     def place(self, name: str) -> NodeEnvironment:
         """Return where and how nodes are made; messages name the component."""
-        return self.environment(self.region, tuple(self.subnets), self.version, self.labels, SettingsPlace(name))
+        return self.environment(self.region, tuple(self.subnets), self.version, {}, SettingsPlace(name))
 
 
 def planned_groups(
@@ -76,7 +76,13 @@ def planned_groups(
     if args.get("flavors"):
         groups, problems = _of_flavors(name, args["flavors"], where)
     else:
-        options = replace(fleet.options(), alternatives=where.nodes.alternatives)
+        if nodes.has_taints and fleet.realization == Realization.OPERATOR:
+            refuse([Problem(name, 0, "", "", "taints", OPERATED_TAINTS)])
+        options = replace(
+            fleet.options(),
+            alternatives=where.nodes.alternatives,
+            overrides=PodOverrides(tolerations=where.nodes.tolerations),
+        )
         groups, problems = _of_manifests(name, args["manifests"], where, options)
     untold = _without_address(name, args, groups) if provisioner == Provisioner.MANAGED else ()
     report([*problems, *untold])

@@ -18,6 +18,9 @@ from .parts.pool_settings import DisruptionSettings, GeneralPoolSettings
 
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]
 KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/.+$"
+OPERATED_TAINTS = (
+    "is set, but pods that an operator makes do not tolerate further taints; set realization: native, or remove it"
+)
 _Count = Annotated[int, Field(ge=0, le=450)]
 
 
@@ -34,6 +37,21 @@ class ReservationSettings(Section):
     """When a Capacity Block starts, with a time zone."""
     ends: Moment | None = None
     """When a Capacity Block ends, with a time zone."""
+
+
+class TaintSettings(Section):
+    """A taint of nodes, which the models' pods tolerate and others do not."""
+
+    key: str
+    """Its key."""
+    value: str = ""
+    """Its value."""
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+    """What happens to pods that do not tolerate it."""
+
+    def plain(self) -> dict[str, str]:
+        """Return it as Kubernetes writes it."""
+        return {"key": self.key, "value": self.value, "effect": self.effect}
 
 
 class TypeSettings(Section):
@@ -57,6 +75,10 @@ class TypeSettings(Section):
     """Minimum number of nodes, which the autoscaler keeps, instead of 0 (or 1 without scaleToZero)."""
     max_nodes: Annotated[int, Field(ge=1, le=450)] | None = None
     """Maximum number of nodes, which the autoscaler keeps, instead of what the models may need."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """Labels of these nodes, beside those of all nodes."""
+    taints: list[TaintSettings] = Field(default_factory=list)
+    """Taints of these nodes, beside those of all nodes."""
 
     def policy(self) -> TypePolicy:
         """Return the rule that planning works with."""
@@ -71,6 +93,8 @@ class TypeSettings(Section):
             ami_id=self.ami_id,
             min_nodes=self.min_nodes,
             max_nodes=self.max_nodes,
+            labels=self.labels,
+            taints=tuple(taint.plain() for taint in self.taints),
         )
 
 
@@ -112,6 +136,10 @@ class NodeSettings(Section):
     """Hop limit of the instance metadata service; 2 allows pods to read it."""
     quotas: dict[str, int] = Field(default_factory=dict)
     """vCPU quotas of the account, by quota code such as L-DB2E81BA. Quotas that are not listed are not checked."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """Labels of all nodes, but for those of the general pool."""
+    taints: list[TaintSettings] = Field(default_factory=list)
+    """Taints of all nodes, but for those of the general pool, which the models' pods tolerate."""
     types: dict[str, TypeSettings] = Field(default_factory=dict)
     """Settings by instance type."""
     disruption: DisruptionSettings = Field(default_factory=DisruptionSettings)
@@ -127,7 +155,13 @@ class NodeSettings(Section):
         """
         types = {name: given.policy() for name, given in self.types.items()}
         prefixes = self.prefix_delegation is not False
-        return NodePolicy(Capacity(self.capacity), types, labels, prefixes)
+        taints = tuple(taint.plain() for taint in self.taints)
+        return NodePolicy(Capacity(self.capacity), types, labels, prefixes, self.labels, taints)
+
+    @property
+    def has_taints(self) -> bool:
+        """Whether any nodes have taints beside those of their accelerators."""
+        return bool(self.taints) or any(given.taints for given in self.types.values())
 
     def boot(self) -> Boot:
         """Return how nodes start."""

@@ -11,7 +11,7 @@ from ..facts.eks import is_fractional, limits, no_image
 from ..facts.regions import is_withheld, regions, regions_of
 from ..words import Provisioner
 from .fabric import unused_efa
-from .labels import cloud_labels, impossible
+from .labels import check_marks, cloud_labels, impossible
 from .launch import boot_problems
 from .pending import pending
 from .plan import NodeEnvironment, NodeGroupPlan, image_of
@@ -44,6 +44,7 @@ def check_groups(
         *_of_region(wished, environment),
         *(wish.problem(reason) for wish in wished for reason in _of_wish(wish, environment)),
         *check_types(environment),
+        *check_marks(environment.nodes, environment.provisioner, environment.place),
         *_of_updates(environment),
         *_of_start(environment),
         *_of_pools(environment),

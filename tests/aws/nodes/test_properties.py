@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from components.aws.facts.eks import limits
 from components.aws.nodes.checks import check_nodes
 from components.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.fleet.options import PodOverrides
 from components.fleet.rendered import Fleet
 from components.nodes.fit import fit
 from components.nodes.groups import offered_by
@@ -69,8 +70,11 @@ def served(draw: st.DrawFn, index: int) -> dict[str, Any]:
     return playground(f"p{index}", f"m{index}", **spec)
 
 
+LATENCY = {"key": "latency", "value": "low", "effect": "NoExecute"}
+TEAM = {"key": "example.com/team", "value": "", "effect": "NoSchedule"}
 RULES = [
     {},
+    {"g5.12xlarge": TypePolicy(labels={"pool": "a", "rack": "1"}, taints=(LATENCY,))},
     {"g5.xlarge": TypePolicy(alternatives=("g5.2xlarge", "g5.4xlarge"))},
     {"p5.48xlarge": TypePolicy(capacity=Capacity.ODCR, reservation=HELD, efa=True)},
     {"p5.48xlarge": TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)},
@@ -84,8 +88,11 @@ def cases(draw: st.DrawFn) -> tuple[Fleet, NodeEnvironment, tuple[NodeGroupPlan,
         types=draw(st.sampled_from(RULES)),
         provisioner=draw(st.sampled_from(["managed", "karpenter"])),
         scale_to_zero=draw(st.booleans()),
+        further=draw(st.sampled_from([{}, {"team": "x"}, {"stage": "test"}])),
+        taints=draw(st.sampled_from([(), (TEAM,)])),
     )
-    fleet = fleet_of(*draw(models()), alternatives=where.nodes.alternatives)
+    overrides = PodOverrides(tolerations=where.nodes.tolerations)
+    fleet = fleet_of(*draw(models()), alternatives=where.nodes.alternatives, overrides=overrides)
     assert not errors(fleet), errors(fleet)
     assert fit(fleet) == ()
     return fleet, where, node_plan(fleet, where)
@@ -111,9 +118,12 @@ def matches(spec: dict[str, Any], labels: dict[str, str]) -> bool:
 
 
 def tolerates(spec: dict[str, Any], group: NodeGroupPlan) -> bool:
+    """Tolerations, evaluated as the scheduler does."""
     return all(
         any(
-            t.get("key") == taint["key"] and t["operator"] == "Exists" and t["effect"] == taint["effect"]
+            t.get("key") == taint["key"]
+            and (t["operator"] == "Exists" or t["value"] == taint["value"])
+            and t["effect"] == taint["effect"]
             for t in spec.get("tolerations", [])
         )
         for taint in group.demand.taints
