@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .aws.components.node_args import NodeTypeArgs as NodeTypeArgs
     from .aws.components.node_args import ReservationArgs as ReservationArgs
     from .aws.components.storage.args import EfsArgs as EfsArgs
+    from .aws.components.storage.args import FsxArgs as FsxArgs
     from .aws.components.storage.args import ModelStorageArgs as ModelStorageArgs
     from .aws.components.storage.model_storage import ModelStorage as ModelStorage
     from .prerequisites.accelerators import DcgmExporter as DcgmExporter
@@ -102,6 +103,7 @@ _TYPES = {
     "ClusterArgs": "aws.components.cluster_args",
     "EfsArgs": "aws.components.storage.args",
     "FlavorArgs": "serving.flavor_args",
+    "FsxArgs": "aws.components.storage.args",
     "GpuNodeGroupsArgs": "aws.components.node_args",
     "KarpenterPoolsArgs": "aws.components.node_args",
     "ModelFleetArgs": "serving.fleet.args",

@@ -8,12 +8,12 @@ from components.plan.settings import Cache
 
 
 class CacheSettings(StorageSettings, Cache):
-    """Where loaded weights are kept: one of claim, hostPath and, on AWS, efs; and what else is mounted."""
+    """Where loaded weights are kept: one of claim, hostPath and, on AWS, efs and fsx; and what else is mounted."""
 
     @model_validator(mode="after")
     def _one_cache(self) -> "CacheSettings":
         if self.cache and super().place:
-            raise ValueError("must be one of claim, hostPath and efs; set only one of them")
+            raise ValueError("must be one of claim, hostPath, efs and fsx; set only one of them")
         names = [claim.name for claim in self.claims] + ([self.claim] if self.claim and not self.bound else [])
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -24,6 +24,11 @@ class CacheSettings(StorageSettings, Cache):
     def on_aws(self) -> list[str]:
         """What is made on AWS, by its key."""
         return [kind for kind in StorageSettings.model_fields if getattr(self, kind) not in (None, {})]
+
+    @property
+    def zone(self) -> str | None:
+        """Zone of the file system that is made, if it is in one."""
+        return self.fsx.zone if self.fsx else None
 
     @property
     def place(self) -> ModelCache | None:

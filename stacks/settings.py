@@ -80,6 +80,9 @@ class Settings(FleetSettings):
         kinds = self.model_cache.on_aws
         if kinds and self.cloud != Cloud.AWS:
             raise ValueError(f"modelCache: {', '.join(kinds)}: requires cloud: aws; elsewhere set claim or hostPath")
+        zone = self.model_cache.zone
+        if zone and zone not in self.network.node_zones:
+            raise ValueError(f"modelCache: fsx: zone {zone} is not among those of the network")
         version = self.cluster.addons.get(S3_DRIVER, "")
         if self.model_cache.s3 and version.startswith("v1."):
             raise ValueError(f"cluster.addons: {S3_DRIVER} {version} cannot mount with the rights of pods; v2 can")
@@ -119,6 +122,7 @@ class Settings(FleetSettings):
             nodes=replace(nodes, system_vcpus=self.cluster.system_vcpus),
             existing=self.cluster.existing,
             addons=frozenset(self.addons),
+            cache_zone=self.model_cache.zone,
             cidr=network.cidr or (None if network.vpc_id else CIDR),
             system_types=tuple(self.cluster.system_instance_types),
             system_scales=self.cluster.system_nodes_max is not None,

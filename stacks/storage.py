@@ -6,7 +6,7 @@ import pulumi
 
 from components.aws.components.cluster import Cluster
 from components.aws.components.network import Network
-from components.aws.components.storage.args import EfsArgs, ModelStorageArgs
+from components.aws.components.storage.args import EfsArgs, FsxArgs, ModelStorageArgs
 from components.aws.components.storage.model_storage import ModelStorage
 from components.plan.plan import Plan
 
@@ -32,4 +32,6 @@ def model_volumes(
     }
     if wanted.efs is not None:
         args["efs"] = cast("EfsArgs", wanted.efs.model_dump(mode="json", exclude_unset=True))
+    if wanted.fsx is not None:
+        args["fsx"] = cast("FsxArgs", wanted.fsx.model_dump(mode="json", exclude_unset=True))
     return list(ModelStorage("storage", args, pulumi.ResourceOptions(providers=[aws, cluster.provider])).volumes)

@@ -15,6 +15,7 @@ from .nodes.fabric import with_efa
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
 from .nodes.pools.general import largest
 from .nodes.pools.rules import NODE_REPAIR, SPOT_TO_SPOT, features
+from .storage.checks import check_cache_zone
 from .versions import check_version
 from .words import Provisioner
 
@@ -31,6 +32,7 @@ class AwsEnvironment:
         addons: Names of the EKS add-ons that are asked for.
         cidr: Range of the VPC, as far as it is known.
         system_types: Instance types of the nodes without taints on which the cluster's own pods run.
+        cache_zone: Zone of the file system in which weights are kept, if it is in one.
         renders: Whether the models are made as they are rendered here; otherwise other programs make them.
         system_scales: Whether the Cluster Autoscaler is to size these nodes.
     """
@@ -43,6 +45,7 @@ class AwsEnvironment:
     system_types: tuple[str, ...] = ()
     system_scales: bool = False
     renders: bool = True
+    cache_zone: str | None = None
 
     @property
     def efa_types(self) -> frozenset[str]:
@@ -107,6 +110,7 @@ def plan_nodes(fleet: Fleet, aws: AwsEnvironment, file: str) -> tuple[tuple[Node
         return (), []
     groups = node_plan(fleet, aws.nodes)
     problems = list(check_nodes(fleet, groups, aws.nodes))
+    problems += check_cache_zone(groups, aws.cache_zone, file)
     if not aws.existing:
         problems += check_version(aws.nodes.version, aws.nodes.now.date(), file, "cluster.version")
     return groups, problems

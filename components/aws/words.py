@@ -55,3 +55,12 @@ class Throughput(Word):
     """In proportion to what is stored, included in its price."""
     PROVISIONED = "provisioned"
     """A fixed rate, paid by the hour."""
+
+
+class LustreDeployment(Word):
+    """How an FSx for Lustre file system keeps its data."""
+
+    PERSISTENT_2 = "persistent-2"
+    """Replicated; a file server that fails is replaced within minutes."""
+    SCRATCH_2 = "scratch-2"
+    """Kept once: what was on a file server that fails is gone."""

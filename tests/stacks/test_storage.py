@@ -137,6 +137,31 @@ spec: {{replicas: 1, modelClaim: {{modelName: qwen2-7b}}}}"""
     assert {entry.inputs["metadata"]["namespace"] for entry in graph.of(CLAIM)} == {"models", "research"}
 
 
+class TestFsx:
+    def test_models_mount_it_after_its_folders(self) -> None:
+        graph = dev(modelCache={"fsx": {"zone": "us-east-1a"}})
+        (claim,) = claims_of(graph, "qwen-chat")
+        needed = before(graph, f"{DEPLOYMENT}::fleet-models/qwen-chat")
+        (job,) = graph.of("kubernetes:batch/v1:Job")
+        assert {
+            job.key,
+            f"{CLAIM}::fleet-models/{claim}",
+            "aws:fsx/lustreFileSystem:LustreFileSystem::storage-fsx",
+            f"{ADDON}::cluster-aws-fsx-csi-driver",
+        } <= needed
+        assert graph.exports["models"]["qwen-chat"]["weights"] == claim
+
+    def test_nodes_in_other_zones_are_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Those of dev are in us-east-1a."""
+        dev(modelCache={"fsx": {"zone": "us-east-1a"}})
+        assert "crosses zones" not in capsys.readouterr().err
+        dev(modelCache={"fsx": {"zone": "us-east-1b"}})
+        told = capsys.readouterr().err
+        assert "modelCache.fsx.zone: us-east-1b, but nodes may be elsewhere: " in told
+        assert "g5-2xlarge-spot (us-east-1a)" in told
+        assert "Set zones: [us-east-1b]" in told
+
+
 LIBRARY = """\
 apiVersion: inference.llmkube.dev/v1alpha1
 kind: Model
@@ -226,8 +251,8 @@ def test_a_claim_of_ones_own_volumes_is_made_in_the_namespace() -> None:
 @pytest.mark.parametrize(
     ("stack", "cache", "expected"),
     [
-        ("dev", {"efs": {}, "claim": "weights"}, "modelCache: must be one of claim, hostPath and efs"),
-        ("dev", {"efs": {}, "hostPath": "/weights"}, "modelCache: must be one of claim, hostPath and efs"),
+        ("dev", {"efs": {}, "claim": "weights"}, "modelCache: must be one of claim, hostPath, efs and fsx"),
+        ("dev", {"efs": {}, "hostPath": "/weights"}, "modelCache: must be one of claim, hostPath, efs and fsx"),
         ("dev", {"efs": {"throughputs": "elastic"}}, "modelCache.efs.throughputs: unknown key; did you mean"),
         ("dev", {"efs": {"id": "fs-01234567", "mibps": 5}}, "modelCache.efs: an existing file system keeps"),
         ("dev", {"bound": True}, "modelCache: bound is about a claim"),
@@ -235,6 +260,14 @@ def test_a_claim_of_ones_own_volumes_is_made_in_the_namespace() -> None:
         ("dev", {"s3": {"library": "models/prod"}}, "modelCache.s3.library: a prefix that is mounted is a folder"),
         ("dev", {"s3": {"a": "x-models"}, "claim": "a"}, "modelCache: a is the name of two claims"),
         ("dev", {"s3": {"a": "x-models"}, "readOnlyClaims": ["a"]}, "modelCache: a is the name of two claims"),
+        ("dev", {"fsx": {}}, "modelCache.fsx: a new file system is in one zone; set zone"),
+        (
+            "dev",
+            {"fsx": {"zone": "us-east-1c"}},
+            "modelCache: fsx: zone us-east-1c is not among those of the network",
+        ),
+        ("dev", {"fsx": {"zone": "us-east-1a"}, "efs": {}}, "modelCache: efs: cannot stand beside fsx"),
+        ("local", {"fsx": {"zone": "us-east-1a"}}, "modelCache: fsx: requires cloud: aws"),
         ("local", {"s3": {"a": "x-models"}}, "modelCache: s3: requires cloud: aws"),
         ("local", {"efs": {}}, "modelCache: efs: requires cloud: aws; elsewhere set claim or hostPath"),
     ],

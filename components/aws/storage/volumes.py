@@ -74,3 +74,22 @@ def s3_options(region: str, prefix: str) -> tuple[str, ...]:
     keep pods from asking the instance metadata for it (docs/UPGRADING_TO_V2.md).
     """
     return ("allow-other", f"region {region}", *((f"prefix {prefix}",) if prefix else ()))
+
+
+def fsx_source(name: str, dns_name: Any, mount_name: Any) -> dict[str, Any]:  # noqa: ANN401  a text or an output
+    """Return a folder of an FSx for Lustre file system.
+
+    Source: kubernetes-sigs/aws-fsx-csi-driver, example of static provisioning. Its node service mounts by the two
+    names alone, and never reads the handle.
+
+    Args:
+        name: Name of the volume.
+        dns_name: DNS name of the file system.
+        mount_name: Its mount name, with the folder behind it (FSx user guide, "Mounting a specific fileset").
+    """
+    attributes = {"dnsname": dns_name, "mountname": mount_name}
+    return {"driver": "fsx.csi.aws.com", "volumeHandle": name, "volumeAttributes": attributes}
+
+
+FSX_OPTIONS = ("flock",)
+"""Loaders that share a cache take turns by locks of files, which Lustre has on request only (FSx user guide)."""

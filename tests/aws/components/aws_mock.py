@@ -34,6 +34,8 @@ class Aws(Echo):
             added["latestVersion"] = 1
         if args.typ == "aws:ec2/vpc:Vpc":
             added |= {"ownerId": _ACCOUNT, "ipv6CidrBlock": "2600:1f18:4d9f:7c00::/56"}
+        if args.typ == "aws:fsx/lustreFileSystem:LustreFileSystem":
+            added |= {"dnsName": "fs-0.fsx.amazonaws.com", "mountName": "abcdefgh"}
         if args.typ == "aws:sqs/queue:Queue":
             added["url"] = f"https://sqs/{name}"
         return id_, {**added, **outputs, **({"vpcConfig": added["vpcConfig"]} if "vpcConfig" in added else {})}

@@ -35,6 +35,7 @@ WHAT_THERE_IS = {
     "events": {"ListRules": "Rules[].Name"},
     "sqs": {"ListQueues": "QueueUrls"},
     "eks": {"ListClusters": "clusters"},
+    "fsx": {"DescribeFileSystems": "FileSystems[].FileSystemId"},
     "efs": {
         "DescribeFileSystems": "FileSystems[].FileSystemId",
         "DescribeAccessPoints": "AccessPoints[].AccessPointId",

@@ -124,6 +124,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "weights on EFS": {
         "modelCache": {"efs": {"throughput": "provisioned", "mibps": 512, "uid": 2000}, "s3": {"all": "models"}}
     },
+    "weights on FSx": {"modelCache": {"fsx": {"zone": "us-east-1a", "capacityGib": 4800, "throughputPerTib": 1000}}},
+    "weights on FSx that are kept once": {"modelCache": {"fsx": {"zone": "us-east-1a", "deployment": "scratch-2"}}},
     "buckets of models": {"modelBuckets": ["example-models", "example-models/prod/"]},
 }
 
@@ -140,7 +142,7 @@ def test_other_choices_are_requests_that_aws_knows_too(variant: str) -> None:
     [
         *("bottlerocket", "capacity block", "no way out but endpoints", "buckets of models"),
         *("a range for pods, IPv6 and flow logs", "roles with rights"),
-        "weights on EFS",
+        *("weights on EFS", "weights on FSx", "weights on FSx that are kept once"),
         *("a placement group", "system nodes that scale"),
     ],
 )

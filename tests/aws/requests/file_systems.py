@@ -108,7 +108,66 @@ def _root_directory(given: Given) -> dict[str, Any]:
     return {**given.members(Path="path"), **drop_empty({"CreationInfo": info})}
 
 
+def lustre_file_system(given: Given) -> Plan:
+    made = From("FileSystem.FileSystemId")
+    capacity, deployment = given.get("storageCapacity"), given.get("deploymentType", "SCRATCH_1")
+    subnet, groups = given.get("subnetIds"), given.get("securityGroupIds")
+    key = given.get("kmsKeyId")
+    lustre = {
+        "DeploymentType": deployment,
+        **given.members(
+            PerUnitStorageThroughput="perUnitStorageThroughput",
+            AutomaticBackupRetentionDays="automaticBackupRetentionDays",
+            DataCompressionType="dataCompressionType",
+        ),
+    }
+    # What becomes of the data when it is deleted.
+    given.no_request("skipFinalBackup")
+    return Plan(
+        create=Request(
+            "fsx",
+            "CreateFileSystem",
+            {
+                "ClientRequestToken": _TOKEN,
+                "FileSystemType": "LUSTRE",
+                "StorageCapacity": capacity,
+                "StorageType": given.get("storageType", "SSD"),
+                "SubnetIds": [subnet],
+                "LustreConfiguration": lustre,
+                **given.members(FileSystemTypeVersion="fileSystemTypeVersion"),
+                **drop_empty({"SecurityGroupIds": groups, "KmsKeyId": key}),
+                **_tags(given),
+            },
+        ),
+        id=made,
+        outputs={
+            "arn": From("FileSystem.ResourceARN"),
+            "dnsName": From("FileSystem.DNSName"),
+            "mountName": "abcdefgh",
+        },
+        find=lookup("fsx", "DescribeFileSystems", "FileSystems", FileSystemIds=[made]),
+        delete=[Request("fsx", "DeleteFileSystem", {"FileSystemId": made})],
+        needs=[*subnets_exist([subnet] if subnet else None), *groups_exist(groups)],
+        problems=_lustre_problems(capacity, deployment, lustre, key),
+    )
+
+
+def _lustre_problems(capacity: Any, deployment: Any, lustre: Mapping[str, Any], key: Any) -> list[str]:
+    """FSx API, CreateFileSystem: StorageCapacity, and the members of CreateFileSystemLustreConfiguration."""
+    found = []
+    if isinstance(capacity, int) and capacity not in (1200, 2400) and (capacity <= 0 or capacity % 2400):
+        found.append(f"storage capacity: found {capacity}, allowed are 1200 and multiples of 2400")
+    rate = lustre.get("PerUnitStorageThroughput")
+    if known(deployment, rate) and deployment == "PERSISTENT_2" and rate not in (125, 250, 500, 1000):
+        found.append(f"throughput: found {rate!r}, allowed with PERSISTENT_2 are 125, 250, 500 and 1000")
+    persistent_alone = [rate, key, lustre.get("AutomaticBackupRetentionDays")]
+    if known(deployment) and deployment == "SCRATCH_2" and any(each is not None for each in persistent_alone):
+        found.append("SCRATCH_2 takes no throughput, key or backups")
+    return found
+
+
 KINDS: Mapping[str, Planner] = {
+    "aws:fsx/lustreFileSystem:LustreFileSystem": lustre_file_system,
     "aws:efs/fileSystem:FileSystem": efs_file_system,
     "aws:efs/mountTarget:MountTarget": mount_target,
     "aws:efs/accessPoint:AccessPoint": access_point,

@@ -104,6 +104,18 @@ def test_a_name_is_made_of_the_logical_one_if_that_is_known():
         ("aws:efs/mountTarget:MountTarget", {"subnetId": "net"}, "SubnetId: found 'net'"),
         ("aws:efs/accessPoint:AccessPoint", {"rootDirectory": {"path": "models"}}, "RootDirectory.Path: found"),
         ("aws:efs/accessPoint:AccessPoint", {"posixUser": {"uid": -1, "gid": 0}}, "PosixUser.Uid"),
+        ("aws:fsx/lustreFileSystem:LustreFileSystem", {"storageCapacity": 3600}, "storage capacity: found 3600"),
+        ("aws:fsx/lustreFileSystem:LustreFileSystem", {"deploymentType": "PERSISTENT_3"}, "found 'PERSISTENT_3'"),
+        (
+            "aws:fsx/lustreFileSystem:LustreFileSystem",
+            {"deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 200},
+            "throughput: found 200",
+        ),
+        (
+            "aws:fsx/lustreFileSystem:LustreFileSystem",
+            {"deploymentType": "SCRATCH_2", "automaticBackupRetentionDays": 0},
+            "SCRATCH_2 takes no throughput, key or backups",
+        ),
         ("aws:sqs/queue:Queue", {"name": "a.b"}, "queue name: found 'a.b'"),
         (
             "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",

@@ -32,6 +32,29 @@ class EfsArgs(TypedDict, total=False):
     """Group that all files belong to. Default: 1000."""
 
 
+class FsxArgs(TypedDict, total=False):
+    """An FSx for Lustre file system: a new one, or access to an existing one."""
+
+    id: str
+    """ID of an existing file system, which is never changed or deleted; set dns_name and mount_name too. Default: a
+    new one, encrypted, deleted with the component."""
+    dns_name: str
+    """DNS name of the existing file system."""
+    mount_name: str
+    """Mount name of the existing file system, which AWS shows beside its DNS name."""
+    zone: str
+    """Availability zone of a new file system, which the nodes should be in too; required then."""
+    deployment: str
+    """persistent-2 keeps data twice; scratch-2 is cheaper, and loses what is on a file server that fails. Default:
+    persistent-2."""
+    capacity_gib: int
+    """Size in GiB: 1200, or a multiple of 2400. Default: 1200."""
+    throughput_per_tib: int
+    """Throughput of persistent-2 in MB/s for each TiB of its size: 125, 250, 500 or 1000. Default: 250."""
+    kms_key_arn: str
+    """KMS key that encrypts persistent-2. Default: that of AWS for FSx."""
+
+
 class ModelStorageArgs(TypedDict, total=False):
     """Arguments of a ModelStorage. What decides which resources there are is plain."""
 
@@ -43,6 +66,8 @@ class ModelStorageArgs(TypedDict, total=False):
     """Namespaces of the models; each gets a volume of its own. Their claims are made with the models."""
     efs: EfsArgs
     """An EFS file system as the cache; {} creates one."""
+    fsx: FsxArgs
+    """Instead of EFS, an FSx for Lustre file system as the cache, in one zone."""
     s3: dict[str, str]
     """Buckets to read from, by name of the claim: each a bucket or bucket/prefix/ in the region. Pods mount them with
     the rights of their own service account (see Identities, model_buckets)."""
@@ -69,9 +94,13 @@ def problems(args: ModelStorageArgs, settings: StorageSettings | None) -> Proble
     if settings is None:
         return
     if not settings.drivers:
-        yield "efs", "is required, unless s3 is set; {} creates an EFS file system"
+        yield "efs", "is required, unless fsx or s3 is set; {} creates an EFS file system"
     if settings.efs is not None:
         yield from _long_paths(args) if settings.efs.id else _place_of_new(args)
+    if settings.fsx is not None and settings.fsx.zone:
+        yield from _place_of_new(args)
+        if settings.fsx.zone not in args.get("subnets", {}):
+            yield "fsx.zone", f"{settings.fsx.zone} has no subnet; add one under subnets, or choose another zone"
 
 
 def _place_of_new(args: ModelStorageArgs) -> Problems:
@@ -93,5 +122,5 @@ def _long_paths(args: ModelStorageArgs) -> Problems:
 
 def access_path(args: ModelStorageArgs, namespace: str) -> str:
     """Return the folder of a namespace; in a file system that others use too, below one of the cluster."""
-    given = (args.get("efs") or {}).get("id")
+    given = args.get("efs", {}).get("id") or args.get("fsx", {}).get("id")
     return f"/{args['cluster_name']}/{namespace}" if given else f"/{namespace}"

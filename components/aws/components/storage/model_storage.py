@@ -5,24 +5,31 @@ ModelStorage
 ├── ec2.SecurityGroup, its ingress rule  <name>-efs
 ├── efs.MountTarget                      <name>-efs-<zone>, each
 ├── efs.AccessPoint                      <name>-efs-<namespace>, each
+├── fsx.LustreFileSystem                 <name>-fsx, unless it exists
+├── ec2.SecurityGroup, its rules         <name>-fsx, <name>-fsx-<way>-<port>
+├── PersistentVolume, its claim, Job     <name>-kube-system/<object>, for the folders in it
 └── PersistentVolume                     <name>-<namespace>/<claim>, each
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import pulumi
 from pydantic import ValidationError
 
 from ....api.problems import field_path
+from ....fleet.objects import Object
 from ....fleet.options import BoundClaim
+from ....plan.claims import claim_objects
 from ....plan.faults import faults
 from ....serving.arguments import checked_args
 from ....serving.objects import KubernetesObject, kubernetes_object, token
 from ....serving.typed_args import Found
-from ...storage.volumes import efs_source, s3_options, s3_source, volume
-from .args import ModelStorageArgs, problems
+from ...storage.folders import NAMESPACE as FOLDERS
+from ...storage.folders import folder_job
+from ...storage.volumes import FSX_OPTIONS, efs_source, fsx_source, s3_options, s3_source, volume
+from .args import ModelStorageArgs, access_path, problems
 from .efs import EfsCache
+from .fsx import FsxCache
 from .settings import StorageSettings
 
 
@@ -31,7 +38,8 @@ class ModelStorage(pulumi.ComponentResource):
 
     Pass both an AWS and a Kubernetes provider. A ModelFleet makes the claims: set claim, bound and read_only_claims
     of its model_cache, and make it depend on this component. What is made here is a cache: it is deleted with the
-    component. Does not install the add-ons that mount it (aws-efs-csi-driver, aws-mountpoint-s3-csi-driver).
+    component. Does not install the add-ons that mount it (aws-efs-csi-driver, aws-fsx-csi-driver,
+    aws-mountpoint-s3-csi-driver).
     """
 
     claim: pulumi.Output[str]
@@ -51,6 +59,8 @@ class ModelStorage(pulumi.ComponentResource):
         self.volumes: list[KubernetesObject] = []
         if settings.efs and settings.cache:
             self._make_efs(EfsCache(f"{name}-efs", args, settings.efs, self), settings.cache)
+        if settings.fsx and settings.cache:
+            self._make_fsx(FsxCache(f"{name}-fsx", args, settings.fsx, self), settings.cache, args)
         for claim, (bucket, prefix) in settings.buckets.items():
             for namespace in args["namespaces"]:
                 source = s3_source(claim, namespace, bucket)
@@ -62,10 +72,26 @@ class ModelStorage(pulumi.ComponentResource):
         for namespace, handle in cache.handles().items():
             self._volume(namespace, volume(namespace, claim, efs_source(handle)), cache.ready)
 
-    def _volume(self, namespace: str, value: Mapping[str, Any], after: list[pulumi.Resource]) -> None:
-        claim = value["spec"]["claimRef"]["name"]
+    def _make_fsx(self, cache: FsxCache, claim: BoundClaim, args: ModelStorageArgs) -> None:
+        """Register the volumes of the namespaces, after the folders in the file system that they mount."""
+        paths = {namespace: access_path(args, namespace).strip("/") for namespace in args["namespaces"]}
+        whole = fsx_source(claim.volume(FOLDERS), cache.dns_name, cache.mount_name)
+        after = self._volume(FOLDERS, volume(FOLDERS, claim, whole, FSX_OPTIONS), cache.ready)
+        for value in (*claim_objects([claim], [FOLDERS]), folder_job(claim, paths.values())):
+            after = self._object(FOLDERS, value["metadata"]["name"], value, [after])
+        for namespace, path in paths.items():
+            source = fsx_source(claim.volume(namespace), cache.dns_name, cache.folder(path))
+            self._volume(namespace, volume(namespace, claim, source, FSX_OPTIONS), [*cache.ready, after])
+
+    def _volume(self, namespace: str, value: Object, after: Sequence[pulumi.Resource]) -> KubernetesObject:
+        """Register a volume, named after its claim."""
+        registered = self._object(namespace, value["spec"]["claimRef"]["name"], value, after)
+        self.volumes.append(registered)
+        return registered
+
+    def _object(self, namespace: str, name: str, value: Object, after: Sequence[pulumi.Resource]) -> KubernetesObject:
         options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
-        self.volumes.append(kubernetes_object(dict(value), f"{self._name}-{namespace}/{claim}", options))
+        return kubernetes_object(value, f"{self._name}-{namespace}/{name}", options)
 
 
 def _settings(args: ModelStorageArgs) -> StorageSettings:

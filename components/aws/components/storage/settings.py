@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -10,11 +10,15 @@ from ....fleet.options import BoundClaim
 from ....plan.section import Section
 from ....plan.settings import ClaimName
 from ...facts.iam import location_problem
-from ...words import Throughput
+from ...words import LustreDeployment, Throughput
+from ..node_settings import Zone
 
 EFS_DRIVER = "aws-efs-csi-driver"
+FSX_DRIVER = "aws-fsx-csi-driver"
 S3_DRIVER = "aws-mountpoint-s3-csi-driver"
 """Names of EKS add-ons. That of S3 mounts with EKS Pod Identity, and so with the rights of pods, since v2."""
+_LUSTRE_STEP = 2400
+"""GiB by which a file system grows; the smallest has half of it (FSx API, CreateFileSystem, StorageCapacity)."""
 _POSIX_MAX = 2**32 - 1
 _DIGEST = 8
 KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-zA-Z-]+$"
@@ -74,21 +78,72 @@ class EfsSettings(Section):
         return self.model_dump(mode="json", include={"id", "kms_key_arn", "uid", "gid"}, exclude_defaults=True)
 
 
+class FsxSettings(Section):
+    """An FSx for Lustre file system: a new one, or access to an existing one."""
+
+    id: str | None = Field(default=None, pattern=r"^fs-[0-9a-f]{8,40}$")
+    """ID of an existing file system, which is never changed or deleted; set dnsName and mountName too. Default: a new
+    one, encrypted, deleted with the stack."""
+    dns_name: str | None = None
+    """DNS name of the existing file system."""
+    mount_name: str | None = None
+    """Mount name of the existing file system, which AWS shows beside its DNS name."""
+    zone: Zone | None = None
+    """Availability zone of a new file system, which the nodes should be in too."""
+    deployment: LustreDeployment = LustreDeployment.PERSISTENT_2
+    """persistent-2 keeps data twice; scratch-2 is cheaper, and loses what is on a file server that fails."""
+    capacity_gib: int = 1200
+    """Size in GiB: 1200, or a multiple of 2400."""
+    throughput_per_tib: Literal[125, 250, 500, 1000] | None = None
+    """Throughput of persistent-2 in MB/s for each TiB of its size. Default: 250."""
+    kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
+    """KMS key that encrypts persistent-2. Default: that of AWS for FSx."""
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "FsxSettings":
+        given = [self.id, self.dns_name, self.mount_name]
+        if any(given):
+            if not all(given):
+                raise ValueError("an existing file system has an ID, a DNS name and a mount name; set all three")
+            if self.model_fields_set - {"id", "dns_name", "mount_name"}:
+                raise ValueError("an existing file system keeps what it is; set nothing beside ID and names")
+        elif self.zone is None:
+            raise ValueError("a new file system is in one zone; set zone, best that of the nodes")
+        if self.capacity_gib != _LUSTRE_STEP // 2 and (self.capacity_gib <= 0 or self.capacity_gib % _LUSTRE_STEP):
+            raise ValueError(f"found a capacity of {self.capacity_gib} GiB; allowed are 1200 and multiples of 2400")
+        if self.deployment == LustreDeployment.SCRATCH_2 and (self.throughput_per_tib or self.kms_key_arn):
+            raise ValueError("scratch-2 has its own throughput and key; set neither, or choose persistent-2")
+        return self
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """What makes another volume. A capacity that shrinks does; one that grows cannot be told from it."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
 class StorageSettings(Section):
     """Where weights are kept on AWS."""
 
     efs: EfsSettings | None = None
     """On AWS, an EFS file system for every namespace, shared by all nodes: {} creates one."""
+    fsx: FsxSettings | None = None
+    """On AWS, an FSx for Lustre file system in one zone, for every namespace."""
     s3: dict[ClaimName, Location] = Field(default_factory=dict)
     """On AWS, claims that mount buckets, read-only, for models whose source names a claim: by name of the claim a
     bucket or bucket/prefix/, in the region of the cluster. Beside a cache."""
 
+    @model_validator(mode="after")
+    def _one_file_system(self) -> Self:
+        if self.efs is not None and self.fsx is not None:
+            raise ValueError("efs: cannot stand beside fsx; set only one of the two")
+        return self
+
     @property
     def cache(self) -> BoundClaim | None:
         """The claim of the cache, if there is one here."""
-        if self.efs is None:
-            return None
-        return BoundClaim(_claim_name("efs", self.efs.lasting))
+        kept = {"efs": self.efs, "fsx": self.fsx}
+        names = [_claim_name(kind, wanted.lasting) for kind, wanted in kept.items() if wanted is not None]
+        return BoundClaim(names[0]) if names else None
 
     @property
     def buckets(self) -> dict[BoundClaim, Bucket]:
@@ -98,7 +153,11 @@ class StorageSettings(Section):
     @property
     def drivers(self) -> tuple[str, ...]:
         """Names of the EKS add-ons that mount the volumes."""
-        wanted = {EFS_DRIVER: self.efs is not None, S3_DRIVER: bool(self.s3)}
+        wanted = {
+            EFS_DRIVER: self.efs is not None,
+            FSX_DRIVER: self.fsx is not None,
+            S3_DRIVER: bool(self.s3),
+        }
         return tuple(name for name, needed in wanted.items() if needed)
 
 
