@@ -110,51 +110,43 @@ def _root_directory(given: Given) -> dict[str, Any]:
 
 def lustre_file_system(given: Given) -> Plan:
     made = From("FileSystem.FileSystemId")
-    capacity, deployment = given.get("storageCapacity"), given.get("deploymentType", "SCRATCH_1")
     subnet, groups = given.get("subnetIds"), given.get("securityGroupIds")
-    key = given.get("kmsKeyId")
     lustre = {
-        "DeploymentType": deployment,
+        "DeploymentType": given.get("deploymentType", "SCRATCH_1"),
         **given.members(
             PerUnitStorageThroughput="perUnitStorageThroughput",
             AutomaticBackupRetentionDays="automaticBackupRetentionDays",
             DataCompressionType="dataCompressionType",
         ),
     }
+    members = {
+        "FileSystemType": "LUSTRE",
+        "StorageType": given.get("storageType", "SSD"),
+        "SubnetIds": [subnet],
+        "LustreConfiguration": lustre,
+        **given.members(
+            StorageCapacity="storageCapacity", FileSystemTypeVersion="fileSystemTypeVersion", KmsKeyId="kmsKeyId"
+        ),
+        **drop_empty({"SecurityGroupIds": groups}),
+    }
     # What becomes of the data when it is deleted.
     given.no_request("skipFinalBackup")
+    names = {"dnsName": From("FileSystem.DNSName"), "mountName": "abcdefgh"}
     return Plan(
-        create=Request(
-            "fsx",
-            "CreateFileSystem",
-            {
-                "ClientRequestToken": _TOKEN,
-                "FileSystemType": "LUSTRE",
-                "StorageCapacity": capacity,
-                "StorageType": given.get("storageType", "SSD"),
-                "SubnetIds": [subnet],
-                "LustreConfiguration": lustre,
-                **given.members(FileSystemTypeVersion="fileSystemTypeVersion"),
-                **drop_empty({"SecurityGroupIds": groups, "KmsKeyId": key}),
-                **_tags(given),
-            },
-        ),
+        create=Request("fsx", "CreateFileSystem", {"ClientRequestToken": _TOKEN, **members, **_tags(given)}),
         id=made,
-        outputs={
-            "arn": From("FileSystem.ResourceARN"),
-            "dnsName": From("FileSystem.DNSName"),
-            "mountName": "abcdefgh",
-        },
+        outputs={"arn": From("FileSystem.ResourceARN"), **names},
         find=lookup("fsx", "DescribeFileSystems", "FileSystems", FileSystemIds=[made]),
         delete=[Request("fsx", "DeleteFileSystem", {"FileSystemId": made})],
         needs=[*subnets_exist([subnet] if subnet else None), *groups_exist(groups)],
-        problems=_lustre_problems(capacity, deployment, lustre, key),
+        problems=_lustre_problems(members, lustre),
     )
 
 
-def _lustre_problems(capacity: Any, deployment: Any, lustre: Mapping[str, Any], key: Any) -> list[str]:
+def _lustre_problems(members: Mapping[str, Any], lustre: Mapping[str, Any]) -> list[str]:
     """FSx API, CreateFileSystem: StorageCapacity, and the members of CreateFileSystemLustreConfiguration."""
     found = []
+    capacity, key, deployment = members.get("StorageCapacity"), members.get("KmsKeyId"), lustre["DeploymentType"]
     if isinstance(capacity, int) and capacity not in (1200, 2400) and (capacity <= 0 or capacity % 2400):
         found.append(f"storage capacity: found {capacity}, allowed are 1200 and multiples of 2400")
     rate = lustre.get("PerUnitStorageThroughput")

@@ -1,52 +1,29 @@
 """Storage for weights: exact graphs of new and existing file systems, and arguments that are refused."""
 
-import stat
-import subprocess
-from pathlib import Path
 from typing import Any
 
-import pulumi
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components import ModelStorage
 from components.aws.components.storage.settings import StorageSettings
-from components.aws.storage.folders import folder_job
 from components.fleet.options import BoundClaim
-from components.serving.arguments import InvalidArguments
-from tests.aws.components.aws_mock import Aws, Planned
-from tests.recorded import Recorded, deploy
+from tests.aws.storage.storages import (
+    BASE,
+    GROUP,
+    KEY,
+    OWN_FSX,
+    PLACE,
+    POINT,
+    RULE,
+    STORAGE,
+    SYSTEM,
+    TARGET,
+    VOLUME,
+    refused,
+    storage,
+)
 from workbench.engine.values import UNKNOWN
-
-STORAGE = "inference-platform:index:ModelStorage::store"
-SYSTEM = "aws:efs/fileSystem:FileSystem"
-TARGET = "aws:efs/mountTarget:MountTarget"
-POINT = "aws:efs/accessPoint:AccessPoint"
-GROUP = "aws:ec2/securityGroup:SecurityGroup"
-RULE = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-VOLUME = "kubernetes:core/v1:PersistentVolume"
-KEY = "arn:aws:kms:us-east-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
-BASE: dict[str, Any] = {"cluster_name": "demo", "region": "us-east-1", "namespaces": ["models", "research"]}
-PLACE: dict[str, Any] = {
-    "vpc_id": "vpc-0",
-    "subnets": {"us-east-1a": "subnet-a", "us-east-1b": "subnet-b"},
-    "cluster_security_group_id": "sg-cluster",
-}
-
-
-def storage(*, preview: bool = False, **args: Any) -> Recorded:
-    def run() -> None:
-        made = ModelStorage("store", {**BASE, **args})  # type: ignore[typeddict-item]
-        pulumi.export("claim", made.claim)
-
-    return deploy(run, preview=preview, mock=Planned() if preview else Aws())
-
-
-def refused(**args: Any) -> dict[str, str]:
-    with pytest.raises(InvalidArguments) as raised:
-        storage(**args)
-    return {error["property_path"]: error["reason"] for error in raised.value.errors or []}
 
 
 @pytest.mark.parametrize("preview", [False, True])
@@ -183,111 +160,6 @@ def test_what_a_volume_is_stays_unknown_in_a_preview() -> None:
     volume = recorded[f"{VOLUME}::store-models/model-cache-efs"].inputs
     assert volume["spec"]["csi"]["volumeHandle"] is UNKNOWN
     assert volume["metadata"] == {"name": "models.model-cache-efs"}
-
-
-LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
-EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
-JOB = "kubernetes:batch/v1:Job"
-OWN_FSX = {"id": "fs-0123456789abcdef0", "dns_name": "fs.example", "mount_name": "abcdefgh"}
-
-
-class TestFsx:
-    def test_a_file_system_in_one_zone(self) -> None:
-        recorded = storage(**PLACE, fsx={"zone": "us-east-1b"})
-        assert recorded[LUSTRE + "::store-fsx"].inputs == {
-            "deploymentType": "PERSISTENT_2",
-            "fileSystemTypeVersion": "2.15",
-            "storageCapacity": 1200,
-            "perUnitStorageThroughput": 250,
-            "subnetIds": "subnet-b",
-            "securityGroupIds": ["store-fsx-id"],
-            "automaticBackupRetentionDays": 0,
-            "skipFinalBackup": True,
-            "tags": {"Name": "demo-model-cache"},
-        }
-        scratch = storage(**PLACE, fsx={"zone": "us-east-1a", "deployment": "scratch-2", "capacity_gib": 4800.0})
-        found = scratch[LUSTRE + "::store-fsx"].inputs
-        assert (found["deploymentType"], found["storageCapacity"]) == ("SCRATCH_2", 4800)
-        assert not {"perUnitStorageThroughput", "automaticBackupRetentionDays", "skipFinalBackup"} & found.keys()
-
-    def test_servers_and_nodes_speak_lustre_and_nothing_else(self) -> None:
-        """FSx user guide, "File system access control with Amazon VPC": 988 and 1018 to 1023, each way."""
-        recorded = storage(**PLACE, fsx={"zone": "us-east-1a"})
-        rules = [(entry, side) for side, type_ in (("in", RULE), ("out", EGRESS)) for entry in recorded.of(type_)]
-        ways = {
-            (
-                side,
-                entry.inputs["securityGroupId"],
-                entry.inputs["referencedSecurityGroupId"],
-                entry.inputs["fromPort"],
-                entry.inputs["toPort"],
-            )
-            for entry, side in rules
-        }
-        pairs = [
-            ("in", "store-fsx-id", "store-fsx-id"),
-            ("in", "store-fsx-id", "sg-cluster"),
-            ("in", "sg-cluster", "store-fsx-id"),
-            ("out", "store-fsx-id", "store-fsx-id"),
-            ("out", "store-fsx-id", "sg-cluster"),
-        ]
-        assert ways == {(*pair, *ports) for pair in pairs for ports in ((988, 988), (1018, 1023))}
-        assert len(rules) == len(ways)
-        # FSx looks at the group when it makes the file system, and never again.
-        assert {entry.key for entry, _ in rules} <= set(recorded[LUSTRE + "::store-fsx"].dependencies)
-
-    def test_a_job_makes_the_folders_that_the_namespaces_mount(self) -> None:
-        recorded = storage(**PLACE, fsx={"zone": "us-east-1a"})
-        (job,) = recorded.of(JOB)
-        pod = job.inputs["spec"]["template"]["spec"]
-        (container,) = pod["containers"]
-        assert container["command"][3:] == ["folders", "models", "research"]
-        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-        claim = recorded.exports["claim"]
-        assert pod["volumes"] == [{"name": "cache", "persistentVolumeClaim": {"claimName": claim}}]
-        assert job.inputs["metadata"]["namespace"] == "kube-system"
-        volume = recorded[f"{VOLUME}::store-research/{claim}"]
-        assert job.key in volume.dependencies
-        assert volume.inputs["spec"]["mountOptions"] == ["flock"]
-        assert volume.inputs["spec"]["csi"] == {
-            "driver": "fsx.csi.aws.com",
-            "volumeHandle": f"research.{claim}",
-            "volumeAttributes": {"dnsname": "fs-0.fsx.amazonaws.com", "mountname": "abcdefgh/research"},
-        }
-        whole = recorded[f"{VOLUME}::store-kube-system/{claim}"].inputs["spec"]["csi"]["volumeAttributes"]
-        assert whole["mountname"] == "abcdefgh"
-
-    def test_the_script_of_the_job_makes_them(self, tmp_path: Path) -> None:
-        job = folder_job(BoundClaim("c"), ["demo/b", "demo/$(id)"])
-        shell, flag, script, name, *folders = job["spec"]["template"]["spec"]["containers"][0]["command"]
-        here = script.replace("/cache", str(tmp_path))
-        for _ in range(2):  # again, over what is there
-            subprocess.run([shell, flag, here, name, *folders], check=True)
-        assert sorted(each.name for each in (tmp_path / "demo").iterdir()) == ["$(id)", "b"]
-        assert {stat.S_IMODE(each.stat().st_mode) for each in (tmp_path / "demo").iterdir()} == {0o777}
-
-    def test_other_folders_are_another_job(self) -> None:
-        names = {folder_job(BoundClaim("c"), each)["metadata"]["name"] for each in (["a"], ["a", "b"], ["b", "a"])}
-        assert len(names) == 2
-
-    def test_a_file_system_that_exists_is_mounted_below_a_folder_of_the_cluster(self) -> None:
-        recorded = storage(fsx=OWN_FSX)
-        assert not [entry.key for entry in recorded.graph if entry.type.startswith("aws:")]
-        (claim,) = {entry.inputs["spec"]["claimRef"]["name"] for entry in recorded.of(VOLUME)}
-        source = recorded[f"{VOLUME}::store-models/{claim}"].inputs["spec"]["csi"]["volumeAttributes"]
-        assert source == {"dnsname": "fs.example", "mountname": "abcdefgh/demo/models"}
-
-    def test_another_file_system_has_another_claim(self) -> None:
-        zone = {"zone": "us-east-1a"}
-        variants: list[dict[str, Any]] = [
-            zone,
-            {"zone": "us-east-1b"},
-            {**zone, "deployment": "scratch-2"},
-            {**zone, "capacity_gib": 2400},
-            OWN_FSX,
-        ]
-        names = [storage(**PLACE, fsx=each).exports["claim"] for each in variants]
-        assert len(set(names)) == len(names)
 
 
 LASTING: list[dict[str, Any]] = [
