@@ -1,0 +1,163 @@
+"""A stack as Pulumi deploys it: state, ignored changes, replacements, and the autoscaler at work in between."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.aws.components.aws_mock import Aws
+from tests.aws.requests.kinds import check_plan, plan_of
+from tests.aws.sizes.account import SIZES, Account, Group
+from tests.aws.sizes.autoscaler import Autoscaler
+from tests.aws.sizes.provider import replaced, updates
+from tests.recorded import Entry, Recorded
+from workbench.engine.diff import ignored
+from workbench.engine.values import Secret
+
+GROUP = "aws:eks/nodeGroup:NodeGroup"
+TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+TAG = "aws:autoscaling/tag:Tag"
+CHART = "kubernetes:helm.sh/v3:Release::fleet-cluster-autoscaler"
+SYSTEM = "cluster-system"
+
+
+class NamedGroups(Aws):
+    """Auto Scaling groups have names of their node groups, which tell a replacement from what it replaces."""
+
+    def new_resource(self, args: Any) -> tuple[str, dict[str, Any]]:
+        id_, outputs = super().new_resource(args)
+        if args.typ == GROUP:
+            outputs["resources"] = [{"autoscalingGroups": [{"name": asg_of(args.inputs)}]}]
+        return id_, outputs
+
+
+def asg_of(inputs: Mapping[str, Any]) -> str:
+    return f"eks-{inputs['nodeGroupName']}"
+
+
+@dataclass
+class Deployed:
+    """What the last updates made.
+
+    Attributes:
+        state: Of each node group what was last read, by logical name.
+        templates: Inputs and version of each launch template.
+        wanted: Nodes that pods want, by logical name.
+        leaving: Groups that are replaced; the pods stay on them until they go.
+    """
+
+    chance: random.Random
+    account: Account = field(default_factory=Account)
+    autoscaler: Autoscaler = field(default_factory=Autoscaler)
+    state: dict[str, dict[str, Any]] = field(default_factory=dict)
+    templates: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    wanted: dict[str, int] = field(default_factory=dict)
+    leaving: dict[str, Group] = field(default_factory=dict)
+
+    def update(self, graph: Recorded) -> None:
+        """Bring everything to what a program says.
+
+        Raises:
+            RefusedError: AWS refuses a request.
+        """
+        gone = set(self.state)
+        # Who asks for fewer nodes for the system gets fewer.
+        self.wanted[SYSTEM] = min(self.wanted.get(SYSTEM, 0), _asked(graph))
+        self.wait()
+        for entry in graph.of(GROUP):
+            gone.discard(entry.name)
+            self._group(entry, self._inputs(entry, graph))
+            self.wait()
+        for entry in graph.of(TAG):
+            group = self.account.scaled(entry.inputs["autoscalingGroupName"])
+            assert group, f"{entry.key} is for a group that is not there"
+            group.tags[entry.inputs["tag"]["key"]] = entry.inputs["tag"]["value"]
+        charts = [entry for entry in graph.graph if entry.key == CHART]
+        self.autoscaler = Autoscaler.of(charts[0].inputs["values"]) if charts else Autoscaler()
+        self.wait()
+        names = [group.name for group in self.leaving.values()]
+        self.leaving = {}
+        for name in [*names, *(self.state.pop(name)["nodeGroupName"] for name in gone)]:
+            self.account.delete(name)
+            self.wait()
+        self._come_and_go(graph)
+
+    def _inputs(self, entry: Entry, graph: Recorded) -> dict[str, Any]:
+        """Return the inputs of a group, with the version that its launch template has by now."""
+        template = graph[f"{TEMPLATE}::{entry.name}"].inputs
+        before, version = self.templates.get(entry.name, (template, 1))
+        version += before != template
+        self.templates[entry.name] = (template, version)
+        inputs = {key: value.value if isinstance(value, Secret) else value for key, value in entry.inputs.items()}
+        return {**inputs, "launchTemplate": {**inputs["launchTemplate"], "version": str(version)}}
+
+    def _group(self, entry: Entry, inputs: dict[str, Any]) -> None:
+        """Make or change a group."""
+        before = self.state.get(entry.name)
+        if before is None:
+            self._create(entry, inputs)
+            return
+        after = ignored(before, inputs, entry.registration.ignore_changes)
+        if replaced(before, after):
+            self._replace(entry, before, inputs)
+            return
+        for request in updates(before, after):
+            if request.operation == "UpdateNodegroupVersion":
+                self.account.update_version(request.params)
+            else:
+                self.account.update_config(request.params)
+            self.wait()
+        self._read(entry, after)
+
+    def _replace(self, entry: Entry, before: dict[str, Any], inputs: dict[str, Any]) -> None:
+        """Make another group; what it replaces goes at the end, or first where the program says so."""
+        old = self.account.groups[before["nodeGroupName"]]
+        if entry.registration.delete_before_replace:
+            # Reserved nodes cannot be had twice; of others the pods would have none to go to.
+            if "odcr" not in entry.name:
+                self.account.taken.append(f"{old.name} goes before there is another")
+            self.account.delete(old.name)
+        else:
+            self.leaving[entry.name] = old
+        self._create(entry, inputs)
+
+    def _create(self, entry: Entry, inputs: dict[str, Any]) -> None:
+        plan = plan_of(GROUP, inputs, entry.name)
+        assert check_plan(GROUP, inputs, plan) == []
+        group = self.account.create(plan.create.params)
+        group.scaled = asg_of(inputs)
+        self._read(entry, inputs)
+
+    def _read(self, entry: Entry, inputs: dict[str, Any]) -> None:
+        """The provider reads a group after each request: what is live then is the state."""
+        live = self.account.groups[inputs["nodeGroupName"]].sizes
+        self.state[entry.name] = {**inputs, "scalingConfig": {key: live[key] for key in SIZES}}
+
+    def _come_and_go(self, graph: Recorded) -> None:
+        """Let replicas be anywhere between their bounds, for a while."""
+        nodes = graph.exports["nodes"]
+        system = self.account.groups[self.state[SYSTEM]["nodeGroupName"]]
+        most = (self.autoscaler.bounds(system) or (0, _asked(graph)))[1]
+        for _ in range(3):
+            self.wanted = {
+                f"nodes-{name}": self.chance.randint(each["nodes"], max(each["nodes"], each["maxNodes"]))
+                for name, each in nodes.items()
+            }
+            self.wanted[SYSTEM] = self.chance.randint(1, most)
+            self.wait()
+        self.wanted |= {f"nodes-{name}": each["nodes"] for name, each in nodes.items()}
+        self.wait()
+
+    def wait(self) -> None:
+        """Let time pass: the autoscaler looks at the groups."""
+        wanted = {
+            (self.leaving[name].name if name in self.leaving else state["nodeGroupName"]): self.wanted.get(name, 0)
+            for name, state in self.state.items()
+        }
+        self.autoscaler.look(self.account, wanted)
+
+
+def _asked(graph: Recorded) -> int:
+    """Return how many system nodes a program asks for."""
+    asked: int = graph[f"{GROUP}::{SYSTEM}"].inputs["scalingConfig"]["desiredSize"]
+    return asked

@@ -1,0 +1,127 @@
+"""Edits of models and settings, and the program that they lead to."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import yaml
+from hypothesis import strategies as st
+
+from tests.aws.sizes.deployed import NamedGroups
+from tests.recorded import Recorded
+from tests.stacks.shipped import run
+
+Edit = tuple[str, str, Any]
+"""What is edited (models, types, nodes or cluster), its key, and its value; None takes it away."""
+KINDS = {
+    "chat": ("g5.2xlarge", {"nvidia.com/gpu": 1}),
+    "code": ("g6.2xlarge", {"nvidia.com/gpu": 1}),
+    "twin": ("g5.2xlarge", {"nvidia.com/gpu": 1}),
+    "small": ("m7i.2xlarge", {"cpu": 4}),
+    "large": ("p5.48xlarge", {"nvidia.com/gpu": 8}),
+}
+"""Models: their instance type, and what a pod takes of it."""
+_BLOCK = {"capacity": "odcr", "reservation": {"id": "cr-0a1b", "zone": "us-east-1b", "count": 3}}
+FIRST: dict[str, Any] = {
+    "models": {"chat": 1, "small": 1},
+    "types": {"p5.48xlarge": _BLOCK},
+    "nodes": {"scaleToZero": True},
+    "cluster": {"version": "1.34"},
+}
+_TYPES = st.sampled_from(["g5.2xlarge", "g6.2xlarge", "m7i.2xlarge"])
+_ROLE = "arn:aws:iam::123456789012:role/nodes"
+
+
+def _of(what: str, key: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Edit]:
+    return st.tuples(st.just(what), st.just(key), values)
+
+
+def _of_type(key: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Edit]:
+    return st.tuples(st.just("types"), _TYPES.map(lambda name: f"{name}.{key}"), values)
+
+
+EDITS: st.SearchStrategy[Edit] = st.one_of(
+    st.tuples(st.just("models"), st.sampled_from(sorted(KINDS)), st.none() | st.integers(1, 4)),
+    st.tuples(st.just("models"), st.sampled_from(sorted(KINDS)), st.none() | st.integers(1, 4)),
+    _of_type("minNodes", st.none() | st.integers(0, 3)),
+    _of_type("maxNodes", st.none() | st.integers(1, 5)),
+    _of_type("zones", st.sampled_from([None, ["us-east-1a"], ["us-east-1b"]])),
+    _of("types", "g5.2xlarge.spotTypes", st.sampled_from([None, ["g5.4xlarge"], ["g5.4xlarge", "g5.8xlarge"]])),
+    _of("types", "p5.48xlarge.reservation", st.integers(1, 4).map(lambda n: {**_BLOCK["reservation"], "count": n})),  # type: ignore[dict-item]
+    _of("nodes", "scaleToZero", st.booleans()),
+    _of("nodes", "capacity", st.sampled_from(["spot", "on-demand"])),
+    _of("nodes", "image", st.sampled_from(["al2023", "bottlerocket"])),
+    _of("nodes", "zones", st.sampled_from([None, ["us-east-1a", "us-east-1b"], ["us-east-1b"]])),
+    _of("nodes", "nodeRepair", st.booleans()),
+    _of("nodes", "diskGib", st.sampled_from([100, 200])),
+    _of("cluster", "systemNodes", st.integers(1, 5)),
+    _of("cluster", "systemNodesMax", st.none() | st.integers(3, 8)),
+    _of("cluster", "systemInstanceTypes", st.sampled_from([["m7i.large"], ["m7i.xlarge"]])),
+    _of("cluster", "nodeRoleArn", st.sampled_from([None, _ROLE])),
+    _of("cluster", "version", st.just("1.35")),
+)
+
+
+def edited(settings: Mapping[str, Any], edit: Edit) -> dict[str, Any]:
+    """Return settings with one edit more."""
+    what, key, value = edit
+    changed: dict[str, Any] = json.loads(json.dumps(settings))
+    place = changed[what]
+    if what == "types":
+        name, _, key = key.rpartition(".")
+        place = place.setdefault(name, {})
+    place[key] = value
+    if value is None:
+        del place[key]
+    return changed
+
+
+def program(settings: Mapping[str, Any]) -> Recorded | None:
+    """Run the program of some settings; None where it refuses them."""
+    types = {name: rule for name, rule in settings["types"].items() if rule}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "models.yaml")
+        documents = [each for name, replicas in settings["models"].items() for each in _model(name, replicas)]
+        file.write_text(yaml.safe_dump_all(documents))
+        try:
+            return run(
+                "dev",
+                NamedGroups(),
+                models=[str(file)],
+                gpuNodes={**settings["nodes"], "types": types},
+                cluster=settings["cluster"],
+                hardening={},
+            )
+        except pulumi.RunError:
+            return None
+
+
+def _model(name: str, replicas: int) -> list[dict[str, Any]]:
+    kind, limits = KINDS[name]
+    flavor = {"name": name, "limits": limits, "params": {"INSTANCE-TYPE": kind}}
+    need = {"cpu": "2", "memory": "4Gi"}
+    return [
+        {
+            "apiVersion": "llmaz.io/v1alpha1",
+            "kind": "OpenModel",
+            "metadata": {"name": f"of-{name}"},
+            "spec": {
+                "familyName": "opt",
+                "source": {"modelHub": {"modelID": "facebook/opt-125m"}},
+                "inferenceConfig": {"flavors": [flavor]},
+            },
+        },
+        {
+            "apiVersion": "inference.llmaz.io/v1alpha1",
+            "kind": "Playground",
+            "metadata": {"name": name},
+            "spec": {
+                "replicas": replicas,
+                "modelClaim": {"modelName": f"of-{name}"},
+                "backendRuntimeConfig": {"resources": {"requests": need, "limits": need}},
+            },
+        },
+    ]

@@ -1,0 +1,137 @@
+"""The stand-ins say no where the real ones do, and requests are those of the provider: else nothing is shown."""
+
+from typing import Any
+
+import pytest
+
+from tests.aws.sizes.account import Account, RefusedError
+from tests.aws.sizes.autoscaler import USUAL_TAGS, Autoscaler
+from tests.aws.sizes.provider import FIXED, replaced, updates
+from workbench.engine.diff import ignored
+
+WHICH = {"clusterName": "main", "nodegroupName": "g"}
+TAGS = [tag.format(cluster="main") for tag in USUAL_TAGS]
+STATE: dict[str, Any] = {
+    "clusterName": "main",
+    "nodeGroupName": "g",
+    "scalingConfig": {"minSize": 0, "desiredSize": 3, "maxSize": 4},
+    "launchTemplate": {"id": "lt-1", "version": "1"},
+    "labels": {"a": "1", "b": "2"},
+    "version": "1.34",
+}
+
+
+def sizes(least: int, wanted: int, most: int) -> dict[str, int]:
+    return {"minSize": least, "desiredSize": wanted, "maxSize": most}
+
+
+def account(least: int = 0, wanted: int = 2, most: int = 4) -> Account:
+    made = Account()
+    made.create({**WHICH, "scalingConfig": sizes(least, wanted, most), "version": "1.34"})
+    return made
+
+
+class TestAccount:
+    @pytest.mark.parametrize("found", [sizes(2, 1, 3), sizes(0, 4, 3), sizes(0, 0, 0)], ids=str)
+    def test_sizes_that_do_not_agree(self, found: dict[str, int]) -> None:
+        with pytest.raises(RefusedError, match="InvalidParameterException"):
+            Account().create({**WHICH, "scalingConfig": found})
+        with pytest.raises(RefusedError, match="InvalidParameterException"):
+            account().update_config({**WHICH, "scalingConfig": found})
+
+    def test_one_size_is_held_against_the_live_ones(self) -> None:
+        made = account()
+        with pytest.raises(RefusedError):
+            made.update_config({**WHICH, "scalingConfig": {"minSize": 3}})
+        made.update_config({**WHICH, "scalingConfig": {"minSize": 2}})
+        assert made.groups["g"].sizes == sizes(2, 2, 4)
+
+    def test_a_name_is_taken(self) -> None:
+        with pytest.raises(RefusedError, match="ResourceInUseException"):
+            account().create({**WHICH, "scalingConfig": sizes(0, 0, 1)})
+
+    def test_busy_nodes_that_go_are_told(self) -> None:
+        made = account(wanted=3)
+        made.groups["g"].busy = 2
+        made.update_config({**WHICH, "scalingConfig": sizes(0, 2, 4)})
+        assert made.taken == []
+        made.update_config({**WHICH, "scalingConfig": sizes(0, 1, 4)})
+        assert made.taken == ["g: 2 of 2 nodes busy, 1 left"]
+
+    @pytest.mark.parametrize(
+        "change", [{"version": "1.33"}, {"releaseVersion": "1.35.6-20260714"}, {"nodegroupName": "h"}], ids=str
+    )
+    def test_versions_and_names_that_there_are_not(self, change: dict[str, str]) -> None:
+        with pytest.raises(RefusedError):
+            account().update_version({**WHICH, **change})
+
+    def test_an_auto_scaling_group_keeps_its_bounds(self) -> None:
+        made = account(least=1)
+        for nodes in (0, 5):
+            with pytest.raises(RefusedError, match="outside"):
+                made.set_desired(made.groups["g"], nodes)
+
+
+class TestAutoscaler:
+    @pytest.mark.parametrize(
+        ("told", "wanted", "nodes"),
+        [
+            ((0, 4), 4, 4),
+            ((0, 3), 4, 3),
+            ((0, 1), 4, 2),
+            ((0, 1), 0, 0),
+            ((1, 4), 0, 1),
+            ((3, 4), 0, 3),
+            ((0, 4), 1, 1),
+        ],
+    )
+    def test_within_what_it_is_told(self, told: tuple[int, int], wanted: int, nodes: int) -> None:
+        made = account()
+        Autoscaler({made.groups["g"].scaled: told}, fills=True).look(made, {"g": wanted})
+        assert made.groups["g"].nodes == nodes
+
+    def test_it_fills_up_to_a_minimum_on_request_alone(self) -> None:
+        made = account()
+        Autoscaler({made.groups["g"].scaled: (3, 4)}).look(made, {})
+        assert made.groups["g"].nodes == 2
+
+    @pytest.mark.parametrize(("tags", "nodes"), [(TAGS, 4), ([*TAGS, "ours"], 2), ([], 2)])
+    def test_it_finds_groups_that_have_all_tags(self, tags: list[str], nodes: int) -> None:
+        made = account()
+        Autoscaler(tags=tags).look(made, {"g": 9})
+        assert made.groups["g"].nodes == nodes
+        assert made.groups["g"].busy == nodes
+
+
+class TestProvider:
+    def test_one_size_sends_all_three(self) -> None:
+        """Ignored alone, the wanted size goes along as it was read last."""
+        wanted = {**STATE, "scalingConfig": sizes(0, 1, 5)}
+        (request,) = updates(STATE, ignored(STATE, wanted, ["scalingConfig.desiredSize"]))
+        assert (request.operation, request.params["scalingConfig"]) == ("UpdateNodegroupConfig", sizes(0, 3, 5))
+        assert updates(STATE, ignored(STATE, wanted, ["scalingConfig"])) == []
+
+    def test_labels_are_sent_without_sizes(self) -> None:
+        (request,) = updates(STATE, {**STATE, "labels": {"a": "2"}})
+        assert request.params["labels"] == {"addOrUpdateLabels": {"a": "2"}, "removeLabels": ["b"]}
+        assert "scalingConfig" not in request.params
+
+    def test_versions_go_first(self) -> None:
+        after = {
+            **STATE,
+            "version": "1.35",
+            "releaseVersion": "1.35.6-20260714",
+            "updateConfig": {"maxUnavailable": 1},
+        }
+        version, config = updates(STATE, after)
+        assert (version.operation, version.params["version"]) == ("UpdateNodegroupVersion", "1.35")
+        assert (config.operation, config.params["updateConfig"]) == ("UpdateNodegroupConfig", {"maxUnavailable": 1})
+
+    @pytest.mark.parametrize("key", FIXED)
+    def test_what_is_fixed_needs_another_group(self, key: str) -> None:
+        assert replaced(STATE, {**STATE, key: "other"})
+        assert not replaced(STATE, {**STATE, "labels": {}})
+
+    def test_another_launch_template_does_too(self) -> None:
+        assert replaced(STATE, {**STATE, "launchTemplate": {"id": "lt-2", "version": "1"}})
+        assert not replaced(STATE, {**STATE, "launchTemplate": {"id": "lt-1", "version": "2"}})
