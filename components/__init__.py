@@ -9,6 +9,8 @@ Import them from here, and those of an API family from its package::
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .aws.components.access.bastion import Bastion as Bastion
+    from .aws.components.access.bastion import BastionArgs as BastionArgs
     from .aws.components.charts import ClusterAutoscaler as ClusterAutoscaler
     from .aws.components.charts import ClusterAutoscalerArgs as ClusterAutoscalerArgs
     from .aws.components.charts import EfaDevicePlugin as EfaDevicePlugin
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from .aws.components.charts import NeuronDevicePlugin as NeuronDevicePlugin
     from .aws.components.cluster import Cluster as Cluster
     from .aws.components.cluster_args import ClusterArgs as ClusterArgs
+    from .aws.components.cluster_args import NamespaceAccessArgs as NamespaceAccessArgs
     from .aws.components.gpu_node_groups import GpuNodeGroups as GpuNodeGroups
     from .aws.components.identities import Identities as Identities
     from .aws.components.identities import IdentitiesArgs as IdentitiesArgs
@@ -69,6 +72,7 @@ COMPONENTS = {
     "SimulatedNodes": "serving.simulated_nodes",
     "Network": "aws.components.network",
     "Cluster": "aws.components.cluster",
+    "Bastion": "aws.components.access.bastion",
     "GpuNodeGroups": "aws.components.gpu_node_groups",
     "KarpenterAccess": "aws.components.karpenter_access",
     "KarpenterPools": "aws.components.karpenter_pools",
@@ -108,6 +112,7 @@ _TYPES = {
     "KarpenterPoolsArgs": "aws.components.node_args",
     "ModelFleetArgs": "serving.fleet.args",
     "ModelStorageArgs": "aws.components.storage.args",
+    "NamespaceAccessArgs": "aws.components.cluster_args",
     "NetworkArgs": "aws.components.network_args",
     "NodeTypeArgs": "aws.components.node_args",
     "ReservationArgs": "aws.components.node_args",

@@ -1,7 +1,10 @@
 """The settings of a stack's network and cluster on AWS."""
 
-from pydantic import Field
+from typing import Annotated
 
+from pydantic import Field, model_validator
+
+from components.aws.access import ROLE, account_of
 from components.aws.components.node_settings import KMS_KEY, Zone
 from components.aws.components.parts.flow_logs import DEFAULT_DAYS
 from components.aws.facts.iam import OIDC_PROVIDER
@@ -9,6 +12,8 @@ from components.aws.words import NatGateways, Support, Traffic
 from components.nodes.instances import instance
 from components.plan.section import Flag, KubernetesVersion, Section
 
+AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
+"""In quotes: YAML reads a number otherwise, and one that begins with 0 as another."""
 REGION = r"^[a-z]{2,4}(-[a-z]+)+-\d+$"
 
 
@@ -19,6 +24,24 @@ class FlowLogSettings(Section):
     """Which connections are recorded."""
     retention_days: int = Field(default=DEFAULT_DAYS, ge=1)
     """Days to keep the record; one of the periods of CloudWatch Logs."""
+
+
+class CredentialsSettings(Section):
+    """As whom AWS is used, by Pulumi and in the kubeconfig alike."""
+
+    allowed_account_ids: list[AccountId] = Field(default_factory=list)
+    """Accounts in which this stack may work: with credentials of any other, nothing is done. Default: all."""
+    profile: str | None = None
+    """Profile of AWS' own tools. Default: what the environment says."""
+    assume_role_arn: str | None = Field(default=None, pattern=ROLE)
+    """IAM role to take with these credentials. It creates the cluster and administers it."""
+
+    @model_validator(mode="after")
+    def _role_of_an_allowed_account(self) -> "CredentialsSettings":
+        role, allowed = self.assume_role_arn or "", self.allowed_account_ids
+        if role and allowed and account_of(role) not in allowed:
+            raise ValueError(f"assumeRoleArn: {role} is in none of allowedAccountIds ({', '.join(allowed)})")
+        return self
 
 
 class NetworkSettings(Section):
@@ -78,6 +101,17 @@ class ClusterSettings(Section):
     their tokens."""
     public_access_cidrs: list[str] = Field(default_factory=list)
     """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
+    private_access_cidrs: list[str] = Field(default_factory=list)
+    """CIDR ranges in the VPC, or in networks connected with it, that may reach the API server. Default: none; the
+    nodes alone reach it there."""
+    private_access_security_groups: dict[str, str] = Field(default_factory=dict)
+    """Security groups whose members may reach the API server in the VPC, by a name of your choice."""
+    bastion: bool = False
+    """Whether to create an instance through which Session Manager forwards a port to the API server: see the output
+    tunnel."""
+    tunnel_port: int | None = Field(default=None, ge=0, le=65535)
+    """Port of the machine that runs Pulumi and kubectl which leads to the API server; provider and kubeconfig connect
+    to it. 0: they connect directly. Default: 8443 with a bastion, otherwise 0."""
     admin_role_arns: list[str] = Field(default_factory=list)
     """IAM roles that administer the cluster, in addition to the principal that creates it: EKS gives that one its
     entry itself, and refuses a second."""

@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes
 
 from components.aws.components.cluster import Cluster
-from components.aws.components.cluster_args import ClusterArgs, NamespaceAccessArgs
 from components.aws.components.gpu_node_groups import GpuNodeGroups
 from components.aws.components.identities import Identities, IdentitiesArgs
 from components.aws.components.karpenter_access import KarpenterAccess, KarpenterAccessArgs
 from components.aws.components.karpenter_pools import KarpenterPools
 from components.aws.components.network import Network
-from components.aws.components.network_args import NetworkArgs
 from components.aws.components.provider import aws_provider
 from components.aws.facts.iam import controllers
 from components.aws.nodes.plan import NodeGroupPlan
@@ -23,6 +21,7 @@ from components.aws.words import NatGateways, Provisioner
 from components.plan.plan import Plan
 from components.serving.site import Site
 
+from .cloud_args import check_cloud, cluster_args, network_args
 from .settings import Settings
 from .storage import model_volumes
 
@@ -42,13 +41,18 @@ class CloudCluster:
 
 
 def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
-    """Register everything in AWS that the models of a stack need, but for their nodes."""
-    aws = aws_provider("aws", settings.region)
-    network = Network("network", _network_args(settings), _with(aws))
+    """Register everything in AWS that the models of a stack need, but for their nodes.
+
+    Raises:
+        InvalidArguments: network or cluster cannot be made; every problem is listed and nothing is registered.
+    """
+    check_cloud(settings)
+    aws = _provider(settings)
+    network = Network("network", network_args(settings), _with(aws))
     # Without NAT the nodes reach the registry and EKS through the endpoints alone.
     after = network.endpoints if settings.network.nat_gateways == NatGateways.NONE else []
     options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
-    cluster = Cluster("cluster", _cluster_args(settings, network), options)
+    cluster = Cluster("cluster", cluster_args(settings, network.private_subnet_ids), options)
     nodes = _ModelNodes(settings, planned.cloud_groups, network, cluster, aws)
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         nodes.before.append(nodes.prepare_karpenter())
@@ -85,93 +89,24 @@ def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_Model
     }
     if nodes.bounds:
         exports["nodeGroupBounds"] = nodes.bounds
+    if settings.cluster.bastion:
+        exports["tunnel"] = cluster.tunnel
     return exports
+
+
+def _provider(settings: Settings) -> pulumi.ProviderResource:
+    given = settings.credentials
+    return aws_provider(
+        "aws",
+        settings.region,
+        allowed_account_ids=given.allowed_account_ids,
+        profile=given.profile or "",
+        role_arn=given.assume_role_arn or "",
+    )
 
 
 def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:
     return pulumi.ResourceOptions(providers=list(providers))
-
-
-def _network_args(settings: Settings) -> NetworkArgs:
-    network = settings.network
-    args: NetworkArgs = {
-        "cluster_name": settings.cluster_name,
-        "region": settings.region,
-        "interface_endpoints": network.interface_endpoints,
-        "tags": settings.tags,
-    }
-    if network.cidr:
-        args["cidr"] = network.cidr
-    # Of an existing VPC the component refuses these.
-    if network.pod_cidr:
-        args["pod_cidr"] = network.pod_cidr
-    if network.ipv6:
-        args["ipv6"] = True
-    if network.flow_logs:
-        logs = network.flow_logs
-        args["flow_logs"] = {"traffic": logs.traffic, "retention_days": logs.retention_days}
-    if network.vpc_id:
-        args["vpc_id"] = network.vpc_id
-        args["private_subnets"] = network.private_subnets
-        args["public_subnets"] = network.public_subnets
-        return args
-    args["zones"] = network.zones
-    args["nat_gateways"] = network.nat_gateways
-    args["protect"] = settings.protect
-    return args
-
-
-def _cluster_args(settings: Settings, network: Network) -> ClusterArgs:
-    cluster = settings.cluster
-    args: ClusterArgs = {
-        "region": settings.region,
-        "cluster_name": settings.cluster_name,
-        "existing": cluster.existing,
-        "version": cluster.version,
-        "subnet_ids": network.private_subnet_ids,
-        "public_access_cidrs": cluster.public_access_cidrs,
-        "admin_role_arns": cluster.admin_role_arns,
-        "viewer_role_arns": cluster.viewer_role_arns,
-        "namespace_access": {
-            namespace: cast("NamespaceAccessArgs", access.model_dump())
-            for namespace, access in cluster.namespace_access.items()
-        },
-        "creator_is_admin": cluster.creator_is_admin,
-        "log_retention_days": cluster.log_retention_days,
-        "addons": settings.addons,
-        "support": cluster.support,
-        "system_instance_types": cluster.system_instance_types,
-        "system_nodes": cluster.system_nodes,
-        "system_ami_release": cluster.system_ami_release,
-        "force_update": cluster.force_update,
-        "image": settings.gpu_nodes.image,
-        "deletion_protection": cluster.deletion_protection,
-        "service_cidr": cluster.service_cidr,
-        "ipv6_egress": settings.network.ipv6,
-        "protect": settings.protect,
-        "tags": settings.tags,
-    }
-    _add_given(args, settings)
-    return args
-
-
-def _add_given(args: ClusterArgs, settings: Settings) -> None:
-    """Add what has no default here, where it is given."""
-    cluster = settings.cluster
-    if cluster.system_nodes_max is not None:
-        args["system_nodes_max"] = cluster.system_nodes_max
-    if cluster.log_types is not None:
-        args["log_types"] = cluster.log_types
-    if cluster.disk_kms_key_arn:
-        args["disk_kms_key_arn"] = cluster.disk_kms_key_arn
-    if cluster.secrets_key_arn:
-        args["secrets_key_arn"] = cluster.secrets_key_arn
-    if cluster.node_role_arn:
-        args["node_role_arn"] = cluster.node_role_arn
-    # The nodes of Karpenter have a role of their own, which takes them.
-    alone = not (cluster.node_role_arn and settings.gpu_nodes.provisioner == Provisioner.KARPENTER)
-    if cluster.node_policies is not None and alone:
-        args["node_policies"] = cluster.node_policies
 
 
 @dataclass(slots=True)

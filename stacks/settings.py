@@ -16,15 +16,16 @@ from components.aws.components.node_settings import OPERATED_TAINTS, NodeSetting
 from components.aws.components.storage.settings import S3_DRIVER
 from components.aws.environment import AwsEnvironment
 from components.aws.nodes.place import SettingsPlace
+from components.aws.reach import SSM_ENDPOINTS
 from components.aws.subnets import CIDR
-from components.aws.words import Provisioner
+from components.aws.words import NatGateways, Provisioner
 from components.fleet.words import Realization
 from components.plan.faults import SettingsFault, faults
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
 from components.prerequisites.needed import Cloud, ClusterFacts
 
-from .aws_settings import REGION, ClusterSettings, NetworkSettings
+from .aws_settings import REGION, ClusterSettings, CredentialsSettings, NetworkSettings
 from .cache_settings import CacheSettings
 
 PROJECT = "inference-platform"
@@ -42,6 +43,7 @@ class Settings(FleetSettings):
     tags: dict[str, str]
     protect: Flag
     network: NetworkSettings
+    credentials: CredentialsSettings
     cluster: ClusterSettings
     gpu_nodes: NodeSettings
     model_cache: CacheSettings = Field(default_factory=CacheSettings)
@@ -72,6 +74,29 @@ class Settings(FleetSettings):
             raise ValueError(
                 "cluster.oidcProviderArn: is for an existing cluster without Pod Identity; remove it: clusters that "
                 "are created here have its agent"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _bastion_on_aws(self) -> "Settings":
+        network = self.network
+        missing = [each for each in SSM_ENDPOINTS if each not in network.interface_endpoints]
+        closed = network.nat_gateways == NatGateways.NONE and not network.vpc_id
+        if self.cloud == Cloud.AWS and self.cluster.bastion and closed and missing:
+            raise ValueError(
+                f"network: set interfaceEndpoints to include {' and '.join(missing)}, by which the bastion reaches "
+                "Session Manager without NAT gateways"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _creator_on_aws(self) -> "Settings":
+        role, cluster = self.credentials.assume_role_arn, self.cluster
+        if role and cluster.creator_is_admin and not cluster.existing and role in cluster.admin_role_arns:
+            raise ValueError(
+                f"cluster: adminRoleArns has {role}, the role of credentials.assumeRoleArn, which creates the "
+                "cluster and administers it for that reason; EKS refuses a second entry: remove it there, or set "
+                "creatorIsAdmin to false before the cluster is created"
             )
         return self
 
@@ -162,6 +187,7 @@ _STRUCTURED = (
     "modelCache",
     "pods",
     "tags",
+    "credentials",
     "network",
     "cluster",
     "gpuNodes",

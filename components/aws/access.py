@@ -22,6 +22,8 @@ _WORDS = {
     "AmazonEKSEditPolicy": "edit",
     VIEW: "view",
 }
+ROLE = r"^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+$"
+"""As settings describe it to editors."""
 _ROLE = re.compile(
     r"arn:aws[a-z-]*:iam::(?P<account>\d{12}):role/(?P<path>[\w+=,.@/-]*/)?(?P<name>[\w+=,.@-]+)", re.A
 )
@@ -88,8 +90,8 @@ def _inherited_once(wanted: list[Grant]) -> Iterator[Grant]:
 
 def access_problems(admins: Sequence[str], viewers: Sequence[str], namespaces: Namespaces) -> Problems:
     """Yield what is wrong with who may do what."""
-    yield from _role_problems(ADMINS, admins)
-    yield from _role_problems(VIEWERS, viewers)
+    yield from role_problems(ADMINS, admins)
+    yield from role_problems(VIEWERS, viewers)
     for role in dict.fromkeys(viewers):
         if role in admins:
             yield (
@@ -101,7 +103,7 @@ def access_problems(admins: Sequence[str], viewers: Sequence[str], namespaces: N
         if not _NAMESPACE.fullmatch(namespace):
             yield where, "must be the name of a namespace, in which * stands for any characters, such as team-*"
         for kind in IN_NAMESPACES:
-            yield from _role_problems(f"{where}.{kind}", kinds.get(kind, ()))
+            yield from role_problems(f"{where}.{kind}", kinds.get(kind, ()))
         yield from _repeated_rights(where, kinds, admins, viewers)
     yield from _one_role_twice(_all_of(admins, viewers, namespaces))
 
@@ -146,7 +148,8 @@ def _one_role_twice(named: Iterable[tuple[str, str]]) -> Problems:
                 )
 
 
-def _role_problems(key: str, roles: Sequence[str]) -> Problems:
+def role_problems(key: str, roles: Sequence[str]) -> Problems:
+    """Yield what is wrong with a list of roles, by the argument that holds it."""
     for role in dict.fromkeys(roles):
         found = _ROLE.fullmatch(role)
         if not found:
@@ -159,6 +162,12 @@ def _role_problems(key: str, roles: Sequence[str]) -> Problems:
 
 def _name(role: str) -> str:
     return role.rpartition("/")[2]
+
+
+def account_of(role: str) -> str:
+    """Return the account of a role, nothing if its ARN is none."""
+    found = _ROLE.fullmatch(role)
+    return found["account"] if found else ""
 
 
 def _told_apart(role: str) -> str:

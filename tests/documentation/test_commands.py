@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import botocore.session  # type: ignore[import-untyped]
 import pytest
 import typer
 import yaml
+from botocore import xform_name
 
 from tests.documentation.blocks import ROOT, Block, blocks, commands, inline_commands
 from workbench.cli import app
@@ -29,6 +31,7 @@ def test_every_command_is_of_a_program_that_is_checked() -> None:
         "workbench",
         "pulumi",
         "kubectl",
+        "aws",
         "export",
     }
 
@@ -87,8 +90,20 @@ def test_pulumi_is_asked_for_what_there_is(command: str) -> None:
         assert f'"{words[3]}"' in golden
     else:
         assert words[1] in ("up", "preview")
+        if words[2:] == ["--exclude", "**kubernetes:**", "--exclude-dependents"]:
+            return
         assert words[2:3] in ([], ["--stack"])
         assert all((ROOT / f"Pulumi.{stack}.yaml").is_file() for stack in words[3:])
+
+
+@pytest.mark.parametrize("command", of("aws"))
+def test_aws_has_the_operation_and_its_options(command: str) -> None:
+    _, service, operation, *words = shlex.split(command)
+    model = botocore.session.get_session().get_service_model(service)
+    names = {xform_name(name, "-"): name for name in model.operation_names}
+    taken = model.operation_model(names[operation]).input_shape.members
+    known = {f"--{xform_name(name, '-')}" for name in taken} | {"--query", "--output"}
+    assert {word for word in words if word.startswith("--")} <= known
 
 
 def shown(start: str) -> str:

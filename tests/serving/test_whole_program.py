@@ -24,9 +24,10 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def environment() -> None:
     aws = pulumi.ResourceOptions(providers=[pulumi_aws.Provider("aws", region=REGION)])
     network = Network("network", {"cluster_name": NAME, "region": REGION, "zones": ZONES}, aws)
+    subnets = network.private_subnet_ids
     cluster = Cluster(
         "cluster",
-        {"cluster_name": NAME, "region": REGION, "version": "1.35", "subnet_ids": network.private_subnet_ids},
+        {"cluster_name": NAME, "region": REGION, "version": "1.35", "subnet_ids": subnets, "bastion": True},
         aws,
     )
     nodes = GpuNodeGroups(

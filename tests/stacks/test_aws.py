@@ -2,16 +2,12 @@
 
 import datetime
 import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from tests.recorded import Echo, Entry, Recorded
+from tests.stacks.previews import preview
 from tests.stacks.shipped import MOMENT, ON_AWS, ROOT, Clock, run
 from workbench.engine.values import UNKNOWN
 
@@ -74,6 +70,7 @@ class TestEvery:
         exports = graphs[stack].exports
         assert set(exports) - {"nodeGroupBounds"} == {
             *("endpoints", "models", "nodes", "cluster", "clusterEndpoint", "kubeconfig", "prerequisites", "vcpus"),
+            *(["tunnel"] if stack == "prod" else []),
         }
         assert exports["cluster"] == {"name": f"inference-{stack}", "region": "us-east-1", "version": "1.35"}
         assert exports["endpoints"]
@@ -197,26 +194,6 @@ class TestProd:
         assert (found.inputs["namespace"], found.inputs["serviceAccount"]) == ("models", "model-loader")
         for deployment in graph.of("kubernetes:apps/v1:Deployment"):
             assert deployment.inputs["spec"]["template"]["spec"]["serviceAccountName"] == "model-loader"
-
-
-def preview(stack: str, folder: Path, **changes: Any) -> subprocess.CompletedProcess[str]:
-    """Preview as a pull request would: no credentials, no kubeconfig, no home folder."""
-    for name in ("Pulumi.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, folder)
-    for name in ("components", "stacks"):
-        (folder / name).symlink_to(ROOT / name)
-    settings = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())
-    for key, value in changes.items():
-        settings["config"][f"inference-platform:{key}"] |= value
-    (folder / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump(settings))
-    return subprocess.run(
-        [sys.executable, "-m", "workbench", "preview", "--stack", stack],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize("stack", ON_AWS)

@@ -1,6 +1,8 @@
 """An EKS cluster with the nodes that its own pods need, or one that exists.
 
 Cluster
+├── vpc.SecurityGroupIngressRule   <name>-api-<range or name>, for who reaches the API server inside the network
+├── Bastion                        <name>-bastion, on request
 ├── kms.Key, kms.Alias             <name>-secrets
 ├── iam.Role + attachments         <name>-control-plane
 ├── cloudwatch.LogGroup            <name>-logs
@@ -16,6 +18,7 @@ Cluster
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import pulumi
@@ -24,10 +27,13 @@ from pulumi_aws import eks, iam
 
 from ...serving.arguments import checked_args
 from ...serving.objects import token
-from ..kubeconfig import kubeconfig
+from ..kubeconfig import kubeconfig, tunnel_command
 from ..nodes.releases import eks_release
+from ..reach import TUNNEL_PORT
 from ..words import NodeImage
-from .cluster_args import ClusterArgs, problems, system_nodes
+from .access.bastion import Bastion
+from .access.rules import admit
+from .cluster_args import ClusterArgs, problems, system_nodes, tunnel_port
 from .parts.access import grant_access
 from .parts.addons import AddonInstaller, version_of, wanted_addons
 from .parts.auto_scaling_groups import bounds_of
@@ -51,6 +57,8 @@ class Cluster(pulumi.ComponentResource):
     """CA of the API server, in base64."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig as JSON, which gets tokens from the AWS CLI. A secret."""
+    tunnel: pulumi.Output[str]
+    """Command that opens the way through the bastion to the API server; empty without a bastion."""
     security_group_id: pulumi.Output[str]
     """Security group that EKS created for control plane and nodes."""
     node_role_arn: pulumi.Output[str]
@@ -67,6 +75,7 @@ class Cluster(pulumi.ComponentResource):
         args = checked_args(name, args, ClusterArgs, functools.partial(problems, name))
         super().__init__(token("Cluster"), name, {}, opts)
         self._name, self._args = name, args
+        self.bastion: Bastion | None = None
         self._tags = args.get("tags", {})
         self.label = args.get("cluster_name", name)
         self.node_role = self._node_role() if "node_role_arn" not in args else None
@@ -86,6 +95,8 @@ class Cluster(pulumi.ComponentResource):
     def _make(self) -> tuple[eks.Cluster, list[pulumi.Resource]]:
         cluster = ControlPlane(self._name, self.label, self._args, self).register()
         access = list(grant_access(self._name, cluster, self._args, self))
+        access += admit(self._name, self._group(cluster), self._args, self)
+        access += self._bastion(cluster)
         install = AddonInstaller(self._name, cluster.name, self._args["region"], self._tags, self)
         asked = self._args.get("addons", {})
         wanted = wanted_addons(asked, ipv6_egress=self._args.get("ipv6_egress", False))
@@ -100,6 +111,25 @@ class Cluster(pulumi.ComponentResource):
             if not addon.before_nodes
         ]
         return cluster, [*access, nodes, *after]
+
+    def _bastion(self, cluster: eks.Cluster) -> list[pulumi.Resource]:
+        if not self._args.get("bastion"):
+            return []
+        self.bastion = Bastion(
+            f"{self._name}-bastion",
+            {
+                "region": self._args["region"],
+                "vpc_id": cluster.vpc_config.apply(lambda config: config.vpc_id or ""),
+                "subnet_id": pulumi.Output.from_input(self._args["subnet_ids"]).apply(lambda subnets: subnets[0]),
+                "cluster_security_group_id": self._group(cluster),
+                "tags": self._tags,
+            },
+            self._child(),
+        )
+        return self.bastion.ready
+
+    def _group(self, cluster: eks.Cluster) -> pulumi.Output[str]:
+        return cluster.vpc_config.apply(lambda config: config.cluster_security_group_id or "")
 
     def _node_role(self) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
         further = self._args.get("node_policies", NODE_POLICIES)
@@ -130,12 +160,12 @@ class Cluster(pulumi.ComponentResource):
         self.cluster_name = cluster.name
         self.endpoint = cluster.endpoint
         self.certificate_authority = cluster.certificate_authority.apply(lambda authority: authority.data or "")
-        self.security_group_id = cluster.vpc_config.apply(lambda config: config.cluster_security_group_id or "")
+        self.security_group_id = self._group(cluster)
         self.bounds = pulumi.Output.from_input(self.bounded)
-        facts = pulumi.Output.all(cluster.endpoint, self.certificate_authority)
         self.kubeconfig = pulumi.Output.secret(
-            facts.apply(lambda known: kubeconfig(self.label, known[0], known[1], region))
+            pulumi.Output.all(cluster.endpoint, self.certificate_authority).apply(self._kubeconfig)
         )
+        self.tunnel = self._tunnel(cluster)
         self.provider = pulumi_kubernetes.Provider(
             self._name,
             kubeconfig=self.kubeconfig,
@@ -151,8 +181,31 @@ class Cluster(pulumi.ComponentResource):
                 "endpoint": self.endpoint,
                 "certificateAuthority": self.certificate_authority,
                 "kubeconfig": self.kubeconfig,
+                "tunnel": self.tunnel,
                 "securityGroupId": self.security_group_id,
                 "nodeRoleArn": self.node_role_arn,
                 "bounds": self.bounds,
             }
+        )
+
+    def _kubeconfig(self, known: Sequence[str]) -> str:
+        endpoint, authority = known
+        args = self._args
+        return kubeconfig(
+            self.label,
+            endpoint,
+            authority,
+            args["region"],
+            profile=args.get("profile", ""),
+            role_arn=args.get("assume_role_arn", ""),
+            tunnel_port=tunnel_port(args),
+        )
+
+    def _tunnel(self, cluster: eks.Cluster) -> pulumi.Output[str]:
+        args, bastion = self._args, self.bastion
+        if bastion is None:
+            return pulumi.Output.from_input("")
+        port, region, profile = tunnel_port(args) or TUNNEL_PORT, args["region"], args.get("profile", "")
+        return pulumi.Output.all(bastion.instance_id, cluster.endpoint).apply(
+            lambda known: tunnel_command(known[0], known[1], port, region, profile)
         )

@@ -8,9 +8,10 @@ from typing import Required, TypedDict, cast
 import pulumi
 
 from ...api.problems import Problem, errors
-from ..access import Namespaces, access_problems
+from ..access import Namespaces, access_problems, role_problems
 from ..facts.eks import addons
 from ..nodes.releases import release_problem
+from ..reach import TUNNEL_PORT, reach_problems
 from ..versions import check_version
 from ..words import NodeImage, Provisioner, Support
 from .argument_problems import Problems, place_problems
@@ -22,6 +23,11 @@ from .parts.system_nodes import problems as system_problems
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 SERVICE_CIDR = "172.20.0.0/16"
 _ADDON_VERSION = re.compile(r"v\d+\.\d+[\w.-]*", re.ASCII)
+
+
+_HIGHEST_PORT = 65535
+_OF_A_NEW_ONE = ("private_access_cidrs", "private_access_security_groups", "bastion", "namespace_access")
+_MADE_HERE = "is for a cluster that is created here; remove it, or existing"
 
 
 class NamespaceAccessArgs(TypedDict, total=False):
@@ -43,14 +49,29 @@ class ClusterArgs(TypedDict, total=False):
     cluster_name: str
     """Name of the cluster. Default: the component's name."""
     existing: bool
-    """Use the existing cluster with this name unchanged; of the other arguments only node_role_arn and node_policies
-    are used then. Default: false."""
+    """Use the existing cluster with this name unchanged; of the other arguments only node_role_arn, node_policies and
+    those of the kubeconfig (tunnel_port, profile, assume_role_arn) are used then. Default: false."""
     version: str
     """Kubernetes version, such as 1.35. Required unless existing."""
     subnet_ids: pulumi.Input[list[str]]
     """Private subnets in at least two zones, for the control plane and the system nodes. Required unless existing."""
     public_access_cidrs: list[str]
     """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
+    private_access_cidrs: list[str]
+    """CIDR ranges in the VPC, or in networks connected with it, that may reach the API server. Default: none; the
+    nodes alone reach it there."""
+    private_access_security_groups: dict[str, pulumi.Input[str]]
+    """Security groups whose members may reach the API server in the VPC, by a name of your choice."""
+    bastion: bool
+    """Whether to create an instance through which Session Manager forwards a port to the API server: see the output
+    tunnel. Default: false."""
+    tunnel_port: int
+    """Port of the machine that runs Pulumi and kubectl which leads to the API server; provider and kubeconfig connect
+    to it. 0: they connect directly. Default: 8443 with a bastion, otherwise 0."""
+    profile: str
+    """Profile of the AWS CLI with which the kubeconfig gets its tokens. Default: none; the environment decides."""
+    assume_role_arn: str
+    """IAM role that the kubeconfig takes to get its tokens. Default: none."""
     admin_role_arns: list[str]
     """IAM roles that administer the cluster, in addition to the principal that creates it: EKS gives that one its
     entry itself, and refuses a second."""
@@ -117,7 +138,9 @@ def problems(name: str, args: ClusterArgs) -> Problems:
     yield from (("node_policies", reason) for reason in node_policy_problems(args.get("node_policies", ())))
     if "node_role_arn" in args and "node_policies" in args:
         yield "node_policies", "is of a new role, but node_role_arn names one of your own; attach them there"
+    yield from _kubeconfig_problems(args)
     if args.get("existing"):
+        yield from ((key, _MADE_HERE) for key in _OF_A_NEW_ONE if args.get(key))
         return
     missing: tuple[str, ...] = tuple(key for key in ("version", "subnet_ids") if key not in args)
     for key in missing:
@@ -131,6 +154,12 @@ def problems(name: str, args: ClusterArgs) -> Problems:
             yield "log_types", f"must be one of {', '.join(LOG_TYPES)}, found {word!r}"
     yield from _addon_problems(args)
     yield from _access_problems(args)
+    yield from reach_problems(
+        args.get("public_access_cidrs", []),
+        args.get("private_access_cidrs", []),
+        args.get("private_access_security_groups", {}),
+        tunnel=tunnel_port(args) != 0,
+    )
     yield from system_problems(*system_nodes(args))
     yield from _release_problems(args)
 
@@ -162,6 +191,21 @@ def _release_problems(args: ClusterArgs) -> Problems:
 def _version_problems(version: str, name: str) -> tuple[Problem, ...]:
     today = datetime.datetime.now(datetime.UTC).date()
     return errors(check_version(version, today, name, "version"))
+
+
+def tunnel_port(args: ClusterArgs) -> int:
+    """Return the port of this machine that leads to the API server; 0 if it is reached directly."""
+    return args.get("tunnel_port", TUNNEL_PORT if args.get("bastion") else 0)
+
+
+def _kubeconfig_problems(args: ClusterArgs) -> Problems:
+    if not 0 <= tunnel_port(args) <= _HIGHEST_PORT:
+        yield "tunnel_port", f"must be 0 to {_HIGHEST_PORT}, found {tunnel_port(args)}"
+    role = args.get("assume_role_arn", "")
+    if role:
+        yield from role_problems("assume_role_arn", [role])
+    if role and not args.get("creator_is_admin", True) and role not in args.get("admin_role_arns", []):
+        yield "assume_role_arn", f"{role} would have no rights in the cluster; add it to admin_role_arns"
 
 
 def namespaces_of(args: ClusterArgs) -> Namespaces:

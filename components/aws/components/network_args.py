@@ -11,7 +11,7 @@ from .parts.flow_logs import DEFAULT_DAYS, RETENTION_DAYS, FlowLogsArgs
 
 ENDPOINT_SERVICES = (
     *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
-    *("elasticloadbalancing", "logs", "sqs", "sts"),
+    *("elasticloadbalancing", "logs", "sqs", "ssm", "ssmmessages", "sts"),
 )
 
 
@@ -41,7 +41,7 @@ class NetworkArgs(TypedDict, total=False):
     endpoints provide what they need. Default: one."""
     interface_endpoints: list[str]
     """AWS services to reach without the internet: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
-    elasticloadbalancing, logs, sqs, sts. Default: none."""
+    elasticloadbalancing, logs, sqs, ssm, ssmmessages, sts. Default: none."""
     vpc_id: str
     """An existing VPC. Only interface endpoints are created in it, and nothing in it is tagged."""
     private_subnets: dict[str, str]

@@ -42,6 +42,9 @@ class TestRights:
         assert (policy, scope) == ("AmazonEKSViewPolicy", "*")
         assert policy not in READS_SECRETS
 
+    def test_administrators_may_do_everything(self) -> None:
+        assert rights(admin_role_arns=[role("a")]) == {role("a"): {("AmazonEKSClusterAdminPolicy", "*")}}
+
     def test_namespaces_have_rights_of_their_own(self) -> None:
         namespaces = {
             "models": {"admin_role_arns": [role("lead")], "editor_role_arns": [role("ml")]},

@@ -14,7 +14,10 @@ Component = Callable[[str, Any], Any]
 NAMED = {"cluster_name": "main", "cluster_plain_name": "main", "region": "us-east-1"}
 VALID: list[tuple[Component, Mapping[str, Any]]] = [
     (Network, {"cluster_name": "main", "region": "us-east-1", "zones": ["us-east-1a", "us-east-1b"]}),
-    (Cluster, {"region": "us-east-1", "version": "1.35", "subnet_ids": ["subnet-a", "subnet-b"]}),
+    (
+        Cluster,
+        {"region": "us-east-1", "version": "1.35", "subnet_ids": ["subnet-a", "subnet-b"], "bastion": True},
+    ),
     (Identities, {**NAMED, "controllers": ["cluster-autoscaler"]}),
     (KarpenterAccess, NAMED),
     (

@@ -24,7 +24,13 @@ ALWAYS = {"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "metrics
 
 
 def made(**changes: Any) -> Recorded:
-    args: ClusterArgs = {"region": "us-east-1", "version": "1.35", "subnet_ids": SUBNETS, "tags": {"team": "a"}}
+    args: ClusterArgs = {
+        "region": "us-east-1",
+        "version": "1.35",
+        "subnet_ids": SUBNETS,
+        "private_access_cidrs": [] if changes.get("existing") else ["10.0.0.0/16"],
+        "tags": {"team": "a"},
+    }
     args.update(changes)  # type: ignore[typeddict-item]
 
     def program() -> None:
@@ -86,20 +92,6 @@ class TestControlPlane:
         assert graph[f"{CLUSTER}::main"].registration.protect is protect
         assert graph["aws:kms/key:Key::main-secrets"].registration.protect is protect
         assert graph[f"{CLUSTER}::main"].inputs["deletionProtection"] is protect
-
-    def test_people_get_entries(self) -> None:
-        arn = "arn:aws:iam::123456789012:role/platform"
-        graph = made(admin_role_arns=[arn], viewer_role_arns=[f"{arn}-read"])
-        assert {entry.inputs["principalArn"] for entry in graph.of("aws:eks/accessEntry:AccessEntry")} == {
-            arn,
-            f"{arn}-read",
-        }
-        policies = {
-            entry.inputs["principalArn"]: entry.inputs["policyArn"].rpartition("/")[2]
-            for entry in graph.of("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
-        }
-        # AmazonEKSAdminViewPolicy would let them read Secrets too.
-        assert policies == {arn: "AmazonEKSClusterAdminPolicy", f"{arn}-read": "AmazonEKSViewPolicy"}
 
 
 class TestAddons:

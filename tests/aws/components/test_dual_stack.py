@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.aws.components.cluster import Cluster
+from components.aws.components.cluster_args import ClusterArgs
 from components.aws.components.parts.flow_logs import RETENTION_DAYS
 from components.aws.subnets import POD_CIDR, ipv6_subnet
 from tests.aws.components.aws_mock import Aws
@@ -132,9 +133,10 @@ def test_the_traffic_that_is_recorded(word: str, api: str) -> None:
 @pytest.mark.parametrize("ipv6", [True, False])
 def test_pods_leave_by_ipv6_if_both_containers_of_the_network_plugin_know(ipv6: bool) -> None:
     """Source: aws/amazon-vpc-cni-k8s, README, ENABLE_V6_EGRESS."""
+    args: ClusterArgs = {"region": "us-east-1", "version": "1.35", "subnet_ids": ["a", "b"], "bastion": True}
 
     def program() -> None:
-        Cluster("main", {"region": "us-east-1", "version": "1.35", "subnet_ids": ["a", "b"], "ipv6_egress": ipv6})
+        Cluster("main", {**args, "ipv6_egress": ipv6})
 
     graph = deploy(program, mock=Aws())
     told = json.loads(graph["aws:eks/addon:Addon::main-vpc-cni"].inputs["configurationValues"])

@@ -1,9 +1,16 @@
 """The nodes of that program, in plain pulumi_aws."""
 
 import base64
+import json
 
 from pulumi_aws import autoscaling, ec2, eks, iam, vpc
 
+_TRUST = json.dumps(
+    {
+        "Version": "2012-10-17",
+        "Statement": [{"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}],
+    }
+)
 _DISKS: list[ec2.LaunchTemplateBlockDeviceMappingArgsDict] = [
     {
         "device_name": "/dev/xvda",
@@ -24,6 +31,22 @@ def nodes(network: ec2.Vpc, subnets: list[ec2.Subnet], cluster: eks.Cluster, rol
     group = _gpu_group(subnets, cluster, role, template)
     _system_group(subnets, cluster, role)
     _schedule(group)
+    _bastion(network, subnets)
+
+
+def _bastion(network: ec2.Vpc, subnets: list[ec2.Subnet]) -> None:
+    role = iam.Role("bastion", assume_role_policy=_TRUST)
+    profile = iam.InstanceProfile("bastion", role=role.name, tags={"Name": "bastion"})
+    group = ec2.SecurityGroup("bastion", vpc_id=network.id)
+    template = ec2.LaunchTemplate("bastion", image_id="resolve:ssm:/an/image", instance_type="t4g.nano")
+    ec2.Instance(
+        "bastion",
+        launch_template={"id": template.id, "version": template.latest_version.apply(str)},
+        iam_instance_profile=profile.name,
+        subnet_id=subnets[0].id,
+        vpc_security_group_ids=[group.id],
+        tags={"Name": "bastion"},
+    )
 
 
 def _template(network: ec2.Vpc) -> ec2.LaunchTemplate:

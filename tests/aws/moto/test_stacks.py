@@ -92,9 +92,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "network": {
             "zones": ["us-east-1a", "us-east-1b"],
             "natGateways": "none",
-            "interfaceEndpoints": ["ecr.api", "ecr.dkr", "sts", "ec2", "eks", "eks-auth", "autoscaling", "sqs"],
+            "interfaceEndpoints": [
+                *("ecr.api", "ecr.dkr", "sts", "ec2", "eks", "eks-auth", "autoscaling", "sqs", "ssm", "ssmmessages"),
+            ],
         },
-        "cluster": {"version": "1.36", "adminRoleArns": ["arn:aws:iam::123456789012:role/platform/admin"]},
+        "cluster": {
+            "version": "1.36",
+            "bastion": True,
+            "adminRoleArns": ["arn:aws:iam::123456789012:role/platform/admin"],
+        },
     },
     "a network that is there": {
         "network": {
@@ -102,6 +108,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "privateSubnets": {"us-east-1a": "subnet-0123456789abcdef0", "us-east-1b": "subnet-0123456789abcdef1"},
         },
         "gpuNodes": {"zones": ["us-east-1a"], "types": {"g5.2xlarge": {"minNodes": 1, "maxNodes": 3}}},
+        "cluster": {
+            "privateAccessCidrs": ["10.0.0.0/16", "fd00::/8"],
+            "privateAccessSecurityGroups": {"runner": "sg-0123456789abcdef0"},
+        },
     },
     "a range for pods, IPv6 and flow logs": {
         "network": {

@@ -198,7 +198,24 @@ def alias(given: Given) -> Plan:
     )
 
 
+def instance_profile(given: Given) -> Plan:
+    name, role = given.name(), given.get("role")
+    return Plan(
+        create=_iam("CreateInstanceProfile", InstanceProfileName=name, **given.members(Path="path"), **_tags(given)),
+        then=[_iam("AddRoleToInstanceProfile", InstanceProfileName=name, RoleName=role)] if role else [],
+        id=name,
+        outputs={"name": name, "arn": From("InstanceProfile.Arn")},
+        find=lookup("iam", "GetInstanceProfile", "InstanceProfile", InstanceProfileName=name),
+        delete=[
+            *([_iam("RemoveRoleFromInstanceProfile", InstanceProfileName=name, RoleName=role)] if role else []),
+            _iam("DeleteInstanceProfile", InstanceProfileName=name),
+        ],
+        needs=[lookup("iam", "GetRole", "Role", RoleName=role)] if role else [],
+    )
+
+
 KINDS: Mapping[str, Planner] = {
+    "aws:iam/instanceProfile:InstanceProfile": instance_profile,
     "aws:iam/role:Role": role,
     "aws:iam/policy:Policy": policy,
     "aws:iam/rolePolicy:RolePolicy": role_policy,

@@ -1,0 +1,1 @@
+"""Ways to the API server of a cluster."""
