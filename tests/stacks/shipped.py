@@ -20,6 +20,7 @@ FLEET = "fleet"
 """Logical name of what a stack makes for its models; all below it is named after it."""
 MOMENT = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.UTC)
 """All dates in the settings and the facts are held against this one, so that tests do not age."""
+_WAYS_IN = ("publicAccessCidrs", "privateAccessCidrs", "privateAccessSecurityGroups", "bastion", "tunnelPort")
 _PREFIX = "inference-platform:"
 
 
@@ -30,8 +31,15 @@ def settings_of(stack: str) -> dict[str, Any]:
 
 
 def run(stack: str, mock: mocks.Mocks | None = None, *, preview: bool = False, **changes: Any) -> Recorded:
-    """Run the project's program with a shipped configuration and changes to it; the folder must be the project's."""
-    values = {**settings_of(stack), **changes}
+    """Run the project's program with a shipped configuration and changes to it; the folder must be the project's.
+
+    A cluster that is changed keeps the way to its API server, unless it gets another or is told that it has none.
+    """
+    shipped = settings_of(stack)
+    values = {**shipped, **changes}
+    if changes.get("cluster") and not {*_WAYS_IN, "existing"} & changes["cluster"].keys():
+        ways = {way: shipped["cluster"][way] for way in _WAYS_IN if way in shipped["cluster"]}
+        values["cluster"] = {**ways, **changes["cluster"]}
     config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
     return record(lambda: deploy(read()), preview=preview, config=config, mock=mock or Aws())
 

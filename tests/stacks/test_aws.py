@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.recorded import Echo, Entry, Recorded
-from tests.stacks.previews import preview
+from tests.stacks.reach.previews import preview
 from tests.stacks.shipped import MOMENT, ON_AWS, ROOT, Clock, run
 from workbench.engine.values import UNKNOWN
 

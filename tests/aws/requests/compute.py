@@ -1,4 +1,4 @@
-"""The requests of launch templates, instances and placement groups."""
+"""The requests of launch templates and placement groups."""
 
 import base64
 import binascii
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.aws.models.documented import INTERFACE_TYPES, choice_problems, pattern_problems, tag_problems
-from tests.aws.requests.network import ec2_arn, groups_exist, subnets_exist, tagged
+from tests.aws.requests.network import ec2_arn, groups_exist, tagged
 from tests.aws.requests.plan import (
     From,
     Given,
@@ -262,46 +262,7 @@ def placement_group(given: Given) -> Plan:
     )
 
 
-def instance(given: Given) -> Plan:
-    """One instance; what its template says is not said again."""
-    made = From("Instances[0].InstanceId")
-    template = given.block("launchTemplate", lambda block: block.members(LaunchTemplateId="id", Version="version"))
-    groups, subnet, profile = given.get("vpcSecurityGroupIds"), given.get("subnetId"), given.get("iamInstanceProfile")
-    members = given.members(ImageId="ami", InstanceType="instanceType")
-    wanted = {"LaunchTemplate": template, "SecurityGroupIds": groups, "SubnetId": subnet}
-    wanted["IamInstanceProfile"] = {"Name": profile} if profile is not None else None
-    there = "Reservations[].Instances[?State.Name!='terminated'][]"
-    return Plan(
-        create=Request(
-            "ec2",
-            "RunInstances",
-            {
-                "MinCount": 1,
-                "MaxCount": 1,
-                **members,
-                **drop_empty(wanted),
-                **tagged("instance", given.get("tags")),
-            },
-        ),
-        id=made,
-        outputs={"arn": ec2_arn("instance"), "privateIp": From("Instances[0].PrivateIpAddress")},
-        find=lookup("ec2", "DescribeInstances", there, InstanceIds=[made]),
-        delete=[Request("ec2", "TerminateInstances", {"InstanceIds": [made]})],
-        needs=[
-            *groups_exist(groups),
-            *subnets_exist([subnet] if subnet else None),
-            *(
-                [lookup("iam", "GetInstanceProfile", "InstanceProfile", InstanceProfileName=profile)]
-                if profile
-                else []
-            ),
-        ],
-        problems=[] if members.get("ImageId") or template else ["an instance has an image or a launch template"],
-    )
-
-
 KINDS: Mapping[str, Planner] = {
-    "aws:ec2/instance:Instance": instance,
     "aws:ec2/launchTemplate:LaunchTemplate": launch_template,
     "aws:ec2/placementGroup:PlacementGroup": placement_group,
 }

@@ -14,6 +14,8 @@ ACCOUNT = "123456789012"
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 INLINE = "aws:iam/rolePolicy:RolePolicy"
 ROLE = "aws:iam/role:Role"
+PROFILE = "aws:iam/instanceProfile:InstanceProfile"
+INSTANCE = "aws:ec2/instance:Instance"
 CLUSTER = "aws:eks/cluster:Cluster"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
@@ -127,6 +129,7 @@ def lifetimes(graph: Destroyed) -> Iterator[Lifetime]:
         _of_network,
         _of_controllers,
         _of_nodes,
+        _of_the_bastion,
     ):
         yield from read(graph)
 
@@ -141,6 +144,8 @@ def _of_roles(graph: Destroyed) -> Iterator[Lifetime]:
         arn = f"arn:aws:iam::{ACCOUNT}:{roles[name].name}"
         takers = [user for user in graph.using(arn) if user.type not in silent]
         makers = [user for user in graph.of(NODE_CLASS) if user.inputs["spec"].get("role") == name]
+        profiles = [entry.name for entry in graph.of(PROFILE) if entry.inputs["role"] == name]
+        makers += [entry for entry in graph.of(INSTANCE) if entry.inputs["iamInstanceProfile"] in profiles]
         assert takers or makers, f"nobody uses the role of {policy.key}"
         yield from pairs([policy], [*takers, *makers])
 
@@ -199,6 +204,15 @@ def _of_network(graph: Destroyed) -> Iterator[Lifetime]:
     yield from pairs(graph.of(*WAYS, ENDPOINT), late)
     if not gateways:
         yield from pairs(graph.of(ENDPOINT), made)
+
+
+def _of_the_bastion(graph: Destroyed) -> Iterator[Lifetime]:
+    """Whoever deletes what is in the cluster comes through it, and it reaches Session Manager as nodes reach EKS."""
+    bastions = graph.of(INSTANCE)
+    yield from pairs(bastions, graph.objects)
+    yield from pairs([e for e in graph.of(*WAYS) if "public" not in e.name and e.type != INTERNET], bastions)
+    if not graph.of(NAT):
+        yield from pairs(graph.of(ENDPOINT), bastions)
 
 
 def _of_controllers(graph: Destroyed) -> Iterator[Lifetime]:

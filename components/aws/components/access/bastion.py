@@ -68,8 +68,8 @@ class Bastion(pulumi.ComponentResource):
         super().__init__(token("Bastion"), name, {}, opts)
         self._name, self._args, self._tags = name, args, args.get("tags", {})
         group = self._group()
-        rules = [self._way_out(group), self._way_to_the_api(group)]
-        instance = self._instance(group)
+        rules: list[pulumi.Resource] = [self._way_out(group), self._way_to_the_api(group)]
+        instance = self._instance(group, rules)
         self.ready: list[pulumi.Resource] = [*rules, instance]
         self.instance_id, self.security_group_id = instance.id, group.id
         self.register_outputs({"instanceId": self.instance_id, "securityGroupId": self.security_group_id})
@@ -113,7 +113,7 @@ class Bastion(pulumi.ComponentResource):
             opts=self._child(),
         )
 
-    def _instance(self, group: ec2.SecurityGroup) -> ec2.Instance:
+    def _instance(self, group: ec2.SecurityGroup, rules: list[pulumi.Resource]) -> ec2.Instance:
         name, tags = self._name, named(self._name, self._tags)
         policies = [managed_policy(_POLICY, self._args["region"])]
         role, attached = service_role(name, "ec2.amazonaws.com", policies, self._tags, self)
@@ -128,7 +128,7 @@ class Bastion(pulumi.ComponentResource):
             subnet_id=self._args["subnet_id"],
             vpc_security_group_ids=[group.id],
             tags=tags,
-            opts=self._child(depends_on=attached),
+            opts=self._child(depends_on=[*attached, *rules]),
         )
 
     def _template(self) -> ec2.LaunchTemplate:

@@ -20,7 +20,7 @@ REGION = "us-east-1"
 
 
 def cluster(**args: Any) -> None:
-    plain: Any = {"region": REGION, "version": "1.35", "subnet_ids": ["a", "b"]}
+    plain: Any = {"region": REGION, "version": "1.35", "subnet_ids": ["a", "b"], "tunnel_port": 8443}
     plain.update(args)
     Cluster("main", plain)
 

@@ -9,7 +9,7 @@ import pytest
 from pulumi.runtime import mocks
 
 from tests.recorded import Echo
-from tests.stacks.previews import preview
+from tests.stacks.reach.previews import preview
 from tests.stacks.shipped import ON_AWS, run, settings_of
 from workbench.engine.values import Secret
 
@@ -64,7 +64,7 @@ class TestReach:
     def test_nothing_is_registered_before(self) -> None:
         """Of the network neither, which would be created first."""
         mock = Registered()
-        text = refused("prod", mock, cluster=prod(adminRoleArns=["me"]))
+        text = refused("prod", mock, cluster=prod(bastion=False, adminRoleArns=["me"]))
         assert mock.names == []
         assert len(text.splitlines()) == 2  # what else is wrong with the cluster is told beside it
 
