@@ -132,8 +132,8 @@ def check_bounds(
     if aws.nodes.provisioner == Provisioner.KARPENTER:
         if aws.system_scales:
             reason = (
-                "is for the Cluster Autoscaler, but Karpenter makes the nodes of this environment; remove it, or set "
-                "provisioner: managed"
+                "is for the Cluster Autoscaler, but Karpenter makes the nodes of this environment; remove it and set "
+                "gpuNodes.generalPool, or set provisioner: managed"
             )
             yield Problem(file, 0, "", "", "cluster.systemNodesMax", reason)
         return

@@ -31,6 +31,11 @@ _CHOICES: dict[tuple[str, str], Make] = {
     ("cluster-autoscaler", "a role"): lambda o: aws_charts.ClusterAutoscaler(
         "x", {"cluster_name": "c", "region": "us-east-1", "role_arn": "arn"}, o
     ),
+    ("cluster-autoscaler", "bounds"): lambda o: aws_charts.ClusterAutoscaler(
+        "x",
+        {"cluster_name": "c", "region": "us-east-1", "bounds": [{"name": "asg-1", "minSize": 1, "maxSize": 4}]},
+        o,
+    ),
     ("karpenter", "a role"): lambda o: aws_charts.Karpenter(
         "x", {"cluster_name": "c", "interruption_queue": "q", "role_arn": "arn"}, o
     ),
