@@ -8,8 +8,10 @@ from typing import Any
 import pulumi
 import pytest
 
+from tests.aws.components.aws_mock import Planned
 from tests.recorded import Recorded
 from tests.stacks.shipped import run, settings_of
+from workbench.engine.values import UNKNOWN
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -173,6 +175,25 @@ kind: InferenceService
 metadata: {name: small}
 spec: {modelRef: small, replicas: 1}
 """
+
+
+CACHES = [
+    {"efs": {}, "s3": {"library": "example-models"}},
+    {"efs": {"id": "fs-0123456789abcdef0"}},
+    {"fsx": {"zone": "us-east-1a"}},
+]
+
+
+@pytest.mark.parametrize("cache", CACHES, ids=str)
+def test_a_preview_needs_neither_credentials_nor_network(cache: dict[str, Any]) -> None:
+    """It shows every volume and claim under its name, before anything that they are made of exists."""
+    graph = run("dev", Planned(), preview=True, models=MODELS, modelCache=cache)
+    claims = {entry.inputs["spec"]["volumeName"] for entry in graph.of(CLAIM)}
+    assert claims == {entry.inputs["metadata"]["name"] for entry in graph.of(VOLUME)}
+    for volume in graph.of(VOLUME):
+        source = volume.inputs["spec"]["csi"]
+        kept = {**source, **source["volumeAttributes"]}
+        assert ("library" in volume.name) != (UNKNOWN in kept.values()), volume.name
 
 
 class TestS3:

@@ -35,7 +35,7 @@ def test_a_file_system_with_a_target_per_zone_and_a_folder_per_namespace(preview
         f"{TARGET}::store-efs-us-east-1a",
         f"{TARGET}::store-efs-us-east-1b",
     }
-    target = {f"{SYSTEM}::store-efs", f"{GROUP}::store-efs"}
+    target = {f"{SYSTEM}::store-efs", f"{GROUP}::store-efs", f"{RULE}::store-efs"}
     assert {entry.key: set(entry.dependencies) for entry in recorded.graph} == {
         STORAGE: set(),
         f"{SYSTEM}::store-efs": set(),

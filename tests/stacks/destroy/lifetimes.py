@@ -46,6 +46,14 @@ WORKLOADS = (
     "kubernetes:apps/v1:Deployment",
     "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet",
 )
+JOB = "kubernetes:batch/v1:Job"
+VOLUME = "kubernetes:core/v1:PersistentVolume"
+CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
+STORAGE = {
+    "efs.csi.aws.com": (*("aws:efs/fileSystem:FileSystem", "aws:efs/mountTarget:MountTarget"),),
+    "fsx.csi.aws.com": ("aws:fsx/lustreFileSystem:LustreFileSystem",),
+}
+"""What volumes of a driver are made of."""
 BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
 """Add-ons without which a node has no network and its pods no identity (EKS user guide, "Amazon EKS add-ons")."""
 
@@ -126,6 +134,7 @@ def lifetimes(graph: Destroyed) -> Iterator[Lifetime]:
         _of_identities,
         _of_addons,
         _of_rules,
+        _of_storage,
         _of_network,
         _of_controllers,
         _of_nodes,
@@ -188,9 +197,29 @@ def _of_rules(graph: Destroyed) -> Iterator[Lifetime]:
     """What is in a security group can talk for as long as its rules are there."""
     for rule in graph.of(*RULES):
         group = rule.inputs["securityGroupId"]
-        yield from pairs([rule], [user for user in graph.using(group) if user.type not in RULES])
+        if rule.inputs.get("referencedSecurityGroupId") == "storage-fsx-id" != group:
+            # Nodes let the servers of a file system in; who mounts none does without.
+            yield from pairs([rule], graph.of(VOLUME))
+            continue
+        # The mock gives a group the ID of the file system of that name, which access points have.
+        users = [user for user in graph.using(group) if user.type not in (*RULES, "aws:efs/accessPoint:AccessPoint")]
+        yield from pairs([rule], users)
         if group == "sg-cluster":
             yield from pairs([rule], graph.objects)
+
+
+def _of_storage(graph: Destroyed) -> Iterator[Lifetime]:
+    """Pods unmount what is still there: a file system with its ways in, a volume, a claim."""
+    volumes, claims = graph.of(VOLUME), graph.of(CLAIM)
+    for volume in volumes:
+        driver = volume.inputs["spec"]["csi"]["driver"]
+        yield from pairs(graph.of(*STORAGE.get(driver, ())), [volume])
+        name = volume.inputs["metadata"]["name"]
+        yield from pairs([volume], [claim for claim in claims if claim.inputs["spec"].get("volumeName") == name])
+    for claim in claims:
+        name, namespace = claim.inputs["metadata"]["name"], claim.inputs["metadata"]["namespace"]
+        pods = [e for e in graph.of(*WORKLOADS, JOB) if e.inputs["metadata"]["namespace"] == namespace]
+        yield from pairs([claim], [entry for entry in pods if name in strings(entry.inputs["spec"])])
 
 
 def _of_network(graph: Destroyed) -> Iterator[Lifetime]:

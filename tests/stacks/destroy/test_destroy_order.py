@@ -19,6 +19,13 @@ MODELS = [
 ]
 ROLES = [f"arn:aws:iam::123456789012:role/{name}" for name in ("operators", "developers")]
 HELD = {"id": "cr-0123456789abcdef0", "zone": "us-east-1b", "count": 3}
+CACHES: list[dict[str, Any]] = [
+    {},
+    {"claim": "weights", "bound": True},
+    {"efs": {}},
+    {"efs": {"id": "fs-0123456789abcdef0"}, "s3": {"library": "weights/llama/"}},
+    {"fsx": {"zone": "us-east-1a"}},
+]
 DOORS: list[dict[str, Any]] = [
     {},
     {"expose": "load-balancer", "internal": True},
@@ -41,6 +48,11 @@ def test_nothing_goes_too_early_in_an_environment_that_is_shipped(stack: str) ->
     assert too_early(run(stack)) == []
 
 
+@pytest.mark.parametrize("cache", CACHES, ids=str)
+def test_nothing_goes_too_early_with_any_cache(cache: dict[str, Any]) -> None:
+    assert too_early(run("dev", modelCache=cache)) == []
+
+
 def a_few(values: list[str]) -> st.SearchStrategy[list[str]]:
     return st.lists(st.sampled_from(values), unique=True)
 
@@ -54,6 +66,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
     p5 = {"capacity": "odcr", "reservation": HELD, "efa": draw(st.booleans()), "placementGroup": draw(st.booleans())}
     return {
         "models": draw(st.lists(st.sampled_from(MODELS), min_size=1, unique=True)),
+        "modelCache": draw(st.sampled_from(CACHES)),
         "modelBuckets": draw(st.sampled_from([[], ["weights/llama/"]])),
         "network": {
             "zones": ZONES[: draw(st.integers(2, 3))],

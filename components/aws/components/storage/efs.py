@@ -48,6 +48,8 @@ class EfsCache:
             opts=self._child(),
         )
         group = self._group()
+        rule = self._rule(group)
+        self.ready.append(rule)
         for zone, subnet in self._args["subnets"].items():
             self.ready.append(
                 efs.MountTarget(
@@ -55,21 +57,23 @@ class EfsCache:
                     file_system_id=system.id,
                     subnet_id=subnet,
                     security_groups=[group.id],
-                    opts=self._child(),
+                    opts=self._child(rule),
                 )
             )
         return system.id
 
     def _group(self) -> ec2.SecurityGroup:
-        """Register a group that admits NFS from the nodes alone (EFS user guide, "Using VPC security groups")."""
-        group = ec2.SecurityGroup(
+        return ec2.SecurityGroup(
             self._name,
             description=f"Model cache of the cluster {self._args['cluster_name']}",
             vpc_id=self._args["vpc_id"],
             tags=self._named(),
             opts=self._child(),
         )
-        rule = vpc.SecurityGroupIngressRule(
+
+    def _rule(self, group: ec2.SecurityGroup) -> pulumi.Resource:
+        """Register the rule that admits NFS from the nodes alone (EFS user guide, "Using VPC security groups")."""
+        return vpc.SecurityGroupIngressRule(
             self._name,
             security_group_id=group.id,
             referenced_security_group_id=self._args["cluster_security_group_id"],
@@ -80,8 +84,6 @@ class EfsCache:
             tags=self._named(),
             opts=self._child(),
         )
-        self.ready.append(rule)
-        return group
 
     def _access(self, namespace: str) -> pulumi.Output[str]:
         """Register the folder of a namespace, in which everybody is the same user.
@@ -106,5 +108,5 @@ class EfsCache:
     def _named(self, suffix: str = "") -> dict[str, str]:
         return named(f"{self._args['cluster_name']}-model-cache{suffix}", self._tags)
 
-    def _child(self) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self._parent)
+    def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self._parent, depends_on=list(after))
