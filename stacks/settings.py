@@ -116,7 +116,8 @@ class Settings(FleetSettings):
     @property
     def buckets(self) -> list[str]:
         """Where pods read weights in buckets: those named for it, and those that are mounted."""
-        return list(dict.fromkeys([*self.model_buckets, *self.model_cache.s3.values()]))
+        mounted = [location for location in self.model_cache.s3.values() if location not in self.model_buckets]
+        return [*self.model_buckets, *dict.fromkeys(mounted)]
 
     @property
     def addons(self) -> dict[str, str]:

@@ -235,6 +235,10 @@ class TestS3:
         for deployment in graph.of(DEPLOYMENT):
             assert deployment.inputs["spec"]["template"]["spec"]["serviceAccountName"] == "model-loader"
 
+    def test_a_bucket_that_is_listed_twice_is_still_told(self) -> None:
+        text = refused(modelCache={"s3": {"a": "x-models"}}, modelBuckets=["x-models", "x-models"])
+        assert "modelBuckets: 'x-models' is listed 2 times; list it once" in text
+
     def test_a_bucket_that_is_named_twice_is_allowed_once(self) -> None:
         graph = dev(
             modelCache={"s3": {"a": "example-models", "b": "example-models"}}, modelBuckets=["example-models"]
