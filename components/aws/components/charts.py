@@ -8,7 +8,7 @@ import pulumi
 from ...nodes.instances import instances
 from ...prerequisites.accelerators import EVERYTHING
 from ...prerequisites.chart import ChartComponent, FixedChart
-from ...serving.arguments import checked_args
+from ...serving.arguments import checked_args, missing
 from ...serving.site import Site
 from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
 from ..nodes.autoscaler import discovery_keys
@@ -127,6 +127,7 @@ class Karpenter(ChartComponent):
 
 
 def _feature_problems(args: KarpenterArgs) -> Problems:
+    yield from missing(args, KarpenterArgs)
     for feature in args.get("features", []):
         if feature not in FEATURES:
             yield "features", f"unknown feature {feature!r}; known features: {', '.join(FEATURES)}"
