@@ -116,6 +116,8 @@ BLOCK = {
         ({}, {"disk_size": 100}, "diskSize belongs in the launch template"),
         ({"instance_type": "g6.xlarge"}, {"instance_types": ["g6.xlarge"]}, "the instance type is in the launch"),
         ({"image_id": "ami-1"}, {"version": "1.35"}, "version is decided by the image"),
+        ({"image_id": "ami-1"}, {"release_version": "1.35.6-20260714"}, "releaseVersion is decided by the image"),
+        (None, {"version": "1.35", "release_version": "1.34.9-20260714"}, "is not one of Kubernetes 1.35"),
         ({"iam_instance_profile": {"name": "nodes"}}, {}, "may not have an instance profile"),
         ({}, {"capacity_type": "CAPACITY_BLOCK"}, "its launch template is not for a Capacity Block"),
         (BLOCK | {"instance_type": None}, {"capacity_type": "CAPACITY_BLOCK"}, "has no instance type"),

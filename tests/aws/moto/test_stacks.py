@@ -74,6 +74,26 @@ VARIANTS: dict[str, dict[str, Any]] = {
         },
     },
     "system nodes that scale": {"cluster": {"systemNodes": 3, "systemNodesMax": 9}},
+    "nodes with settings of their own": {
+        "gpuNodes": {
+            "diskThroughput": 1000,
+            "diskKmsKeyArn": "arn:aws:kms:us-east-1:123456789012:key/0123abcd",
+            "fastImagePull": True,
+            "userData": "#!/bin/sh\necho hello\n",
+            "labels": {"stage": "test"},
+            "taints": [{"key": "example.com/team", "value": "chat"}],
+            "types": {"g5.2xlarge": {"labels": {"rack": "1"}, "taints": [{"key": "rack", "effect": "NoExecute"}]}},
+            "amiRelease": "latest",
+            "forceUpdate": True,
+        },
+        "cluster": {
+            "publicAccessCidrs": ["203.0.113.0/24"],
+            "addons": {"aws-ebs-csi-driver": "", "coredns": "default", "vpc-cni": "v1.23.0-eksbuild.1"},
+            "systemAmiRelease": "1.35.7-20260801",
+            "forceUpdate": True,
+            "nodePolicies": ["CloudWatchAgentServerPolicy", "AmazonSSMManagedInstanceCore"],
+        },
+    },
     "karpenter on reserved nodes": {
         "models": ["stacks/models/llama-405b-multinode.yaml"],
         "customResources": True,
@@ -153,7 +173,7 @@ def test_other_choices_are_requests_that_aws_knows_too(variant: str) -> None:
         *("bottlerocket", "capacity block", "no way out but endpoints", "buckets of models"),
         *("a range for pods, IPv6 and flow logs", "roles with rights"),
         *("weights on EFS", "weights on FSx", "weights on FSx that are kept once"),
-        *("a placement group", "system nodes that scale"),
+        *("a placement group", "system nodes that scale", "nodes with settings of their own"),
     ],
 )
 def test_other_choices_can_be_made_and_deleted_too(variant: str, cloud: MotoCloud) -> None:
