@@ -1,5 +1,6 @@
 """Volumes and claims for weights on a real control plane: each claim gets its own volume, and nobody else's."""
 
+from functools import partial
 from typing import Any
 
 from components.aws.storage.folders import folder_job
@@ -23,8 +24,9 @@ def volumes(namespace: str) -> list[dict[str, Any]]:
     ]
 
 
-def phase(kube: Kube, claim: str, namespace: str) -> str:
-    return str(kube.get("v1", "PersistentVolumeClaim", claim, namespace)["status"].get("phase"))
+def is_bound(kube: Kube, claim: str, namespace: str) -> bool:
+    found = kube.get("v1", "PersistentVolumeClaim", claim, namespace)
+    return bool(found["status"].get("phase") == "Bound")
 
 
 def test_claims_are_bound_to_their_own_volumes(kube: Kube, namespace: str) -> None:
@@ -34,10 +36,10 @@ def test_claims_are_bound_to_their_own_volumes(kube: Kube, namespace: str) -> No
     for body in (*volumes(namespace), *claim_objects(CLAIMS, [namespace])):
         kube.apply(body, manager="test")
     for claim in CLAIMS:
-        eventually(lambda name=claim.name: phase(kube, name, namespace) == "Bound", f"claim {claim.name}")
+        eventually(partial(is_bound, kube, claim.name, namespace), f"claim {claim.name}")
         found = kube.get("v1", "PersistentVolumeClaim", claim.name, namespace)
         assert found["spec"]["volumeName"] == f"{namespace}.{claim.name}"
-    assert phase(kube, "stranger", namespace) != "Bound"
+    assert not is_bound(kube, "stranger", namespace)
     for name in (*(claim.name for claim in CLAIMS), "stranger"):
         kube.delete("v1", "PersistentVolumeClaim", name, namespace)
     for claim in CLAIMS:
