@@ -2,7 +2,8 @@
 
 The security group that EKS makes guards the private endpoint, and lets in itself alone, which is the nodes (EKS's
 user guide, "View Amazon EKS security group requirements for clusters"). Everybody else in the network, or connected
-with it, needs a rule for port 443 ("Cluster API server endpoint", under "Accessing a private only API server").
+with it, needs a rule for port 443 ("Cluster API server endpoint", under "Accessing a private only API server"; under
+"CIDR blocks in the public endpoint (IPv4 cluster)", which ranges EKS refuses).
 """
 
 import ipaddress
@@ -34,8 +35,11 @@ def reach_problems(
     """
     for key, ranges in (("public_access_cidrs", public), ("private_access_cidrs", private)):
         for cidr in dict.fromkeys(ranges):
-            if not _is_range(cidr):
+            version = _version(cidr)
+            if version is None:
                 yield key, f"must be ranges whose host bits are zero, such as 203.0.113.0/24, found {cidr!r}"
+            elif version == 6 and ranges is public:
+                yield key, f"must be IPv4 ranges: the public endpoint of an IPv4 cluster has no IPv6, found {cidr!r}"
             elif list(ranges).count(cidr) > 1:
                 yield key, f"{cidr!r} is listed {list(ranges).count(cidr)} times; list it once"
     for name, group in groups.items():
@@ -48,9 +52,8 @@ def reach_problems(
         yield "public_access_cidrs", _THREE_WAYS
 
 
-def _is_range(cidr: str) -> bool:
+def _version(cidr: str) -> int | None:
     try:
-        ipaddress.ip_network(cidr)
+        return ipaddress.ip_network(cidr).version
     except ValueError:
-        return False
-    return True
+        return None

@@ -205,6 +205,7 @@ class TestRefusals:
                 {"private_access_cidrs": ["10.0.0.1/8"]},
                 "private_access_cidrs: must be ranges whose host bits are zero",
             ),
+            ({"public_access_cidrs": ["2001:db8::/32"]}, "public_access_cidrs: must be IPv4 ranges"),
             ({"public_access_cidrs": ["here"]}, "public_access_cidrs: must be ranges"),
             ({"private_access_cidrs": ["10.0.0.0/8"] * 2}, "'10.0.0.0/8' is listed 2 times; list it once"),
             ({"private_access_security_groups": {"a": "vpc-1"}}, "private_access_security_groups[a]: must be the ID"),
