@@ -13,7 +13,7 @@ HTTPS = 443
 TUNNEL_PORT = 8443
 SSM_ENDPOINTS = ("ssm", "ssmmessages")
 """Services by which the agent of Session Manager reaches it, where there is no other way out (Systems Manager's user
-guide, "Reference: ec2messages, ssmmessages, and other API operations"; agents from 3.3.40.0 on need no ec2messages)."""
+guide, "Reference: ec2messages, ssmmessages, and other API operations"; agents need no ec2messages since 3.3.40.0)."""
 _THREE_WAYS = (
     "is empty, and nobody could reach the API server, whose security group lets in the nodes alone; choose one of: "
     "(1) public_access_cidrs with the range that you connect from, for good or until you are in the network and have "
