@@ -46,6 +46,9 @@ def network_args(settings: Settings) -> NetworkArgs:
     if network.flow_logs:
         logs = network.flow_logs
         args["flow_logs"] = {"traffic": logs.traffic, "retention_days": logs.retention_days}
+    if network.public_subnets:
+        reason = "load balancers find public subnets by their tag kubernetes.io/role/elb: 1, and not by this list"
+        pulumi.log.warn(f"{settings.file}: network.publicSubnets: has no effect: {reason}; tag them, and remove it")
     if network.vpc_id:
         args["vpc_id"] = network.vpc_id
         args["private_subnets"] = network.private_subnets

@@ -63,6 +63,13 @@ class Settings(FleetSettings):
         return self
 
     @model_validator(mode="after")
+    def _own_cluster_on_aws(self) -> "Settings":
+        given = [key for key in ("kubeconfig", "context") if getattr(self, key)] if self.cloud == Cloud.AWS else []
+        if given:
+            raise ValueError(f"cloud: is aws, whose cluster has its own kubeconfig; remove {' and '.join(given)}")
+        return self
+
+    @model_validator(mode="after")
     def _zones_on_aws(self) -> "Settings":
         if self.cloud == Cloud.AWS and len(self.network.node_zones) < 2:
             raise ValueError("network: set at least two zones, which EKS requires for its control plane")

@@ -99,7 +99,7 @@ class ModelFleet(pulumi.ComponentResource):
         pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
         self._name, self._planned, self._settings = name, planned, settings
         self._namespaces = self._make_namespaces()
-        self._accounts = self._make_accounts(site.role_of(MODEL_ACCOUNT))
+        self._accounts = self._make_accounts(site)
         self._claims = self._make_claims(site.volumes)
         self._nodes = self._simulated() if settings.simulated_nodes else {}
         self._charts = Installation(planned, settings.prerequisites, site).install(name, self, self._namespaces)
@@ -149,12 +149,13 @@ class ModelFleet(pulumi.ComponentResource):
             for name, body in namespace_objects(self._planned).items()
         }
 
-    def _make_accounts(self, role: pulumi.Output[str] | None) -> dict[str, list[KubernetesObject]]:
+    def _make_accounts(self, site: Site) -> dict[str, list[KubernetesObject]]:
         """Register the service account of pods that read buckets, unless the environment names one of its own."""
         if not self._settings.buckets or self._settings.pods.service_account_name:
             return {}
         accounts = {}
-        annotations = {"annotations": {ROLE_ANNOTATION: role}} if role else {}
+        role = site.role_of(MODEL_ACCOUNT)
+        annotations = {"annotations": {ROLE_ANNOTATION: role}} if role is not None else {}
         for namespace in self._planned.namespaces:
             value = {
                 "apiVersion": "v1",

@@ -118,8 +118,16 @@ def test_all_mistakes_are_reported_together() -> None:
 def test_who_hands_out_addresses(existing: bool, gpu_nodes: dict[str, Any], prefixes: bool) -> None:
     place = {"zones": ["us-east-1a", "us-east-1b"]}
     cluster = {"version": "1.35", "existing": existing}
-    changes = {"cloud": "aws", "network": place, "cluster": cluster, "gpuNodes": gpu_nodes}
+    changes = {"cloud": "aws", "kubeconfig": "", "network": place, "cluster": cluster, "gpuNodes": gpu_nodes}
     settings = parse({**GOOD, **changes}, FILE)
     assert settings.aws is not None
     assert settings.aws.nodes is not None
     assert settings.aws.nodes.nodes.prefixes is prefixes
+
+
+def test_a_cluster_on_aws_has_a_kubeconfig_of_its_own() -> None:
+    place = {"cloud": "aws", "network": {"zones": ["us-east-1a", "us-east-1b"]}}
+    with pytest.raises(pulumi.RunError) as caught:
+        parse({**GOOD, **place, "context": "mine"}, FILE)
+    assert "cloud: is aws, whose cluster has its own kubeconfig; remove kubeconfig and context" in str(caught.value)
+    assert parse({**GOOD, **place, "kubeconfig": ""}, FILE).context == ""

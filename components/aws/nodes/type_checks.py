@@ -119,6 +119,8 @@ def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment)
                 f"{environment.zones[0]}, count: 1}}"
             )
         return
+    if rule.capacity == Capacity.ODCR and (reservation.starts or reservation.ends):
+        yield "has starts or ends, which are those of a Capacity Block; remove them: this capacity is used at once"
     if rule.capacity not in RESERVED:
         yield f"is set without reserved capacity; set capacity: {' or '.join(RESERVED)}"
     if reservation.zone not in environment.zones:

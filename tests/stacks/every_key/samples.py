@@ -1,0 +1,269 @@
+"""A value other than its default for every key of the settings, beside what gives the key a meaning."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+TYPE = "g5.2xlarge"
+_CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b"
+_KEY = "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
+_ROLE = "arn:aws:iam::123456789012:role/team"
+_ISSUER = "https://login.example.com"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One key.
+
+    Attributes:
+        value: What it is set to.
+        beside: Settings without which it means nothing; they are there before, too.
+        entry: The entry of a map that it is in.
+        word: What a message says for the key, if not its name.
+    """
+
+    value: Any
+    beside: dict[str, Any] = field(default_factory=dict)
+    entry: str = TYPE
+    word: str = ""
+
+
+def _type(**rule: Any) -> dict[str, Any]:
+    return {"gpuNodes": {"types": {TYPE: rule}}}
+
+
+_GATEWAY = {"frontDoor": {"expose": "gateway", "internal": True, "host": "models.example.com"}}
+_TLS = {"frontDoor": {**_GATEWAY["frontDoor"], "tls": {"kind": "cert-manager", "issuer": "letsencrypt"}}}
+_JWT = {
+    "frontDoor": {
+        **_GATEWAY["frontDoor"],
+        "auth": {"kind": "jwt", "issuer": _ISSUER, "jwksUri": f"{_ISSUER}/keys", "audiences": ["models"]},
+    }
+}
+_BALANCERS = {"frontDoor": {"expose": "load-balancer", "internal": True}}
+_EFS = {
+    "modelCache": {"efs": {"throughput": "provisioned", "mibps": 100}},
+    "cluster": {"addons": {"aws-efs-csi-driver": ""}},
+}
+_LUSTRE = {"modelCache": {"fsx": {"zone": "us-east-1a"}}, "cluster": {"addons": {"aws-fsx-csi-driver": ""}}}
+_LUSTRE_GIVEN = {
+    "modelCache": {
+        "fsx": {"id": "fs-0123456789abcdef0", "dnsName": "fs-0.fsx.us-east-1.amazonaws.com", "mountName": "abcdef"}
+    },
+    "cluster": {"addons": {"aws-fsx-csi-driver": ""}},
+}
+_BASTION = {"cluster": {"bastion": True}}
+_LIMITED = {
+    "frontDoor": {**_JWT["frontDoor"], "rateLimit": {"requests": 60, "redis": "redis.cache.svc:6379"}},
+}
+_HELD = {"id": "cr-0123456789abcdef0", "zone": "us-east-1a", "count": 2}
+_ODCR = _type(capacity="odcr", reservation=_HELD)
+_P5 = {"gpuNodes": {"types": {"p5.48xlarge": {"capacity": "odcr", "reservation": {**_HELD, "count": 4}}}}}
+_VPC = {
+    "network": {
+        "zones": [],
+        "vpcId": "vpc-0a1b",
+        "privateSubnets": {"us-east-1a": "subnet-a", "us-east-1b": "subnet-b"},
+    }
+}
+_BUDGET = {"gpuNodes": {"disruption": {"budgets": [{"nodes": "1"}]}}}
+_DAILY = {"gpuNodes": {"disruption": {"budgets": [{"nodes": "1", "schedule": "@daily", "duration": "1h"}]}}}
+_MONITORED = {"prerequisites": {"monitoring": True}}
+_SCALED = {"models": ["stacks/models/llmkube-autoscaled.yaml"]}
+_PROMETHEUS_ELSEWHERE = {"prerequisites": {"monitoring": True, "present": ["prometheus"]}}
+_GUARDED = {
+    "prerequisites": {"monitoring": True, "present": ["prometheus"], "prometheusNamespace": "here"},
+    "hardening": {"networkPolicies": True},
+}
+_TAINT = [{"key": "dedicated", "value": "models", "effect": "NoSchedule"}]
+_TAINTED: dict[str, Any] = {"gpuNodes": {"taints": _TAINT}}
+_GENERAL = {"gpuNodes": {"generalPool": {"maxVcpus": 32}}}
+
+SAMPLES: dict[str, Sample] = {
+    # How models are rendered.
+    "namespace": Sample("elsewhere"),
+    "realization": Sample("operator"),
+    "workload": Sample("lws"),
+    "runtimes": Sample("upstream"),
+    "otherKinds": Sample("pass", {"models": ["tests/stacks/every_key/other.yaml"]}),
+    "simulatedNodes": Sample(True),
+    "customResources": Sample(True, {"models": ["stacks/models/llama-405b-multinode.yaml"], **_P5}),
+    "models": Sample(["stacks/models/qwen-cpu.yaml"]),
+    "modelBuckets": Sample(["weights/llama/"]),
+    "modelCache.claim": Sample("weights"),
+    "modelCache.bound": Sample(True, {"modelCache": {"claim": "weights"}}),
+    "modelCache.hostPath": Sample("/var/cache/models"),
+    "modelCache.readOnlyClaims": Sample(["models/weights"]),
+    "modelCache.efs.id": Sample("fs-0123456789abcdef0", {"cluster": {"addons": {"aws-efs-csi-driver": ""}}}),
+    "modelCache.efs.throughput": Sample("bursting", _EFS),
+    "modelCache.efs.mibps": Sample(200, _EFS),
+    "modelCache.efs.kmsKeyArn": Sample(_KEY, _EFS),
+    "modelCache.efs.uid": Sample(1234, _EFS),
+    "modelCache.efs.gid": Sample(1234, _EFS),
+    "modelCache.fsx.id": Sample("fs-1123456789abcdef0", _LUSTRE_GIVEN),
+    "modelCache.fsx.dnsName": Sample("fs-1.fsx.us-east-1.amazonaws.com", _LUSTRE_GIVEN),
+    "modelCache.fsx.mountName": Sample("other", _LUSTRE_GIVEN),
+    "modelCache.fsx.zone": Sample("us-east-1b", _LUSTRE),
+    "modelCache.fsx.deployment": Sample("scratch-2", _LUSTRE),
+    "modelCache.fsx.capacityGib": Sample(2400, _LUSTRE),
+    "modelCache.fsx.throughputPerTib": Sample(500, _LUSTRE),
+    "modelCache.fsx.kmsKeyArn": Sample(_KEY, _LUSTRE),
+    "modelCache.s3": Sample(["weights/llama/"]),
+    "pods.tolerations": Sample([{"key": "dedicated", "operator": "Exists"}]),
+    "pods.serviceAccountName": Sample("serving"),
+    "pods.imagePullSecrets": Sample(["registry"]),
+    "pods.priorityClassName": Sample("high"),
+    "pods.annotations": Sample({"team": "a"}),
+    "pods.labels": Sample({"team": "a"}),
+    "pods.nodeSelector": Sample({"team": "a"}),
+    "hardening.podSecurity": Sample("restricted"),
+    "hardening.disruptionBudgets": Sample(True, {"models": ["stacks/models/gemma-elastic.yaml"]}),
+    "hardening.topologySpread": Sample(True, {"models": ["stacks/models/gemma-elastic.yaml"]}),
+    "hardening.priority": Sample("critical"),
+    "hardening.networkPolicies": Sample(True),
+    # What is installed.
+    "prerequisites.install": Sample(False),
+    "prerequisites.present": Sample(["nvidia-device-plugin"]),
+    "prerequisites.adapter": Sample("keda", {"models": ["stacks/models/llmkube-autoscaled.yaml"]}),
+    "prerequisites.gpuStack": Sample("operator"),
+    "prerequisites.monitoring": Sample(True),
+    "prerequisites.grafana": Sample(False, _MONITORED),
+    "prerequisites.prometheusUrl": Sample("http://prometheus.elsewhere", _SCALED),
+    "prerequisites.prometheusPort": Sample(9091, _SCALED),
+    "prerequisites.prometheusNamespace": Sample("elsewhere", _GUARDED),
+    "prerequisites.retention": Sample("3d", _MONITORED),
+    "prerequisites.storageGib": Sample(50, {**_MONITORED, "cluster": {"addons": {"aws-ebs-csi-driver": ""}}}),
+    # How clients reach the models.
+    "frontDoor.expose": Sample("load-balancer", {"frontDoor": {"internal": True}}),
+    "frontDoor.host": Sample("other.example.com", _GATEWAY),
+    "frontDoor.tls.kind": Sample("none", _TLS),
+    "frontDoor.tls.issuer": Sample("other", _TLS),
+    "frontDoor.tls.issuerKind": Sample("Issuer", _TLS),
+    "frontDoor.tls.certificateArn": Sample(
+        _CERTIFICATE.replace("0a1b", "1b2c"),
+        {"frontDoor": {**_GATEWAY["frontDoor"], "tls": {"kind": "acm", "certificateArn": _CERTIFICATE}}},
+    ),
+    "frontDoor.auth.kind": Sample("none", _JWT),
+    "frontDoor.auth.secrets": Sample(
+        ["others"], {"frontDoor": {**_GATEWAY["frontDoor"], "auth": {"kind": "api-key", "secrets": ["clients"]}}}
+    ),
+    "frontDoor.auth.issuer": Sample("https://other.example.com", _JWT),
+    "frontDoor.auth.jwksUri": Sample(f"{_ISSUER}/others", _JWT),
+    "frontDoor.auth.audiences": Sample(["others"], _JWT),
+    "frontDoor.auth.clientClaim": Sample("client_id", _JWT),
+    "frontDoor.requestTimeout": Sample("20m", _GATEWAY),
+    "frontDoor.maxBodySize": Sample("10Mi", _GATEWAY),
+    "frontDoor.rateLimit.requests": Sample(120, _LIMITED),
+    "frontDoor.rateLimit.tokens": Sample(1000, _LIMITED),
+    "frontDoor.rateLimit.unit": Sample("hour", _LIMITED),
+    "frontDoor.rateLimit.redis": Sample("other.cache.svc:6379", _LIMITED),
+    "frontDoor.internal": Sample(False, {"frontDoor": {**_JWT["frontDoor"], "allowAnonymous": True}}),
+    "frontDoor.accessLog": Sample(False, _GATEWAY),
+    "frontDoor.allowAnonymous": Sample(True, {"frontDoor": {**_TLS["frontDoor"], "internal": False}}),
+    "frontDoor.replicas": Sample(3, _GATEWAY),
+    "frontDoor.clientCidrs": Sample(["10.1.0.0/16"], _BALANCERS),
+    "frontDoor.balancerCidrs": Sample(["10.1.0.0/16"], {**_BALANCERS, "hardening": {"networkPolicies": True}}),
+    # The stack.
+    "cloud": Sample("none"),
+    "region": Sample("us-east-2", word="us-east-2"),
+    "kubeconfig": Sample("kubeconfig"),
+    "context": Sample("other"),
+    "clusterName": Sample("other"),
+    "tags": Sample({"team": "a"}),
+    "protect": Sample(True),
+    "credentials.allowedAccountIds": Sample(["123456789012"]),
+    "credentials.profile": Sample("team"),
+    "credentials.assumeRoleArn": Sample(_ROLE),
+    "network.zones": Sample(["us-east-1a", "us-east-1b", "us-east-1c"]),
+    "network.cidr": Sample("10.20.0.0/16"),
+    "network.podCidr": Sample("100.64.0.0/16"),
+    "network.ipv6": Sample(True),
+    "network.flowLogs.traffic": Sample("all", {"network": {"flowLogs": {"traffic": "rejected"}}}),
+    "network.flowLogs.retentionDays": Sample(7, {"network": {"flowLogs": {"traffic": "rejected"}}}),
+    "network.natGateways": Sample("per-zone"),
+    "network.interfaceEndpoints": Sample(["sts"]),
+    "network.vpcId": Sample("vpc-1b2c", {**_VPC, **_BALANCERS}),
+    "network.privateSubnets": Sample({"us-east-1a": "subnet-a", "us-east-1b": "subnet-c"}, _VPC),
+    "network.publicSubnets": Sample({"us-east-1a": "subnet-p"}, _VPC),
+    "cluster.version": Sample("1.34"),
+    "cluster.existing": Sample(True),
+    "cluster.oidcProviderArn": Sample(
+        "arn:aws:iam::123456789012:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF",
+        {"cluster": {"existing": True}},
+    ),
+    "cluster.publicAccessCidrs": Sample(["198.51.100.0/24"]),
+    "cluster.privateAccessCidrs": Sample(["10.9.0.0/16"]),
+    "cluster.privateAccessSecurityGroups": Sample({"runners": "sg-0123456789abcdef0"}),
+    "cluster.bastion": Sample(True),
+    "cluster.tunnelPort": Sample(9443, _BASTION),
+    "cluster.adminRoleArns": Sample([_ROLE]),
+    "cluster.viewerRoleArns": Sample([_ROLE]),
+    "cluster.namespaceAccess.*.adminRoleArns": Sample([_ROLE], entry="team-a"),
+    "cluster.namespaceAccess.*.editorRoleArns": Sample([_ROLE], entry="team-a"),
+    "cluster.namespaceAccess.*.viewerRoleArns": Sample([_ROLE], entry="team-a"),
+    "cluster.creatorIsAdmin": Sample(False, {"cluster": {"adminRoleArns": [_ROLE]}}),
+    "cluster.logTypes": Sample(["api"]),
+    "cluster.logRetentionDays": Sample(7),
+    "cluster.secretsKeyArn": Sample(_KEY),
+    "cluster.addons": Sample({"snapshot-controller": ""}),
+    "cluster.support": Sample("extended"),
+    "cluster.systemInstanceTypes": Sample(["m7i.xlarge"]),
+    "cluster.systemNodes": Sample(3),
+    "cluster.systemNodesMax": Sample(5),
+    "cluster.systemAmiRelease": Sample("latest"),
+    "cluster.forceUpdate": Sample(True),
+    "cluster.diskKmsKeyArn": Sample(_KEY),
+    "cluster.nodePolicies": Sample([]),
+    "cluster.nodeRoleArn": Sample(_ROLE),
+    "cluster.deletionProtection": Sample(True),
+    "cluster.serviceCidr": Sample("10.100.0.0/16"),
+    # The nodes of the models.
+    "gpuNodes.provisioner": Sample("other"),
+    "gpuNodes.capacity": Sample("spot"),
+    "gpuNodes.image": Sample("bottlerocket"),
+    "gpuNodes.amiRelease": Sample("latest"),
+    "gpuNodes.forceUpdate": Sample(True),
+    "gpuNodes.diskGib": Sample(300),
+    "gpuNodes.diskThroughput": Sample(800),
+    "gpuNodes.diskIops": Sample(5000),
+    "gpuNodes.diskKmsKeyArn": Sample(_KEY),
+    "gpuNodes.fastImagePull": Sample(False),
+    "gpuNodes.prefixDelegation": Sample(True, {"cluster": {"existing": True}}),
+    "gpuNodes.userData": Sample("#!/bin/sh\ntrue\n"),
+    "gpuNodes.scaleToZero": Sample(False),
+    "gpuNodes.zones": Sample(["us-east-1a"]),
+    "gpuNodes.nodeRepair": Sample(True),
+    "gpuNodes.imdsHopLimit": Sample(2),
+    "gpuNodes.quotas": Sample({"L-DB2E81BA": 1}),
+    "gpuNodes.types.*.capacity": Sample("spot"),
+    "gpuNodes.types.*.reservation.id": Sample("cr-1123456789abcdef0", _ODCR),
+    "gpuNodes.types.*.reservation.zone": Sample("us-east-1b", _ODCR),
+    "gpuNodes.types.*.reservation.count": Sample(1, _type(capacity="odcr", reservation=_HELD, minNodes=2)),
+    "gpuNodes.types.*.reservation.starts": Sample("2027-01-01T11:30:00Z", _ODCR),
+    "gpuNodes.types.*.reservation.ends": Sample("2027-01-08T11:30:00Z", _ODCR),
+    "gpuNodes.types.*.zones": Sample(["us-east-1a"]),
+    "gpuNodes.types.*.spotTypes": Sample(["g5.4xlarge"]),
+    "gpuNodes.types.*.efa": Sample(True, _type(zones=["us-east-1a"])),
+    "gpuNodes.types.*.placementGroup": Sample(True, _type(zones=["us-east-1a"])),
+    "gpuNodes.types.*.amiId": Sample("ami-0a1b"),
+    "gpuNodes.types.*.minNodes": Sample(1),
+    "gpuNodes.types.*.maxNodes": Sample(7),
+    "gpuNodes.labels": Sample({"team": "a"}),
+    "gpuNodes.taints[].key": Sample("other", _TAINTED),
+    "gpuNodes.taints[].value": Sample("other", _TAINTED),
+    "gpuNodes.taints[].effect": Sample("NoExecute", _TAINTED),
+    "gpuNodes.types.*.labels": Sample({"team": "a"}),
+    "gpuNodes.types.*.taints[].key": Sample("other", _type(taints=_TAINT)),
+    "gpuNodes.types.*.taints[].value": Sample("other", _type(taints=_TAINT)),
+    "gpuNodes.types.*.taints[].effect": Sample("NoExecute", _type(taints=_TAINT)),
+    "gpuNodes.disruption.consolidationPolicy": Sample("Balanced"),
+    "gpuNodes.disruption.consolidateAfter": Sample("1h"),
+    "gpuNodes.disruption.budgets[].nodes": Sample("2", _BUDGET),
+    "gpuNodes.disruption.budgets[].schedule": Sample("@hourly", _DAILY),
+    "gpuNodes.disruption.budgets[].duration": Sample("2h", _DAILY),
+    "gpuNodes.disruption.budgets[].reasons": Sample(["Drifted"], _BUDGET),
+    "gpuNodes.disruption.spotToSpot": Sample(True),
+    "gpuNodes.generalPool.capacity": Sample(["spot"], _GENERAL),
+    "gpuNodes.generalPool.categories": Sample(["m"], _GENERAL),
+    "gpuNodes.generalPool.arch": Sample("arm64", _GENERAL),
+    "gpuNodes.generalPool.maxVcpus": Sample(16, _GENERAL),
+}
