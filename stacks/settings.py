@@ -158,7 +158,7 @@ class Settings(FleetSettings):
             cache_zone=self.model_cache.zone,
             cidr=network.cidr or (None if network.vpc_id else CIDR),
             system_types=tuple(self.cluster.system_instance_types),
-            system_scales=self.cluster.system_nodes_max is not None,
+            system_scales=self.cluster.system_nodes_max is not None and not self.cluster.existing,
         )
 
     def facts(self) -> ClusterFacts:
