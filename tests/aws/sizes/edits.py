@@ -15,7 +15,7 @@ from tests.recorded import Recorded
 from tests.stacks.shipped import run
 
 Edit = tuple[str, str, Any]
-"""What is edited (models, types, nodes or cluster), its key, and its value; None takes it away."""
+"""What is edited (models, types, nodes, cluster or network), its key, and its value; None takes it away."""
 KINDS = {
     "chat": ("g5.2xlarge", {"nvidia.com/gpu": 1}),
     "code": ("g6.2xlarge", {"nvidia.com/gpu": 1}),
@@ -30,6 +30,7 @@ FIRST: dict[str, Any] = {
     "types": {"p5.48xlarge": _BLOCK},
     "nodes": {"scaleToZero": True},
     "cluster": {"version": "1.34"},
+    "network": {"zones": ["us-east-1a", "us-east-1b"]},
 }
 _TYPES = st.sampled_from(["g5.2xlarge", "g6.2xlarge", "m7i.2xlarge"])
 _ROLE = "arn:aws:iam::123456789012:role/nodes"
@@ -57,6 +58,7 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
     _of("nodes", "zones", st.sampled_from([None, ["us-east-1a", "us-east-1b"], ["us-east-1b"]])),
     _of("nodes", "nodeRepair", st.booleans()),
     _of("nodes", "diskGib", st.sampled_from([100, 200])),
+    _of("network", "zones", st.just(["us-east-1a", "us-east-1b", "us-east-1c"])),
     _of("cluster", "systemNodes", st.integers(1, 5)),
     _of("cluster", "systemNodesMax", st.none() | st.integers(3, 8)),
     _of("cluster", "systemInstanceTypes", st.sampled_from([["m7i.large"], ["m7i.xlarge"]])),
@@ -93,6 +95,7 @@ def program(settings: Mapping[str, Any]) -> Recorded | None:
                 models=[str(file)],
                 gpuNodes={**settings["nodes"], "types": types},
                 cluster=settings["cluster"],
+                network=settings["network"],
                 hardening={},
             )
         except pulumi.RunError:

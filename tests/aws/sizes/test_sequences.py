@@ -70,6 +70,7 @@ def test_whatever_is_edited(edits: list[Edit], seed: int) -> None:
         [("cluster", "systemNodes", 5), ("cluster", "systemNodes", 2)],
         [("cluster", "systemNodesMax", 6), ("cluster", "systemNodes", 4), ("cluster", "systemNodesMax", None)],
         [("types", "g5.2xlarge.minNodes", 3), ("types", "g5.2xlarge.maxNodes", 3), ("models", "chat", 3)],
+        [("network", "zones", ["us-east-1a", "us-east-1b", "us-east-1c"]), ("models", "twin", 2)],
         [("cluster", "version", "1.35"), ("cluster", "systemInstanceTypes", ["m7i.xlarge"])],
         [("cluster", "nodeRoleArn", "arn:aws:iam::123456789012:role/nodes"), ("nodes", "image", "bottlerocket")],
     ],
