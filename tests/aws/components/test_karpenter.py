@@ -1,18 +1,25 @@
 """KarpenterAccess and KarpenterPools: what Karpenter needs in AWS, and what it is told to make."""
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pulumi
 import pulumi_kubernetes
 import pytest
+import yaml
 
+from components.aws.components.charts import Karpenter
 from components.aws.components.karpenter_access import KarpenterAccess
 from components.aws.components.karpenter_pools import KarpenterPools
+from components.aws.nodes.pools.rules import GeneralPool, PoolRules
 from components.nodes.policy import Capacity, TypePolicy
+from components.serving.arguments import InvalidArguments
 from tests.aws.components.aws_mock import Aws
 from tests.aws.environments import HELD, environment, flavor, one, planned
 from tests.recorded import Recorded, deploy
+from tests.stacks.conftest import here as here
+from tests.stacks.shipped import ROOT, run
 
 POOL = "kubernetes:karpenter.sh/v1:NodePool"
 CLASS = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
@@ -125,3 +132,102 @@ class TestPools:
         for entry in [*graph.of(POOL), *graph.of(CLASS)]:
             assert entry.parent == "inference-platform:index:KarpenterPools::nodes"
             assert entry.provider == "pulumi:providers:kubernetes::cluster"
+
+    def test_destroy_waits_for_nodes_to_go(self) -> None:
+        (pool,) = pools(flavor("g5.xlarge")).of(POOL)
+        assert pool.registration.timeouts["delete"] == "30m"
+
+    def test_nodes_that_are_always_there(self) -> None:
+        graph = pools(flavor("g5.xlarge"), types={"g5.xlarge": TypePolicy(min_nodes=1, max_nodes=2)})
+        fixed = graph[f"{POOL}::nodes-g5-xlarge-static"]
+        assert fixed.inputs["spec"]["replicas"] == 1
+        assert f"{CLASS}::nodes-g5-xlarge-class" in fixed.dependencies
+        assert len(pools(flavor("g5.xlarge")).of(POOL)) == 1
+
+    def test_a_pool_for_pods_without_a_type(self) -> None:
+        graph = pools(flavor("g5.xlarge"), pools=PoolRules(general=GeneralPool()))
+        assert f"{CLASS}::nodes-general-class" in graph[f"{POOL}::nodes-general"].dependencies
+        spec = graph[f"{CLASS}::nodes-general-class"].inputs["spec"]
+        assert spec["subnetSelectorTerms"] == [{"id": "subnet-a"}, {"id": "subnet-b"}]
+
+    def test_nodes_close_together(self) -> None:
+        types = {"g5.xlarge": TypePolicy(zones=("us-east-1a",), placement_group=True)}
+        graph = pools(flavor("g5.xlarge"), types=types)
+        (group,) = graph.of("aws:ec2/placementGroup:PlacementGroup")
+        assert group.inputs["strategy"] == "cluster"
+        (class_,) = graph.of(CLASS)
+        assert class_.inputs["spec"]["placementGroupSelector"] == {"name": "nodes-g5-xlarge"}
+        assert group.key in class_.dependencies
+
+
+class TestFeatures:
+    """What is off unless Karpenter is installed with it."""
+
+    STAGING: ClassVar[dict[str, Any]] = {"models": ["stacks/models/qwen-chat.yaml"], "frontDoor": {}}
+
+    def gates(self, **nodes: Any) -> Any:
+        graph = run("staging", **self.STAGING, gpuNodes={"provisioner": "karpenter", **nodes})
+        return (
+            graph["kubernetes:helm.sh/v3:Release::fleet-karpenter"].inputs["values"]["settings"].get("featureGates")
+        )
+
+    @pytest.mark.parametrize(
+        ("nodes", "gates"),
+        [
+            ({}, None),
+            ({"nodeRepair": True}, {"nodeRepair": True}),
+            ({"scaleToZero": False}, {"staticCapacity": True}),
+            (
+                {"disruption": {"consolidationPolicy": "Balanced", "spotToSpot": True}},
+                {"spotToSpotConsolidation": True},
+            ),
+            (
+                {"generalPool": {"capacity": ["spot"]}, "disruption": {"spotToSpot": True}},
+                {"spotToSpotConsolidation": True},
+            ),
+        ],
+    )
+    def test_are_on_where_settings_need_them(self, nodes: dict[str, Any], gates: Any, here: None) -> None:
+        assert self.gates(**nodes) == gates
+
+    def test_are_named_where_others_install_it(self, here: None, caplog: pytest.LogCaptureFixture) -> None:
+        run(
+            "staging",
+            **self.STAGING,
+            gpuNodes={"provisioner": "karpenter", "nodeRepair": True},
+            prerequisites={"install": True, "present": ["karpenter"]},
+        )
+        assert (
+            "gpuNodes.nodeRepair: has no effect unless Karpenter is installed with settings.featureGates"
+            in caplog.text
+        )
+
+    @pytest.mark.parametrize("nodes", [{}, {"generalPool": {"capacity": ["on-demand"]}}])
+    def test_to_swap_spot_nodes_there_must_be_some(self, nodes: dict[str, Any], here: None) -> None:
+        with pytest.raises(pulumi.RunError, match=r"disruption\.spotToSpot: has no effect with consolidationPolicy"):
+            self.gates(disruption={"spotToSpot": True}, **nodes)
+
+    def test_are_those_that_the_chart_knows(self) -> None:
+        with pytest.raises(InvalidArguments, match="unknown feature 'nodeRepairs'; known features: nodeRepair"):
+            Karpenter("x", {"cluster_name": "c", "interruption_queue": "q", "features": ["nodeRepairs"]})
+
+
+def test_pods_without_a_type_fit_the_general_pool(tmp_path: Path, here: None) -> None:
+    """A pod with 6 CPUs, where the system nodes are m7i.large with 2."""
+    documents = list(yaml.safe_load_all((ROOT / "stacks/models/llmkube-tinyllama-cpu.yaml").read_text()))
+    service = documents[1]["spec"]
+    del service["nodeSelector"]
+    service["resources"]["cpu"] = "6"
+    model = tmp_path / "cpu.yaml"
+    model.write_text(yaml.safe_dump_all(documents))
+
+    def nodes(**general: Any) -> dict[str, Any]:
+        return {"models": [str(model)], "frontDoor": {}, "gpuNodes": {"provisioner": "karpenter", **general}}
+
+    with pytest.raises(pulumi.RunError, match="the node group of the system"):
+        run("staging", **nodes())
+    with pytest.raises(pulumi.RunError, match="the general pool has only"):
+        run("staging", **nodes(generalPool={"maxVcpus": 4}))
+    graph = run("staging", **nodes(generalPool={}))
+    workload = graph["kubernetes:apps/v1:Deployment::fleet-models/tinyllama-cpu"]
+    assert f"{POOL}::nodes-general" in graph[workload.parent].dependencies
