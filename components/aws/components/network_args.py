@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict
 
+from ..flow_logs import DEFAULT_DAYS, RETENTION_DAYS, FlowLogsArgs
 from ..subnets import CIDR, MOST_ZONES, cidr_problem, pod_cidr_problem, range_of
 from ..words import NatGateways, Traffic
 from .argument_problems import REGION, Problems, place_problems, repeated
-from .parts.flow_logs import DEFAULT_DAYS, RETENTION_DAYS, FlowLogsArgs
 
 ENDPOINT_SERVICES = (
     *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),

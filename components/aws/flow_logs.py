@@ -1,0 +1,19 @@
+"""What a record of the connections in a VPC can be told."""
+
+from typing import Required, TypedDict
+
+DEFAULT_DAYS = 30
+RETENTION_DAYS = (
+    *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731),
+    *(1096, 1827, 2192, 2557, 2922, 3288, 3653),
+)
+"""Periods that CloudWatch Logs knows (its API Reference, PutRetentionPolicy)."""
+
+
+class FlowLogsArgs(TypedDict, total=False):
+    """A record of the connections in a VPC, kept in CloudWatch Logs."""
+
+    traffic: Required[str]
+    """Which connections are recorded: rejected, accepted or all."""
+    retention_days: int
+    """Days to keep the record; one of the periods of CloudWatch Logs, such as 30. Default: 30."""
