@@ -160,10 +160,11 @@ def _of_roles(graph: Destroyed) -> Iterator[Lifetime]:
 
 
 def _of_access(graph: Destroyed) -> Iterator[Lifetime]:
-    """Nodes talk to the API by their access entry, people delete by theirs, and both by the network's leave."""
+    """Nodes talk to the API by their access entry, people delete by theirs, and some through a bastion."""
     for entry in graph.of(ACCESS_ENTRY):
         yield from pairs([entry], graph.pools if entry.inputs.get("type") == "EC2_LINUX" else graph.objects)
     yield from pairs(graph.of(ACCESS_POLICY), graph.objects)
+    yield from pairs(graph.of("aws:ec2/instance:Instance"), graph.objects)
     yield from pairs(graph.of(NODE_GROUP), [e for e in graph.objects if e.type in WORKLOADS])
 
 
@@ -279,7 +280,7 @@ def _of_nodes(graph: Destroyed) -> Iterator[Lifetime]:
         yield from pairs([group], placed)
     for template in graph.of(LAUNCH_TEMPLATE):
         yield from pairs([template], [e for e in graph.of(NODE_GROUP) if f"{template.name}-id" in strings(e.inputs)])
-    for kind in ("aws:kms/key:Key", "aws:cloudwatch/logGroup:LogGroup"):
-        yield from pairs(graph.of(kind), graph.of(CLUSTER))
+    logs = [group for group in graph.of("aws:cloudwatch/logGroup:LogGroup") if "/eks/" in group.inputs["name"]]
+    yield from pairs([*graph.of("aws:kms/key:Key"), *logs], graph.of(CLUSTER))
     inside = graph.of(NODE_GROUP, ADDON, ACCESS_ENTRY, ACCESS_POLICY, POD_IDENTITY)
     yield from pairs(graph.of(CLUSTER), [*inside, *graph.objects])

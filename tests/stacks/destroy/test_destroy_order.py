@@ -61,6 +61,7 @@ def a_few(values: list[str]) -> st.SearchStrategy[list[str]]:
 def environments(draw: st.DrawFn) -> dict[str, Any]:
     """Settings that decide which resources there are."""
     install = draw(st.booleans())
+    nat = draw(st.sampled_from(["one", "per-zone", "none"]))
     provisioner, maker = draw(st.sampled_from([("managed", "cluster-autoscaler"), ("karpenter", "karpenter")]))
     general: dict[str, Any] = {"generalPool": {}} if provisioner == "karpenter" and draw(st.booleans()) else {}
     p5 = {"capacity": "odcr", "reservation": HELD, "efa": draw(st.booleans()), "placementGroup": draw(st.booleans())}
@@ -70,12 +71,16 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
         "modelBuckets": draw(st.sampled_from([[], ["weights/llama/"]])),
         "network": {
             "zones": ZONES[: draw(st.integers(2, 3))],
-            "natGateways": draw(st.sampled_from(["one", "per-zone", "none"])),
+            "natGateways": nat,
+            "ipv6": draw(st.booleans()),
+            **draw(st.sampled_from([{}, {"podCidr": "100.64.0.0/16"}, {"flowLogs": {"traffic": "all"}}])),
             "interfaceEndpoints": draw(a_few(["ecr.api", "ecr.dkr", "sts", "ec2", "eks-auth"])),
         },
         "cluster": {
             "version": "1.35",
             "publicAccessCidrs": ["203.0.113.0/24"],
+            "privateAccessCidrs": draw(a_few(["10.0.0.0/16"])),
+            "bastion": nat != "none" and draw(st.booleans()),
             "adminRoleArns": draw(a_few(ROLES[:1])),
             "viewerRoleArns": draw(a_few(ROLES[1:])),
             "addons": dict.fromkeys(draw(a_few(["aws-efs-csi-driver", "snapshot-controller"])), "")
