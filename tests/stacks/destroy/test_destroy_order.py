@@ -58,6 +58,18 @@ def a_few(values: list[str]) -> st.SearchStrategy[list[str]]:
 
 
 @st.composite
+def networks(draw: st.DrawFn, nat: str) -> dict[str, Any]:
+    """A network with its further ranges."""
+    return {
+        "zones": ZONES[: draw(st.integers(2, 3))],
+        "natGateways": nat,
+        "ipv6": draw(st.booleans()),
+        **draw(st.sampled_from([{}, {"podCidr": "100.64.0.0/16"}, {"flowLogs": {"traffic": "all"}}])),
+        "interfaceEndpoints": draw(a_few(["ecr.api", "ecr.dkr", "sts", "ec2", "eks-auth"])),
+    }
+
+
+@st.composite
 def environments(draw: st.DrawFn) -> dict[str, Any]:
     """Settings that decide which resources there are."""
     install = draw(st.booleans())
@@ -69,13 +81,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
         "models": draw(st.lists(st.sampled_from(MODELS), min_size=1, unique=True)),
         "modelCache": draw(st.sampled_from(CACHES)),
         "modelBuckets": draw(st.sampled_from([[], ["weights/llama/"]])),
-        "network": {
-            "zones": ZONES[: draw(st.integers(2, 3))],
-            "natGateways": nat,
-            "ipv6": draw(st.booleans()),
-            **draw(st.sampled_from([{}, {"podCidr": "100.64.0.0/16"}, {"flowLogs": {"traffic": "all"}}])),
-            "interfaceEndpoints": draw(a_few(["ecr.api", "ecr.dkr", "sts", "ec2", "eks-auth"])),
-        },
+        "network": draw(networks(nat)),
         "cluster": {
             "version": "1.35",
             "publicAccessCidrs": ["203.0.113.0/24"],
