@@ -16,7 +16,7 @@ from workbench.engine.program.adapter import Monitor, Run, program_at, run_progr
 from workbench.engine.program.graph import ResourceGraph
 from workbench.engine.project import load_project
 
-project = load_project(Path.cwd(), {stack!r}, {{"kubeconfig": "Pulumi.yaml"}})
+project = load_project(Path.cwd(), {stack!r}, {overrides})
 graph = ResourceGraph(project.stack, project.name, preview=True)
 run_program(program_at(Path.cwd()), Monitor(graph), Run(project.name, project.stack, True, project.config))
 assert len(graph.nodes) > 20
@@ -41,7 +41,11 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("how", "stack", "loaded"),
-    [(PROGRAM, "local", ""), (COMMAND, "local", ""), (PROGRAM, "dev", "pulumi_aws")],
+    [
+        (PROGRAM.replace("{overrides}", "{{'kubeconfig': 'Pulumi.yaml'}}"), "local", ""),
+        (COMMAND, "local", ""),
+        (PROGRAM.replace("{overrides}", "{{}}"), "dev", "pulumi_aws"),
+    ],
     ids=["program", "command", "program of a cloud"],
 )
 def test_only_a_stack_with_a_cloud_loads_it(project: Path, how: str, stack: str, loaded: str) -> None:
