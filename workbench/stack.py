@@ -98,8 +98,9 @@ class _Call:
             raise WorkbenchError(f"--kubeconfig: file {self.kubeconfig} does not exist")
         project = load_project(self.cwd, self.stack, {"kubeconfig": given} if given else None)
         options: RunOptions = RunOptions(kubeconfig=given, status=status, **self.options)
-        file = self.cwd / project.kubeconfig
-        if options.offline and not os.path.isfile(file):  # noqa: PTH113  Path's own raises where the name is too long
+        named = project.kubeconfig  # a stack that makes its cluster has none
+        # Path's own raises where the name is too long.
+        if options.offline and named and not os.path.isfile(self.cwd / named):  # noqa: PTH113
             stand_in = {"kubeconfig": str(_stand_in(self.state_dir))}
             project = load_project(self.cwd, self.stack, stand_in)
         display = JsonDisplay() if as_json else Display()

@@ -36,6 +36,15 @@ _CHOICES: dict[tuple[str, str], Make] = {
         {"cluster_name": "c", "region": "us-east-1", "bounds": [{"name": "asg-1", "minSize": 1, "maxSize": 4}]},
         o,
     ),
+    ("karpenter", "features"): lambda o: aws_charts.Karpenter(
+        "x",
+        {
+            "cluster_name": "c",
+            "interruption_queue": "q",
+            "features": ["nodeRepair", "spotToSpotConsolidation", "staticCapacity"],
+        },
+        o,
+    ),
     ("karpenter", "a role"): lambda o: aws_charts.Karpenter(
         "x", {"cluster_name": "c", "interruption_queue": "q", "role_arn": "arn"}, o
     ),
