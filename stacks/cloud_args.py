@@ -3,6 +3,7 @@
 from typing import cast
 
 import pulumi
+from pydantic.alias_generators import to_camel
 
 from components.api.problems import Problem
 from components.aws.components.cluster_args import ClusterArgs, NamespaceAccessArgs
@@ -14,6 +15,11 @@ from components.serving.arguments import refuse
 
 from .settings import Settings
 
+_OF_ANY_CLUSTER = {
+    *("existing", "version", "oidc_provider_arn", "tunnel_port", "node_role_arn", "node_policies", "service_cidr"),
+}
+"""Settings of a cluster that count for one that exists, too: how it is reached, and its nodes."""
+
 
 def check_cloud(settings: Settings) -> None:
     """See what is wrong with network and cluster before the first of them is registered.
@@ -21,10 +27,19 @@ def check_cloud(settings: Settings) -> None:
     Raises:
         InvalidArguments: there is something; every problem is listed.
     """
+    if settings.cluster.existing:
+        _warn_of_new_clusters(settings)
     found = [("network", *each) for each in network_problems(network_args(settings))]
     found += [("cluster", *each) for each in cluster_problems("cluster", cluster_args(settings, []))]
     if found:
         refuse([Problem(component, 0, "", "", path, reason) for component, path, reason in found])
+
+
+def _warn_of_new_clusters(settings: Settings) -> None:
+    """Say which settings are of a cluster that is created, beside one that exists and stays as it is."""
+    for key in sorted(settings.cluster.model_fields_set - _OF_ANY_CLUSTER):
+        name = f"{settings.file}: cluster.{to_camel(key)}"
+        pulumi.log.warn(f"{name}: has no effect on an existing cluster, which stays as it is; remove it")
 
 
 def network_args(settings: Settings) -> NetworkArgs:

@@ -211,5 +211,23 @@ def test_a_cluster_that_exists_is_taken_as_given_in_a_preview(tmp_path: Path) ->
     assert "eks/addon" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "warned"),
+    [
+        ("adminRoleArns", ["arn:aws:iam::123456789012:role/admin"], True),
+        ("addons", {"aws-ebs-csi-driver": ""}, True),
+        ("systemNodes", 3, True),
+        ("nodeRoleArn", "arn:aws:iam::123456789012:role/nodes", False),
+        ("version", "1.34", False),
+    ],
+)
+def test_what_a_cluster_that_exists_is_not_told_is_a_warning(
+    key: str, value: object, warned: bool, tmp_path: Path
+) -> None:
+    done = preview("dev", tmp_path, cluster={"existing": True, key: value})
+    assert done.returncode == 0, done.stderr
+    assert (f"cluster.{key}: has no effect on an existing cluster" in done.stdout + done.stderr) is warned
+
+
 def test_the_moment_is_fixed() -> None:
     assert datetime.datetime.now(datetime.UTC) == MOMENT
