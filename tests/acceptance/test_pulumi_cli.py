@@ -68,7 +68,7 @@ def test_only_a_stack_with_a_cloud_loads_its_package(stack: str, loaded: bool, t
         "from pathlib import Path\n"
         "from workbench.engine.local import LocalEngine\n"
         "from workbench.engine.project import load_project\n"
-        "project = load_project(Path(), sys.argv[1], {'kubeconfig': sys.argv[2]})\n"
+        "project = load_project(Path(), sys.argv[1], {'kubeconfig': sys.argv[2]} if sys.argv[1] == 'local' else {})\n"
         "LocalEngine(project, Path(sys.argv[3])).record(preview=True)\n"
         "print('pulumi_aws' in sys.modules)\n"
     )

@@ -142,6 +142,7 @@ def test_what_is_missing_is_told(type_):
         "aws:ec2/securityGroup:SecurityGroup",
         "aws:ec2/vpc:Vpc",
         "aws:efs/fileSystem:FileSystem",
+        "aws:iam/instanceProfile:InstanceProfile",
         "aws:kms/key:Key",
         "aws:cloudwatch/logGroup:LogGroup",
         "aws:cloudwatch/eventRule:EventRule",
