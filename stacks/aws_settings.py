@@ -130,7 +130,8 @@ class ClusterSettings(Section):
     """KMS key for Secrets. Default: a new key."""
     addons: dict[str, str] = Field(default_factory=dict)
     """EKS add-ons with their versions, in addition to those that every cluster has. An empty version is the one that
-    this package pins for the cluster's; default is EKS's, which is chosen once."""
+    this package pins for the cluster's; default is EKS's, which is chosen once; most-recent is looked up in each
+    preview, which then needs credentials."""
     support: Support = Support.STANDARD
     """What happens when standard support for the version ends."""
     system_instance_types: list[str] = Field(default_factory=lambda: ["m7i.large"])

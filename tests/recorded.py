@@ -89,7 +89,7 @@ class Recorder(mocks.MockMonitor):
 class Echo(mocks.Mocks):
     """Outputs are the inputs, ids are made of names, invokes are mistakes."""
 
-    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], None]:
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
         raise AssertionError(f"invoke of {args.token}: everything must preview offline")
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:

@@ -97,7 +97,9 @@ class Cluster(pulumi.ComponentResource):
         access = list(grant_access(self._name, cluster, self._args, self))
         access += admit(self._name, self._group(cluster), self._args, self)
         access += self._bastion(cluster)
-        install = AddonInstaller(self._name, cluster.name, self._args["region"], self._tags, self)
+        install = AddonInstaller(
+            self._name, cluster.name, self._args["version"], self._args["region"], self._tags, self
+        )
         asked = self._args.get("addons", {})
         wanted = wanted_addons(asked, ipv6_egress=self._args.get("ipv6_egress", False))
         versions = {name: version_of(name, asked, self._args["version"]) for name in wanted}

@@ -15,7 +15,7 @@ from ..reach import TUNNEL_PORT, reach_problems
 from ..versions import check_version
 from ..words import NodeImage, Provisioner, Support
 from .argument_problems import Problems, place_problems
-from .parts.addons import EKS_DEFAULT
+from .parts.addons import EKS_DEFAULT, MOST_RECENT
 from .parts.roles import node_policy_problems
 from .parts.system_nodes import DEFAULT_TYPES
 from .parts.system_nodes import problems as system_problems
@@ -90,7 +90,8 @@ class ClusterArgs(TypedDict, total=False):
     """KMS key for Secrets. Default: a new key."""
     addons: dict[str, str]
     """EKS add-ons with their versions, in addition to those that every cluster has. An empty version is the one that
-    this package pins for the cluster's; default is EKS's, which is chosen once."""
+    this package pins for the cluster's; default is EKS's, which is chosen once; most-recent is looked up in each
+    preview, which then needs credentials."""
     support: str
     """What happens when standard support ends: standard upgrades, extended pays for extended support. Default:
     standard."""
@@ -168,13 +169,12 @@ def _addon_problems(args: ClusterArgs) -> Problems:
     for name, version in args.get("addons", {}).items():
         if name not in addons():
             yield "addons", f"unknown add-on {name!r}; known add-ons: {', '.join(addons())}"
-        elif version not in ("", EKS_DEFAULT) and not _ADDON_VERSION.fullmatch(version):
-            # CreateAddon takes exact versions alone, and to look the newest up every preview would need the network.
+        elif version not in ("", EKS_DEFAULT, MOST_RECENT) and not _ADDON_VERSION.fullmatch(version):
             yield (
                 "addons",
-                f"{name} must have a version such as v1.22.2-eksbuild.1, {EKS_DEFAULT} for EKS's, or an empty one "
-                f"for this package's, found {version!r}; `aws eks describe-addon-versions --addon-name {name}` lists "
-                "them",
+                f"{name} must have a version such as v1.22.2-eksbuild.1, {EKS_DEFAULT} for EKS's, {MOST_RECENT} for "
+                f"the newest, or an empty one for this package's, found {version!r}; `aws eks "
+                f"describe-addon-versions --addon-name {name}` lists them",
             )
 
 

@@ -15,6 +15,8 @@ POD_IDENTITY = "pods.eks.amazonaws.com"
 POD_IDENTITY_ACTIONS = ("sts:AssumeRole", "sts:TagSession")
 EKS_DEFAULT = "default"
 """For an add-on's version: EKS's own choice, which it makes once."""
+MOST_RECENT = "most-recent"
+"""For an add-on's version: the newest that EKS has for the cluster's, asked for in every preview and update."""
 NETWORK_PLUGIN = "vpc-cni"
 _IPV6_EGRESS = {"ENABLE_V6_EGRESS": "true"}
 
@@ -45,7 +47,10 @@ def _with_ipv6_egress(plugin: Addon) -> Addon:
 
 
 def version_of(name: str, asked: Mapping[str, str], version: str) -> str:
-    """Return the version of an add-on, empty where EKS chooses: the one asked for, or the cluster's pinned one."""
+    """Return the version of an add-on: the one asked for, or the cluster's pinned one.
+
+    It is empty where EKS chooses, and ``MOST_RECENT`` where EKS is to be asked.
+    """
     found = asked.get(name, "") or addon_release(name, version)
     return "" if found == EKS_DEFAULT else found
 
@@ -54,18 +59,25 @@ class AddonInstaller:
     """Installs add-ons into one cluster."""
 
     def __init__(
-        self, prefix: str, cluster: pulumi.Input[str], region: str, tags: Mapping[str, str], parent: pulumi.Resource
+        self,
+        prefix: str,
+        cluster: pulumi.Input[str],
+        kubernetes: str,
+        region: str,
+        tags: Mapping[str, str],
+        parent: pulumi.Resource,
     ) -> None:
         """Remember where to.
 
         Args:
             prefix: Logical names begin with it.
             cluster: Name of the cluster.
+            kubernetes: Its Kubernetes version.
             region: AWS region.
             tags: Tags of the stack.
             parent: The component.
         """
-        self._prefix, self._cluster, self._region = prefix, cluster, region
+        self._prefix, self._cluster, self._kubernetes, self._region = prefix, cluster, kubernetes, region
         self._tags, self._parent = tags, parent
 
     def install(self, addon: Addon, version: str, after: list[pulumi.Resource]) -> eks.Addon:
@@ -73,7 +85,7 @@ class AddonInstaller:
 
         Args:
             addon: What is known of it.
-            version: Version of the add-on; empty where EKS chooses.
+            version: Version of the add-on; empty where EKS chooses, ``MOST_RECENT`` where it is asked.
             after: What must be there first.
         """
         name = f"{self._prefix}-{addon.name}"
@@ -82,7 +94,7 @@ class AddonInstaller:
             name,
             cluster_name=self._cluster,
             addon_name=addon.name,
-            addon_version=version or None,
+            addon_version=self._most_recent(addon) if version == MOST_RECENT else version or None,
             configuration_values=json.dumps(addon.configuration, sort_keys=True) if addon.configuration else None,
             pod_identity_associations=_associations(addon, role),
             resolve_conflicts_on_create="OVERWRITE",
@@ -91,6 +103,16 @@ class AddonInstaller:
             # Its pods use their rights until they are gone: a driver detaches its volumes with them.
             opts=pulumi.ResourceOptions(parent=self._parent, depends_on=[*after, *attached]),
         )
+
+    def _most_recent(self, addon: Addon) -> pulumi.Output[str]:
+        """Ask EKS, which takes exact versions alone (EKS API Reference, CreateAddon and DescribeAddonVersions)."""
+        found = eks.get_addon_version_output(
+            addon_name=addon.name,
+            kubernetes_version=self._kubernetes,
+            most_recent=True,
+            opts=pulumi.InvokeOutputOptions(parent=self._parent),
+        )
+        return found.version
 
     def _identity(self, name: str, addon: Addon) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
         policies = [managed_policy(policy, self._region) for policy in addon.policies]
