@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from components.aws.access import ROLE, account_of
 from components.aws.components.node_settings import KMS_KEY, Zone
 from components.aws.facts.iam import OIDC_PROVIDER
-from components.aws.flow_logs import DEFAULT_DAYS
+from components.aws.logs import DEFAULT_DAYS
 from components.aws.words import NatGateways, Support, Traffic
 from components.nodes.instances import instance
 from components.plan.section import Flag, KubernetesVersion, Section

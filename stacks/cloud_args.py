@@ -6,7 +6,7 @@ import pulumi
 from pydantic.alias_generators import to_camel
 
 from components.api.problems import Problem
-from components.aws.components.cluster_args import ClusterArgs, NamespaceAccessArgs
+from components.aws.components.cluster_args import OF_A_NEW_ONE, ClusterArgs, NamespaceAccessArgs
 from components.aws.components.cluster_args import problems as cluster_problems
 from components.aws.components.network_args import NetworkArgs
 from components.aws.components.network_args import problems as network_problems
@@ -36,8 +36,8 @@ def check_cloud(settings: Settings) -> None:
 
 
 def _warn_of_new_clusters(settings: Settings) -> None:
-    """Say which settings are of a cluster that is created, beside one that exists and stays as it is."""
-    for key in sorted(settings.cluster.model_fields_set - _OF_ANY_CLUSTER):
+    """Say what has no effect on a cluster that exists and stays as it is; some of it is refused anyway."""
+    for key in sorted(settings.cluster.model_fields_set - _OF_ANY_CLUSTER - {*OF_A_NEW_ONE}):
         name = f"{settings.file}: cluster.{to_camel(key)}"
         pulumi.log.warn(f"{name}: has no effect on an existing cluster, which stays as it is; remove it")
 

@@ -10,6 +10,7 @@ import pulumi
 from ...api.problems import Problem, errors
 from ..access import Namespaces, access_problems, role_problems
 from ..facts.eks import addons
+from ..logs import retention_problems
 from ..nodes.releases import release_problem
 from ..reach import TUNNEL_PORT, reach_problems
 from ..versions import check_version
@@ -21,12 +22,11 @@ from .parts.system_nodes import DEFAULT_TYPES
 from .parts.system_nodes import problems as system_problems
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+LOG_DAYS = 90
 SERVICE_CIDR = "172.20.0.0/16"
 _ADDON_VERSION = re.compile(r"v\d+\.\d+[\w.-]*", re.ASCII)
-
-
 _HIGHEST_PORT = 65535
-_OF_A_NEW_ONE = ("private_access_cidrs", "private_access_security_groups", "bastion", "namespace_access")
+OF_A_NEW_ONE = ("private_access_cidrs", "private_access_security_groups", "bastion", "namespace_access")
 _MADE_HERE = "is for a cluster that is created here; remove it, or existing"
 
 
@@ -85,7 +85,7 @@ class ClusterArgs(TypedDict, total=False):
     log_types: list[str]
     """Logs of the control plane: api, audit, authenticator, controllerManager, scheduler. Default: all."""
     log_retention_days: int
-    """Days to keep the logs, also after the cluster is gone. Default: 90."""
+    """Days to keep the logs, also after the cluster is gone; one of the periods of CloudWatch Logs. Default: 90."""
     secrets_key_arn: str
     """KMS key for Secrets. Default: a new key."""
     addons: dict[str, str]
@@ -141,7 +141,7 @@ def problems(name: str, args: ClusterArgs) -> Problems:
         yield "node_policies", "is of a new role, but node_role_arn names one of your own; attach them there"
     yield from _kubeconfig_problems(args)
     if args.get("existing"):
-        yield from ((key, _MADE_HERE) for key in _OF_A_NEW_ONE if args.get(key))
+        yield from ((key, _MADE_HERE) for key in OF_A_NEW_ONE if args.get(key))
         return
     missing: tuple[str, ...] = tuple(key for key in ("version", "subnet_ids") if key not in args)
     for key in missing:
@@ -153,6 +153,7 @@ def problems(name: str, args: ClusterArgs) -> Problems:
     for word in args.get("log_types", ()):
         if word not in LOG_TYPES:
             yield "log_types", f"must be one of {', '.join(LOG_TYPES)}, found {word!r}"
+    yield from retention_problems("log_retention_days", args.get("log_retention_days", LOG_DAYS))
     yield from _addon_problems(args)
     yield from _access_problems(args)
     yield from reach_problems(

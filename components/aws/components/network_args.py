@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict
 
-from ..flow_logs import DEFAULT_DAYS, RETENTION_DAYS, FlowLogsArgs
+from ..logs import DEFAULT_DAYS, FlowLogsArgs, retention_problems
 from ..subnets import CIDR, MOST_ZONES, cidr_problem, pod_cidr_problem, range_of
 from ..words import NatGateways, Traffic
 from .argument_problems import REGION, Problems, place_problems, repeated
@@ -103,9 +103,7 @@ def _flow_log_problems(wanted: FlowLogsArgs) -> Problems:
     traffic = wanted.get("traffic")
     if traffic not in list(Traffic):
         yield "flow_logs.traffic", f"must be one of {', '.join(Traffic)}, found {traffic!r}"
-    days = wanted.get("retention_days", DEFAULT_DAYS)
-    if days not in RETENTION_DAYS:
-        yield "flow_logs.retention_days", f"must be one of {', '.join(map(str, RETENTION_DAYS))}, found {days!r}"
+    yield from retention_problems("flow_logs.retention_days", wanted.get("retention_days", DEFAULT_DAYS))
 
 
 def _given_problems(args: NetworkArgs) -> Problems:

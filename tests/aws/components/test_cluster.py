@@ -221,6 +221,7 @@ class TestRefusals:
             ({"support": "free"}, "main: support: must be one of standard, extended, found 'free'"),
             ({"log_types": ["api", "etcd"]}, "main: log_types: must be one of api, audit"),
             ({"addons": {"vpc-csi": ""}}, "main: addons: unknown add-on 'vpc-csi'; known add-ons: vpc-cni"),
+            ({"log_retention_days": 91}, "main: log_retention_days: must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120,"),
             ({"addons": {"coredns": "latest"}}, "main: addons: coredns must have a version such as v1.22.2-eks"),
             ({"system_ami_release": "1.34.9-20260714"}, "main: system_ami_release: is for Kubernetes 1.34, but the"),
             ({"system_ami_release": "v20260714"}, "must be latest, or a release of al2023 such as 1.35.6-20260714"),

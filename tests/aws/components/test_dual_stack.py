@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from components.aws.components.cluster import Cluster
 from components.aws.components.cluster_args import ClusterArgs
-from components.aws.flow_logs import RETENTION_DAYS
+from components.aws.logs import RETENTION_DAYS
 from components.aws.subnets import POD_CIDR, ipv6_subnet
 from tests.aws.components.aws_mock import Aws
 from tests.aws.components.networks import (

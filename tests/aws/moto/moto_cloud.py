@@ -57,6 +57,15 @@ class _RefusedError(Exception):
     """AWS would not have taken the request, though moto would."""
 
 
+_REFUSALS = (NotImplementedError, ClientError)
+"""What moto raises: the first for operations that it does not know, the second for most that it does not emulate."""
+
+
+def _is_not_emulated(error: Exception) -> bool:
+    """Tell what moto does not emulate, which UNSUPPORTED lists, from what AWS would refuse."""
+    return isinstance(error, NotImplementedError) or "Not yet implemented" in str(error)
+
+
 class MotoCloud(mocks.Mocks):
     """Checks and carries out each AWS resource that is registered; all others echo their inputs.
 
@@ -205,9 +214,8 @@ class MotoCloud(mocks.Mocks):
         client = self._client(request.service, checked=checked)
         try:
             answer = client._make_api_call(request.operation, answers.fill(dict(request.params)))
-        except (NotImplementedError, ClientError) as error:
-            # The two ways in which moto says that it does not emulate an operation; UNSUPPORTED lists them.
-            if isinstance(error, NotImplementedError) or "Not yet implemented" in str(error):
+        except _REFUSALS as error:
+            if _is_not_emulated(error):
                 raise NotSupportedError(f"{request.service} {request.operation}") from error
             raise
         return {name: value for name, value in answer.items() if name != "ResponseMetadata"}

@@ -5,7 +5,7 @@ from typing import Any
 import pulumi
 from pulumi_aws import cloudwatch, eks, kms
 
-from ..cluster_args import LOG_TYPES, SERVICE_CIDR, ClusterArgs
+from ..cluster_args import LOG_DAYS, LOG_TYPES, SERVICE_CIDR, ClusterArgs
 from .roles import managed_policy, named, service_role
 
 _AT_CREATION = ["accessConfig.bootstrapClusterCreatorAdminPermissions"]
@@ -104,7 +104,7 @@ class ControlPlane:
         return cloudwatch.LogGroup(
             f"{self._name}-logs",
             name=name,
-            retention_in_days=self._args.get("log_retention_days", 90),
+            retention_in_days=self._args.get("log_retention_days", LOG_DAYS),
             tags=named(name, self._tags),
             opts=self._child(retain_on_delete=bool(self._log_types)),
         )

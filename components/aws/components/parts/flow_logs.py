@@ -4,7 +4,7 @@ import json
 
 from pulumi_aws import cloudwatch, ec2, iam
 
-from ...flow_logs import DEFAULT_DAYS, FlowLogsArgs
+from ...logs import DEFAULT_DAYS, FlowLogsArgs
 from ...words import Traffic
 from .labels import Labels
 from .roles import partition

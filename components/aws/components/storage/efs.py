@@ -6,15 +6,15 @@ import pulumi
 from pulumi_aws import ec2, efs, vpc
 
 from ...words import Throughput
-from ..parts.roles import named
 from .args import ModelStorageArgs, access_path
+from .file_system import FileSystem
 from .settings import EfsSettings
 
 NFS = 2049
 _FOLDER_MODE = "0750"
 
 
-class EfsCache:
+class EfsCache(FileSystem):
     """Registers a file system, where it is ours, and access to it."""
 
     def __init__(self, name: str, args: ModelStorageArgs, wanted: EfsSettings, parent: pulumi.Resource) -> None:
@@ -26,10 +26,8 @@ class EfsCache:
             wanted: The file system.
             parent: The component.
         """
-        self._name, self._args, self._wanted, self._parent = name, args, wanted, parent
-        self._tags = args.get("tags", {})
-        self.ready: list[pulumi.Resource] = []
-        """What must be there before a pod mounts it, and after."""
+        super().__init__(name, args, parent)
+        self._wanted = wanted
         self.id: pulumi.Input[str] = wanted.id or self._file_system()
 
     def handles(self) -> Mapping[str, pulumi.Output[str]]:
@@ -61,15 +59,6 @@ class EfsCache:
                 )
             )
         return system.id
-
-    def _group(self) -> ec2.SecurityGroup:
-        return ec2.SecurityGroup(
-            self._name,
-            description=f"Model cache of the cluster {self._args['cluster_name']}",
-            vpc_id=self._args["vpc_id"],
-            tags=self._named(),
-            opts=self._child(),
-        )
 
     def _rule(self, group: ec2.SecurityGroup) -> pulumi.Resource:
         """Register the rule that admits NFS from the nodes alone (EFS user guide, "Using VPC security groups")."""
@@ -104,9 +93,3 @@ class EfsCache:
             opts=self._child(),
         )
         return pulumi.Output.concat(self.id, "::", point.id)
-
-    def _named(self, suffix: str = "") -> dict[str, str]:
-        return named(f"{self._args['cluster_name']}-model-cache{suffix}", self._tags)
-
-    def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self._parent, depends_on=list(after))

@@ -1,13 +1,13 @@
 """An FSx for Lustre file system in one zone, with a folder per namespace."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pulumi
 from pulumi_aws import ec2, fsx, vpc
 
 from ...words import LustreDeployment
-from ..parts.roles import named
 from .args import ModelStorageArgs
+from .file_system import FileSystem
 from .settings import FsxSettings
 
 _PORTS = ((988, 988), (1018, 1023))
@@ -20,7 +20,7 @@ _THROUGHPUT = 250
 _DEPLOYMENTS = {LustreDeployment.PERSISTENT_2: "PERSISTENT_2", LustreDeployment.SCRATCH_2: "SCRATCH_2"}
 
 
-class FsxCache:
+class FsxCache(FileSystem):
     """Registers a file system, where it is ours."""
 
     def __init__(self, name: str, args: ModelStorageArgs, wanted: FsxSettings, parent: pulumi.Resource) -> None:
@@ -32,10 +32,8 @@ class FsxCache:
             wanted: The file system.
             parent: The component.
         """
-        self._name, self._args, self._wanted, self._parent = name, args, wanted, parent
-        self._tags = args.get("tags", {})
-        self.ready: list[pulumi.Resource] = []
-        """What must be there before a pod mounts it, and after."""
+        super().__init__(name, args, parent)
+        self._wanted = wanted
         self.dns_name: pulumi.Input[str] = wanted.dns_name or ""
         self.mount_name: pulumi.Input[str] = wanted.mount_name or ""
         if wanted.zone:
@@ -64,19 +62,10 @@ class FsxCache:
             skip_final_backup=True if persistent else None,
             tags=self._named(),
             # FSx refuses a group that keeps the servers from each other, and reads it only once.
-            opts=pulumi.ResourceOptions(parent=self._parent, depends_on=list(self.ready)),
+            opts=self._child(*self.ready),
         )
         self.ready.append(system)
         self.dns_name, self.mount_name = system.dns_name, system.mount_name
-
-    def _group(self) -> ec2.SecurityGroup:
-        return ec2.SecurityGroup(
-            self._name,
-            description=f"Model cache of the cluster {self._args['cluster_name']}",
-            vpc_id=self._args["vpc_id"],
-            tags=self._named(),
-            opts=pulumi.ResourceOptions(parent=self._parent),
-        )
 
     def _rules(self, group: ec2.SecurityGroup) -> Iterator[pulumi.Resource]:
         """Register who may speak to whom: the servers to each other, they to the nodes, and the nodes to them."""
@@ -99,8 +88,5 @@ class FsxCache:
                     to_port=high,
                     description="Lustre",
                     tags=self._named(),
-                    opts=pulumi.ResourceOptions(parent=self._parent),
+                    opts=self._child(),
                 )
-
-    def _named(self) -> Mapping[str, str]:
-        return named(f"{self._args['cluster_name']}-model-cache", self._tags)

@@ -1,5 +1,6 @@
-"""What a record of the connections in a VPC can be told."""
+"""Logs in CloudWatch: for how long they can be kept, and what a record of the connections in a VPC can be told."""
 
+from collections.abc import Iterator
 from typing import Required, TypedDict
 
 DEFAULT_DAYS = 30
@@ -8,6 +9,12 @@ RETENTION_DAYS = (
     *(1096, 1827, 2192, 2557, 2922, 3288, 3653),
 )
 """Periods that CloudWatch Logs knows (its API Reference, PutRetentionPolicy)."""
+
+
+def retention_problems(key: str, days: int) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a period, an argument of any name."""
+    if days not in RETENTION_DAYS:
+        yield key, f"must be one of {', '.join(map(str, RETENTION_DAYS))}, found {days!r}"
 
 
 class FlowLogsArgs(TypedDict, total=False):
