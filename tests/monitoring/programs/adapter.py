@@ -51,8 +51,15 @@ class Adapter:
         return [each["value"] for each in self._items(path, "labelSelector", selector)]
 
     def metrics(self, group: str = CUSTOM, version: str = "v1beta1") -> set[str]:
-        """Return what discovery lists, such as ``pods/vllm_num_requests_waiting``."""
-        return {each["name"] for each in self.kube.request("GET", f"/apis/{group}/{version}").get("resources") or ()}
+        """Return what discovery lists, such as ``pods/vllm_num_requests_waiting``; nothing until it answers."""
+        try:
+            listed = self.kube.request("GET", f"/apis/{group}/{version}")
+        except KubeError as error:
+            # The API server asks the adapter now and then, and answers for it until it has found it well.
+            if error.status == http.client.SERVICE_UNAVAILABLE:
+                return set()
+            raise
+        return {each["name"] for each in listed.get("resources") or ()}
 
     def _items(self, path: str, parameter: str, selector: Mapping[str, str]) -> list[Json]:
         wanted = ",".join(f"{name}={value}" for name, value in selector.items())
