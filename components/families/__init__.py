@@ -11,6 +11,7 @@ from ..api.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.origins import Argument
 from .family import Family, Member
+from .kthena.family import FAMILY as KTHENA
 from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
 from .llmaz.family import FAMILY as LLMAZ
 from .llmkube.family import FAMILY as LLMKUBE
@@ -19,6 +20,7 @@ FAMILIES: list[Family] = [
     LLMAZ,
     LEADER_WORKER_SET,
     LLMKUBE,
+    KTHENA,
 ]
 
 

@@ -26,6 +26,9 @@ OWN = {
     "scaleTrigger recommendedConfigs workloadTemplate INSTANCE-TYPE",
     "llmkube": "modelRef moeCPUOffload moe_cpu_offload vllmConfig tgiConfig personaPlexConfig podSecurityContext "
     "probeOverrides skipModelInit hfTokenSecretRef sharding evictionProtection",
+    "kthena": "loraAdapters lora_adapters routeWeight scalingCost modelURI cacheURI entryTemplate workerReplicas "
+    "gangPolicy minRoleReplicas tolerancePercent panicPolicy optimizerConfiguration modelServerName workloadSelector "
+    "kvConnector",
 }
 
 

@@ -19,11 +19,15 @@ KEYS = {"llmaz": ("INSTANCE-TYPE",)}
 """Keys of maps that a family gives a meaning; no type tells them."""
 ORDINARY = {
     "kinds of core Kubernetes and of this project as well": "Service Model",
-    "fields and groups of Kubernetes' own objects": "autoscaling behavior cpu memory strategy uri",
-    "what a fleet is made of, here and in every family": (
-        "accelerator endpoint flavors gpu hpa model models pod_annotations pod_labels runtime version"
+    "fields and groups of Kubernetes' own objects": (
+        "autoscaling availableReplicas behavior cpu memory resourceVersion resource_version strategy uid uri"
     ),
-    "words of any program": "count enabled filename format params sha256",
+    "what a fleet is made of, here and in every family": (
+        "accelerator backends body cost endpoint flavors gpu hpa model models pod_annotations pod_labels runtime "
+        "template version"
+    ),
+    "words of any program": "config count enabled filename format global instances owner params percent rules sha256 timeout unit",
+    "parts of requests, gateways and clouds": "address headers rateLimit rate_limit redis roles target_value workers",
     "the method of Decimal": "quantize",
     "files of weights, named for their suffix": "gguf",
     "a value of the chart of the Cluster Autoscaler": "extraArgs",

@@ -1,0 +1,1 @@
+"""Kthena: ModelBooster, ModelServing, AutoscalingPolicy, AutoscalingPolicyBinding, ModelServer and ModelRoute."""

@@ -1,0 +1,1 @@
+"""What policies and bindings become: autoscalers."""

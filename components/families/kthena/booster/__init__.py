@@ -1,0 +1,1 @@
+"""What a ModelBooster is expanded into, and what that becomes."""

@@ -1,0 +1,35 @@
+"""Kthena as a family: its kinds and what each becomes."""
+
+from ...api.findings import Findings
+from ...api.load import Loaded
+from ...fleet.library import Library
+from ...fleet.options import Options
+from ...fleet.rendered import Rendered
+from ...fleet.serving import render_declared
+from ..family import Family, Member
+from .autoscaling.rendering import render_binding
+from .booster.rendering import render_model_booster
+from .kinds import BINDING, MODEL_BOOSTER, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
+from .operated import OPERATOR
+from .routing.rendering import render_model_route
+from .serving.rendering import render_model_serving
+
+
+def _declared(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
+    """Render a resource that others refer to: an object for the operator alone."""
+    return render_declared(source, options, OPERATOR)
+
+
+FAMILY = Family(
+    name="kthena",
+    package=__package__ or "",
+    operator=OPERATOR,
+    members=(
+        Member(MODEL_BOOSTER, render_model_booster, serves=True),
+        Member(MODEL_SERVING, render_model_serving, serves=True),
+        Member(POLICY, _declared, referred=True),
+        Member(BINDING, render_binding),
+        Member(MODEL_SERVER, _declared, referred=True),
+        Member(MODEL_ROUTE, render_model_route),
+    ),
+)

@@ -1,0 +1,52 @@
+"""Names and labels of what Kthena makes (Kthena spec 2.1, 3.1, 3.2)."""
+
+WORKLOAD_GROUP = "workload.serving.volcano.sh"
+WORKLOAD_API = f"{WORKLOAD_GROUP}/v1alpha1"
+NETWORKING_API = "networking.serving.volcano.sh/v1alpha1"
+SERVING_LABEL = "modelserving.volcano.sh"
+"""Prefix of the labels of a ModelServing's pods: name, group-name, role, role-id, entry."""
+
+
+def backend_name(booster: str, backend: str) -> str:
+    """Return the name of the ModelServing and the ModelServer of a backend, and of its policy and binding."""
+    return f"{booster}-{backend}"
+
+
+def group_name(serving: str, group: int) -> str:
+    """Return the name of a serving group, and of its PodGroup."""
+    return f"{serving}-{group}"
+
+
+def role_id(role: str, instance: int) -> str:
+    """Return what tells an instance of a role from the others of its group."""
+    return f"{role}-{instance}"
+
+
+def instance_name(serving: str, group: int, role: str, instance: int) -> str:
+    """Return the name of the LeaderWorkerSet of a role instance."""
+    return f"{group_name(serving, group)}-{role_id(role, instance)}"
+
+
+def entry_name(serving: str, group: int, role: str, instance: int) -> str:
+    """Return the name of the entry pod of a role instance, and of its headless Service."""
+    return f"{instance_name(serving, group, role, instance)}-0"
+
+
+def role_service(serving: str, role: str) -> str:
+    """Return the name of the Service over the entry pods of a role."""
+    return f"{serving}-{role}"
+
+
+def serving_labels(serving: str) -> dict[str, str]:
+    """Return the labels of all pods of a ModelServing."""
+    return {f"{SERVING_LABEL}/name": serving}
+
+
+def role_labels(serving: str, role: str) -> dict[str, str]:
+    """Return the labels of all pods of a role."""
+    return {**serving_labels(serving), f"{SERVING_LABEL}/role": role}
+
+
+def entry_labels(serving: str, role: str) -> dict[str, str]:
+    """Return the labels of the pods of a role that take requests."""
+    return {**role_labels(serving, role), f"{SERVING_LABEL}/entry": "true"}

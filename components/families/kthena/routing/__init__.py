@@ -1,0 +1,1 @@
+"""What ModelServers and ModelRoutes become: endpoints."""

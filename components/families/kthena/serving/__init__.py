@@ -1,0 +1,1 @@
+"""What a ModelServing becomes: LeaderWorkerSets, Services and PodGroups."""

@@ -1,0 +1,103 @@
+"""Kthena: ModelBooster (``workload.serving.volcano.sh``, Kthena spec 1.1)."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from ....api import rules
+from ....api.base import ApiModel, Int32, Int64, NaturalInt32, Rule
+from ....api.meta import Resource
+from ....api.schema.embedded import Conditions, EnvVars
+from .autoscaling import AutoscalingPolicySpec
+from .networking import ModelMatch
+from .values import (
+    Affinity,
+    AnyJson,
+    CacheUri,
+    Duration,
+    EnvSources,
+    MostReplicas,
+    Name,
+    Percentage,
+    Replicas,
+    ResourceRequirements,
+    SourceUri,
+    Weight,
+)
+
+
+class LoraAdapter(ApiModel):
+    """An adapter beside the model."""
+
+    name: Name
+    artifact_url: SourceUri = Field(alias="artifactURL")
+
+
+class ModelWorker(ApiModel):
+    """``replicas`` instances of one role, each of ``pods`` pods. Unset, both are 1 here (Kthena spec D-06)."""
+
+    type: Literal["server", "prefill", "decode", "controller", "coordinator"] = "server"
+    image: str | None = None
+    replicas: Replicas | None = None
+    pods: Replicas | None = None
+    resources: ResourceRequirements | None = None
+    affinity: Affinity | None = None
+    config: AnyJson = None
+
+
+class ModelBackend(ApiModel):
+    """One way to run the model: an engine, its workers and its replicas."""
+
+    name: Name
+    type: Literal["vLLM", "vLLMDisaggregated", "SGLang", "MindIE", "MindIEDisaggregated"]
+    model_uri: SourceUri = Field(alias="modelURI")
+    cache_uri: CacheUri | None = Field(default=None, alias="cacheURI")
+    env_from: EnvSources | None = None
+    env: EnvVars | None = None
+    min_replicas: Replicas
+    max_replicas: MostReplicas
+    scaling_cost: NaturalInt32 = 0
+    route_weight: Weight = 100
+    scale_to_zero_grace_period: Duration | None = None
+    workers: list[ModelWorker] = Field(min_length=1, max_length=1000)
+    lora_adapters: list[LoraAdapter] | None = None
+    autoscaling_policy: AutoscalingPolicySpec | None = None
+
+
+class ModelBoosterSpec(ApiModel):
+    """A model and the backends that run it."""
+
+    name: Annotated[Name, Field(max_length=64)] | None = None
+    owner: str | None = None
+    backends: list[ModelBackend] = Field(
+        min_length=1, json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    )
+    autoscaling_policy: AutoscalingPolicySpec | None = None
+    cost_expansion_rate_percent: Percentage | None = None
+    model_match: ModelMatch | None = None
+
+
+class ModelBackendStatus(ApiModel):
+    """Replicas of one backend."""
+
+    name: str
+    replicas: Int32
+
+
+class ModelStatus(ApiModel):
+    """Observed state."""
+
+    conditions: Conditions | None = None
+    backend_statuses: list[ModelBackendStatus] | None = None
+    observed_generation: Int64 | None = None
+
+
+class ModelBooster(Resource):
+    """A model, served by one or more backends."""
+
+    api_version: Literal["workload.serving.volcano.sh/v1alpha1"]
+    kind: Literal["ModelBooster"]
+    spec: ModelBoosterSpec
+    status: ModelStatus | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME,)
