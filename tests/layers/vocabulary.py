@@ -26,7 +26,9 @@ ORDINARY = {
         "accelerator backends body cost endpoint flavors gpu hpa model models pod_annotations pod_labels runtime "
         "template version"
     ),
-    "words of any program": "config count enabled filename format global instances owner params percent rules sha256 timeout unit",
+    "words of any program": (
+        "config count enabled filename format global instances owner params percent rules sha256 timeout unit"
+    ),
     "parts of requests, gateways and clouds": "address headers rateLimit rate_limit redis roles target_value workers",
     "the method of Decimal": "quantize",
     "files of weights, named for their suffix": "gguf",
