@@ -53,6 +53,7 @@ CacheUri = Annotated[
 """Where weights are kept."""
 Duration = Annotated[
     str,
+    Field(max_length=64),
     *pattern(
         r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$",
         r"[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\Z",
@@ -100,13 +101,29 @@ class ObjectReference(ApiModel):
     uid: str | None = None
 
 
-_UNITS: Mapping[str, float] = {
-    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0
+_UNITS: Mapping[str, int] = {
+    "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9
 }  # fmt: skip
 _PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 
 
+def nanoseconds_of(duration: str) -> int:
+    """Return the nanoseconds of a duration that has been checked, as Go counts them: each part rounded down."""
+    total = sum(_whole(number, _UNITS[unit]) for number, unit in _PART.findall(duration))
+    return -total if duration.startswith("-") else total
+
+
+def _whole(number: str, unit: int) -> int:
+    whole, _, fraction = number.partition(".")
+    return int(whole or 0) * unit + int(fraction or 0) * unit // 10 ** len(fraction)
+
+
+def milliseconds_of(duration: str) -> int:
+    """Return the whole milliseconds of a duration that has been checked, cut towards zero as Go does."""
+    nanoseconds = nanoseconds_of(duration)
+    return nanoseconds // 10**6 if nanoseconds >= 0 else -(-nanoseconds // 10**6)
+
+
 def seconds_of(duration: str) -> float:
     """Return the seconds of a duration that has been checked."""
-    total = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(duration))
-    return -total if duration.startswith("-") else total
+    return nanoseconds_of(duration) / 10**9
