@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from .kinds import Kind
 from .meta import Resource
 from .problems import Hints
+from .rules import NameRule
 
 Found = tuple[tuple[str | int, ...], str]
 """Where something is wrong, and what."""
@@ -56,4 +57,5 @@ def _name_problems(value: dict[str, Any], kind: Kind, known: list[Found]) -> lis
     if not isinstance(name, str) or any(path == ("metadata", "name") for path, _ in known):
         return []
     named = SimpleNamespace(metadata=SimpleNamespace(name=name))
-    return [found for rule in kind.model.rules for found in rule.problems(named)]
+    rules = [rule for rule in kind.model.rules if isinstance(rule, NameRule)]
+    return [found for rule in rules for found in rule.problems(named)]

@@ -1,20 +1,44 @@
 """Rules that kinds of several families share."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .base import Broken, Json, Rule
 from .names import is_dns1123_subdomain
 
 
-def name_rule(message: str, good: Callable[[str], bool], cel: str) -> Rule:
+class NameRule(Rule):
+    """A rule about a resource's name alone: it is checked whatever else is wrong."""
+
+
+def name_rule(message: str, good: Callable[[str], bool], cel: str) -> NameRule:
     """Return the rule that a resource's name is good."""
 
     def broken(resource: Json) -> Iterator[Broken]:
         if not good(resource.metadata.name):
             yield ("metadata", "name"), f", found {resource.metadata.name!r}"
 
-    return Rule(f"metadata.name {message}", broken, cel)
+    return NameRule(f"metadata.name {message}", broken, cel)
+
+
+def within(rule: Rule, parts: Callable[[Json], Iterable[tuple[tuple[str | int, ...], Json]]]) -> Rule:
+    """Return a rule over parts of an object, each with its place: checked from there, and not by the API server.
+
+    The rules of an inner type are checked first, and those of an outer one only where they hold. Held by the whole
+    object, all are checked, so that a writer is told everything at once; the API server is told by the inner type.
+    """
+
+    def broken(whole: Json) -> Iterator[Broken]:
+        for place, part in parts(whole):
+            for inner, what in rule.broken(part):
+                yield (*place, *inner), what
+
+    return Rule(rule.message, broken, "")
+
+
+def on_server(rule: Rule) -> Rule:
+    """Return a rule for the API server alone: what is written there is checked here by another one, or by a type."""
+    return Rule(rule.message, lambda _: (), rule.cel)
 
 
 OBJECT_NAME = name_rule(
@@ -27,8 +51,14 @@ OBJECT_NAME = name_rule(
 
 def unique_names(items: Sequence[Any] | None, field: str) -> Iterator[Broken]:
     """Yield every item whose name an earlier one has (the API server: a list map keyed by name)."""
+    for index, name in repeated([item.name for item in items or ()]):
+        yield (field, index, "name"), f"{name!r} is used twice; names must be unique"
+
+
+def repeated(names: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield every name that an earlier one is equal to, with its index."""
     seen: set[str] = set()
-    for index, item in enumerate(items or ()):
-        if item.name in seen:
-            yield (field, index, "name"), f"{item.name!r} is used twice; names must be unique"
-        seen.add(item.name)
+    for index, name in enumerate(names):
+        if name in seen:
+            yield index, name
+        seen.add(name)

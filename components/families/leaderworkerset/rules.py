@@ -59,14 +59,15 @@ def topology_broken(annotations: Mapping[str, str], template: Mapping[str, Any])
         yield path, "requires a subGroupPolicy; add one beside size, or remove the annotation"
 
 
-def _is_share(value: int | str) -> bool:
+def is_share(value: int | str) -> bool:
+    """Tell whether a value is a number of groups or a percentage of them."""
     return _PERCENT.match(value) is not None if isinstance(value, str) else value >= 0
 
 
 def _share_rule(attribute: str, wire: str) -> Rule:
     def broken(configuration: Json) -> Iterator[Broken]:
         value = getattr(configuration, attribute)
-        if not _is_share(value):
+        if not is_share(value):
             yield (wire,), f", found {value!r}"
 
     return Rule(
@@ -81,7 +82,8 @@ MAX_UNAVAILABLE = _share_rule("max_unavailable", "maxUnavailable")
 MAX_SURGE = _share_rule("max_surge", "maxSurge")
 
 
-def _share(value: int | str, replicas: int, *, up: bool) -> int:
+def share(value: int | str, replicas: int, *, up: bool) -> int:
+    """Return the number of groups that a value stands for; a percentage is rounded up or down."""
     if isinstance(value, int):
         return value
     percent = int(value.removesuffix("%"))
@@ -94,9 +96,9 @@ def _rollout_stuck(spec: Json) -> Iterator[Broken]:
     if configuration is None or spec.replicas == 0:
         return
     unavailable, surge = configuration.max_unavailable, configuration.max_surge
-    if not _is_share(unavailable) or not _is_share(surge):
+    if not is_share(unavailable) or not is_share(surge):
         return
-    if _share(unavailable, spec.replicas, up=False) == 0 and _share(surge, spec.replicas, up=True) == 0:
+    if share(unavailable, spec.replicas, up=False) == 0 and share(surge, spec.replicas, up=True) == 0:
         where = ("rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable")
         yield where, f", found {unavailable} and {surge} of {spec.replicas} replicas"
 

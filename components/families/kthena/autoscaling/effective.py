@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ....api.quantity import parse_quantity
+from ..durations import milliseconds_of
 from ..types.autoscaling import (
     AutoscalingPolicyPanicPolicy,
     AutoscalingPolicySpec,
@@ -19,7 +20,6 @@ from ..types.autoscaling import (
     ScalingTarget,
 )
 from ..types.model_booster import ModelBackend, ModelBoosterSpec
-from ..types.values import milliseconds_of
 
 COST_EXPANSION_RATE = 200
 GRACE_PERIOD = "30s"

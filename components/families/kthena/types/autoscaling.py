@@ -8,6 +8,7 @@ from ....api import rules
 from ....api.base import ApiModel, Int32, NaturalInt32, Rule
 from ....api.meta import Resource
 from ....api.schema.embedded import Quantity
+from ..rules import policies
 from .values import Duration, LocalObjectReference, MostReplicas, ObjectReference, Percentage, Replicas
 
 
@@ -16,6 +17,8 @@ class AutoscalingPolicyMetric(ApiModel):
 
     metric_name: str
     target_value: Quantity
+
+    rules: ClassVar[tuple[Rule, ...]] = policies.METRIC_CEL
 
 
 class AutoscalingPolicyStablePolicy(ApiModel):
@@ -27,6 +30,8 @@ class AutoscalingPolicyStablePolicy(ApiModel):
     select_policy: Literal["Or", "And"] = "Or"
     stabilization_window: Duration | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = policies.STABLE_CEL
+
 
 class AutoscalingPolicyPanicPolicy(ApiModel):
     """How fast replicas may grow once the load has jumped."""
@@ -35,6 +40,8 @@ class AutoscalingPolicyPanicPolicy(ApiModel):
     period: Duration
     panic_threshold_percent: Annotated[Int32, Field(ge=110, le=1000)] = 200
     panic_mode_hold: Duration = "60s"
+
+    rules: ClassVar[tuple[Rule, ...]] = policies.PANIC_CEL
 
 
 class AutoscalingPolicyScaleUpPolicy(ApiModel):
@@ -55,7 +62,10 @@ class AutoscalingPolicySpec(ApiModel):
     """What to scale on, and how fast."""
 
     tolerance_percent: Annotated[NaturalInt32, Field(le=100)] = 10
-    metrics: list[AutoscalingPolicyMetric] = Field(min_length=1)
+    metrics: list[AutoscalingPolicyMetric] = Field(
+        min_length=1,
+        json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["metricName"]},
+    )
     behavior: AutoscalingPolicyBehavior | None = None
 
 
@@ -71,7 +81,7 @@ class AutoscalingPolicy(Resource):
     spec: AutoscalingPolicySpec
     status: AutoscalingPolicyStatus | None = None
 
-    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME,)
+    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME, *policies.WHOLE_POLICY)
 
 
 class MetricEndpoint(ApiModel):
@@ -88,6 +98,8 @@ class ScalingTarget(ApiModel):
     additional_match_labels: dict[str, str] | None = None
     metric_endpoint: MetricEndpoint | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = policies.TARGET_CEL
+
 
 class ScalingConfiguration(ApiModel):
     """One target and its bounds."""
@@ -95,6 +107,8 @@ class ScalingConfiguration(ApiModel):
     target: ScalingTarget
     min_replicas: Replicas
     max_replicas: MostReplicas
+
+    rules: ClassVar[tuple[Rule, ...]] = policies.BOUNDS_CEL
 
 
 class OptimizerParam(ApiModel):
@@ -104,6 +118,8 @@ class OptimizerParam(ApiModel):
     cost: NaturalInt32 = 0
     min_replicas: Replicas
     max_replicas: MostReplicas
+
+    rules: ClassVar[tuple[Rule, ...]] = policies.BOUNDS_CEL
 
 
 class OptimizerConfiguration(ApiModel):
@@ -120,6 +136,8 @@ class AutoscalingPolicyBindingSpec(ApiModel):
     optimizer_configuration: OptimizerConfiguration | None = None
     scaling_configuration: ScalingConfiguration | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = policies.BINDING_CEL
+
 
 class AutoscalingPolicyBindingStatus(ApiModel):
     """Nothing is observed."""
@@ -133,4 +151,4 @@ class AutoscalingPolicyBinding(Resource):
     spec: AutoscalingPolicyBindingSpec
     status: AutoscalingPolicyBindingStatus | None = None
 
-    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME,)
+    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME, *policies.WHOLE_BINDING)

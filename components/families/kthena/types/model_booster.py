@@ -3,19 +3,22 @@
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from ....api import rules
 from ....api.base import ApiModel, Int32, Int64, NaturalInt32, Rule
 from ....api.meta import Resource
 from ....api.schema.embedded import Conditions, EnvVars
+from ..rules import model_booster
 from .autoscaling import AutoscalingPolicySpec
 from .networking import ModelMatch
 from .values import (
     Affinity,
-    AnyJson,
+    AnyObject,
     CacheUri,
     Duration,
     EnvSources,
+    Image,
     MostReplicas,
     Name,
     Percentage,
@@ -25,11 +28,18 @@ from .values import (
     Weight,
 )
 
+MAX_BACKENDS = 64
+MAX_ADAPTERS = 64
+MAX_NAME = 253
+"""Far above any use: a ModelRoute takes 16 backends and 10 adapters. The API server allows rules over them only where
+it can bound their cost."""
+_BY_NAME: JsonDict = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+
 
 class LoraAdapter(ApiModel):
     """An adapter beside the model."""
 
-    name: Name
+    name: Annotated[Name, Field(max_length=MAX_NAME)]
     artifact_url: SourceUri = Field(alias="artifactURL")
 
 
@@ -37,12 +47,12 @@ class ModelWorker(ApiModel):
     """``replicas`` instances of one role, each of ``pods`` pods. Unset, both are 1 here (Kthena spec D-06)."""
 
     type: Literal["server", "prefill", "decode", "controller", "coordinator"] = "server"
-    image: str | None = None
+    image: Image | None = None
     replicas: Replicas | None = None
     pods: Replicas | None = None
     resources: ResourceRequirements | None = None
     affinity: Affinity | None = None
-    config: AnyJson = None
+    config: AnyObject | None = None
 
 
 class ModelBackend(ApiModel):
@@ -60,8 +70,10 @@ class ModelBackend(ApiModel):
     route_weight: Weight = 100
     scale_to_zero_grace_period: Duration | None = None
     workers: list[ModelWorker] = Field(min_length=1, max_length=1000)
-    lora_adapters: list[LoraAdapter] | None = None
+    lora_adapters: list[LoraAdapter] | None = Field(default=None, max_length=MAX_ADAPTERS, json_schema_extra=_BY_NAME)
     autoscaling_policy: AutoscalingPolicySpec | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = model_booster.BACKEND_CEL
 
 
 class ModelBoosterSpec(ApiModel):
@@ -69,12 +81,12 @@ class ModelBoosterSpec(ApiModel):
 
     name: Annotated[Name, Field(max_length=64)] | None = None
     owner: str | None = None
-    backends: list[ModelBackend] = Field(
-        min_length=1, json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
-    )
+    backends: list[ModelBackend] = Field(min_length=1, max_length=MAX_BACKENDS, json_schema_extra=_BY_NAME)
     autoscaling_policy: AutoscalingPolicySpec | None = None
     cost_expansion_rate_percent: Percentage | None = None
     model_match: ModelMatch | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = model_booster.SPEC_CEL
 
 
 class ModelBackendStatus(ApiModel):
@@ -100,4 +112,4 @@ class ModelBooster(Resource):
     spec: ModelBoosterSpec
     status: ModelStatus | None = None
 
-    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME,)
+    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME, *model_booster.WHOLE)

@@ -8,9 +8,13 @@ from ....api import rules
 from ....api.base import ApiModel, Int32, Int64, NaturalInt32, Rule
 from ....api.meta import Resource
 from ....api.schema.embedded import META, Embedded, JsonObject, ref
+from ..rules import model_serving
 from .values import IntOrString, LabelSelector, PodSpec, RoleName
 
 _Conditions = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(META + "Condition")})]
+
+
+MAX_ROLES = 4
 
 
 class TemplateMetadata(ApiModel):
@@ -40,7 +44,10 @@ class Role(ApiModel):
 class GangPolicy(ApiModel):
     """How many instances of each role must find room at once."""
 
-    min_role_replicas: dict[str, Int32] | None = None
+    # Each key is one of the roles, so that there are no more of them.
+    min_role_replicas: dict[str, Int32] | None = Field(default=None, max_length=MAX_ROLES)
+
+    rules: ClassVar[tuple[Rule, ...]] = (model_serving.LEAST_STAYS,)
 
 
 class NetworkTopology(ApiModel):
@@ -56,7 +63,9 @@ class ServingGroup(ApiModel):
     restart_grace_period_seconds: Int64 = 0
     gang_policy: GangPolicy | None = None
     network_topology: NetworkTopology | None = None
-    roles: list[Role] = Field(min_length=1, max_length=4)
+    roles: list[Role] = Field(min_length=1, max_length=MAX_ROLES)
+
+    rules: ClassVar[tuple[Rule, ...]] = model_serving.GROUP_CEL
 
 
 class RollingUpdateConfiguration(ApiModel):
@@ -64,7 +73,9 @@ class RollingUpdateConfiguration(ApiModel):
 
     max_unavailable: IntOrString = 1
     max_surge: IntOrString = 0
-    partition: Int32 | None = None
+    partition: NaturalInt32 | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = model_serving.ROLLOUT_CEL
 
 
 class RolloutStrategy(ApiModel):
@@ -93,6 +104,8 @@ class ModelServingSpec(ApiModel):
     recovery_policy: Literal["ServingGroupRecreate", "RoleRecreate", "None"] = "RoleRecreate"
     topology_spread_constraints: list[TopologySpreadConstraint] | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = model_serving.SPEC_CEL
+
 
 class ModelServingStatus(ApiModel):
     """Observed state."""
@@ -113,4 +126,4 @@ class ModelServing(Resource):
     spec: ModelServingSpec
     status: ModelServingStatus | None = None
 
-    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME,)
+    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME, *model_serving.WHOLE)

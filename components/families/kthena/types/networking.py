@@ -7,6 +7,7 @@ from pydantic import Field
 from ....api import rules
 from ....api.base import ApiModel, Int32, PositiveInt32, Rule
 from ....api.meta import Resource
+from ..rules import routes
 from .values import Duration, Weight
 
 
@@ -16,6 +17,8 @@ class StringMatch(ApiModel):
     exact: str | None = None
     prefix: str | None = None
     regex: str | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = routes.MATCH_CEL
 
 
 class BodyMatch(ApiModel):
@@ -76,6 +79,8 @@ class ModelRouteSpec(ApiModel):
     rules_: list[RouteRule] = Field(max_length=16, alias="rules")
     rate_limit: RouteRateLimit | None = None
 
+    rules: ClassVar[tuple[Rule, ...]] = routes.SPEC_CEL
+
 
 class ModelRouteStatus(ApiModel):
     """Nothing is observed."""
@@ -89,7 +94,7 @@ class ModelRoute(Resource):
     spec: ModelRouteSpec
     status: ModelRouteStatus | None = None
 
-    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME,)
+    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME, *routes.WHOLE)
 
 
 class PDGroup(ApiModel):

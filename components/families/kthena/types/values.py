@@ -1,38 +1,54 @@
 """Kthena: strings, durations and parts of core types that several kinds have."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from ....api.base import INT64_MAX, ApiModel, NaturalInt32, PositiveInt32, several
-from ....api.schema.embedded import CORE, INT_OR_STRING, META, Embedded, JsonObject, ref, show
+from ....api.base import ApiModel, NaturalInt32, PositiveInt32, several
+from ....api.schema.embedded import CORE, META, Embedded, JsonObject, ref, show
+from ...leaderworkerset.types import IntOrString as IntOrString
+from .. import durations
+from ..rules.bounds import MOST_REPLICAS
 
-MOST_REPLICAS = 1_000_000
 NAME_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 
 
-def pattern(published: str, grammar: str, what: str) -> tuple[object, ...]:
-    """Return what makes a string one that matches a pattern as a whole; the API server reads it as RE2."""
-    compiled = re.compile(grammar, re.ASCII)
+_BLANK = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+"""What Go calls a space (``unicode.IsSpace``), as a class of characters."""
+_VISIBLE = re.compile(f"[^{_BLANK}]")
+
+
+def _text(published: str, good: Callable[[str], object], what: str) -> tuple[object, ...]:
+    """Return what makes a string one that is good; the API server reads the published pattern as RE2."""
 
     def check(text: str) -> str:
-        if compiled.match(text) is None:
+        if not good(text):
             raise several([((), f"must be {what}, found {show(text)}")])
         return text
 
     return (Field(json_schema_extra={"pattern": published}), AfterValidator(check))
 
 
+def _pattern(published: str, grammar: str, what: str) -> tuple[object, ...]:
+    """Return what makes a string one that matches a pattern, in the grammar that Python reads, from its beginning."""
+    return _text(published, re.compile(grammar, re.ASCII).match, what)
+
+
+def is_image(text: str) -> bool:
+    """Tell whether a text is empty, or neither blank nor with a space in it: all that V3 asks of an image."""
+    return not text or (" " not in text and _VISIBLE.search(text) is not None)
+
+
 Name = Annotated[
-    str, *pattern(NAME_PATTERN, r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z", "lower-case letters, digits and inner '-'")
+    str, *_pattern(NAME_PATTERN, r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z", "lower-case letters, digits and inner '-'")
 ]
 """Name of a backend or an adapter."""
 RoleName = Annotated[
     str,
     Field(max_length=12),
-    *pattern(
+    *_pattern(
         "^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
         r"[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\Z",
         "letters, digits and inner '-'",
@@ -40,7 +56,7 @@ RoleName = Annotated[
 ]
 SourceUri = Annotated[
     str,
-    *pattern(
+    *_pattern(
         "^(hf://|s3://|pvc://).+",
         r"(hf://|s3://|pvc://)[^\n]",
         "hf://<repository>, s3://<bucket>/<path> or pvc://<path>",
@@ -48,30 +64,29 @@ SourceUri = Annotated[
 ]
 """Where weights come from."""
 CacheUri = Annotated[
-    str, *pattern("^(hostpath://|pvc://).+", r"(hostpath://|pvc://)[^\n]", "hostpath://<folder> or pvc://<claim>")
+    str, *_pattern("^(hostpath://|pvc://).+", r"(hostpath://|pvc://)[^\n]", "hostpath://<folder> or pvc://<claim>")
 ]
 """Where weights are kept."""
 Duration = Annotated[
     str,
-    Field(max_length=64),
-    *pattern(
-        r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$",
-        r"[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\Z",
-        "a duration such as 30s, 5m or 1h30m",
-    ),
+    Field(max_length=durations.MAX_LENGTH),
+    *_pattern(durations.PATTERN, durations.GRAMMAR, "a duration such as 30s, 5m or 1h30m"),
 ]
 """What Go's time.ParseDuration takes; upstream's own schema takes any text, and its controllers then fail."""
+Image = Annotated[
+    str, *_text(r"^([^ ]*[^\s\x0b\x85\p{Z}][^ ]*)?$", is_image, "an image reference, without a space, or empty")
+]
+"""An image: not blank and without a space (V3)."""
 
 Replicas = Annotated[NaturalInt32, Field(le=MOST_REPLICAS)]
 MostReplicas = Annotated[PositiveInt32, Field(le=MOST_REPLICAS)]
 Percentage = Annotated[NaturalInt32, Field(le=1000)]
 Weight = Annotated[NaturalInt32, Field(le=100)]
 
-IntOrString = Annotated[
-    Annotated[int, Field(ge=-INT64_MAX - 1, le=INT64_MAX)] | str,
-    WithJsonSchema({"anyOf": INT_OR_STRING, "x-kubernetes-int-or-string": True}),
+AnyObject = Annotated[
+    dict[str, Any], WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 ]
-AnyJson = Annotated[Any, WithJsonSchema({"x-kubernetes-preserve-unknown-fields": True})]
+"""A map of anything. Upstream's own schema takes any JSON, and its controller then fails on what is no map (D-05)."""
 
 PodSpec = Annotated[JsonObject, Embedded(ref(CORE + "PodSpec"))]
 EnvSources = Annotated[
@@ -99,31 +114,3 @@ class ObjectReference(ApiModel):
     namespace: str | None = None
     resource_version: str | None = None
     uid: str | None = None
-
-
-_UNITS: Mapping[str, int] = {
-    "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9
-}  # fmt: skip
-_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
-
-
-def nanoseconds_of(duration: str) -> int:
-    """Return the nanoseconds of a duration that has been checked, as Go counts them: each part rounded down."""
-    total = sum(_whole(number, _UNITS[unit]) for number, unit in _PART.findall(duration))
-    return -total if duration.startswith("-") else total
-
-
-def _whole(number: str, unit: int) -> int:
-    whole, _, fraction = number.partition(".")
-    return int(whole or 0) * unit + int(fraction or 0) * unit // 10 ** len(fraction)
-
-
-def milliseconds_of(duration: str) -> int:
-    """Return the whole milliseconds of a duration that has been checked, cut towards zero as Go does."""
-    nanoseconds = nanoseconds_of(duration)
-    return nanoseconds // 10**6 if nanoseconds >= 0 else -(-nanoseconds // 10**6)
-
-
-def seconds_of(duration: str) -> float:
-    """Return the seconds of a duration that has been checked."""
-    return nanoseconds_of(duration) / 10**9

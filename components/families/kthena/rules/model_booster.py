@@ -1,0 +1,279 @@
+"""Rules of ModelBoosters that span fields (Kthena spec 1.4: V1, V2, V4 to V8; D-29).
+
+Kthena has them in an admission hook that is never called; here each is checked, and by the API server too (CEL).
+"""
+
+from collections.abc import Iterator
+
+from ....api.base import Broken, Json, Rule
+from ....api.rules import on_server, unique_names, within
+from ..durations import nanoseconds_of
+from .bounds import BOUNDS, MOST_REPLICAS
+from .policies import POLICY
+from .routes import ONE_WAY, matches
+
+_Parts = Iterator[tuple[tuple[str | int, ...], Json]]
+
+_GRACE_SECONDS = 1800
+_PAIR = ("prefill", "decode")
+_ONE_SERVER = ("vLLM", "SGLang", "MindIE")
+_MINDIE = ("prefill", "decode", "controller", "coordinator")
+
+
+def _backends(booster: Json) -> _Parts:
+    for index, backend in enumerate(booster.spec.backends):
+        yield ("spec", "backends", index), backend
+
+
+def _policies(booster: Json) -> _Parts:
+    if booster.spec.autoscaling_policy is not None:
+        yield ("spec", "autoscalingPolicy"), booster.spec.autoscaling_policy
+    for place, backend in _backends(booster):
+        if backend.autoscaling_policy is not None:
+            yield (*place, "autoscalingPolicy"), backend.autoscaling_policy
+
+
+def _matches(booster: Json) -> _Parts:
+    return matches(booster.spec.model_match, ("spec", "modelMatch"))
+
+
+def _spec(booster: Json) -> _Parts:
+    yield ("spec",), booster.spec
+
+
+# -- of a backend
+
+
+def _grace_broken(backend: Json) -> Iterator[Broken]:
+    period = backend.scale_to_zero_grace_period
+    if period is not None and not 0 <= nanoseconds_of(period) <= _GRACE_SECONDS * 10**9:
+        yield ("scaleToZeroGracePeriod",), f", found {period!r}"
+
+
+GRACE = Rule(
+    f"scaleToZeroGracePeriod must be from 0s to {_GRACE_SECONDS}s",
+    _grace_broken,
+    "!has(self.scaleToZeroGracePeriod) || (duration(self.scaleToZeroGracePeriod) >= duration('0s') && "
+    f"duration(self.scaleToZeroGracePeriod) <= duration('{_GRACE_SECONDS}s'))",
+)
+
+
+def _worker_broken(backend: Json) -> Iterator[Broken]:
+    types = [worker.type for worker in backend.workers]
+    if backend.type in _ONE_SERVER and types != ["server"]:
+        yield ("workers",), f", found {', '.join(types)}"
+
+
+ONE_SERVER = Rule(
+    "workers must be exactly one of type server for vLLM, SGLang and MindIE: a second one would be ignored",
+    _worker_broken,
+    "!(self.type in ['vLLM', 'SGLang', 'MindIE']) || (self.workers.size() == 1 && self.workers[0].type == 'server')",
+)
+
+
+def _pair_broken(backend: Json) -> Iterator[Broken]:
+    types = [worker.type for worker in backend.workers]
+    if backend.type == "vLLMDisaggregated" and sorted(types) != sorted(_PAIR):
+        yield ("workers",), f", found {', '.join(types)}"
+
+
+PAIR = Rule(
+    "workers must be exactly one of type prefill and one of type decode for vLLMDisaggregated",
+    _pair_broken,
+    "self.type != 'vLLMDisaggregated' || (self.workers.size() == 2 && self.workers.exists(w, w.type == 'prefill') "
+    "&& self.workers.exists(w, w.type == 'decode'))",
+)
+
+
+def _mindie_broken(backend: Json) -> Iterator[Broken]:
+    for index, worker in enumerate(backend.workers):
+        if backend.type == "MindIEDisaggregated" and worker.type not in _MINDIE:
+            yield ("workers", index, "type"), f", found {worker.type!r}"
+
+
+MINDIE = Rule(
+    f"type must be one of {', '.join(_MINDIE)} for a worker of MindIEDisaggregated",
+    _mindie_broken,
+    "self.type != 'MindIEDisaggregated' || self.workers.all(w, w.type != 'server')",
+)
+
+
+def _adapters_broken(backend: Json) -> Iterator[Broken]:
+    return unique_names(backend.lora_adapters, "loraAdapters")
+
+
+ADAPTERS = Rule("", _adapters_broken, "")
+"""The API server: a list map keyed by name."""
+
+_OF_BACKEND = (BOUNDS, GRACE, ONE_SERVER, PAIR, MINDIE, ADAPTERS)
+
+# -- of all backends
+
+
+def _names_broken(spec: Json) -> Iterator[Broken]:
+    return unique_names(spec.backends, "backends")
+
+
+def _total_broken(spec: Json) -> Iterator[Broken]:
+    total = sum(backend.max_replicas for backend in spec.backends)
+    if total > MOST_REPLICAS:
+        yield ("backends",), f", found {total}"
+
+
+TOTAL = Rule(
+    f"backends must have maxReplicas of at most {MOST_REPLICAS} in sum",
+    _total_broken,
+    f"self.backends.map(b, b.maxReplicas).sum() <= {MOST_REPLICAS}",
+)
+
+
+def _both_broken(spec: Json) -> Iterator[Broken]:
+    if spec.autoscaling_policy is None:
+        return
+    for index, backend in enumerate(spec.backends):
+        if backend.autoscaling_policy is not None:
+            yield ("backends", index, "autoscalingPolicy"), ""
+
+
+ONE_LEVEL = Rule(
+    "autoscalingPolicy must not be set for a backend together with spec.autoscalingPolicy: keep the one of the whole "
+    "model to share a load among backends, or those of the backends to scale each by itself",
+    _both_broken,
+    "!has(self.autoscalingPolicy) || !self.backends.exists(b, has(b.autoscalingPolicy))",
+)
+
+
+def _cost_unread(spec: Json) -> Iterator[Broken]:
+    if spec.autoscaling_policy is not None:
+        return
+    for index, backend in enumerate(spec.backends):
+        if backend.scaling_cost:
+            yield ("backends", index, "scalingCost"), f", found {backend.scaling_cost}"
+
+
+COST_UNREAD = Rule(
+    "scalingCost must be 0 or absent without spec.autoscalingPolicy, the only one that reads it; remove it, or set "
+    "the policy there instead of at the backends",
+    _cost_unread,
+    "has(self.autoscalingPolicy) || !self.backends.exists(b, has(b.scalingCost) && b.scalingCost != 0)",
+)
+
+
+def _grace_unread(spec: Json) -> Iterator[Broken]:
+    if spec.autoscaling_policy is not None:
+        return
+    for index, backend in enumerate(spec.backends):
+        if backend.scale_to_zero_grace_period is not None:
+            yield ("backends", index, "scaleToZeroGracePeriod"), ""
+
+
+GRACE_UNREAD = Rule(
+    "scaleToZeroGracePeriod must be absent without spec.autoscalingPolicy; remove it",
+    _grace_unread,
+    "has(self.autoscalingPolicy) || !self.backends.exists(b, has(b.scaleToZeroGracePeriod))",
+)
+
+
+def _rate_unread(spec: Json) -> Iterator[Broken]:
+    if spec.autoscaling_policy is None and spec.cost_expansion_rate_percent is not None:
+        yield ("costExpansionRatePercent",), ""
+
+
+RATE_UNREAD = Rule(
+    "costExpansionRatePercent must be absent without spec.autoscalingPolicy, the only one that reads it; remove it",
+    _rate_unread,
+    "has(self.autoscalingPolicy) || !has(self.costExpansionRatePercent)",
+)
+
+
+def _stopped_broken(spec: Json) -> Iterator[Broken]:
+    if spec.autoscaling_policy is not None:
+        return
+    for index, backend in enumerate(spec.backends):
+        if backend.autoscaling_policy is not None and backend.min_replicas < 1:
+            yield ("backends", index, "minReplicas"), f", found {backend.min_replicas}"
+
+
+NEVER_STOPPED = Rule(
+    "minReplicas must be at least 1 for a backend with a policy of its own: without pods there is nothing to measure",
+    _stopped_broken,
+    "has(self.autoscalingPolicy) || !self.backends.exists(b, has(b.autoscalingPolicy) && b.minReplicas < 1)",
+)
+
+
+def _fixed_broken(spec: Json) -> Iterator[Broken]:
+    if spec.autoscaling_policy or any(backend.autoscaling_policy for backend in spec.backends):
+        return
+    for index, backend in enumerate(spec.backends):
+        if backend.min_replicas < backend.max_replicas:
+            found = f", found {backend.min_replicas} and {backend.max_replicas}"
+            yield ("backends", index, "minReplicas"), found
+
+
+FIXED = Rule(
+    "minReplicas must equal maxReplicas where nothing scales; make them equal, or set an autoscalingPolicy",
+    _fixed_broken,
+    "has(self.autoscalingPolicy) || self.backends.exists(b, has(b.autoscalingPolicy)) || "
+    "self.backends.all(b, b.minReplicas >= b.maxReplicas)",
+)
+
+
+def _cost_missing(spec: Json) -> Iterator[Broken]:
+    if spec.autoscaling_policy is None:
+        return
+    for index, backend in enumerate(spec.backends):
+        if not backend.scaling_cost:
+            yield ("backends", index, "scalingCost"), f", found {backend.scaling_cost}"
+
+
+COST_MISSING = Rule(
+    "scalingCost must be at least 1 with spec.autoscalingPolicy, which fills the cheapest backend first; set what a "
+    "replica costs, such as its price in cents per hour",
+    _cost_missing,
+    "!has(self.autoscalingPolicy) || self.backends.all(b, has(b.scalingCost) && b.scalingCost != 0)",
+)
+
+
+def _all_stopped(spec: Json) -> Iterator[Broken]:
+    if spec.autoscaling_policy is not None and not any(backend.min_replicas for backend in spec.backends):
+        yield ("backends",), ", found 0"
+
+
+ONE_RUNS = Rule(
+    "backends must have minReplicas of at least 1 in sum with spec.autoscalingPolicy: without pods there is nothing "
+    "to measure",
+    _all_stopped,
+    "!has(self.autoscalingPolicy) || self.backends.exists(b, b.minReplicas > 0)",
+)
+
+_OF_SPEC = (
+    TOTAL, ONE_LEVEL, COST_UNREAD, GRACE_UNREAD, RATE_UNREAD, NEVER_STOPPED, FIXED, COST_MISSING, ONE_RUNS
+)  # fmt: skip
+
+# -- of the whole
+
+
+def _adapter_is_model(booster: Json) -> Iterator[Broken]:
+    name = booster.metadata.name
+    for place, backend in _backends(booster):
+        for index, adapter in enumerate(backend.lora_adapters or ()):
+            if adapter.name == name:
+                yield (*place, "loraAdapters", index, "name"), f", found {name!r}"
+
+
+ADAPTER_NAMES = Rule(
+    "name must not be metadata.name for an adapter: requests for the model and for it could not be told apart",
+    _adapter_is_model,
+    "!self.spec.backends.exists(b, has(b.loraAdapters) && b.loraAdapters.exists(l, l.name == self.metadata.name))",
+)
+
+WHOLE = (
+    within(Rule("", _names_broken, ""), _spec),
+    *(within(rule, _spec) for rule in _OF_SPEC),
+    *(within(rule, _backends) for rule in _OF_BACKEND),
+    *(within(rule, _policies) for rule in POLICY),
+    within(ONE_WAY, _matches),
+    ADAPTER_NAMES,
+)
+SPEC_CEL = tuple(map(on_server, _OF_SPEC))
+BACKEND_CEL = tuple(map(on_server, _OF_BACKEND))

@@ -1,0 +1,133 @@
+"""Rules of AutoscalingPolicies and their bindings that span fields (Kthena spec 1.4: V9 and V10)."""
+
+from collections.abc import Iterator
+
+from ....api.base import Broken, Json, Rule
+from ....api.quantity import parse_quantity
+from ....api.rules import on_server, repeated, within
+from ..durations import nanoseconds_of
+from .bounds import BOUNDS
+
+_LONGEST = 30 * 60 * 10**9
+_Parts = Iterator[tuple[tuple[str | int, ...], Json]]
+
+
+def _time(attribute: str, wire: str) -> Rule:
+    def broken(policy: Json) -> Iterator[Broken]:
+        written = getattr(policy, attribute)
+        if written is not None and not 0 <= nanoseconds_of(written) <= _LONGEST:
+            yield (wire,), f", found {written!r}"
+
+    return Rule(
+        f"{wire} must be from 0s to 30m",
+        broken,
+        f"!has(self.{wire}) || (duration(self.{wire}) >= duration('0s') && duration(self.{wire}) <= duration('30m'))",
+    )
+
+
+_STABLE = (_time("period", "period"), _time("stabilization_window", "stabilizationWindow"))
+_PANIC = (_time("period", "period"), _time("panic_mode_hold", "panicModeHold"))
+
+
+def _value_broken(metric: Json) -> Iterator[Broken]:
+    if parse_quantity(metric.target_value) <= 0:
+        yield ("targetValue",), f", found {metric.target_value!r}"
+
+
+_VALUE = Rule(
+    "targetValue must be above 0",
+    _value_broken,
+    "quantity(string(self.targetValue)).isGreaterThan(quantity('0'))",
+)
+
+
+def _names_broken(spec: Json) -> Iterator[Broken]:
+    for index, name in repeated(metric.metric_name for metric in spec.metrics):
+        yield ("metrics", index, "metricName"), f"{name!r} is used twice; keep one of the two"
+
+
+_NAMES = Rule("", _names_broken, "")
+"""The API server: a list map keyed by the name."""
+
+
+def _metrics(spec: Json) -> _Parts:
+    for index, metric in enumerate(spec.metrics):
+        yield ("metrics", index), metric
+
+
+def _stable(spec: Json) -> _Parts:
+    behavior = spec.behavior
+    if behavior and behavior.scale_up and behavior.scale_up.stable_policy:
+        yield ("behavior", "scaleUp", "stablePolicy"), behavior.scale_up.stable_policy
+    if behavior and behavior.scale_down:
+        yield ("behavior", "scaleDown"), behavior.scale_down
+
+
+def _panic(spec: Json) -> _Parts:
+    behavior = spec.behavior
+    if behavior and behavior.scale_up and behavior.scale_up.panic_policy:
+        yield ("behavior", "scaleUp", "panicPolicy"), behavior.scale_up.panic_policy
+
+
+POLICY = (
+    _NAMES,
+    within(_VALUE, _metrics),
+    *(within(rule, _stable) for rule in _STABLE),
+    *(within(rule, _panic) for rule in _PANIC),
+)
+"""The rules of a policy, over its ``spec`` or what a ModelBooster holds of the same type."""
+WHOLE_POLICY = tuple(within(rule, lambda policy: [(("spec",), policy.spec)]) for rule in POLICY)
+
+METRIC_CEL = (on_server(_VALUE),)
+STABLE_CEL = tuple(map(on_server, _STABLE))
+PANIC_CEL = tuple(map(on_server, _PANIC))
+
+# -- bindings
+
+
+def _one_way_broken(spec: Json) -> Iterator[Broken]:
+    if (spec.optimizer_configuration is None) == (spec.scaling_configuration is None):
+        yield (), ", found neither" if spec.scaling_configuration is None else ", found both"
+
+
+_ONE_WAY = Rule(
+    "set exactly one of scalingConfiguration, for one target, and optimizerConfiguration, for several that share a "
+    "load",
+    _one_way_broken,
+    "has(self.optimizerConfiguration) != has(self.scalingConfiguration)",
+)
+
+
+def _kind_broken(target: Json) -> Iterator[Broken]:
+    kind = target.target_ref.kind
+    if kind not in (None, "ModelServing"):
+        yield ("targetRef", "kind"), f", found {kind!r}"
+
+
+_KIND = Rule(
+    "targetRef.kind must be ModelServing, or absent: nothing else can be scaled",
+    _kind_broken,
+    "!has(self.targetRef.kind) || self.targetRef.kind == 'ModelServing'",
+)
+
+
+def _bounded(spec: Json) -> _Parts:
+    if spec.scaling_configuration:
+        yield ("scalingConfiguration",), spec.scaling_configuration
+    if spec.optimizer_configuration:
+        for index, param in enumerate(spec.optimizer_configuration.params):
+            yield ("optimizerConfiguration", "params", index), param
+
+
+def _targets(spec: Json) -> _Parts:
+    for place, bounded in _bounded(spec):
+        yield (*place, "target"), bounded.target
+
+
+WHOLE_BINDING = tuple(
+    within(rule, lambda binding: [(("spec",), binding.spec)])
+    for rule in (_ONE_WAY, within(BOUNDS, _bounded), within(_KIND, _targets))
+)
+BINDING_CEL = (on_server(_ONE_WAY),)
+TARGET_CEL = (on_server(_KIND),)
+BOUNDS_CEL = (on_server(BOUNDS),)

@@ -1,0 +1,84 @@
+"""Rules of ModelRoutes and of what requests are matched by (Kthena spec 1.4: V16; contract: StringMatch)."""
+
+from collections.abc import Iterator
+
+from ....api.base import Broken, Json, Rule
+from ....api.rules import on_server, within
+
+_Parts = Iterator[tuple[tuple[str | int, ...], Json]]
+
+_WAYS = ("exact", "prefix", "regex")
+
+
+def _nameless(spec: Json) -> Iterator[Broken]:
+    if not spec.model_name and not spec.lora_adapters:
+        yield (), ", found neither"
+
+
+# Upstream's own rule fails where modelName is absent, even beside adapters.
+_NAMED = Rule(
+    "set modelName or at least one of loraAdapters: requests find a route by either",
+    _nameless,
+    "(has(self.modelName) && self.modelName != '') || (has(self.loraAdapters) && self.loraAdapters.size() > 0)",
+)
+
+
+def _empty_adapter(spec: Json) -> Iterator[Broken]:
+    for index, name in enumerate(spec.lora_adapters or ()):
+        if not name:
+            yield ("loraAdapters", index), ""
+
+
+_ADAPTERS = Rule(
+    "loraAdapters must not have an empty name; remove it",
+    _empty_adapter,
+    "!has(self.loraAdapters) || self.loraAdapters.all(l, l != '')",
+)
+
+
+def _kept_by_the_server(_spec: Json) -> Iterator[Broken]:
+    yield from ()
+
+
+_NAME_STAYS = Rule(
+    "modelName is immutable; delete the route and create it anew",
+    _kept_by_the_server,
+    "!has(oldSelf.modelName) || !has(self.modelName) || self.modelName == oldSelf.modelName",
+)
+
+
+def _several_ways(match: Json) -> Iterator[Broken]:
+    found = [way for way in _WAYS if getattr(match, way) is not None]
+    if len(found) > 1:
+        yield (), f", found {' and '.join(found)}"
+
+
+ONE_WAY = Rule(
+    "set only one of exact, prefix and regex",
+    _several_ways,
+    "!(has(self.exact) && (has(self.prefix) || has(self.regex))) && !(has(self.prefix) && has(self.regex))",
+)
+
+
+def matches(match: Json, place: tuple[str | int, ...]) -> _Parts:
+    """Yield every text that requests are matched by."""
+    if match is None:
+        return
+    if match.uri:
+        yield (*place, "uri"), match.uri
+    for name, header in (match.headers or {}).items():
+        yield (*place, "headers", name), header
+
+
+def _matches(route: Json) -> _Parts:
+    for index, rule in enumerate(route.spec.rules_):
+        yield from matches(rule.model_match, ("spec", "rules", index, "modelMatch"))
+
+
+def _spec(route: Json) -> _Parts:
+    yield ("spec",), route.spec
+
+
+WHOLE = (within(_NAMED, _spec), within(_ADAPTERS, _spec), within(ONE_WAY, _matches))
+SPEC_CEL = (on_server(_NAMED), on_server(_ADAPTERS), _NAME_STAYS)
+MATCH_CEL = (on_server(ONE_WAY),)
