@@ -10,7 +10,7 @@ from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .objects import LEADER_WORKER_SET, Key, Object, key_of
 from .rendered import Rendered
-from .workloads import Workload, surge_of
+from .workloads import Workload, by_set, surge_of
 
 _STATEFUL_SET = "StatefulSet"
 _HASH_LENGTH = len("-4294967295")
@@ -58,6 +58,8 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
     if operated:
         yield from (("Service", endpoint.namespace, endpoint.service) for endpoint in item.endpoints)
     yield from (("Service", each.namespace, each.name) for each in operated if each.kind == LEADER_WORKER_SET)
+    # What scrapes, guards and drains the pods of a workload is named like their set.
+    yield from (("Workload", *key) for key in by_set(item.workloads))
 
 
 def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ Key = tuple[str, str, str]
 
 DEPLOYMENT = "Deployment"
 LEADER_WORKER_SET = "LeaderWorkerSet"
+POD = "Pod"
 WORKLOADS = (DEPLOYMENT, LEADER_WORKER_SET)
 HPA = "HorizontalPodAutoscaler"
 LWS_LABEL = "leaderworkerset.sigs.k8s.io"

@@ -1,14 +1,14 @@
 """Workloads: the pods that a resource becomes, and the container in them that serves."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
 from .demand import PodDemand
-from .objects import DEPLOYMENT, LEADER_WORKER_SET, LWS_LABEL, Object, pod_templates
+from .objects import LEADER_WORKER_SET, LWS_LABEL, POD, Object, pod_templates
 from .origins import Origin
 
 LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
@@ -33,6 +33,23 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
+class PodSet:
+    """Pods that are looked at as one, whatever makes them: they are scraped, guarded and drained together.
+
+    Attributes:
+        name: What they are called together; unique in the namespace, and fit for the name of an object.
+        front: Labels of the pods that take requests.
+        group: Labels of all pods that talk to one another; None if each pod is on its own.
+        prefix: What the names of the pods begin with, if that is not the name of their workload.
+    """
+
+    name: str
+    front: Mapping[str, str]
+    group: Mapping[str, str] | None = None
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """Equal replicas of one pod, or of one group of pods.
 
@@ -47,6 +64,9 @@ class Workload:
         role: Its role if a resource has several workloads, such as ``prefill``.
         most: Replicas with the autoscaler at its maximum; None without autoscaler.
         operated: Whether an operator makes it: then ``body`` is what that makes, and is not made here.
+        bare: Whether that operator makes its pods one by one: then ``body`` only has their shape.
+        part_of: The pods that its own are a part of; None if they are nobody else's. The workloads of one set are
+            equal to each other.
     """
 
     body: Object
@@ -59,11 +79,13 @@ class Workload:
     role: str = ""
     most: int | None = None
     operated: bool = False
+    bare: bool = False
+    part_of: PodSet | None = None
 
     @property
     def kind(self) -> str:
-        """``Deployment`` or ``LeaderWorkerSet``."""
-        return str(self.body["kind"])
+        """``Deployment`` or ``LeaderWorkerSet``; ``Pod`` where there is no such object."""
+        return POD if self.bare else str(self.body["kind"])
 
     @property
     def name(self) -> str:
@@ -98,17 +120,33 @@ class Workload:
         return container
 
     @property
+    def pod_set(self) -> PodSet:
+        """The pods that its own are looked at with: those of the set that they are a part of, else they alone."""
+        if self.part_of is not None:
+            return self.part_of
+        if self.body["kind"] == LEADER_WORKER_SET:
+            group = {f"{LWS_LABEL}/name": self.name}
+            return PodSet(self.name, {**group, f"{LWS_LABEL}/worker-index": "0"}, group)
+        return PodSet(self.name, self.body["spec"]["selector"]["matchLabels"])
+
+    @property
     def selector(self) -> dict[str, str]:
-        """Labels of the pods that take requests."""
-        if self.kind == LEADER_WORKER_SET:
-            return {f"{LWS_LABEL}/name": self.name, f"{LWS_LABEL}/worker-index": "0"}
-        labels: Mapping[str, str] = self.body["spec"]["selector"]["matchLabels"]
-        return dict(labels)
+        """Labels of the pods of its set that take requests."""
+        return dict(self.pod_set.front)
 
     @property
     def group(self) -> dict[str, str] | None:
         """Labels of all pods that belong together; None if each pod is on its own."""
-        return None if self.kind == DEPLOYMENT else {f"{LWS_LABEL}/name": self.name}
+        group = self.pod_set.group
+        return None if group is None else dict(group)
+
+
+def by_set(workloads: Iterable[Workload]) -> dict[tuple[str, str], list[Workload]]:
+    """Return workloads by the set of their pods: its namespace and name."""
+    sets: dict[tuple[str, str], list[Workload]] = {}
+    for workload in workloads:
+        sets.setdefault((workload.namespace, workload.pod_set.name), []).append(workload)
+    return sets
 
 
 def surge_of(rollout: Object, replicas: int) -> int:

@@ -6,14 +6,14 @@ touching pods of others in the same namespace. The network plugin must enforce p
 """
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..aws.names import POD_IDENTITY_AGENT
 from ..fleet.endpoints import Endpoint
 from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
-from ..fleet.workloads import Workload
+from ..fleet.workloads import Workload, by_set
 
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 _PROXIES = {
@@ -60,21 +60,22 @@ class Allowed:
 
 
 def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
-    """Return the policies of every served workload, by namespace and name."""
+    """Return the policies of every set of pods that serves, by namespace and name."""
     endpoints = [endpoint for _, endpoint in fleet.endpoints]
     behind = _workloads_of(endpoints)
     balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else behind
-    served = {_key(workload): workload for _, workload in fleet.workloads if _key(workload) in behind}
     unbalanced = replace(allowed, cidrs=())
     return tuple(
         policy
-        for key, workload in sorted(served.items(), key=lambda pair: pair[0])
-        for policy in _of_workload(workload, allowed if key in balanced else unbalanced)
+        for _, parts in sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0])
+        if _is_behind(parts, behind)
+        for policy in _of_workload(parts[0], allowed if _is_behind(parts, balanced) else unbalanced)
     )
 
 
-def _key(workload: Workload) -> tuple[str, str]:
-    return workload.namespace, workload.name
+def _is_behind(parts: Iterable[Workload], behind: Collection[tuple[str, str]]) -> bool:
+    """Tell whether a set of pods answers: a backend names the set, or one of its workloads."""
+    return any((each.namespace, name) in behind for each in parts for name in (each.name, each.pod_set.name))
 
 
 def _workloads_of(endpoints: Iterable[Endpoint]) -> set[tuple[str, str]]:
@@ -142,5 +143,5 @@ def _policy(
     if egress is not None:
         spec["egress"] = egress
     # Workloads have no dot in their names, so that no other workload's policy has this one.
-    name = f"{workload.name}{suffix}"
+    name = f"{workload.pod_set.name}{suffix}"
     return new_object("networking.k8s.io/v1", "NetworkPolicy", name, workload.namespace, spec)

@@ -13,7 +13,7 @@ from ..api.tables import table
 from ..fleet.demand import ZONE_LABEL
 from ..fleet.objects import DEPLOYMENT, Object, new_object
 from ..fleet.rendered import Rendered
-from ..fleet.workloads import Workload
+from ..fleet.workloads import Workload, by_set
 from .pods import Exemption, exemptions, secure
 from .words import PodSecurity, Priority
 
@@ -43,11 +43,8 @@ def harden(item: Rendered, options: Hardening) -> Rendered:
     What an operator makes, and objects that are no workload, stay what they are.
     """
     workloads = tuple(w if w.operated else _hardened(w, options) for w in item.workloads)
-    budgets = tuple(
-        _budget(workload)
-        for workload in workloads
-        if options.disruption_budgets and not workload.operated and _most(workload) > 1
-    )
+    sets = by_set(w for w in workloads if not w.operated).values() if options.disruption_budgets else ()
+    budgets = tuple(_budget(parts[0]) for parts in sets if sum(map(_most, parts)) > 1)
     return replace(item, workloads=workloads, others=(*item.others, *budgets))
 
 
@@ -121,4 +118,4 @@ def _budget(workload: Workload) -> Object:
         "selector": {"matchLabels": workload.selector},
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
-    return new_object("policy/v1", "PodDisruptionBudget", workload.name, workload.namespace, spec)
+    return new_object("policy/v1", "PodDisruptionBudget", workload.pod_set.name, workload.namespace, spec)

@@ -68,11 +68,11 @@ def alerts(fleet: Fleet, settings: AlertSettings = DEFAULTS) -> list[Object]:
     engines = {target.exporter.facts.engine for target in targets if target.exporter.facts}
     # An image of an unknown engine may hold any of them.
     asked = engines if all(target.exporter.facts for target in targets) else set(engine_metrics())
-    names = {target.name for target in targets}
+    workloads = [target.workload for target in targets]
     words = {
         "namespaces": _one_of(target.namespace for target in targets),
-        "workloads": _one_of(names),
-        "pods": f"({_one_of(names)})-.*",
+        "workloads": _one_of(each.name for each in workloads),
+        "pods": f"({_one_of(each.pod_set.prefix or each.name for each in workloads)})-.*",
     }
     rules = (_alert(row, asked, words, settings) for row in alert_rows() if row["name"] not in settings.left_out)
     return [rule for rule in rules if rule]

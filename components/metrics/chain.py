@@ -8,6 +8,7 @@ from typing import Any
 from ..api.problems import Problem
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
+from ..fleet.workloads import by_set
 from .checks import check_scaler
 from .keda import check_triggers, reads_prometheus, scaled_object
 from .monitors import pod_monitor, unscrapable
@@ -65,7 +66,7 @@ class MetricChain:
     """What stands behind the autoscalers of a fleet.
 
     Attributes:
-        monitors: PodMonitors, one per workload.
+        monitors: PodMonitors, one per set of pods.
         adapter_rules: Value ``rules`` of the chart prometheus-adapter.
         scaled_objects: What takes the place of autoscalers with KEDA; see :func:`with_scaled_objects`.
         needs: Charts that are needed beside those of the metrics APIs, each with the resources that need it.
@@ -116,10 +117,13 @@ def with_scaled_objects(fleet: Fleet, chain: MetricChain) -> Fleet:
 def _monitors(
     targets: tuple[Scraped, ...], read: set[int], settings: MetricSettings
 ) -> tuple[list[Object], list[Problem]]:
-    """Scrape what exports metrics, and what an autoscaler takes to export them."""
+    """Scrape what exports metrics, and what an autoscaler takes to export them: each set of pods once."""
     monitors, problems = [], []
-    for target in targets:
-        is_read = id(target.workload) in read and not _exports_none(target)
+    sets = by_set(target.workload for target in targets)
+    firsts = {id(parts[0]) for parts in sets.values()}
+    used = {key for key, parts in sets.items() if any(id(part) in read for part in parts)}
+    for target in (target for target in targets if id(target.workload) in firsts):
+        is_read = (target.namespace, target.name) in used and not _exports_none(target)
         if not is_read and (settings.scrape == Scrape.USED or not target.exporter.is_on):
             continue
         monitor = pod_monitor(target, settings.interval, settings.monitor_labels)

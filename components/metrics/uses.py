@@ -27,8 +27,8 @@ class Scraped:
 
     @property
     def name(self) -> str:
-        """Its name."""
-        return self.workload.name
+        """Name of the set of its pods, which are scraped together."""
+        return self.workload.pod_set.name
 
 
 @dataclass(frozen=True, slots=True)
