@@ -1,9 +1,11 @@
 """Endpoints: where a model answers inside the cluster, and what is behind that."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .objects import Object, is_balanced
 from .origins import Origin
+from .words import HeaderKind, Routing
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +18,32 @@ class WeightsOwner:
 
 
 @dataclass(frozen=True, slots=True)
+class Router:
+    """What is behind a Service and passes requests on to the pods of workloads, which it chooses by itself.
+
+    Attributes:
+        namespace: Where its pods run; it need not be one of the fleet's.
+        pods: Labels of its pods.
+        workloads: Names of the workloads, or of the sets of their pods, in the namespace of the endpoint.
+    """
+
+    namespace: str
+    pods: Mapping[str, str]
+    workloads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Backend:
     """A Service that answers for a model.
 
     Attributes:
-        workload: Name of the workload that it routes to, in its namespace.
+        workload: Name of the workload that it routes to, or of the set of its pods, in its namespace; empty for a
+            router.
         share: Its share of the requests relative to the other backends of the model: its replicas at rest.
+        weight: Its share relative to the other backends of the endpoint, where somebody chose one. All of an endpoint
+            have one, or none has.
+        knows_as: What it calls the model, where that is not what clients ask for.
+        router: What stands between the Service and the pods; None without anything.
     """
 
     service: str
@@ -29,6 +51,32 @@ class Backend:
     port: int
     workload: str
     share: int
+    weight: int | None = None
+    knows_as: str = ""
+    router: Router | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderMatch:
+    """What a header of a request must be.
+
+    Attributes:
+        value: The text, what it begins with, or a regular expression (RE2) that must be found in it.
+        origin: The field that asks for it.
+    """
+
+    name: str
+    kind: HeaderKind
+    value: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """Something of an endpoint that a gateway in front of the models provides, and that is lost without one."""
+
+    what: Routing
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +88,13 @@ class Endpoint:
         model: What clients ask for.
         api: The API that clients use, such as ``openai``.
         backends: What answers; the first one's Service is in ``url``.
-        body: That Service, if it is created here and not by an operator.
+        body: That Service, if it is created here and not by an operator. Of several endpoints with one Service, one
+            has it.
         operators_balancer: The field that asks an operator for a Service with a load balancer; None without one.
+        headers: Which requests it is for, beside the model's name: those with all of these headers. Endpoints of one
+            model with the same headers answer together.
+        order: Its place among the endpoints of the resource, of which the first that a request is for shall answer.
+        routed: What clients lose where nothing routes their requests.
     """
 
     name: str
@@ -55,6 +108,9 @@ class Endpoint:
     origin: Origin
     body: Object | None = None
     operators_balancer: Origin | None = None
+    headers: tuple[HeaderMatch, ...] = ()
+    order: int = 0
+    routed: tuple[Routed, ...] = ()
 
     @property
     def service(self) -> str:

@@ -39,6 +39,30 @@ class OtherKinds(Word):
     """They are left out."""
 
 
+class HeaderKind(Word):
+    """How the value of a header is compared."""
+
+    EXACT = "exact"
+    """It is the text."""
+    PREFIX = "prefix"
+    """It begins with the text."""
+    REGEX = "regex"
+    """The regular expression is found in it."""
+
+
+class Routing(Word):
+    """What a gateway in front of the models does with requests."""
+
+    WEIGHTS = "weights"
+    """It divides them among backends."""
+    HEADERS = "headers"
+    """It chooses backends by their headers."""
+    ADAPTERS = "adapters"
+    """It sends those for an adapter to the backends that have it."""
+    NAMES = "names"
+    """It asks backends for the model by the name that they know."""
+
+
 class Edition(Word):
     """Engine images for resources that do not name one."""
 

@@ -9,6 +9,7 @@ from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object
 from ..fleet.rendered import Fleet
 from .balancers import Balancing, balanced_spec, check_ranges
 from .gateway import gateway_objects
+from .losses import lost_without_gateway
 from .rate_limits import rate_limit_policies
 from .routes import Models, by_model, check_models, place_of, route_objects
 from .settings import (
@@ -110,7 +111,9 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
     models = by_model(fleet)
     if door.expose == Exposure.GATEWAY:
         problems += check_models(models)
-    elif door.expose == Exposure.LOAD_BALANCER:
+    else:
+        problems += lost_without_gateway(models)
+    if door.expose == Exposure.LOAD_BALANCER:
         problems += _check_services(fleet, models)
     if errors(problems) or door.expose == Exposure.NONE or not models:
         return FrontDoorPlan(problems=tuple(problems))
@@ -135,15 +138,26 @@ def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[P
 
 
 def _load_balancers(models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]) -> FrontDoorPlan:
-    pairs = [(each, _load_balancer(each, door, balancing)) for each in _each(models)]
+    owners = _owners(models)
+    bodies = {place: _load_balancer(owner, door, balancing) for place, owner in owners.items()}
     return FrontDoorPlan(
-        objects=tuple(body for _, body in pairs),
+        objects=tuple(bodies.values()),
         endpoints=tuple(
-            _outside(each, f"http://{ADDRESS}:{each.port}{each.path}", _status(body)) for each, body in pairs
+            _outside(each, f"http://{ADDRESS}:{each.port}{each.path}", _status(bodies[_service(each)]))
+            for each in _each(models)
         ),
         needs=frozenset({LOAD_BALANCER_CONTROLLER}),
         problems=problems,
     )
+
+
+def _owners(models: Models) -> dict[tuple[str, str], Endpoint]:
+    """Return by its Service the endpoint that has it created: several may have one Service."""
+    return {_service(each): each for each in _each(models) if each.body is not None}
+
+
+def _service(each: Endpoint) -> tuple[str, str]:
+    return each.backends[0].namespace, each.service
 
 
 def _each(models: Models) -> list[Endpoint]:
@@ -179,19 +193,28 @@ def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
     taken = {
         (i.namespace, body["metadata"]["name"]) for i in fleet.rendered for body in i.objects if body["kind"] in kinds
     }
-    problems = []
+    problems, owners = [], _owners(models)
     for each in _each(models):
         name = each.name + _SUFFIX
-        if each.body is None:
-            reason = (
-                "is run by an operator, whose pods a load balancer cannot select; use expose 'gateway', or "
-                "realization 'native'"
-            )
-            problems.append(each.origin.problem(reason))
-        elif (each.namespace, name) in taken:
+        if _service(each) not in owners:
+            problems.append(each.origin.problem(_unselected(each)))
+        elif each.body is not None and (each.namespace, name) in taken:
             reason = (
                 f"its load balancer would be named {name!r}, but a Service with that name already exists; rename "
                 "one of the two"
             )
             problems.append(each.origin.source.problem("metadata.name", reason))
     return problems
+
+
+def _unselected(each: Endpoint) -> str:
+    router = each.backends[0].router
+    if router:
+        return (
+            f"is answered by a router in namespace {router.namespace!r}, before which no load balancer is created "
+            "here; use expose 'gateway'"
+        )
+    return (
+        "is run by an operator, whose pods a load balancer cannot select; use expose 'gateway', or realization "
+        "'native'"
+    )

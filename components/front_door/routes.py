@@ -3,6 +3,7 @@
 Kinds and fields: Envoy AI Gateway v1.1 (``aigateway.envoyproxy.io/v1beta1``), llmaz spec 4.
 """
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from ..api.problems import Problem, Severity
@@ -10,12 +11,11 @@ from ..fleet.endpoints import Backend, Endpoint
 from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
 from .gateway import ALL_TOKENS, ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
+from .rules import check_headers, matches_of, rules_of, weights_of
 from .settings import Door
 from .words import AuthKind
 
 AI_API = "aigateway.envoyproxy.io"
-_MODEL_HEADER = "x-ai-eg-model"
-"""The gateway reads the model's name out of the request and routes by this header."""
 _SCHEMAS = {"openai": "OpenAI"}
 _USUAL_PREFIX = "/v1"
 MOST_RULES = 15
@@ -60,6 +60,7 @@ def check_models(models: Models) -> list[Problem]:
                     "resource, so requests go to both; rename one of the models unless their weights are the same"
                 )
                 problems.append(each.origin.problem(reason, Severity.WARNING))
+        problems += check_headers(endpoints)
     return problems
 
 
@@ -74,7 +75,8 @@ def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
     ]
     others = sorted({each.namespace for each in endpoints} - {door.namespace})
     grants = [_grant(namespace, door) for namespace in others]
-    return (*backends, *grants, *_routes([_rule(model, group, door) for model, group in models.items()], door))
+    rules = [_rule(model, rule, door) for model, group in models.items() for rule in rules_of(group)]
+    return (*backends, *grants, *_routes(rules, door))
 
 
 def backend_names(endpoint: Endpoint) -> list[str]:
@@ -123,26 +125,29 @@ def _grant(namespace: str, door: Door) -> Object:
 
 def _rule(model: str, endpoints: list[Endpoint], door: Door) -> Object:
     return {
-        "matches": [{"headers": [{"type": "Exact", "name": _MODEL_HEADER, "value": model}]}],
+        "matches": matches_of(model, endpoints[0]),
         "backendRefs": _references(endpoints, door),
         "timeouts": {"request": door.request_timeout},
     }
 
 
-def _references(endpoints: list[Endpoint], door: Door) -> list[Object]:
-    """Return references to the backends of a model; several share the requests by their replicas."""
+def _references(endpoints: Sequence[Endpoint], door: Door) -> list[Object]:
+    """Return references to the backends of a rule."""
     backends = [
         (each, backend, name)
         for each in endpoints
         for backend, name in zip(each.backends, backend_names(each), strict=True)
     ]
-    # All at rest without a pod: weights of 0 only would refuse requests even once one is started.
-    none_runs = not any(backend.share for _, backend, _ in backends)
     references: list[Object] = []
-    for each, backend, name in backends:
-        elsewhere = {"namespace": each.namespace} if each.namespace != door.namespace else {}
-        weight = {"weight": 1 if none_runs else backend.share} if len(backends) > 1 else {}
-        references.append({"name": name, **elsewhere, **weight})
+    for (each, backend, name), weight in zip(backends, weights_of(endpoints), strict=True):
+        reference: Object = {"name": name}
+        if each.namespace != door.namespace:
+            reference["namespace"] = each.namespace
+        if len(backends) > 1 or not weight:
+            reference["weight"] = weight
+        if backend.knows_as and backend.knows_as != each.model:
+            reference["modelNameOverride"] = backend.knows_as
+        references.append(reference)
     return references
 
 

@@ -6,11 +6,11 @@ touching pods of others in the same namespace. The network plugin must enforce p
 """
 
 import ipaddress
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..aws.names import POD_IDENTITY_AGENT
-from ..fleet.endpoints import Endpoint
+from ..fleet.endpoints import Endpoint, Router
 from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
 from ..fleet.workloads import Workload, by_set
@@ -64,28 +64,43 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     endpoints = [endpoint for _, endpoint in fleet.endpoints]
     behind = _workloads_of(endpoints)
     balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else behind
+    routers = _routers_of(endpoints)
     unbalanced = replace(allowed, cidrs=())
-    return tuple(
-        policy
-        for _, parts in sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0])
-        if _is_behind(parts, behind)
-        for policy in _of_workload(parts[0], allowed if _is_behind(parts, balanced) else unbalanced)
-    )
-
-
-def _is_behind(parts: Iterable[Workload], behind: Collection[tuple[str, str]]) -> bool:
-    """Tell whether a set of pods answers: a backend names the set, or one of its workloads."""
-    return any((each.namespace, name) in behind for each in parts for name in (each.name, each.pod_set.name))
+    # What only a router answers for, only the router and the monitoring reach.
+    routed = replace(unbalanced, gateway_namespace=None, clients=())
+    policies: list[Object] = []
+    for _, parts in sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0]):
+        names = {(each.namespace, name) for each in parts for name in (each.name, each.pod_set.name)}
+        before = [router for place, router in routers if place in names]
+        if names & behind:
+            policies += _of_workload(parts[0], allowed if names & balanced else unbalanced, before)
+        elif before:
+            policies += _of_workload(parts[0], routed, before)
+    return tuple(policies)
 
 
 def _workloads_of(endpoints: Iterable[Endpoint]) -> set[tuple[str, str]]:
-    """Return namespace and name of what answers for some endpoints."""
-    return {(backend.namespace, backend.workload) for each in endpoints for backend in each.backends}
+    """Return namespace and name of what answers for some endpoints: of a workload, or of the set of its pods."""
+    return {
+        (backend.namespace, backend.workload) for each in endpoints for backend in each.backends if not backend.router
+    }
 
 
-def _of_workload(workload: Workload, allowed: Allowed) -> list[Object]:
+def _routers_of(endpoints: Iterable[Endpoint]) -> list[tuple[tuple[str, str], Router]]:
+    """Return what is between some endpoints and the workloads there, by their namespace and name."""
+    return [
+        ((each.namespace, workload), backend.router)
+        for each in endpoints
+        for backend in each.backends
+        if backend.router
+        for workload in backend.router.workloads
+    ]
+
+
+def _of_workload(workload: Workload, allowed: Allowed, routers: Iterable[Router]) -> list[Object]:
     front, group = workload.selector, workload.group
-    ingress = [{"from": peers, "ports": [_tcp(port)]} for peers, port in _callers(allowed, workload.port)]
+    callers = [*_routing(routers, workload.port), *_callers(allowed, workload.port)]
+    ingress = [{"from": peers, "ports": [_tcp(port)]} for peers, port in callers]
     if group is None:
         return [_policy(workload, "", front, ingress, _egress(None, allowed))]
     inside: Object = {"podSelector": {"matchLabels": group}}
@@ -93,6 +108,16 @@ def _of_workload(workload: Workload, allowed: Allowed) -> list[Object]:
         _policy(workload, "", front, ingress, None),
         _policy(workload, ".group", group, [{"from": [inside]}], _egress(inside, allowed)),
     ]
+
+
+def _routing(routers: Iterable[Router], serving: int) -> list[tuple[list[Object], int]]:
+    """Return the routers that may connect to a port, each once."""
+    peers: list[Object] = []
+    for router in routers:
+        peer = {**_namespace(router.namespace), "podSelector": {"matchLabels": dict(router.pods)}}
+        if peer not in peers:
+            peers.append(peer)
+    return [(peers, serving)] if peers else []
 
 
 def _callers(allowed: Allowed, serving: int) -> list[tuple[list[Object], int]]:

@@ -53,6 +53,7 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
     yield from _operators_balancers(fleet, environment)
     if environment.network_policies:
         yield from _node_ports(fleet)
+        yield from _open_routers(fleet)
 
 
 def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
@@ -78,6 +79,20 @@ def _node_ports(fleet: Fleet) -> Iterator[Problem]:
                 "node than the pod's; use a load balancer, or set hardening.networkPolicies to false"
             )
             yield item.source.problem("spec", reason, Severity.WARNING)
+
+
+def _open_routers(fleet: Fleet) -> Iterator[Problem]:
+    """Warn of routers, which run in namespaces that are not the models': each once."""
+    seen = set[tuple[str, str]]()
+    for endpoint, backend in ((each, backend) for _, each in fleet.endpoints for backend in each.backends):
+        place = backend.namespace, backend.service
+        if backend.router and place not in seen:
+            seen.add(place)
+            reason = (
+                f"its pods take requests from the router in namespace {backend.router.namespace!r} alone, but every "
+                f"pod of the cluster may call that router (Service {backend.service!r}); add a NetworkPolicy there"
+            )
+            yield endpoint.origin.problem(reason, Severity.WARNING)
 
 
 def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import replace
 
+from components.fleet.endpoints import Backend, Router
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.workloads import PodSet, Workload
 from tests.fleets import GPU, fleet_of, open_model, playground
@@ -12,6 +13,7 @@ TWO_NODES = [{"name": "two", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "
 GROUP = {"example.com/set": "p"}
 FRONT = {**GROUP, "example.com/role": "lead", "example.com/entry": "true"}
 SET = PodSet("p-lead", FRONT, GROUP)
+ROUTER = Router("routers", {"app": "router"}, (SET.name,))
 
 
 def parts(count: int, pods: PodSet = SET) -> Fleet:
@@ -42,3 +44,14 @@ def _named(workload: Workload, name: str) -> Workload:
     body = copy.deepcopy(workload.body)
     body["metadata"]["name"] = name
     return replace(workload, body=body)
+
+
+def behind_router(fleet: Fleet, *, also_directly: bool = False) -> Fleet:
+    """The same model, asked through a router in a namespace of its own."""
+    (item,) = fleet.rendered
+    (endpoint,) = item.endpoints
+    router = Backend("router", "routers", 80, "", 1, router=ROUTER)
+    backends = (router, *(endpoint.backends if also_directly else ()))
+    url = "http://router.routers.svc.cluster.local:80/v1"
+    changed = replace(endpoint, backends=backends, url=url, body=None)
+    return replace(fleet, rendered=(replace(item, endpoints=(changed,)),))

@@ -29,7 +29,9 @@ ORDINARY = {
     "words of any program": (
         "config count enabled filename format global instances owner params percent rules sha256 timeout unit"
     ),
-    "parts of requests, gateways and clouds": "address headers rateLimit rate_limit redis roles target_value workers",
+    "parts of requests, gateways and clouds": (
+        "address exact headers rateLimit rate_limit redis regex roles target_value workers"
+    ),
     "the method of Decimal": "quantize",
     "files of weights, named for their suffix": "gguf",
     "a value of the chart of the Cluster Autoscaler": "extraArgs",
