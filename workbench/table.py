@@ -1,6 +1,6 @@
 """The table at the end of ``up``: models, pods, nodes and endpoints, with what the cluster says of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class _Live:
     """Ready pods by workload and ready nodes by instance type."""
 
     def __init__(self) -> None:
-        self.pods: dict[tuple[str, str, str], str] = {}
+        self.pods: dict[tuple[str, str, str], tuple[int | None, int]] = {}
         self.nodes: dict[str, int] = {}
         self.seen = False
 
@@ -75,10 +75,10 @@ class _Live:
         for workload in kube.list(_KINDS[kind], kind):
             meta, status = workload["metadata"], workload.get("status", {})
             wanted = workload["spec"].get("replicas", 1)
-            ready = f"{status.get('readyReplicas', 0)}/{wanted}"
             # LeaderWorkerSet has no controller in the simulated cluster: the API server accepted it.
-            text = ready if kind == "Deployment" or status else f"accepted ({wanted})"
-            self.pods[kind, meta["namespace"], meta["name"]] = text
+            known = kind == "Deployment" or status
+            ready = status.get("readyReplicas", 0) if known else None
+            self.pods[kind, meta["namespace"], meta["name"]] = ready, wanted
 
     def _node(self, node: Mapping[str, Any]) -> None:
         conditions = node.get("status", {}).get("conditions") or ()
@@ -92,18 +92,27 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
     table.title_justify = "left"
     for name, model in sorted(models.items()):
         kind, workload = str(model.get("workloadKind")), str(model.get("workload"))
+        parts = [str(part) for part in model.get("parts") or [workload]]
         endpoint = endpoints.get(name) or {}
-        ready = live.pods.get((kind, str(model.get("namespace")), workload), "-")
+        found = [live.pods.get((kind, str(model.get("namespace")), part)) for part in parts]
         _row(
             table,
             name,
             model.get("model"),
-            f"{kind}/{workload}",
-            ready,
+            f"{kind}/{workload}" + (f" ({len(parts)})" if len(parts) > 1 else ""),
+            _ready([each for each in found if each]),
             endpoint.get("url", "-"),
             endpoint.get("api", "-"),
         )
     return table
+
+
+def _ready(found: Sequence[tuple[int | None, int]]) -> str:
+    """Write how many replicas of some workloads are ready, of how many."""
+    if not found:
+        return "-"
+    ready, wanted = [each for each, _ in found if each is not None], sum(each for _, each in found)
+    return f"{sum(ready)}/{wanted}" if ready else f"accepted ({wanted})"
 
 
 def _row(table: Table, *cells: object) -> None:

@@ -19,7 +19,7 @@ from ..api.texts.secrets import masked, masked_text
 from ..fleet.options import Options
 from .plan import Plan
 from .rendering import render_fleet
-from .view import view
+from .view import lines, view
 
 Path = tuple[str | int, ...]
 _EXPLAINED = (("spec",), ("metadata", "labels"), ("metadata", "annotations"))
@@ -94,9 +94,9 @@ class _Trial:
         if wrong:
             return wrong[0].reason
         new = view(fleet)
-        changed = [_line(place, value) for place, value in self.usual.items() if new.get(place) != value]
-        added = ((place, value) for place, value in new.items() if place not in self.usual)
-        return changed or [f"leaves out {_line(place, '' if made_up else value)}" for place, value in added]
+        changed = {place: value for place, value in self.usual.items() if new.get(place) != value}
+        added = {place: "" if made_up else value for place, value in new.items() if place not in self.usual}
+        return lines(changed, new) or [f"leaves out {line}" for line in lines(added, self.usual)]
 
 
 def _became(
@@ -122,7 +122,9 @@ def _became(
 def _alike(trial: _Trial, path: Path, value: object) -> list[str]:
     """Return where a field of this name has this value, for one that cannot be changed alone."""
     name, text = str(path[-1]), value if isinstance(value, str) else json.dumps(value)
-    return [_line(place, shown) for place, shown in trial.usual.items() if shown == text and name in place]
+    return lines(
+        {place: shown for place, shown in trial.usual.items() if shown == text and name in place}, trial.usual
+    )
 
 
 def _covers(problem: str, place: str) -> bool:
@@ -207,7 +209,3 @@ def _remove(document: dict[str, Any], path: Path) -> None:
     del parent[path[-1]]
     if not parent and len(path) > len(("spec", "field")):
         _remove(document, path[:-1])
-
-
-def _line(place: str, value: str) -> str:
-    return f"{place} {value}" if " -" in place else f"{place} = {value}" if value else place

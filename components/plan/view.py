@@ -2,13 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from ..api.problems import field_path
 from ..fleet.demand import PodDemand
 from ..fleet.rendered import Fleet, Rendered
+from ..fleet.workloads import by_set
 
 _PODS = (
     ("spec.leaderWorkerTemplate.leaderTemplate.spec.", "leader pod "),
@@ -17,6 +20,8 @@ _PODS = (
 )
 _VECTORS = ("args", "command")
 _NUMBER = re.compile(r"-?[0-9.]+")
+_NAMED = 2
+"""Objects that are named in one line; of more, the others are counted."""
 _OWN_COMMAND = 2
 """A shell and its option: what follows is one script, not arguments."""
 
@@ -38,13 +43,20 @@ def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:
         name = f"{body['kind']}/{body['metadata']['name']}: "
         for path, value in _flat("", body):
             yield name + _short(path), value
-    for number, pods in enumerate(item.pods):
+    for number, pods in enumerate(_demands(item)):
         yield from _flat_demand(f"nodes for {item.name}{f' ({number})' if number else ''}: ", pods)
     for endpoint in item.endpoints:
         yield f"endpoint of {endpoint.name}: url", endpoint.url
         yield f"endpoint of {endpoint.name}: model", endpoint.model
     for need in sorted(item.needs):
         yield f"needs of {item.name}: {need}", ""
+
+
+def _demands(item: Rendered) -> Iterator[PodDemand]:
+    """Yield what the pods of a resource need, equal workloads of one set together."""
+    for parts in by_set(item.workloads).values():
+        for demands in zip(*(part.pods for part in parts), strict=True):
+            yield replace(demands[0], pods=sum(demand.pods for demand in demands))
 
 
 def _flat_demand(prefix: str, pods: PodDemand) -> Iterator[tuple[str, str]]:
@@ -122,3 +134,42 @@ def _unique(place: str, taken: Mapping[str, str]) -> str:
     while f"{place} ({number})" in taken:
         number += 1
     return f"{place} ({number})"
+
+
+def lines(places: Mapping[str, str], elsewhere: Iterable[str]) -> list[str]:
+    """Write places with their values; what several objects have alike is one line.
+
+    Args:
+        places: Some values, by their place.
+        elsewhere: The places of another listing. Of several objects of a kind that it does not have at all, only the
+            names are written.
+    """
+    missing = {head for head, _ in map(_parted, places)} - {head for head, _ in map(_parted, elsewhere)}
+    kinds = Counter(head.partition("/")[0] for head in missing if _is_object(head))
+    folded: dict[tuple[str, str, str], dict[str, None]] = {}
+    for place, value in places.items():
+        head, field = _parted(place)
+        kind, _, name = head.partition("/") if _is_object(head) else (head, "", "")
+        whole = name and head in missing and kinds[kind] > 1
+        folded.setdefault((kind, "" if whole else field, "" if whole else value), {})[name] = None
+    return [_line(_titled(kind, names), field, value) for (kind, field, value), names in folded.items()]
+
+
+def _parted(place: str) -> tuple[str, str]:
+    head, _, field = place.partition(": ")
+    return head, field
+
+
+def _is_object(head: str) -> bool:
+    return "/" in head and " " not in head
+
+
+def _titled(kind: str, names: Iterable[str]) -> str:
+    first = [name for name in names if name]
+    more = f" and {len(first) - _NAMED} more" if len(first) > _NAMED else ""
+    return f"{kind}/{', '.join(first[:_NAMED])}{more}" if first else kind
+
+
+def _line(who: str, field: str, value: str) -> str:
+    place = f"{who}: {field}" if field else who
+    return f"{place} {value}" if " -" in place else f"{place} = {value}" if value else place

@@ -39,3 +39,27 @@ def test_a_plan_has_every_column_but_what_only_a_cluster_knows(monkeypatch: pyte
     (row,) = [line.split() for line in text.splitlines() if line.startswith(" chat")]
     assert row == ["chat", "opt", "Deployment/chat", "-", "http://chat-lb.models:8080", "openai"]
     assert "KUBECONFIG" not in text
+
+
+@pytest.mark.parametrize(
+    ("found", "ready"),
+    [
+        ({}, "-"),
+        ({"p-0-lead-0": (None, 1), "p-1-lead-0": (None, 1)}, "accepted (2)"),
+        ({"p-0-lead-0": (1, 1), "p-1-lead-0": (0, 1), "p-2-lead-0": (1, 1)}, "2/3"),
+        ({"p-0-lead-0": (1, 1), "p-1-lead-0": (None, 1)}, "1/2"),
+    ],
+)
+def test_workloads_that_are_one_to_clients_are_one_row(
+    monkeypatch: pytest.MonkeyPatch, found: dict[str, tuple[int | None, int]], ready: str
+) -> None:
+    live = table._Live()
+    live.pods = {("LeaderWorkerSet", "models", name): count for name, count in found.items()}
+    monkeypatch.setattr(table._Live, "read", lambda *_: live)
+    out = io.StringIO()
+    parts = ["p-0-lead-0", "p-1-lead-0", "p-2-lead-0"]
+    model = {"model": "opt", "workloadKind": "LeaderWorkerSet", "workload": "p-lead", "namespace": "models"}
+    table.show({"models": {"p": {**model, "parts": parts}}}, "kubeconfig", Console(file=out, highlight=False))
+    (row,) = [line for line in out.getvalue().splitlines() if line.startswith(" p ")]
+    assert "LeaderWorkerSet/p-lead (3)" in row
+    assert f" {ready} " in row

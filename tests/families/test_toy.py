@@ -119,7 +119,7 @@ class TestCommands:
     def test_explain(self) -> None:
         pair = command("explain", "Pair/duo", str(MANIFESTS), "--all").output
         nudge = command("explain", "Nudge/more-of-chat", str(MANIFESTS), "--all").output
-        assert "Deployment/duo-first: pod containers[server].args[0] = org/model" in pair
+        assert "Deployment/duo-first, duo-second: pod containers[server].args[0] = org/model" in pair
         assert "endpoint of duo-second: model = org/model:second" in pair
         assert "HorizontalPodAutoscaler/more-of-chat: spec.maxReplicas = 4" in nudge
 

@@ -39,7 +39,8 @@ def _item(item: Rendered, policy: NodePolicy) -> Rendered:
 def _workload(workload: Workload, policy: NodePolicy) -> Workload:
     """Let each pod of a group ask for its share; a pod alone has nobody to talk to."""
     counts = [_share(demand, policy) for demand in workload.pods]
-    if workload.operated or workload.size < 2 or not any(counts):
+    is_alone = workload.size == 1 and (workload.part_of is None or workload.group is None)
+    if workload.operated or is_alone or not any(counts):
         return workload
     body = copy.deepcopy(workload.body)
     for template, demand, count in zip(pod_templates(body).values(), workload.pods, counts, strict=False):

@@ -10,6 +10,7 @@ from ...aws.nodes.plan import NodeGroupPlan
 from ...fleet.endpoints import Endpoint
 from ...fleet.objects import Key, address_in
 from ...fleet.rendered import Rendered
+from ...fleet.workloads import by_set
 from ...front_door.door import AddressOf, OutsideEndpoint
 from ...nodes.groups import NodeGroupDemand
 from ...nodes.instances import instance
@@ -93,17 +94,19 @@ def _model(item: Rendered, kept: Collection[str]) -> dict[str, Any]:
         item: The resource.
         kept: Claims and folders in which the environment keeps weights.
     """
-    first = next(iter(item.workloads), None)
+    sets = list(by_set(item.workloads).values())
+    parts = sets[0] if sets else []
     weights = sorted({place for place in _mounted(item) if place in kept})
     return {
         "kind": item.kind,
         "namespace": item.namespace,
-        "workload": first.name if first else "",
-        "workloadKind": first.kind if first else "",
-        "replicas": first.replicas if first else 0,
+        "workload": parts[0].pod_set.name if parts else "",
+        "workloadKind": parts[0].kind if parts else "",
+        "replicas": sum(part.replicas for part in parts),
         "model": item.model,
         **({"weights": ", ".join(weights)} if weights else {}),
-        **({"workloads": [workload.name for workload in item.workloads]} if len(item.workloads) > 1 else {}),
+        **({"workloads": [each[0].pod_set.name for each in sets]} if len(sets) > 1 else {}),
+        **({"parts": [part.name for part in parts]} if len(parts) > 1 else {}),
     }
 
 

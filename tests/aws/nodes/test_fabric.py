@@ -1,6 +1,7 @@
 """EFA reaches the pods for which an environment has it, and no others."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,12 +10,14 @@ from components.aws.environment import AwsEnvironment, adapted
 from components.aws.nodes.fabric import with_efa
 from components.aws.nodes.plan import NodeEnvironment, node_plan
 from components.fleet.rendered import Fleet
+from components.fleet.workloads import PodSet
 from components.nodes.policy import TypePolicy
 from tests.aws.environments import environment, flavor, problems
 from tests.fleets import errors, fleet_of, open_model, playground, runner, service
 
 EFA = "vpc.amazonaws.com/efa"
 ON = TypePolicy(efa=True, zones=("us-east-1a",))
+EIGHT = {"nvidia.com/gpu": 8}
 VARIABLES = [{"name": "FI_PROVIDER", "value": "efa"}, {"name": "FI_EFA_USE_HUGE_PAGE", "value": "0"}]
 
 
@@ -63,14 +66,21 @@ def test_each_pod_of_a_group_asks_for_the_interfaces_of_its_share(kind: str, gpu
     assert group.demand.efa
 
 
+@pytest.mark.parametrize(("group", "interfaces"), [(None, None), ({"set": "p"}, "32")])
+def test_single_pods_that_talk_to_others_ask_for_it(group: dict[str, str] | None, interfaces: str | None) -> None:
+    """Prefill and decode, for example, are pods of their own, and hand the cache over from node to node."""
+    alone = spanning(flavor("p5.48xlarge", EIGHT), size=1)
+    (item,) = alone.rendered
+    workloads = tuple(replace(each, part_of=PodSet("p", {"entry": "true"}, group)) for each in item.workloads)
+    fleet = with_efa(replace(alone, rendered=(replace(item, workloads=workloads),)), where("p5.48xlarge").nodes)
+    assert [each["resources"]["limits"].get(EFA) for each in containers(fleet)] == [interfaces]
+
+
 def unchanged(fleet: Fleet, place: NodeEnvironment) -> None:
     before = copy.deepcopy(list(fleet.objects))
     after = with_efa(fleet, place.nodes)
     assert list(after.objects) == before == list(fleet.objects)
     assert after.rendered == fleet.rendered
-
-
-EIGHT = {"nvidia.com/gpu": 8}
 
 
 @pytest.mark.parametrize(

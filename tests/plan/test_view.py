@@ -1,0 +1,77 @@
+"""What many equal objects of one resource become, in few lines."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from components.api.load import Manifests
+from components.fleet.rendered import Fleet
+from components.plan.environment import Environment
+from components.plan.plan import Plan, plan
+from components.plan.view import lines, view
+from components.serving.fleet.outputs import models_of
+from tests.fleet.sets import bare, parts
+
+
+def view_of(names: str, **fields: str) -> dict[str, str]:
+    return {f"Job/{name}: {field}": value for name in names.split() for field, value in fields.items()}
+
+
+@pytest.mark.parametrize(
+    ("places", "elsewhere", "written"),
+    [
+        ({"Job/a: spec.x": "1"}, {"Job/a: spec.y": "1"}, ["Job/a: spec.x = 1"]),
+        ({"Job/a: pod args --tp": "1"}, {"Job/a: kind": "Job"}, ["Job/a: pod args --tp 1"]),
+        (view_of("a b", x="1"), view_of("a b", kind="Job"), ["Job/a, b: x = 1"]),
+        (view_of("a b c d", x="1"), view_of("a b c d", kind="Job"), ["Job/a, b and 2 more: x = 1"]),
+        # Only what is equal is one line.
+        (
+            {**view_of("a b c", x="1"), "Job/c: x": "2"},
+            view_of("a b c", kind="Job"),
+            ["Job/a, b: x = 1", "Job/c: x = 2"],
+        ),
+        # An object of its own is shown; of several that are added together the names.
+        (view_of("a", x="1", y="2"), {}, ["Job/a: x = 1", "Job/a: y = 2"]),
+        (view_of("a b c", x="1", y="2"), {}, ["Job/a, b and 1 more"]),
+        (view_of("b c", x="1") | view_of("a", z="3"), view_of("a", x="1"), ["Job/b, c", "Job/a: z = 3"]),
+        (
+            {"Job/a: x": "1", "Cron/b: x": "1"},
+            {},
+            ["Job/a: x = 1", "Cron/b: x = 1"],
+        ),
+        ({"endpoint of a: url": "http://a/b"}, {}, ["endpoint of a: url = http://a/b"]),
+        ({"needs of a: x": ""}, {}, ["needs of a: x"]),
+        ({}, {}, []),
+    ],
+)
+def test_what_several_objects_have_alike_is_one_line(
+    places: Mapping[str, str], elsewhere: Mapping[str, str], written: list[str]
+) -> None:
+    assert lines(places, elsewhere) == written
+
+
+@pytest.mark.parametrize(("fleet", "pods"), [(parts(12), "12"), (parts(1), "1"), (bare(), "1")])
+def test_the_nodes_of_a_set_are_asked_for_together(fleet: Fleet, pods: str) -> None:
+    found = {place: value for place, value in view(fleet).items() if place.startswith("nodes for ")}
+    assert found["nodes for p: pods"] == pods
+    assert not any(place.startswith("nodes for p (") for place in found)
+
+
+def planned(fleet: Fleet) -> Plan:
+    return replace(plan(Manifests(), Environment()), fleet=fleet)
+
+
+def test_outputs_know_a_set_by_its_name_and_its_parts() -> None:
+    model = models_of(planned(parts(3)))["p"]
+    assert model["workload"] == "p-lead"
+    assert model["workloadKind"] == "LeaderWorkerSet"
+    assert model["replicas"] == 3
+    assert model["parts"] == ["p-0-lead-0", "p-1-lead-0", "p-2-lead-0"]
+    assert "workloads" not in model
+
+
+def test_outputs_of_bare_pods_name_no_object_that_is_not_there() -> None:
+    model = models_of(planned(bare()))["p"]
+    assert (model["workload"], model["workloadKind"]) == ("p-lead", "Pod")
+    assert "parts" not in model
