@@ -9,10 +9,17 @@ from typing import TypedDict
 
 import pulumi
 
+from ..api.kinds import Kinds
 from ..api.schema.crds import crd
 from ..families import kinds
 from ..serving.arguments import checked_args
 from ..serving.objects import KubernetesObject, kubernetes_object, token
+from .pod_groups import POD_GROUP
+
+
+def installable() -> Kinds:
+    """Return the kinds of all families, and what objects that are made for them have besides."""
+    return Kinds([*kinds(), POD_GROUP])
 
 
 class CustomResourcesArgs(TypedDict):
@@ -41,7 +48,7 @@ class CustomResources(pulumi.ComponentResource):
         super().__init__(token("CustomResources"), name, {}, opts)
         self.definitions: list[KubernetesObject] = []
         for kind in args["kinds"]:
-            value = crd(kinds().one(kind))
+            value = crd(installable().one(kind))
             child = f"{name}-{value['spec']['names']['plural']}"
             self.definitions.append(kubernetes_object(value, child, pulumi.ResourceOptions(parent=self)))
         self.kinds = pulumi.Output.from_input(list(args["kinds"]))
@@ -54,6 +61,6 @@ def _problems(args: CustomResourcesArgs) -> Iterator[tuple[str, str]]:
         return
     for position, name in enumerate(args["kinds"]):
         try:
-            kinds().one(name)
+            installable().one(name)
         except ValueError as error:
             yield f"kinds[{position}]", str(error)

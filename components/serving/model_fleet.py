@@ -33,7 +33,7 @@ from ..plan.namespaces import is_namespace, namespace_objects
 from ..plan.plan import Plan, plan
 from ..plan.settings import MODEL_ACCOUNT, FleetSettings
 from ..prerequisites.charts import NODE_AUTOSCALER, providers_of
-from ..prerequisites.custom_resources import CustomResources
+from ..prerequisites.custom_resources import CustomResources, installable
 from .arguments import report
 from .fleet.args import ModelFleetArgs
 from .fleet.installing import Installation
@@ -189,8 +189,7 @@ class ModelFleet(pulumi.ComponentResource):
         if not self._settings.custom_resources:
             return {}
         used = {(body["apiVersion"], body["kind"]) for i in self._planned.fleet.rendered for body in i.objects}
-        known = [member.kind for _, member in members().values()]
-        kinds = [kind for kind in known if (kind.api_version, kind.kind) in used]
+        kinds = [kind for kind in installable() if (kind.api_version, kind.kind) in used]
         if not kinds:
             return {}
         titles = [kind.title for kind in kinds]

@@ -32,6 +32,7 @@ ORDINARY = {
     "parts of requests, gateways and clouds": (
         "address exact headers rateLimit rate_limit redis regex roles target_value workers"
     ),
+    "fields of Volcano's PodGroup": "highest_tier_allowed network_topology",
     "the method of Decimal": "quantize",
     "files of weights, named for their suffix": "gguf",
     "a value of the chart of the Cluster Autoscaler": "extraArgs",

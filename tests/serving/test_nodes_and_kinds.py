@@ -150,3 +150,11 @@ def test_definitions_are_children_of_their_component(preview: bool) -> None:
     definition = recorded["kinds-leaderworkersets"]
     assert definition.parent == "inference-platform:index:CustomResources::kinds"
     assert definition.inputs["metadata"]["name"] == "leaderworkersets.leaderworkerset.x-k8s.io"
+
+
+def test_objects_that_belong_to_no_family_have_definitions_too() -> None:
+    def program() -> None:
+        CustomResources("kinds", {"kinds": ["PodGroup"]})
+
+    recorded = deploy(program)
+    assert recorded["kinds-podgroups"].inputs["spec"]["group"] == "scheduling.volcano.sh"
