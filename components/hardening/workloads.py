@@ -18,6 +18,7 @@ from .pods import Exemption, exemptions, secure
 from .words import PodSecurity, Priority
 
 _CLASS_PREFIX = "inference-"
+_POD_GROUP = "PodGroup"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,13 @@ class Hardening:
 def harden(item: Rendered, options: Hardening) -> Rendered:
     """Return a resource whose workloads have what the options ask for; the given one is not changed.
 
-    What an operator makes, and objects that are no workload, stay what they are.
+    What an operator makes, and objects that say nothing of pods, stay what they are.
     """
     workloads = tuple(w if w.operated else _hardened(w, options) for w in item.workloads)
     sets = by_set(w for w in workloads if not w.operated).values() if options.disruption_budgets else ()
     budgets = tuple(_budget(parts[0]) for parts in sets if sum(map(_most, parts)) > 1)
-    return replace(item, workloads=workloads, others=(*item.others, *budgets))
+    others = tuple(_ranked(body, options) if body["kind"] == _POD_GROUP else body for body in item.others)
+    return replace(item, workloads=workloads, others=(*others, *budgets))
 
 
 def restricted_exemptions(item: Rendered) -> tuple[Exemption, ...]:
@@ -94,6 +96,13 @@ def _harden_pod(spec: Object, options: Hardening) -> None:
         secure(spec, options.pod_security)
     if options.priority:
         spec.setdefault("priorityClassName", _CLASS_PREFIX + options.priority)
+
+
+def _ranked(gang: Object, options: Hardening) -> Object:
+    """Return a gang with a priority, which Volcano takes in place of the pods' (pkg/scheduler/cache/cache.go)."""
+    if not options.priority:
+        return gang
+    return {**gang, "spec": {"priorityClassName": _CLASS_PREFIX + options.priority, **gang["spec"]}}
 
 
 def _spread(body: Object) -> None:
