@@ -7,10 +7,13 @@ import pytest
 
 from components.api.kinds import Kind as OurKind
 from components.families import kinds
+from components.front_door.door import front_door
 from components.prerequisites.charts import charts
 from tests.charts.environments import ENVIRONMENTS, WITH_CLIENTS, WITH_KEDA, custom_objects
 from tests.charts.rendering import Rendered
 from tests.charts.schemas import Kind, kind_of, problems, schemas
+from tests.front_door.doors import PUBLIC
+from tests.front_door.routed import ROUTER, backend, endpoints
 
 Render = Callable[..., Rendered]
 Object = dict[str, Any]
@@ -77,3 +80,14 @@ def test_charts_kinds_take_what_the_charts_make_of_our_values(chart: str, render
     own = [body for body in rendered(chart).objects if kind_of(body) in known]
     assert own
     assert [problem for body in own for problem in problems(known[kind_of(body)], body)] == []
+
+
+def test_rules_of_the_gateway_are_what_its_routes_take(rendered: Render) -> None:
+    """Headers of every kind, weights, another name at the engine, and a router elsewhere."""
+    known = schemas([rendered("ai-gateway-crds"), rendered("envoy-gateway")])
+    on = {"x-tier": ("exact", "gold"), "x-user": ("prefix", "a.b"), "x-lang": ("regex", "^de|fr$")}
+    backends = (backend("a", 1, 70, knows_as="Qwen/Qwen3"), backend("b", 1, 0, router=ROUTER))
+    made = [*front_door(endpoints({"on": on, "backends": backends}, {}), PUBLIC).objects]
+    checked = [body for body in made if kind_of(body) in known]
+    assert {"AIGatewayRoute", "AIServiceBackend", "Backend"} <= {body["kind"] for body in checked}
+    assert [problem for body in checked for problem in problems(known[kind_of(body)], body)] == []
