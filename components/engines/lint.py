@@ -10,6 +10,7 @@ from .flags.rows import BOOL, SWITCH, Flag, Form
 from .flags.splitting import FlagUse
 from .flags.tables import CLAP, LLAMA, EngineFlags
 from .flags.values import expected, fault, is_filled_later
+from .pairs.checks import transfer_faults
 from .versions import ANY, Version, spelled, titled
 
 _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
@@ -63,6 +64,7 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     for use in reading.uses:
         if use.last >= skip and not use.stray:
             found += _use(use, reader)
+    found += (Finding(*fault) for fault in transfer_faults(line))
     kept = [finding for finding in found if finding.position >= skip]
     if reading.version == ANY:
         kept = [replace(finding, severity=Severity.WARNING) for finding in kept]

@@ -30,6 +30,24 @@ class Setting(StrEnum):
     NO_METRICS = "no_metrics"
     """Turns metrics off."""
 
+    # Adapters, and prefill and decode in servers of their own.
+    ADAPTERS_ON = "adapters_on"
+    """Lets the server have adapters."""
+    ADAPTERS = "adapters"
+    """Adapters and where they are."""
+    MOST_ADAPTERS = "most_adapters"
+    """Adapters that one batch may mix."""
+    MOST_RANK = "most_rank"
+    """Highest rank of an adapter."""
+    TRANSFER = "transfer"
+    """JSON that says all of how the key-value cache is handed over."""
+    TRANSFER_ROLE = "transfer_role"
+    """Whether the server prefills or decodes."""
+    TRANSFER_BACKEND = "transfer_backend"
+    """By what the key-value cache is handed over."""
+    TRANSFER_PORT = "transfer_port"
+    """Where prefill tells decode how to reach it."""
+
     # How much at once.
     CONTEXT = "context"
     """Tokens of a request and its answer."""

@@ -1,0 +1,257 @@
+"""Finds out whether prefill and decode can talk to one another."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ...api.problems import Severity
+from ..command_line import CommandLine
+from ..served.scripts import engine_line
+from ..settings import Setting
+from ..versions import ANY, titled
+from .checks import faults_of
+from .reading import Transfer, transfer_of
+from .rows import Rdma, Stage, TransportRow, transfers_of
+
+_OTHER = {Stage.PREFILL: Stage.DECODE, Stage.DECODE: Stage.PREFILL}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a pair.
+
+    Attributes:
+        line: What its container is started with.
+        efa: Whether its nodes have EFA, Amazon's RDMA; None where that is not known.
+        variables: The variables of the container; those whose value comes from elsewhere are empty.
+    """
+
+    line: CommandLine
+    efa: bool | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PairFault:
+    """Something wrong with a pair.
+
+    Attributes:
+        role: The side that is to blame.
+        severity: ``error`` where the two cannot talk, else ``warning``.
+        reason: What is wrong, and what to do.
+    """
+
+    role: Stage
+    severity: Severity
+    reason: str
+
+
+def pair_faults(prefill: Side, decode: Side) -> Iterator[PairFault]:
+    """Yield why prefill cannot hand over its cache to decode, or hardly.
+
+    Nothing is found of an engine whose ways are not known. What the lint of the arguments finds is left to it.
+
+    Args:
+        prefill: The side that reads the prompt.
+        decode: The side that answers.
+    """
+    if prefill.line.engine != decode.line.engine:
+        reason = (
+            f"decode runs {decode.line.engine or 'an unknown engine'} and prefill "
+            f"{prefill.line.engine or 'an unknown engine'}, which do not understand each other's cache; use the "
+            "same engine for both"
+        )
+        yield PairFault(Stage.DECODE, Severity.ERROR, reason)
+        return
+    if transfers_of(prefill.line.engine) is None:
+        return
+    first, second = transfer_of(prefill.line), transfer_of(decode.line)
+    yield from _side(Stage.PREFILL, prefill, first)
+    yield from _side(Stage.DECODE, decode, second)
+    if first and second and not (first.is_open or second.is_open):
+        yield from _both(prefill, first, decode, second)
+
+
+def _side(role: Stage, side: Side, transfer: Transfer | None) -> Iterator[PairFault]:
+    """Find what is wrong with one side."""
+    if transfer is None:
+        yield from _silent(role, side)
+    elif not transfer.is_open:
+        if side.line.reading is None:  # else the lint of the arguments tells
+            for severity, reason in faults_of(transfer, titled(side.line.engine, side.line.tag)):
+                yield PairFault(role, severity, reason)
+        yield from _role(role, side, transfer)
+        for part in transfer.carriers:
+            yield from _carrier(role, side, part)
+        if not transfer.carriers:
+            reason = f"{role} uses {transfer.connector}, which keeps the cache of its own pod; use {_default(side)}"
+            yield PairFault(role, Severity.ERROR, reason)
+        yield from _rdma(role, side, transfer)
+
+
+def _silent(role: Stage, side: Side) -> Iterator[PairFault]:
+    flag = _flag(side)
+    if not side.line.is_script:
+        reason = f"{role} is not told how to hand over the cache; add {flag}"
+        yield PairFault(role, Severity.ERROR, reason)
+        return
+    reason = f"{role} runs a script in which {flag} is not found; make sure that it is set there"
+    yield PairFault(role, Severity.WARNING, reason)
+
+
+def _role(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:
+    """Find a role that is missing, or that of the other side."""
+    table, found = transfer.table, transfer.role
+    key, word = table.json.get("role") or _flag(side), table.word(role)
+    if found is role:
+        return
+    known = transfer.carriers[0].known if transfer.carriers else None
+    undirected = known is not None and known.undirected is not None and known.undirected.is_in(transfer.version)
+    if found is Stage.BOTH:
+        both = known.both if known else None
+        if both and not both.is_in(transfer.version):
+            reason = f"{transfer.connector} cannot be {transfer.word} at once; set {key} of {role} to {word}"
+            yield PairFault(role, Severity.ERROR, reason)
+        elif both and both.is_deprecated(transfer.version):
+            reason = f"{key} {transfer.word} is deprecated with {transfer.connector}; set it to {word} for {role}"
+            yield PairFault(role, Severity.WARNING, reason)
+    elif found is _OTHER[role]:
+        severity = Severity.WARNING if undirected else Severity.ERROR
+        reason = f"{role} has {key} {transfer.word}, the one of {_OTHER[role]}; set it to {word}"
+        yield PairFault(role, severity, reason)
+    elif not table.json:
+        given = f"found {transfer.word!r}" if transfer.word else "and has none"
+        yield PairFault(role, Severity.ERROR, f"{role} needs {key} {word}, {given}; set it")
+
+
+def _carrier(role: Stage, side: Side, part: Transfer) -> Iterator[PairFault]:
+    """Find what a connector lacks in this version, image or configuration; a name that nobody knows is linted."""
+    known, title = part.known, titled(side.line.engine, side.line.tag)
+    if known is None:
+        return
+    shipped = known.shipped
+    if shipped and part.version != ANY and known.span.is_in(part.version) and not shipped.is_in(part.version):
+        reason = (
+            f"{known.name} needs a library that the image of {title} lacks; use a newer image, or one that has it"
+        )
+        yield PairFault(role, Severity.WARNING, reason)
+    settles = known.caution_unless
+    if known.caution and not (settles and any(name.startswith(settles) for name in side.variables)):
+        yield PairFault(role, Severity.WARNING, f"{known.name} {known.caution}; check it for {role}")
+
+
+def _rdma(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:
+    (need, by), name = transfer.rdma(side.variables), transfer.connector or transfer.table.implied
+    if side.efa is not False or need is Rdma.NONE:
+        return
+    if need is Rdma.REQUIRED:
+        reason = (
+            f"{name} is set up for RDMA, and the nodes of {role} have no EFA; use an instance type with EFA, or "
+            f"{_without_rdma(transfer, by)}"
+        )
+        yield PairFault(role, Severity.ERROR, reason)
+        return
+    reason = (
+        f"the nodes of {role} have no EFA, so {name} moves the cache over TCP: long prompts wait for it; use an "
+        "instance type with EFA where that matters"
+    )
+    yield PairFault(role, Severity.WARNING, reason)
+
+
+def _without_rdma(transfer: Transfer, by: TransportRow | None) -> str:
+    """Say how to do without RDMA: by a setting of the connector, or by another one."""
+    if by:
+        words = [word for word, need in by.values.items() if need is Rdma.REQUIRED]
+        return f"take {', '.join(words)} out of {by.key or by.variable} on both sides"
+    for each in (each for part in transfer.carriers if part.known for each in part.known.transports):
+        word = next((word for word, need in each.values.items() if need is Rdma.NONE), None)
+        if each.key and word:
+            return f"set {each.key} to {word} on both sides"
+    return f"use {transfer.table.default} on both sides"
+
+
+def _both(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:
+    """Find what does not fit between two sides."""
+    names = tuple(_names(each) for each in (first, second))
+    if all(names) and set(names[0]).isdisjoint(names[1]):
+        reason = (
+            f"decode takes the cache by {_joined(names[1])} and prefill gives it by {_joined(names[0])}; use the same"
+        )
+        yield PairFault(Stage.DECODE, Severity.ERROR, reason)
+        return
+    yield from _sizes(prefill, first, decode)
+    yield from _shared(first, second)
+    yield from _versions(prefill, first, decode, second)
+
+
+def _sizes(prefill: Side, first: Transfer, decode: Side) -> Iterator[PairFault]:
+    gives, takes = (_size(engine_line(side.line) or side.line, Setting.TENSOR_PARALLEL) for side in (prefill, decode))
+    if not gives or not takes:
+        return
+    for part in first.carriers:
+        rules = [rule for span, rule in part.known.tensor_parallel if span.is_in(first.version)] if part.known else []
+        if rules and not any(_fits(rule, gives, takes) for rule in rules):
+            name = part.connector or first.table.implied
+            reason = (
+                f"decode has tensor parallel size {takes} and prefill {gives}; in this version {name} needs "
+                f"{_RULES[rules[-1]]}"
+            )
+            yield PairFault(Stage.DECODE, Severity.ERROR, reason)
+
+
+_RULES = {
+    "equal": "the same size on both sides",
+    "multiple": "one of them to be a multiple of the other",
+    "decode_multiple": "that of decode to be a multiple of that of prefill",
+}
+
+
+def _fits(rule: str, gives: int, takes: int) -> bool:
+    if rule == "equal":
+        return gives == takes
+    return takes % gives == 0 or (rule == "multiple" and gives % takes == 0)
+
+
+def _size(line: CommandLine, setting: Setting) -> int:
+    """Return a size that a line sets, 1 where it does not; 0 where it is filled in later."""
+    return line.number_of(setting) or (0 if line.holds(setting) else 1)
+
+
+def _shared(first: Transfer, second: Transfer) -> Iterator[PairFault]:
+    """Find settings that must be the same, and are not."""
+    for part in first.carriers:
+        other = next((each for each in second.carriers if each.connector == part.connector), None)
+        for key in part.known.shared if part.known and other else ():
+            if other and part.config.get(key) != other.config.get(key):
+                reason = f"{key} of {part.connector} differs between prefill and decode; set it alike"
+                yield PairFault(Stage.DECODE, Severity.ERROR, reason)
+
+
+def _versions(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:
+    if first.version == second.version and prefill.line.tag == decode.line.tag:
+        return
+    same = [part.known.same_version for part in first.carriers if part.known and part.known.same_version]
+    if not any(span.is_in(first.version) or span.is_in(second.version) for span in same):
+        return
+    known = first.version and second.version and first.version != second.version
+    tags = f"prefill runs {titled('', prefill.line.tag).strip()} and decode {titled('', decode.line.tag).strip()}"
+    reason = f"{first.connector} hands over to the same version only, and {tags}; use the same image for both"
+    yield PairFault(Stage.DECODE, Severity.ERROR if known else Severity.WARNING, reason)
+
+
+def _names(transfer: Transfer) -> tuple[str, ...]:
+    return tuple(part.connector or transfer.table.implied for part in transfer.carriers)
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    return ", ".join(names)
+
+
+def _flag(side: Side) -> str:
+    transfers = transfers_of(side.line.engine)
+    setting = Setting.TRANSFER if transfers and transfers.json else Setting.TRANSFER_ROLE
+    return (transfers.engine.flag(setting) if transfers else None) or setting
+
+
+def _default(side: Side) -> str:
+    transfers = transfers_of(side.line.engine)
+    return transfers.default if transfers else ""

@@ -1,0 +1,114 @@
+"""Writes down what prefill and decode need to find one another, where their users did not."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..command_line import CommandLine
+from ..registry import Engine
+from ..settings import Setting
+from .reading import Transfer, of_document, texts_of, transfer_of
+from .rows import Stage, Transfers, transfers_of
+
+_COMPACT = (",", ":")
+
+
+def pair_lines(engine: Engine, prefill: CommandLine, decode: CommandLine) -> tuple[CommandLine, CommandLine]:
+    """Return what prefill and decode are started with, so that one can hand over its cache to the other.
+
+    What is written stays. A side that does not say by what it goes takes what the other side does, or the engine's
+    default; where the engine's version has none, or something else than the engine reads the line, nothing is added.
+
+    Args:
+        engine: The engine of both.
+        prefill: What prefill would be started with.
+        decode: What decode would be started with.
+    """
+    table = transfers_of(engine.name)
+    if table is None:
+        return prefill, decode
+    first, second = transfer_of(prefill), transfer_of(decode)
+    fill = _with_json if table.json else _with_flags
+    return fill(table, prefill, Stage.PREFILL, first, second), fill(table, decode, Stage.DECODE, second, first)
+
+
+def _with_json(
+    table: Transfers, line: CommandLine, role: Stage, own: Transfer | None, other: Transfer | None
+) -> CommandLine:
+    flag = table.engine.flag(Setting.TRANSFER)
+    if line.reading is None or flag is None or (own and own.is_open):
+        return line
+    if own is None:
+        document = _document(table, line, role, other)
+        text = json.dumps(document, separators=_COMPACT, ensure_ascii=False)
+        return _with(line, flag, text) if document else line
+    if own.word or not own.connector:
+        return line
+    return _with_role(table, line, role)
+
+
+def _document(table: Transfers, line: CommandLine, role: Stage, other: Transfer | None) -> dict[str, Any]:
+    """Return what to say on a side that says nothing: what the other one says, as far as it must be the same."""
+    keys, version = table.json, table.engine.version(line.tag)
+    if other is None:
+        document: Mapping[str, Any] = {keys["connector"]: table.default}
+    elif other.is_open or not other.connector:
+        return {}
+    else:
+        document = {key: value for key, value in other.document.items() if key in (keys["connector"], keys["plugin"])}
+        config = _shared(other, role)
+        document |= {keys["extra"]: config} if config else {}
+    known = of_document(table, version, document).known
+    if known and not known.span.is_in(version):
+        return {}
+    first, *rest = document.items()
+    return dict([first, (keys["role"], table.word(role)), *rest])
+
+
+def _shared(other: Transfer, role: Stage) -> dict[str, Any]:
+    """Return the settings of a connector that both sides must have alike; all of one that is made of several."""
+    known = other.known
+    if known is None:
+        return {}
+    config = {key: other.config[key] for key in known.shared if key in other.config}
+    if not known.parts:
+        return config
+    word = {other.table.json["role"]: other.table.word(role)}
+    return {
+        known.parts: [dict(part.document) | (word if part.role is not Stage.BOTH else {}) for part in other.parts]
+    }
+
+
+def _with_role(table: Transfers, line: CommandLine, role: Stage) -> CommandLine:
+    """Add the role to what is said already, as it is written."""
+    key, word = table.json["role"], table.word(role)
+    use, text = list(texts_of(line))[-1]
+    dotted = next((each for each, _ in texts_of(line) if each.dotted), None)
+    if dotted:
+        return _with(line, f"{dotted.name.partition('.')[0]}.{key}", word)
+    start = len(line.command)
+    body = text.rstrip()[:-1].rstrip()
+    comma = "" if body.endswith("{") else ", "
+    written = f"{body}{comma}{json.dumps(key)}: {json.dumps(word)}}}"
+    words, place = list(line.words), start + use.values[0].position
+    words[place] = f"{words[place].partition('=')[0]}={written}" if use.joined else written
+    return CommandLine(line.engine, line.tag, words[start:], words[:start])
+
+
+def _with_flags(
+    table: Transfers, line: CommandLine, role: Stage, own: Transfer | None, other: Transfer | None
+) -> CommandLine:
+    engine, version = table.engine, table.engine.version(line.tag)
+    flag, by = engine.flag(Setting.TRANSFER_ROLE), engine.flag(Setting.TRANSFER_BACKEND)
+    if line.reading is None or flag is None or (own and own.is_open):
+        return line
+    if own is None or not own.word:
+        line = _with(line, flag, table.word(role))
+    known = table.find((other.connector if other else "") or table.default, version)
+    if not (by and known and known.span.is_in(version)) or (other and other.is_open):
+        return line
+    return line if own and own.connector else _with(line, by, known.name)
+
+
+def _with(line: CommandLine, flag: str, value: str) -> CommandLine:
+    return line.followed_by(line.continued((flag, value)))

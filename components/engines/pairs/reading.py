@@ -1,0 +1,188 @@
+"""Reads from a command line how a server hands over its key-value cache."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..command_line import CommandLine
+from ..flags.splitting import FlagUse
+from ..flags.values import is_filled_later
+from ..served.scripts import engine_line
+from ..settings import Setting
+from ..versions import Version
+from .rows import Connector, Rdma, Stage, Transfers, TransportRow, transfers_of
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """How a server hands over its cache, as its command line says.
+
+    Attributes:
+        table: What is known of the engine.
+        version: Its version, as in :mod:`..versions`.
+        connector: By what; empty where nothing is said.
+        word: The role, as it is written; empty where nothing is said.
+        config: The settings of the connector itself.
+        document: All of the JSON, where it is JSON that says it.
+        known: What is known of the connector; None of one that comes along as a plugin, or that nobody knows.
+        parts: What it is made of.
+        is_plugin: Whether the module of the connector is named, so that nothing is known of it.
+        is_open: Whether it is filled in later, or cannot be read.
+    """
+
+    table: Transfers = field(repr=False)
+    version: Version | None
+    connector: str = ""
+    word: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    document: Mapping[str, Any] = field(default_factory=dict)
+    known: Connector | None = field(default=None, repr=False)
+    parts: tuple["Transfer", ...] = ()
+    is_plugin: bool = False
+    is_open: bool = False
+
+    @property
+    def role(self) -> Stage | None:
+        """What the server does; None where it does not say, or not in the engine's words."""
+        return self.table.roles.get(self.word)
+
+    @property
+    def carriers(self) -> tuple["Transfer", ...]:
+        """What the cache goes by from pod to pod."""
+        return tuple(part for part in self.parts or (self,) if not (part.known and part.known.local))
+
+    @property
+    def router(self) -> str:
+        """What a router before the pair must speak; empty where that is not known."""
+        words = (part.known.router for part in self.carriers if part.known)
+        return next(filter(None, words), "")
+
+    def rdma(self, variables: Mapping[str, str]) -> tuple[Rdma, TransportRow | None]:
+        """Return what it makes of RDMA, in a container with some variables, and what decided that if anything did."""
+        found = [_rdma(part, variables) for part in self.carriers]
+        return max(found, key=lambda each: list(Rdma).index(each[0]), default=(Rdma.NONE, None))
+
+
+def transfer_of(line: CommandLine) -> Transfer | None:
+    """Return how a server hands over its cache; None where its command line says nothing of it, or is not read.
+
+    Args:
+        line: What the container is started with. A script is looked into.
+    """
+    table, own = transfers_of(line.engine), engine_line(line)
+    reading = own.reading if own else None
+    if table is None or own is None or reading is None:
+        return None
+    return _of_json(own, table) if table.json else _of_flags(own, table)
+
+
+def of_document(table: Transfers, version: Version | None, document: Mapping[str, Any]) -> Transfer:
+    """Return what some JSON says of handing over."""
+    keys = table.json
+    name, config = document.get(keys["connector"]), document.get(keys["extra"])
+    is_plugin = bool(document.get(keys["plugin"]))
+    connector, own = name if isinstance(name, str) else "", config if isinstance(config, Mapping) else {}
+    known = None if is_plugin else table.find(connector, version)
+    children = own.get(known.parts) if known and known.parts else None
+    return Transfer(
+        table=table,
+        version=version,
+        connector=connector,
+        word=str(document.get(keys["role"]) or ""),
+        config=own,
+        document=document,
+        known=known or _plugged(table, connector, version),
+        parts=tuple(of_document(table, version, each) for each in children or () if isinstance(each, Mapping)),
+        is_plugin=is_plugin,
+        is_open=any(is_filled_later(str(document.get(key) or "")) for key in keys.values()),
+    )
+
+
+def texts_of(line: CommandLine) -> Iterator[tuple[FlagUse, str]]:
+    """Yield the uses of the JSON of a line that the engine reads, each with its text; those of single keys too."""
+    reading, words, start = line.reading, line.words, len(line.command)
+    flags = [flag for flag in map(reading.table.find, _json_flags(line)) if flag] if reading else []
+    for use in reading.uses if reading else ():
+        if use.flag in flags:
+            word = words[start + use.values[0].position] if use.values else ""
+            yield use, word.partition("=")[2] if use.joined else word
+
+
+def _plugged(table: Transfers, connector: str, version: Version | None) -> Connector | None:
+    """Return what is known of a connector that a plugin brings along."""
+    known = table.find(connector, version)
+    return known if known and known.plugin else None
+
+
+def _json_flags(line: CommandLine) -> tuple[str, ...]:
+    table = transfers_of(line.engine)
+    return table.engine.settings.get(Setting.TRANSFER, ()) if table else ()
+
+
+def _of_json(line: CommandLine, table: Transfers) -> Transfer | None:
+    version = table.engine.version(line.tag)
+    found = list(texts_of(line))
+    if not found:
+        return None
+    dotted = [(use, text) for use, text in found if use.dotted]
+    # Keys of their own are put together and come last (vLLM, FlexibleArgumentParser.parse_args).
+    document = _gathered(dotted) if dotted else _object(found[-1][1])
+    return Transfer(table, version, is_open=True) if document is None else of_document(table, version, document)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _gathered(uses: list[tuple[FlagUse, str]]) -> dict[str, Any]:
+    """Put keys together, such as ``--flag.a.b 1`` and ``--flag.c+ x``, which adds to a list."""
+    document: dict[str, Any] = {}
+    for use, text in uses:
+        *path, last = use.name.split(".")[1:]
+        place = document
+        for key in path:
+            inner = place.get(key)
+            if not isinstance(inner, dict):
+                inner = place[key] = {}
+            place = inner
+        if last.endswith("+"):
+            before = place.get(last[:-1])
+            place[last[:-1]] = [
+                *(before if isinstance(before, list) else ()),
+                *(_value(each) for each in text.split(",")),
+            ]
+        else:
+            place[last] = _value(text)
+    return document
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _of_flags(line: CommandLine, table: Transfers) -> Transfer | None:
+    version = table.engine.version(line.tag)
+    if not line.holds(Setting.TRANSFER_ROLE, Setting.TRANSFER_BACKEND):
+        return None
+    word, backend = line.value_of(Setting.TRANSFER_ROLE) or "", line.value_of(Setting.TRANSFER_BACKEND) or ""
+    known = table.find(backend or table.implied, version)
+    return Transfer(table, version, backend, word, known=known, is_open=is_filled_later(word + backend))
+
+
+def _rdma(transfer: Transfer, variables: Mapping[str, str]) -> tuple[Rdma, TransportRow | None]:
+    known = transfer.known
+    for each in known.transports if known else ():
+        given = transfer.config.get(each.key) if each.key else variables.get(each.variable)
+        values = given if isinstance(given, list) else [] if given is None else [given]
+        needs = [each.values[word] for word in (*map(str, values), *("*" for _ in values)) if word in each.values]
+        if needs:
+            return max(needs, key=list(Rdma).index), each
+    return (known.rdma if known else Rdma.NONE), None
