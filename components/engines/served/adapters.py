@@ -1,0 +1,136 @@
+"""Adapters that a server is told of when it starts."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ...api.problems import Severity
+from ..command_line import CommandLine
+from ..flags.splitting import FlagUse
+from ..registry import Engine
+from ..settings import Setting
+from .names import served_names
+from .rows import AdapterWay, Served, served_of
+from .scripts import engine_line
+
+
+def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]) -> CommandLine:
+    """Return a line whose server has some adapters, besides those that it has.
+
+    One whose name it has already stays what it is. Nothing is added where something else than the engine reads the
+    line, where its adapters are not known, or where the user turned adapters off.
+
+    Args:
+        engine: The engine.
+        line: What the container is started with.
+        adapters: Where each one is, by its name.
+    """
+    known, flag = served_of(engine.name), engine.flag(Setting.ADAPTERS)
+    present = {name for name, _ in adapters_of(line)}
+    missing = {name: path for name, path in adapters.items() if name not in present}
+    if known is None or flag is None or line.reading is None or not missing or _is_off(line):
+        return line
+    way = known.way(engine.version(line.tag))
+    written = [_written(way, name, path) for name, path in missing.items()]
+    for needed in (engine.flag(Setting.ADAPTERS_ON), *way.needs):
+        line = _with(line, needed) if needed else line
+    uses = _uses(line, known)
+    return _behind(line, uses[-1], written) if uses else line.followed_by(line.continued((flag, *written)))
+
+
+def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
+    """Return the names and places of the adapters that a line tells of, in its order."""
+    known, own = served_of(line.engine), engine_line(line)
+    if known is None or own is None:
+        return ()
+    way, words, start = known.way(known.engine.version(line.tag)), own.words, len(own.command)
+    found: list[tuple[str, str]] = []
+    for use in _uses(own, known)[-1:]:  # the last one counts
+        for value in use.values:
+            word = words[start + value.position]
+            found.append(_read(way, word.partition("=")[2] if use.joined else word))
+    return tuple(pair for pair in found if pair[0])
+
+
+def asked_as(line: CommandLine, adapter: str) -> str:
+    """Return what a request must call its model to get an adapter; empty where a field of its own tells."""
+    known, names = served_of(line.engine), served_names(line)
+    way = known.way(known.engine.version(line.tag)) if known else None
+    if way is None:
+        return ""
+    return way.asked.replace("<adapter>", adapter).replace("<model>", names[0] if names else "")
+
+
+def adapter_faults(line: CommandLine) -> Iterator[tuple[Severity, str]]:
+    """Yield what is wrong with the adapters of a line."""
+    known, adapters = served_of(line.engine), adapters_of(line)
+    if known is None or not adapters:
+        return
+    names, served = [name for name, _ in adapters], served_names(line)
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield Severity.ERROR, f"two adapters are called {name!r}; rename one"
+    for name in sorted(set(names).intersection(served)):
+        yield Severity.ERROR, f"the adapter {name!r} is called like the model, which answers in its place; rename it"
+    if _is_off(engine_line(line) or line):
+        yield (
+            Severity.ERROR,
+            f"adapters are given, and {known.engine.flag(Setting.ADAPTERS_ON)} is turned off; remove that",
+        )
+    way = known.way(known.engine.version(line.tag))
+    most = (engine_line(line) or line).number_of(way.most) if way.most else None
+    if most is not None and len(adapters) > most:
+        yield Severity.ERROR, f"{way.most} is {most}, and there are {len(adapters)} adapters; raise it"
+
+
+def _read(way: AdapterWay, text: str) -> tuple[str, str]:
+    """Read an adapter, as JSON or name=path; without a name it is called like its path."""
+    if way.json and text.lstrip().startswith("{"):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            return "", ""
+        name, path = (found.get(way.json[key]) for key in ("name", "path")) if isinstance(found, dict) else ("", "")
+        return str(name or ""), str(path or "")
+    name, joint, path = text.partition("=")
+    return (name, path) if joint else (text, text)
+
+
+def _written(way: AdapterWay, name: str, path: str) -> str:
+    """Write an adapter as name=path, or as JSON where that would be read otherwise."""
+    is_plain = "=" not in name and not set(way.unsafe) & {*name, *path}
+    if is_plain or not way.json:
+        return f"{name}={path}"
+    return json.dumps({way.json["name"]: name, way.json["path"]: path}, separators=(",", ":"), ensure_ascii=False)
+
+
+def _uses(line: CommandLine, known: Served) -> list[FlagUse]:
+    reading = line.reading
+    return list(reading.uses_of(known.engine.settings[Setting.ADAPTERS], off=False)) if reading else []
+
+
+def _is_off(line: CommandLine) -> bool:
+    """Tell whether a line turns adapters off."""
+    reading, known = line.reading, served_of(line.engine)
+    if reading is None or known is None:
+        return False
+    uses = list(reading.uses_of(known.engine.settings.get(Setting.ADAPTERS_ON, ()), off=True))
+    return bool(uses) and uses[-1].flag is not None and reading.table.dashed(uses[-1].name) in uses[-1].flag.negatives
+
+
+def _with(line: CommandLine, flag: str) -> CommandLine:
+    """Add a switch that a version knows, unless it is there."""
+    reading = line.reading
+    found = reading.table.find(flag) if reading else None
+    if reading is None or found is None or not found.span.is_in(reading.version) or line.holds(flag):
+        return line
+    return line.followed_by(line.continued((flag,)))
+
+
+def _behind(line: CommandLine, use: FlagUse, values: list[str]) -> CommandLine:
+    """Add values to those of a flag: a second use of it would take their place."""
+    words, start = list(line.words), len(line.command)
+    first, last = start + use.position, start + use.last
+    words[last + 1 : last + 1] = values
+    if use.joined:
+        words[first : first + 1] = words[first].split("=", 1)
+    start += len(words) - len(line.words) if last < start else 0
+    return CommandLine(line.engine, line.tag, words[start:], words[:start])

@@ -1,0 +1,67 @@
+"""What is known of the names that a server answers to, and of its adapters: ``served.yaml`` in an engine's folder.
+
+several: whether the model may have several names.
+others: what happens to a request by another name: refused or answered.
+adapters: by version (from, absent, until):
+  json: the keys of an adapter written as JSON, name and path; without it there is name=path only.
+  unsafe: letters in a name or path that name=path cannot have; ``=`` never is in a name.
+  needs: flags that adapters need besides.
+  asked: what a request calls its model to get an adapter; empty where a field of its own tells.
+  most: the flag that limits how many there may be.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...api.tables import read_table
+from ..registry import Engine, engines
+from ..versions import Span, Version
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterWay:
+    """How a version is told its adapters; the attributes are the columns."""
+
+    span: Span
+    json: Mapping[str, str] = field(default_factory=dict)
+    unsafe: str = ""
+    needs: tuple[str, ...] = ()
+    asked: str = ""
+    most: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Served:
+    """What an engine answers to; the attributes are the columns."""
+
+    engine: Engine
+    several: bool
+    others: str
+    adapters: tuple[AdapterWay, ...]
+
+    def way(self, version: Version | None) -> AdapterWay:
+        """Return how a version is told its adapters."""
+        return next(way for way in self.adapters if way.span.is_in(version))
+
+
+def served_of(engine: str) -> Served | None:
+    """Return what an engine answers to; None where that is not known."""
+    known = engines().get(engine)
+    return _read(known) if known else None
+
+
+@functools.cache
+def _read(engine: Engine) -> Served | None:
+    file = engine.folder.joinpath("served.yaml")
+    if not file.is_file():
+        return None
+    facts: Mapping[str, Any] = read_table(file)
+    return Served(engine, facts["several"], facts["others"], tuple(map(_way, facts["adapters"])))
+
+
+def _way(row: Mapping[str, Any]) -> AdapterWay:
+    needs = tuple(row.get("needs", ()))
+    plain = {name: row[name] for name in ("json", "unsafe", "asked", "most") if name in row}
+    return AdapterWay(span=Span.of(row), needs=needs, **plain)

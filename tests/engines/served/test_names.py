@@ -1,0 +1,85 @@
+"""The names that a server answers to."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.engines.command_line import CommandLine
+from components.engines.registry import engines
+from components.engines.served.names import is_answered, served_names, with_served_name
+from components.engines.served.rows import served_of
+
+SERVER = ("python3", "-m", "vllm.entrypoints.openai.api_server")
+
+
+def vllm(*args: str) -> CommandLine:
+    return CommandLine("vllm", "v0.11.0", args, SERVER)
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        (vllm("--model", "/m"), ("/m",)),
+        (vllm("--model", "/m", "--served-model-name", "a", "b", "--port", "1"), ("a", "b")),
+        (vllm("--model", "/m", "--served-model-name=a"), ("a",)),
+        (vllm("--model", "/m", "--served_model_name", "a", "--served-model-name", "b"), ("b",)),
+        (CommandLine("vllm", "v0.11.0", ["serve", "org/m", "--port", "1"], ["vllm"]), ("org/m",)),
+        (CommandLine("vllm", "v0.11.0", ["org/m"]), ("org/m",)),
+        (
+            CommandLine("vllm", "v0.11.0", ["vllm serve org/m --served-model-name 'a b' c"], ["sh", "-c"]),
+            ("a b", "c"),
+        ),
+        (vllm(), ()),
+        (CommandLine("vllm", "v0.11.0", ["own.sh"], ["sh", "-c"]), ()),
+        (CommandLine("sglang", "v0.5.9", ["--model-path", "/m"], ["python3", "-m", "sglang.launch_server"]), ("/m",)),
+        (CommandLine("sglang", "v0.5.9", ["--model-path=/m", "--served-model-name", "a"]), ("a",)),
+        (CommandLine("tgi", "3.3.6", ["--model-id", "/m"]), ()),
+    ],
+)
+def test_names_are_read(line: CommandLine, names: tuple[str, ...]) -> None:
+    assert served_names(line) == names
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "answered"),
+    [
+        # vLLM, serving_engine.py: "The model ... does not exist", status 404.
+        (vllm("--model", "/m", "--served-model-name", "a", "b"), "b", True),
+        (vllm("--model", "/m", "--served-model-name", "a", "b"), "/m", False),
+        (vllm("--model", "/m"), "a", False),
+        (vllm(), "a", None),
+        # SGLang does not look at the name.
+        (CommandLine("sglang", "v0.5.9", ["--model-path", "/m"]), "a", True),
+        (CommandLine("ollama", "latest", []), "a", None),
+    ],
+)
+def test_requests_by_a_name(line: CommandLine, name: str, answered: bool | None) -> None:
+    assert is_answered(line, name) is answered
+
+
+def test_a_name_is_given_once() -> None:
+    named = with_served_name(vllm("--model", "/m"), "a")
+    assert named.args == ("--model", "/m", "--served-model-name", "a")
+    assert with_served_name(named, "b") is named
+    for line in (
+        vllm("--model", "/m", "--served_model_name=x"),
+        CommandLine("vllm", "v0.11.0", ["vllm serve m"], ["sh", "-c"]),
+        CommandLine("tgi", "3.3.6", ["--model-id", "m"]),
+    ):
+        assert with_served_name(line, "a") is line
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs"]), min_size=1).filter(lambda name: not name.startswith("-")))
+def test_any_name_is_answered_once_it_is_given(name: str) -> None:
+    assert is_answered(with_served_name(vllm("--model", "/m"), name), name)
+
+
+@pytest.mark.parametrize("name", ["sglang", "vllm"])
+def test_the_tables_are_whole(name: str) -> None:
+    known = served_of(name)
+    assert known
+    assert known.engine is engines()[name]
+    assert known.others in ("answered", "refused")
+    assert known.way(None) is known.adapters[-1]
+    assert served_of("ollama") is None
+    assert served_of("") is None
