@@ -10,7 +10,8 @@ from .origins import Reporter
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"
 REGION_LABEL = "topology.kubernetes.io/region"
-_TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
+TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
+"""Labels that have the instance type of a node."""
 UNLIMITED = 99999
 """Upper bound of an autoscaler without one (llmaz spec 1.3)."""
 
@@ -33,7 +34,7 @@ class NodeField:
 
 def instance_type_in(selector: Mapping[str, str]) -> str | None:
     """Return the instance type that a selector names, by one label or by Karpenter's family and size."""
-    named = next((selector[label] for label in _TYPE_LABELS if label in selector), None)
+    named = next((selector[label] for label in TYPE_LABELS if label in selector), None)
     return karpenter_type(selector) if named is None else named
 
 

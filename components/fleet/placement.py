@@ -3,7 +3,7 @@
 One family of functions, so that labels, taints, tolerations and affinity cannot disagree (llmaz spec 2.7).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -28,7 +28,12 @@ def place(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
         preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution", [])
         if preferred:
             node.setdefault("preferredDuringSchedulingIgnoredDuringExecution", []).extend(preferred)
-    for key in dict.fromkeys(taint["key"] for choice in choices for taint in taints(choice.instance_type)):
+    tolerate(spec, (taint["key"] for choice in choices for taint in taints(choice.instance_type)))
+
+
+def tolerate(spec: Object, keys: Iterable[str]) -> None:
+    """Let a pod onto nodes with some taints, whatever their value."""
+    for key in dict.fromkeys(keys):
         toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
         there = spec.setdefault("tolerations", [])
         if toleration not in there:

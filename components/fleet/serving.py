@@ -1,19 +1,23 @@
 """What families share on the way from a resource to its workload."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..api.findings import Findings, Unrenderable
 from ..api.load import Loaded
-from ..engines.command_line import line_of
+from ..engines.command_line import CommandLine, line_of
 from ..engines.images import image_of
 from ..engines.registry import engine_of
+from ..engines.settings import Setting
 from ..engines.shell import expanded_in
 from .objects import Object
-from .options import Options
+from .options import Options, PodOverrides
 from .origins import Origin
 from .rendered import Rendered
 from .workloads import Server
 
+_PARTS = ("leaderTemplate", "workerTemplate")
+"""Where a LeaderWorkerSet has its pods."""
 _TAKEN_OVER = ("appArmorProfile", "seLinuxOptions", "seccompProfile")
 """Parts of a security context that only ever take rights away."""
 
@@ -39,27 +43,33 @@ def render_declared(source: Loaded, options: Options, operator: str) -> Rendered
     )
 
 
-def require_containers(group: Object, path: str, findings: Findings) -> None:
+def require_containers(group: Object, path: str, findings: Findings, parts: Sequence[str] = _PARTS) -> None:
     """Report templates of a group that have no containers: no pod could be made of them.
+
+    Args:
+        group: What has the templates.
+        path: Its field; empty for the resource.
+        findings: Where to report.
+        parts: The fields of the templates; what is not there is not asked for.
 
     Raises:
         Unrenderable: there are such templates; each is in ``findings``.
     """
     lacking = [
         part
-        for part in ("leaderTemplate", "workerTemplate")
+        for part in parts
         if group.get(part) is not None and not (group[part].get("spec") or {}).get("containers")
     ]
     for part in lacking:
-        remedy = "add one" if part == "workerTemplate" else "add one, or remove the template"
+        remedy = "add one, or remove the template" if part == "leaderTemplate" else "add one"
         findings.error(f"{path}.{part}.spec.containers", f"must have at least one container, found none; {remedy}")
     if lacking:
         raise Unrenderable
 
 
-def warn_of_secrets_in_scripts(group: Object, path: str, findings: Findings) -> None:
+def warn_of_secrets_in_scripts(group: Object, path: str, findings: Findings, parts: Sequence[str] = _PARTS) -> None:
     """Report scripts of hand-written pods with ``$(NAME)`` in them: a shell runs what the Secret behind it holds."""
-    for part, template in ((part, group.get(part) or {}) for part in ("leaderTemplate", "workerTemplate")):
+    for part, template in ((part, group.get(part) or {}) for part in parts):
         for position, container in enumerate((template.get("spec") or {}).get("containers") or ()):
             line = line_of(container)
             text = "".join(line.words[line.script : line.script + 1]) if line.script else ""
@@ -95,6 +105,35 @@ def server_of(containers: list[Object], source: Loaded, path: str, preferred: st
     return Server(
         position, line_of(containers[position]), Origin(source, f"{place}.args"), Origin(source, f"{place}.ports")
     )
+
+
+def declared_port(container: Object, line: CommandLine) -> int:
+    """Return where an engine listens: the port named ``http``, the one it is told, what it declares; else 0."""
+    declared: list[Any] = container.get("ports") or []
+    named = next((port for port in declared if port.get("name") == "http"), None)
+    if named:
+        return int(named["containerPort"])
+    given = line.number_of(Setting.PORT)
+    return given or (int(declared[0]["containerPort"]) if declared else 0)
+
+
+def override_pod(template: Object, overrides: PodOverrides) -> None:
+    """Add what the environment asks of every pod; a template that says otherwise keeps its word."""
+    spec = template["spec"]
+    if overrides.tolerations:
+        spec["tolerations"] = [*spec.get("tolerations", []), *overrides.tolerations]
+    if overrides.service_account_name:
+        spec.setdefault("serviceAccountName", overrides.service_account_name)
+    if overrides.image_pull_secrets:
+        spec.setdefault("imagePullSecrets", [{"name": name} for name in overrides.image_pull_secrets])
+    if overrides.priority_class_name:
+        spec.setdefault("priorityClassName", overrides.priority_class_name)
+    if overrides.node_selector:
+        spec["nodeSelector"] = {**overrides.node_selector, **spec.get("nodeSelector", {})}
+    for part, values in (("labels", overrides.labels), ("annotations", overrides.annotations)):
+        if values:
+            metadata = template.setdefault("metadata", {})
+            metadata[part] = {**values, **(metadata.get(part) or {})}
 
 
 def deny_token(spec: Object) -> None:

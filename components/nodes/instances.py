@@ -25,6 +25,7 @@ _RESOURCES = {
     "Habana": "habana.ai/gaudi",
 }
 """Extended resource under which the vendor's device plugin offers its accelerators."""
+ACCELERATOR_RESOURCES = frozenset(_RESOURCES.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,11 @@ NETWORKING_API = "networking.serving.volcano.sh/v1alpha1"
 SERVING_LABEL = "modelserving.volcano.sh"
 """Prefix of the labels of a ModelServing's pods: name, group-name, role, role-id, entry."""
 
+VOLCANO = "volcano"
+"""Chart of the scheduler that gangs need."""
+ROUTER = "kthena-router"
+"""Chart of the router that pairs of prefill and decode need."""
+
 
 def backend_name(booster: str, backend: str) -> str:
     """Return the name of the ModelServing and the ModelServer of a backend, and of its policy and binding."""
@@ -50,3 +55,11 @@ def role_labels(serving: str, role: str) -> dict[str, str]:
 def entry_labels(serving: str, role: str) -> dict[str, str]:
     """Return the labels of the pods of a role that take requests."""
     return {**role_labels(serving, role), f"{SERVING_LABEL}/entry": "true"}
+
+
+def instance_labels(serving: str, group: int, role: str, instance: int) -> dict[str, str]:
+    """Return the labels that tell the pods of a role instance from those of others."""
+    return {
+        f"{SERVING_LABEL}/group-name": group_name(serving, group),
+        f"{SERVING_LABEL}/role-id": role_id(role, instance),
+    }

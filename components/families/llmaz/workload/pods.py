@@ -2,9 +2,9 @@
 
 from ....api.findings import Findings
 from ....fleet.objects import Object
-from ....fleet.options import Options, PodOverrides
+from ....fleet.options import Options
 from ....fleet.placement import place
-from ....fleet.serving import deny_token
+from ....fleet.serving import deny_token, override_pod
 from ..flavors import node_choices
 from ..loaders import RUNNER, mount_models
 from ..models import Claim
@@ -20,7 +20,7 @@ def finish_template(template: Object, asked: Asked, options: Options, findings: 
     _limit(spec, asked)
     mount_models(spec, asked.claim, options, findings)
     place(spec, node_choices(asked.claim.flavors, options.alternatives))
-    _override(template, options.overrides)
+    override_pod(template, options.overrides)
     if options.realization.is_native:
         deny_token(spec)
 
@@ -37,25 +37,6 @@ def _limit(spec: Object, asked: Asked) -> None:
         "limits": {**(resources.get("limits") or {}), **limits},
         "requests": {**(resources.get("requests") or {}), **limits},
     }
-
-
-def _override(template: Object, overrides: PodOverrides) -> None:
-    """Add what the environment asks of every pod; a template that says otherwise keeps its word."""
-    spec = template["spec"]
-    if overrides.tolerations:
-        spec["tolerations"] = [*spec.get("tolerations", []), *overrides.tolerations]
-    if overrides.service_account_name:
-        spec.setdefault("serviceAccountName", overrides.service_account_name)
-    if overrides.image_pull_secrets:
-        spec.setdefault("imagePullSecrets", [{"name": name} for name in overrides.image_pull_secrets])
-    if overrides.priority_class_name:
-        spec.setdefault("priorityClassName", overrides.priority_class_name)
-    if overrides.node_selector:
-        spec["nodeSelector"] = {**overrides.node_selector, **spec.get("nodeSelector", {})}
-    for part, values in (("labels", overrides.labels), ("annotations", overrides.annotations)):
-        if values:
-            metadata = template.setdefault("metadata", {})
-            metadata[part] = {**values, **(metadata.get(part) or {})}
 
 
 def label(template: Object, claim: Claim) -> None:

@@ -1,19 +1,17 @@
 """A Service of llmaz becomes a workload, a core Service and perhaps an autoscaler (llmaz spec 2.6, 2.8)."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ....api.findings import Findings
 from ....api.load import Loaded
 from ....engines.paths import path_prefix
-from ....engines.settings import Setting
 from ....fleet import capabilities
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, Object, new_object
 from ....fleet.options import Options
 from ....fleet.origins import Origin
-from ....fleet.serving import server_of
+from ....fleet.serving import declared_port, server_of
 from ....fleet.workloads import Server, Workload
 from ..backend import PORT
 from ..loaders import RUNNER
@@ -48,7 +46,7 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
         finish_template(template, asked, options, findings)
     label(asked.front, asked.claim)
     kind = LEADER_WORKER_SET if operated else workload_kind(asked, options, findings)
-    port = _port(asked.front["spec"], server)
+    port = declared_port(asked.front["spec"]["containers"][server.position], server.line) or PORT
     body, selector = deployment(asked) if kind == DEPLOYMENT else leader_worker_set(asked)
     workload = Workload(
         body=body,
@@ -104,16 +102,6 @@ def _endpoint(source: Loaded, asked: Asked, server: Server) -> Endpoint:
         weights=WeightsOwner("OpenModel", "", model),
         origin=Origin(source),
     )
-
-
-def _port(spec: Object, server: Server) -> int:
-    """Find where the engine listens: the port named ``http``, the one it is told, what it declares, else 8080."""
-    declared: list[Any] = spec["containers"][server.position].get("ports") or []
-    named = next((p for p in declared if p.get("name") == "http"), None)
-    if named:
-        return int(named["containerPort"])
-    given = server.line.number_of(Setting.PORT)
-    return given or (int(declared[0]["containerPort"]) if declared else PORT)
 
 
 def _balancer(asked: Asked, name: str, selector: dict[str, str], port: int) -> Object:

@@ -1,0 +1,49 @@
+"""What a ModelServing asks for, before it is anything else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....api.findings import Findings
+from ....api.load import Loaded
+from ....fleet.options import Options
+from ..types import ModelServing
+from ..types.model_serving import Role, ServingGroup
+
+GROUP = "spec.template"
+"""Field of what all serving groups have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedServing:
+    """A ModelServing, and how to render it."""
+
+    source: Loaded
+    serving: ModelServing
+    namespace: str
+    options: Options
+    findings: Findings
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.serving.metadata.name
+
+    @property
+    def replicas(self) -> int:
+        """Serving groups at rest."""
+        return self.serving.spec.replicas
+
+    @property
+    def group(self) -> ServingGroup:
+        """The roles of a serving group."""
+        return self.serving.spec.template
+
+    @property
+    def roles(self) -> Iterator[tuple[str, Role]]:
+        """Each role, with the field that it is in."""
+        return ((f"{GROUP}.roles[{index}]", role) for index, role in enumerate(self.group.roles))
+
+
+def pods_of_group(group: ServingGroup) -> int:
+    """Count the pods of one serving group."""
+    return sum((1 + role.worker_replicas) * role.replicas for role in group.roles)

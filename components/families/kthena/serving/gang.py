@@ -1,0 +1,96 @@
+"""Pods that find room together or not at all, for the scheduler Volcano (Kthena spec 3.3)."""
+
+from decimal import Decimal
+from typing import Any
+
+from ....api.quantity import format_quantity, parse_quantity
+from ....fleet.objects import Object, new_object
+from ..names import SERVING_LABEL, group_name, role_id, serving_labels
+from ..types.model_serving import Role, ServingGroup
+from .asked import AskedServing, pods_of_group
+
+GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
+TASK_ANNOTATION = "volcano.sh/task-spec"
+SCHEDULER = "volcano"
+
+
+def is_gang(group: ServingGroup) -> bool:
+    """Tell whether pods of a group must find room together."""
+    return group.gang_policy is not None or group.network_topology is not None
+
+
+def binds_pods(group: ServingGroup) -> bool:
+    """Tell whether a gang is more than a pod that is scheduled by itself anyway."""
+    if group.network_topology is not None:
+        return pods_of_group(group) > 1
+    return group.gang_policy is not None and _least_pods(group) > 1
+
+
+def pod_groups(asked: AskedServing) -> list[Object]:
+    """Return the PodGroup of each serving group; none without a gang."""
+    if not is_gang(asked.group):
+        return []
+    spec = _spec(asked.group)
+    return [_pod_group(asked, group, spec) for group in range(asked.replicas)]
+
+
+def _pod_group(asked: AskedServing, group: int, spec: Object) -> Object:
+    name = group_name(asked.name, group)
+    body = new_object("scheduling.volcano.sh/v1beta1", "PodGroup", name, asked.namespace, spec)
+    body["metadata"]["labels"] = {**serving_labels(asked.name), f"{SERVING_LABEL}/group-name": name}
+    body["metadata"]["annotations"] = {GROUP_ANNOTATION: name}
+    return body
+
+
+def gang_annotations(asked: AskedServing, group: int, role: str, instance: int) -> dict[str, str]:
+    """Return what tells the scheduler the gang of a pod, and its task in it."""
+    if not is_gang(asked.group):
+        return {}
+    return {GROUP_ANNOTATION: group_name(asked.name, group), TASK_ANNOTATION: role_id(role, instance)}
+
+
+def _spec(group: ServingGroup) -> Object:
+    members = {
+        role_id(role.name, instance): 1 + role.worker_replicas
+        for role in group.roles
+        for instance in range(_least(group, role))
+    }
+    spec: Object = {
+        "minMember": sum(members.values()),
+        "minTaskMember": members,
+        "minResources": {key: format_quantity(amount) for key, amount in sorted(_resources(group).items())},
+    }
+    if group.network_topology is not None:
+        topology = group.network_topology
+        spec["networkTopology"] = {"mode": topology.mode, "highestTierAllowed": topology.highest_tier_allowed}
+    return spec
+
+
+def _least_pods(group: ServingGroup) -> int:
+    return sum(_least(group, role) * (1 + role.worker_replicas) for role in group.roles)
+
+
+def _least(group: ServingGroup, role: Role) -> int:
+    """Return how many instances of a role must find room: all of them unless the policy says fewer."""
+    stated = (group.gang_policy.min_role_replicas or {}) if group.gang_policy else {}
+    return max(0, min(role.replicas, stated.get(role.name, role.replicas)))
+
+
+def _resources(group: ServingGroup) -> dict[str, Decimal]:
+    """Sum the requests of the containers of all pods that must find room; init containers do not count."""
+    total: dict[str, Decimal] = {}
+    for role in group.roles:
+        entry = role.entry_template.spec or {}
+        worker = (role.worker_template.spec if role.worker_template else None) or {}
+        for pod, count in ((entry, 1), (worker, role.worker_replicas)):
+            for key, amount in _requests(pod).items():
+                total[key] = total.get(key, Decimal(0)) + amount * count * _least(group, role)
+    return {key: amount for key, amount in total.items() if amount}
+
+
+def _requests(pod: dict[str, Any]) -> dict[str, Decimal]:
+    total: dict[str, Decimal] = {}
+    for container in pod.get("containers") or ():
+        for key, amount in ((container.get("resources") or {}).get("requests") or {}).items():
+            total[key] = total.get(key, Decimal(0)) + parse_quantity(amount)
+    return total

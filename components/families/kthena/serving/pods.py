@@ -1,0 +1,126 @@
+"""Pod templates of a role, with what Kthena's controller and the environment add to them (Kthena spec 3.2)."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ....fleet.demand import NodeChoice, NodeField, PodDemand
+from ....fleet.objects import Object
+from ....fleet.options import Options
+from ....fleet.placement import requests_of
+from ....fleet.serving import deny_token, override_pod
+from ..names import entry_labels, role_labels
+from ..types.model_serving import PodTemplateSpec
+from .asked import AskedServing
+from .gang import SCHEDULER
+from .nodes import choices_of, put_on_nodes, selector_field
+
+GROUP_VARIABLES = ("GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX")
+"""What every container of a ModelServing knows of its role instance."""
+LEADER_ADDRESS = "$(LWS_LEADER_ADDRESS)"
+"""Address of the entry pod as LeaderWorkerSets tell it."""
+_SIZE, _INDEX = "$(LWS_GROUP_SIZE)", "$(LWS_WORKER_INDEX)"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleInstance:
+    """What tells the pods of one role instance from those of another.
+
+    Attributes:
+        entry_address: Where its entry pod is found.
+        labels: Labels that only its pods have.
+        annotations: Annotations that only its pods have.
+    """
+
+    entry_address: str = LEADER_ADDRESS
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The entry pods or the workers of a role, complete but for what differs between its instances.
+
+    Attributes:
+        part: Field of a LeaderWorkerSet that takes them.
+        body: The template.
+        choices: Nodes that the pods may run on.
+        asked_at: The field that could choose nodes.
+    """
+
+    part: str
+    body: Object
+    choices: tuple[NodeChoice, ...]
+    asked_at: NodeField
+
+    @property
+    def spec(self) -> Object:
+        """The pod."""
+        spec: Object = self.body["spec"]
+        return spec
+
+    def demand(self, pods: int, *, per_replica: int, surge: int = 0) -> PodDemand:
+        """Return what some of these pods need from nodes."""
+        requests = requests_of(self.spec)
+        return PodDemand(
+            pods, requests, self.choices, surge_pods=surge, per_replica=per_replica, asked_at=self.asked_at
+        )
+
+
+def complete(
+    asked: AskedServing, path: str, role: str, written: PodTemplateSpec, *, entry: bool, gang: bool
+) -> Template:
+    """Return the template of the entry pods or the workers of a role.
+
+    Args:
+        asked: The ModelServing.
+        path: The field of the template.
+        role: Name of the role.
+        written: What is written.
+        entry: Whether it is that of the entry pods.
+        gang: Whether the pods find room together or not at all.
+    """
+    own = written.metadata.wire() if written.metadata else {}
+    body: Object = {"metadata": own, "spec": copy.deepcopy(written.spec or {})}
+    override_pod(body, asked.options.overrides)
+    labels = entry_labels(asked.name, role) if entry else role_labels(asked.name, role)
+    body["metadata"] = {**body["metadata"], "labels": {**(body["metadata"].get("labels") or {}), **labels}}
+    spec = body["spec"]
+    choices = choices_of(spec, asked.options, asked.source, f"{path}.spec")
+    put_on_nodes(spec, choices)
+    _schedule(spec, asked.options, gang=gang)
+    deny_token(spec)
+    part = "leaderTemplate" if entry else "workerTemplate"
+    return Template(part, body, choices, selector_field(asked.source, f"{path}.spec"))
+
+
+def template_for(template: Template, instance: RoleInstance) -> Object:
+    """Return a template for the pods of one role instance."""
+    body = copy.deepcopy(template.body)
+    metadata = body["metadata"]
+    metadata["labels"] |= instance.labels
+    if instance.annotations:
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **instance.annotations}
+    for containers in ("initContainers", "containers"):
+        for container in body["spec"].get(containers) or ():
+            _tell_group(container, instance.entry_address)
+    return body
+
+
+def _tell_group(container: Object, entry_address: str) -> None:
+    """Set the variables of the group, in place of any of their names.
+
+    They stand first, so that other variables can refer to them; those that they refer to are put before them by the
+    controller of LeaderWorkerSets.
+    """
+    values = dict(zip(GROUP_VARIABLES, (_SIZE, entry_address, _INDEX), strict=True))
+    others = [variable for variable in container.get("env") or () if variable["name"] not in values]
+    container["env"] = [*({"name": name, "value": value} for name, value in values.items()), *others]
+
+
+def _schedule(spec: Object, options: Options, *, gang: bool) -> None:
+    """Name the scheduler: one that knows gangs for a gang, else that of the environment; a template keeps its own."""
+    if gang:
+        spec.setdefault("schedulerName", SCHEDULER)
+    elif options.scheduler_name != Options().scheduler_name:
+        spec.setdefault("schedulerName", options.scheduler_name)

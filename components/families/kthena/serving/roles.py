@@ -1,0 +1,133 @@
+"""The roles of a ModelServing: their pods, and the container in them that serves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ....api.findings import Unrenderable
+from ....engines.command_line import line_of
+from ....engines.registry import engines
+from ....fleet.objects import Object
+from ....fleet.serving import declared_port, require_containers, server_of, warn_of_secrets_in_scripts
+from ....fleet.workloads import Server
+from ..types.model_serving import Role
+from .asked import AskedServing
+from .pods import GROUP_VARIABLES, Template, complete
+
+_PARTS = ("entryTemplate", "workerTemplate")
+_RUNTIMES = ("kthena/runtime", "volcano-sh/runtime")
+"""Images of the container that Kthena puts beside an engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolePods:
+    """The pods of one role.
+
+    Attributes:
+        path: The field of the role.
+        worker: The workers beside an entry pod; None without.
+        server: The container of the entry pods that serves.
+        port: Where it listens; 0 where that is not known.
+    """
+
+    path: str
+    role: Role
+    entry: Template
+    worker: Template | None
+    server: Server
+    port: int
+
+    @property
+    def name(self) -> str:
+        """Name of the role."""
+        return self.role.name
+
+    @property
+    def size(self) -> int:
+        """Pods of one instance."""
+        return 1 + self.role.worker_replicas
+
+    @property
+    def container(self) -> Object:
+        """The container that serves."""
+        container: Object = self.entry.spec["containers"][self.server.position]
+        return container
+
+
+def roles_of(asked: AskedServing, *, gang: bool) -> list[RolePods]:
+    """Return the pods of each role.
+
+    Args:
+        asked: The ModelServing.
+        gang: Whether the pods of a group find room together or not at all.
+
+    Raises:
+        Unrenderable: a template has no containers; it is in the findings.
+    """
+    lacking = False
+    for path, role in asked.roles:
+        try:
+            _check(asked, path, role)
+        except Unrenderable:
+            lacking = True
+    if lacking:
+        raise Unrenderable
+    return [_role(asked, path, role, gang=gang) for path, role in asked.roles]
+
+
+def _role(asked: AskedServing, path: str, role: Role, *, gang: bool) -> RolePods:
+    entry = complete(asked, f"{path}.entryTemplate", role.name, role.entry_template, entry=True, gang=gang)
+    worker = None
+    if role.worker_replicas and role.worker_template is not None:
+        worker = complete(asked, f"{path}.workerTemplate", role.name, role.worker_template, entry=False, gang=gang)
+    containers = entry.spec["containers"]
+    server = server_of(containers, asked.source, f"{path}.entryTemplate.spec.containers", _preferred(containers))
+    engine = engines().get(server.line.engine)
+    port = declared_port(containers[server.position], server.line) or (engine.port if engine else None) or 0
+    return RolePods(path, role, entry, worker, server, port)
+
+
+def _preferred(containers: list[Object]) -> str:
+    """Return the container that serves where no image tells: the first one that is not Kthena's own."""
+    if any(line_of(container).engine for container in containers):
+        return ""
+    others = (container for container in containers if not _is_runtime(container))
+    return str(next(others, containers[0])["name"])
+
+
+def _is_runtime(container: Mapping[str, Any]) -> bool:
+    image = str(container.get("image") or "").partition("@")[0]
+    return any(f"/{known}:" in f"/{image}:" for known in _RUNTIMES)
+
+
+def _check(asked: AskedServing, path: str, role: Role) -> None:
+    """Report what no pod can be made of, and what is set and never reaches one."""
+    written: Object = role.wire()
+    if not role.worker_replicas:
+        _check_unused(asked, path, written.pop("workerTemplate", None))
+    elif role.worker_template is None:
+        reason = (
+            f"is required with workerReplicas {role.worker_replicas}: the group would wait for its workers for ever; "
+            "add it, or set workerReplicas to 0"
+        )
+        raise asked.findings.fail(f"{path}.workerTemplate", reason)
+    written.setdefault("entryTemplate", {})
+    require_containers(written, path, asked.findings, _PARTS)
+    warn_of_secrets_in_scripts(written, path, asked.findings, _PARTS)
+    for part in _PARTS:
+        _check_variables(asked, f"{path}.{part}.spec", (written.get(part) or {}).get("spec") or {})
+
+
+def _check_unused(asked: AskedServing, path: str, template: Object | None) -> None:
+    if ((template or {}).get("spec") or {}).get("containers"):
+        reason = "has no effect: workerReplicas is 0; set the number of workers, or remove the template"
+        asked.findings.warn(f"{path}.workerTemplate", reason)
+
+
+def _check_variables(asked: AskedServing, path: str, pod: Object) -> None:
+    for field in ("initContainers", "containers"):
+        for position, container in enumerate(pod.get(field) or ()):
+            for index, variable in enumerate(container.get("env") or ()):
+                if variable["name"] in GROUP_VARIABLES:
+                    reason = f"has no effect: every container gets its own {variable['name']}; remove it"
+                    asked.findings.warn(f"{path}.{field}[{position}].env[{index}]", reason)
