@@ -1,0 +1,101 @@
+"""How many replicas the metrics ask for (Kthena spec 4.3)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .settings import Literal, Number, ScalingPolicy
+
+_MOST = 1_000_000_000
+"""What the controller cuts a recommendation at, before its bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What all targets of a binding report at one time.
+
+    Attributes:
+        values: By metric and target, the sum over the target's pods; None for a target without metrics.
+        unready: How many targets have a pod that is not ready.
+    """
+
+    values: Sequence[Mapping[str, Number] | None]
+    unready: int = 0
+
+
+def recommended(
+    policy: ScalingPolicy, bounds: tuple[int, int], current: int, observed: Observed, literal: Literal
+) -> int | None:
+    """Return the replicas that the metrics ask for, within bounds; None where no metric says anything."""
+    minimum, maximum = bounds
+    if current < minimum:
+        return minimum
+    if current > maximum:
+        return maximum
+    wanted = [
+        desired
+        for name, target in policy.metrics
+        if (desired := _Metric(name, target, policy.tolerance, literal).desired(current, observed)) is not None
+    ]
+    return min(max(*wanted, minimum), maximum) if wanted else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Metric:
+    """One metric of a policy.
+
+    Attributes:
+        target: Its value for one replica.
+        tolerance: In percent.
+    """
+
+    name: str
+    target: Fraction
+    tolerance: int
+    literal: Literal
+
+    def desired(self, current: int, observed: Observed) -> int | None:
+        """Return the replicas that this metric asks for; None where nobody reports it.
+
+        The direction is that of the first ratio, as if each target were one replica; targets without metrics count as
+        on target when scaling down, and as idle, like those that are not ready, when scaling up.
+        """
+        reported = [values[self.name] for values in observed.values if values and self.name in values]
+        if not reported:
+            return None
+        count, total, missing = len(reported), sum(reported), len(observed.values) - len(reported)
+        target = self._target
+        ratio = total / count / target
+        upwards = ratio >= 1
+        add_unready = observed.unready > 0 and upwards
+        if not add_unready and not missing:
+            return current if self._tolerable(ratio, count, current) else _ceiling(ratio * count)
+        count += missing
+        if not upwards:
+            total += missing * target
+        if add_unready:
+            count += observed.unready
+        ratio = total / count / target
+        if self._tolerable(ratio, count, current) or (ratio >= 1) != upwards:
+            return current
+        desired = _ceiling(ratio * count)
+        return current if (desired < current if upwards else desired > current) else desired
+
+    @property
+    def _target(self) -> Number:
+        return float(self.target) if self.literal.tolerance_of_one else self.target
+
+    def _tolerable(self, ratio: Number, count: int, current: int) -> bool:
+        """Tell whether a ratio is too near to what is wanted to change anything.
+
+        Promised is a share of the current replicas. The controller tests how far the ratio is from 1, which it is
+        where a target has exactly one replica (D-15).
+        """
+        if self.literal.tolerance_of_one:
+            return abs(ratio - 1.0) <= float(self.tolerance) * 0.01
+        return abs(_ceiling(ratio * count) - current) * 100 < current * self.tolerance
+
+
+def _ceiling(value: Number) -> int:
+    return min(math.ceil(value), _MOST)
