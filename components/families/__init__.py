@@ -10,6 +10,7 @@ from ..api.load import Manifests
 from ..api.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.origins import Argument
+from ..simulation.scenario import Simulator
 from .family import Family, Member
 from .kthena.family import FAMILY as KTHENA
 from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
@@ -52,6 +53,11 @@ def parse(text: str, file: str = "<text>") -> Manifests:
 def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
     """Take manifests that a program has as data, in the kinds of all families."""
     return reading.objects(values, kinds(), file)
+
+
+def simulator() -> Simulator:
+    """Return what simulates autoscalers of the only family that has its own."""
+    return next(family.simulator for family in FAMILIES if family.simulator)
 
 
 def flavors(

@@ -15,6 +15,7 @@ from ..fleet.library import Library
 from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
+from ..simulation.scenario import Simulator
 
 Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
 """Returns what a resource becomes; None if it becomes nothing by itself.
@@ -61,6 +62,7 @@ class Family:
         operator: Name of the chart for the realization ``operator`` (:mod:`..prerequisites.charts`); empty without.
         check: Yields what is wrong with the family's resources together.
         flavor: Reads a flavor that no model claims, if the family has flavors.
+        simulator: Simulates its autoscalers, if it has its own.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Family:
     operator: str = ""
     check: Callable[[Sequence[Rendered]], Iterator[Problem]] = _nothing
     flavor: ReadFlavor | None = None
+    simulator: Simulator | None = None
 
     def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
         """Return the component of a kind."""

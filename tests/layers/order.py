@@ -21,6 +21,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("components.nodes.instances",),
     ("components.engines",),
     ("components.fleet",),
+    # How autoscalers behave, whatever they scale.
+    ("components.simulation",),
     # What a family is, and what any of them may use of another.
     ("components.families.family", " ".join(OPEN)),
     (*FAMILIES, "components.nodes", "components.metrics", "components.front_door", "components.hardening"),

@@ -13,6 +13,7 @@ from .kinds import BINDING, MODEL_BOOSTER, MODEL_ROUTE, MODEL_SERVER, MODEL_SERV
 from .operated import OPERATOR
 from .routing.rendering import render_model_route
 from .serving.rendering import render_model_serving
+from .simulation.scenario import SIMULATOR
 
 
 def _declared(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
@@ -32,4 +33,5 @@ FAMILY = Family(
         Member(MODEL_SERVER, _declared, referred=True),
         Member(MODEL_ROUTE, render_model_route),
     ),
+    simulator=SIMULATOR,
 )

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from .settings import Literal, Panic, Rate, ScalingPolicy
-from .windows import Recommendations, Sizes
+from .windows import Recommendations, SizeHistory
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Situation:
     """What a binding's targets have together and are to have, at one time in milliseconds."""
 
     now: int
@@ -22,12 +22,12 @@ class Corrector:
         self._policy, self._bounds, self._literal = policy, bounds, literal
         self._highest = Recommendations(policy.down.window, max)
         self._lowest = Recommendations(policy.up.window, min)
-        self._before_down = Sizes(policy.down.period, min if literal.least_of_period else max)
-        self._before_up = Sizes(policy.up.period, min)
-        self._before_panic = Sizes(policy.panic.period if policy.panic else 0, min)
+        self._before_down = SizeHistory(policy.down.period, min if literal.least_of_period else max)
+        self._before_up = SizeHistory(policy.up.period, min)
+        self._before_panic = SizeHistory(policy.panic.period if policy.panic else 0, min)
         self._panic_until: int | None = None
 
-    def correct(self, step: Step) -> tuple[int, bool]:
+    def correct(self, step: Situation) -> tuple[int, bool]:
         """Return how many replicas to set, and whether in panic."""
         panic = self._policy.panic if self._in_panic(step) else None
         if panic:
@@ -43,7 +43,7 @@ class Corrector:
         self._remember(step, corrected)
         return corrected, panic is not None
 
-    def _in_panic(self, step: Step) -> bool:
+    def _in_panic(self, step: Situation) -> bool:
         panic = self._policy.panic
         if panic is None or not panic.hold:
             return False
@@ -51,12 +51,12 @@ class Corrector:
             self._panic_until = step.now + panic.hold
         return self._panic_until is not None and step.now <= self._panic_until
 
-    def _in_a_hurry(self, step: Step, panic: Panic) -> int:
+    def _in_a_hurry(self, step: Situation, panic: Panic) -> int:
         before = self._before_panic.at(step.now, step.current)
         limit = step.wanted if before is None else before + before * panic.percent // 100
         return max(min(step.wanted, limit), step.current)
 
-    def _down(self, step: Step) -> int:
+    def _down(self, step: Situation) -> int:
         limited, rate = step.wanted, self._policy.down
         highest = self._highest.at(step.now)
         if highest is not None:
@@ -66,7 +66,7 @@ class Corrector:
             limited = max(limited, before - _change(rate, before))
         return min(limited, step.current)
 
-    def _up(self, step: Step) -> int:
+    def _up(self, step: Situation) -> int:
         limited, rate = step.wanted, self._policy.up
         lowest = self._lowest.at(step.now)
         if lowest is not None:
@@ -76,7 +76,7 @@ class Corrector:
             limited = min(limited, before + _change(rate, before))
         return max(limited, step.current)
 
-    def _remember(self, step: Step, corrected: int) -> None:
+    def _remember(self, step: Situation, corrected: int) -> None:
         """Remember what was recommended and what is set; the controller takes the latter for both (D-17)."""
         recommendation = corrected if self._literal.windows_of_corrected else step.wanted
         for window in (self._highest, self._lowest):

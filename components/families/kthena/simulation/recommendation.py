@@ -12,7 +12,7 @@ _MOST = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class Observation:
     """What all targets of a binding report at one time.
 
     Attributes:
@@ -25,7 +25,7 @@ class Observed:
 
 
 def recommended(
-    policy: ScalingPolicy, bounds: tuple[int, int], current: int, observed: Observed, literal: Literal
+    policy: ScalingPolicy, bounds: tuple[int, int], current: int, observed: Observation, literal: Literal
 ) -> int | None:
     """Return the replicas that the metrics ask for, within bounds; None where no metric says anything."""
     minimum, maximum = bounds
@@ -55,7 +55,7 @@ class _Metric:
     tolerance: int
     literal: Literal
 
-    def desired(self, current: int, observed: Observed) -> int | None:
+    def desired(self, current: int, observed: Observation) -> int | None:
         """Return the replicas that this metric asks for; None where nobody reports it.
 
         The direction is that of the first ratio, as if each target were one replica; targets without metrics count as

@@ -32,7 +32,7 @@ class Recommendations:
             self._kept.popleft()
 
 
-class Sizes:
+class SizeHistory:
     """The least or the largest number of replicas within a period; nothing where the period is 0.
 
     A number counts until the period after it was superseded has passed. The last one counts for two periods after it

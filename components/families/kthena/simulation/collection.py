@@ -1,0 +1,111 @@
+"""Which numbers the autoscaler reads from pods (Kthena spec 4.2)."""
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+
+from ....simulation.trace import Histogram, Moment, Reported, Sample, TargetReading, Trace
+from .settings import Literal, Number
+
+_FRESH = 60_000
+_KEPT = 300_000
+_PERCENTILE = 95
+
+
+def moments(trace: Trace, metrics: Iterable[str], literal: Literal, every: int | None = None) -> tuple[Moment, ...]:
+    """Return what the autoscaler reads of some metrics: numbers, those of all pods of a target together."""
+    watched = tuple(metrics)
+    collectors: dict[str, Collector] = {}
+    found = []
+    for tick in trace.ticks(every):
+        readings = {
+            target: collectors.setdefault(target, Collector(watched, literal)).read(tick.time, sample)
+            for target, sample in tick.samples.items()
+        }
+        found.append(Moment(tick.time, readings))
+    return tuple(found)
+
+
+Snapshot = Mapping[tuple[str, str], tuple[str, Histogram]]
+"""By metric and pod, when the pod started, and its histogram."""
+
+
+class Collector:
+    """Reads the metrics of one target, and remembers its histograms."""
+
+    def __init__(self, metrics: Iterable[str], literal: Literal) -> None:
+        self._metrics = tuple(metrics)
+        self._float64 = literal.tolerance_of_one
+        self._snapshots: deque[tuple[int, Snapshot]] = deque()
+
+    def read(self, now: int, sample: Sample) -> TargetReading:
+        """Return what the pods report together; a metric that only others of their metrics stand for is 0."""
+        past = self._past(now)
+        reported = {metric: sample.metrics[metric] for metric in self._metrics if sample.metrics.get(metric)}
+        values = {}
+        if reported:
+            for metric in self._metrics:
+                values[metric] = self._sum(metric, reported.get(metric, {}), past)
+        if not sample.failed and not sample.starting and sample.ready != 0:
+            self._snapshots.append((now, dict(_histograms(reported))))
+        return TargetReading(values, sample.ready, sample.failed, sample.starting)
+
+    def _sum(self, metric: str, pods: Mapping[str, Reported], past: Snapshot) -> Fraction:
+        total: Number = self._number(Decimal(0))
+        for pod, reported in pods.items():
+            if isinstance(reported.value, Histogram):
+                started, before = past.get((metric, pod), ("", None))
+                same = before if started == reported.started else None
+                total += percentile_of_difference(reported.value, same, float64=self._float64) or 0
+            else:
+                total += self._number(reported.value)
+        return Fraction(total)
+
+    def _number(self, value: Decimal) -> Number:
+        return float(value) if self._float64 else Fraction(value)
+
+    def _past(self, now: int) -> Snapshot:
+        """Return the newest histograms that are more than 60 and at most 300 s old."""
+        while len(self._snapshots) > 1 and self._snapshots[1][0] + _FRESH < now:
+            self._snapshots.popleft()
+        if not self._snapshots:
+            return {}
+        time, snapshot = self._snapshots[0]
+        return snapshot if time + _FRESH < now <= time + _KEPT else {}
+
+
+def _histograms(
+    reported: Mapping[str, Mapping[str, Reported]],
+) -> Iterator[tuple[tuple[str, str], tuple[str, Histogram]]]:
+    for metric, pods in reported.items():
+        for pod, each in pods.items():
+            if isinstance(each.value, Histogram):
+                yield (metric, pod), (each.started, each.value)
+
+
+def percentile_of_difference(now: Histogram, past: Histogram | None, *, float64: bool) -> Number | None:
+    """Return the 95th percentile of what was counted since a past histogram, or since the start of the process.
+
+    None where the two have different buckets, or counts that sank.
+    """
+    before = past.counts if past else (0,) * len(now.counts)
+    if len(before) != len(now.counts):
+        return None
+    added = now.counts[-1] - before[-1]
+    if added <= 0:
+        return None if added else Fraction(0)
+    rank = math.ceil(Fraction(added * _PERCENTILE, 100))
+    low: Number = 0.0 if float64 else Fraction(0)
+    below = 0
+    for bound, count, earlier in zip(now.bounds, now.counts, before, strict=True):
+        upto = count - earlier
+        if upto < below:
+            return None
+        high = low * 2 if bound.is_infinite() else float(bound) if float64 else Fraction(bound)
+        if upto > below and rank <= upto:
+            # In the order of the controller, whose float64 rounds after each step.
+            return high - (upto - rank) * (high - low) / (upto - below)
+        low, below = high, upto
+    return None

@@ -1,0 +1,72 @@
+"""How many replicas the metrics of a HorizontalPodAutoscaler ask for (replica_calculator.go, v1.36.3)."""
+
+import math
+from fractions import Fraction
+
+from ..trace import TargetReading
+from .spec import HpaMetric, HpaSpec
+
+_MOST = 2**31 - 1
+
+
+def proposed(spec: HpaSpec, replicas: int, reading: TargetReading) -> int | None:
+    """Return the largest proposal of all metrics.
+
+    None where no metric is known, or where one is not and the others would scale down (computeReplicasForMetrics).
+    """
+    found = [_proposal(spec, metric, replicas, reading) for metric in spec.metrics]
+    known = [proposal for proposal in found if proposal is not None]
+    if not known or (len(known) < len(found) and max(known) < replicas):
+        return None
+    return max(known)
+
+
+def _proposal(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading) -> int | None:
+    value = reading.values.get(metric.name)
+    if value is None:
+        return None
+    usage = math.floor(value * 1000)
+    if metric.of_pods:
+        return _of_pods(spec, metric, replicas, reading, usage)
+    return _of_all(spec, metric, replicas, reading, usage)
+
+
+def _of_pods(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading, total: int) -> int | None:
+    """Return what a metric of each pod asks for (calcPlainMetricReplicas).
+
+    Failed pods are left out. Starting ones are Pending: they count, as idle, when scaling up.
+    """
+    pods = reading.pods(replicas)
+    if not pods.ready:
+        return None
+    ratio = (total // pods.ready) / metric.target
+    if not (pods.starting and ratio > 1):
+        return replicas if _tolerable(spec, ratio) else _int32(math.ceil(ratio * pods.ready))
+    count = pods.ready + pods.starting
+    again = (total // count) / metric.target
+    if _tolerable(spec, again) or again < 1:
+        return replicas
+    return max(_int32(math.ceil(again * count)), replicas)
+
+
+def _of_all(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading, usage: int) -> int | None:
+    """Return what one number for all pods asks for (GetExternal..., GetObject...)."""
+    if metric.average:
+        count = reading.pods(replicas).count
+        if not count:  # the controller divides by zero and gets no number to be within the tolerance
+            return _int32(math.ceil(Fraction(usage, metric.target)))
+        if _tolerable(spec, usage / (metric.target * count)):
+            return count
+        return _int32(math.ceil(usage / metric.target))
+    if not reading.pods(replicas).count:
+        return None
+    ratio = usage / metric.target
+    return replicas if _tolerable(spec, ratio) else _int32(math.ceil(ratio * reading.pods(replicas).ready))
+
+
+def _tolerable(spec: HpaSpec, ratio: float) -> bool:
+    return 1.0 - spec.down.tolerance <= ratio <= 1.0 + spec.up.tolerance
+
+
+def _int32(number: int) -> int:
+    return min(number, _MOST)
