@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from . import explaining, manifests, rendering, stack
+from . import explaining, manifests, rendering, simulation, stack
 from .cluster import commands as cluster
 from .edge import run
 from .version import show_version
@@ -30,7 +30,7 @@ def _workbench(
     """Validate, render and try out model fleets without a cloud account or a GPU."""
 
 
-for module in (stack, manifests, rendering, explaining, cluster):
+for module in (stack, manifests, rendering, explaining, simulation, cluster):
     module.register(app)
 
 

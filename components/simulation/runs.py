@@ -33,6 +33,16 @@ class Pass:
         """Replicas of all targets."""
         return sum(self.replicas.values())
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON."""
+        return {
+            "time": self.time / 1000,
+            "replicas": dict(self.replicas),
+            "total": self.total,
+            "wanted": self.wanted,
+            "note": self.note,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ScalingRun:
@@ -55,6 +65,10 @@ class ScalingRun:
             changes += sum(before[target] != replicas for target, replicas in each.replicas.items())
             before |= each.replicas
         return changes
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON."""
+        return {"scaler": self.scaler, "passes": [each.as_dict() for each in self.passes]}
 
 
 @dataclass(frozen=True, slots=True)

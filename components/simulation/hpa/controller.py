@@ -48,18 +48,16 @@ class HpaController:
         self._forget(now)
         found = self._rescaling(now, replicas, reading)
         if self._spec.rated and found.replicas > replicas:
-            self._added.append((now, found.replicas - replicas))
+            _store(self._added, (now, found.replicas - replicas), self._spec.up)
         elif self._spec.rated and found.replicas < replicas:
-            self._removed.append((now, replicas - found.replicas))
+            _store(self._removed, (now, replicas - found.replicas), self._spec.down)
         return found
 
     def _forget(self, now: int) -> None:
-        """Drop what no window and no policy reaches any more."""
-        windows = (self._spec.up.window, self._spec.down.window)
-        spans = [policy.span for rules in (self._spec.up, self._spec.down) for policy in rules.policies]
-        _drop_before(self._recommendations, now - max(windows))
-        for events in (self._added, self._removed):
-            _drop_before(events, now - max(spans, default=0))
+        """Drop the recommendations that no window reaches any more."""
+        oldest = now - max(self._spec.up.window, self._spec.down.window)
+        while self._recommendations and self._recommendations[0][0] < oldest:
+            del self._recommendations[0]
 
     def _rescaling(self, now: int, replicas: int, reading: TargetReading) -> Rescaling:
         spec = self._spec
@@ -74,7 +72,7 @@ class HpaController:
 
     def _normalized(self, now: int, replicas: int, proposal: int) -> int:
         if not self._spec.rated:
-            highest = max(proposal, *self._recent(now, self._spec.down.window, ge))
+            highest = max([proposal, *self._recent(now, self._spec.down.window, ge)])
             self._recommendations.append((now, proposal))
             limit = min(self._spec.maximum, max(_FACTOR * replicas, _AT_LEAST))
             return min(max(highest, self._spec.minimum), limit)
@@ -82,8 +80,8 @@ class HpaController:
 
     def _stabilized(self, now: int, replicas: int, proposal: int) -> int:
         """Return what is within the recommendations of both windows (stabilizeRecommendationWithBehaviors)."""
-        lowest = min(proposal, *self._recent(now, self._spec.up.window, gt))
-        highest = max(proposal, *self._recent(now, self._spec.down.window, gt))
+        lowest = min([proposal, *self._recent(now, self._spec.up.window, gt)])
+        highest = max([proposal, *self._recent(now, self._spec.down.window, gt)])
         self._recommendations.append((now, proposal))
         return min(max(replicas, lowest), highest)
 
@@ -113,9 +111,17 @@ class HpaController:
         return replicas - added + removed
 
 
-def _drop_before(memory: _Memory, time: int) -> None:
-    while memory and memory[0][0] < time:
-        del memory[0]
+def _store(events: _Memory, event: tuple[int, int], rules: Rules) -> None:
+    """Remember a change of replicas, in the place of one that is too old (storeScaleEvent).
+
+    Too old is what no policy of this direction reaches, even where one of the other direction still counts it.
+    """
+    oldest = event[0] - max((policy.span for policy in rules.policies), default=0)
+    outdated = [place for place, (time, _) in enumerate(events) if time < oldest]
+    if outdated:
+        events[outdated[-1]] = event
+    else:
+        events.append(event)
 
 
 def _more(policy: RatePolicy, replicas: int) -> int:

@@ -58,10 +58,10 @@ def _of_all(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetRead
         if _tolerable(spec, usage / (metric.target * count)):
             return count
         return _int32(math.ceil(usage / metric.target))
-    if not reading.pods(replicas).count:
-        return None
-    ratio = usage / metric.target
-    return replicas if _tolerable(spec, ratio) else _int32(math.ceil(ratio * reading.pods(replicas).ready))
+    ratio, pods = usage / metric.target, reading.pods(replicas)
+    if _tolerable(spec, ratio):
+        return replicas
+    return _int32(math.ceil(ratio * pods.ready)) if pods.count else None
 
 
 def _tolerable(spec: HpaSpec, ratio: float) -> bool:

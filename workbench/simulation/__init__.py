@@ -1,0 +1,3 @@
+"""``workbench simulate``: what an autoscaler would have done."""
+
+from .command import register as register

@@ -1,0 +1,123 @@
+"""What ``workbench simulate`` is given beside manifests: the trace, and values on the command line."""
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import WorkbenchError
+from ..subject import STDIN
+
+if TYPE_CHECKING:
+    from components.api.problems import Problem
+    from components.simulation.scenario import Scenario
+    from components.simulation.trace import Trace
+
+_MOST_PROBLEMS = 100
+_MOST_USD = Decimal(1_000_000)
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?\Z", re.ASCII)
+_SHORTEST = Decimal("0.001")
+_LONGEST = Decimal(86_400)
+
+
+def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
+    """Read the trace; what is odd about it is told on stderr.
+
+    Raises:
+        WorkbenchError: it cannot be used; every row that is wrong is named.
+    """
+    from components.api.documents.files import text_of
+    from components.api.problems import errors
+    from components.simulation.reading import read_trace
+
+    problems: list[Problem] = []
+    file = "<stdin>" if str(path) == STDIN else str(path)
+    text = text_of(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, file, problems)
+    if text is None:
+        raise WorkbenchError(_lines(problems))
+    trace, problems = read_trace(text, file, [target.name for target in scenario.targets], scenario.metrics)
+    wrong = errors(problems)
+    if wrong:
+        raise WorkbenchError(_lines(wrong))
+    tell(f"warning: {problem}" for problem in problems)
+    return trace
+
+
+def _lines(problems: "Sequence[Problem]") -> str:
+    """Return a line for each problem, and for the rest of very many one."""
+    ordered = [str(problem) for problem in sorted(problems, key=lambda problem: problem.place)]
+    further = len(ordered) - _MOST_PROBLEMS
+    return "\n".join([*ordered[:_MOST_PROBLEMS], *([f"and {further} more"] if further > 0 else [])])
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Write lines for people to stderr."""
+    from components.api.texts.printable import printable
+
+    for line in lines:
+        print(printable(line), file=sys.stderr)  # noqa: T201
+
+
+def prices_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, Decimal]:
+    """Read prices that are given as ``TARGET=USD``."""
+    found = {}
+    for target, value in _pairs(texts, "--price", scenario):
+        if not _DECIMAL.match(value) or Decimal(value) > _MOST_USD:
+            raise WorkbenchError(f"--price {target}: must be US dollars per hour such as 2.5, found {value!r}", 2)
+        found[target] = Decimal(value)
+    return found
+
+
+def start_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, int]:
+    """Read numbers of replicas that are given as ``TARGET=N``."""
+    from components.simulation.cells import CellError, read_count
+
+    found = {}
+    for target, value in _pairs(texts, "--start", scenario):
+        try:
+            found[target] = read_count(value)
+        except CellError as error:
+            raise WorkbenchError(f"--start {target}: {error}", 2) from None
+    return found
+
+
+def _pairs(texts: Sequence[str] | None, option: str, scenario: "Scenario") -> Iterable[tuple[str, str]]:
+    from components.api.problems import did_you_mean
+
+    known = [target.name for target in scenario.targets]
+    for text in texts or ():
+        target, equals, value = text.rpartition("=")
+        if not equals:
+            raise WorkbenchError(f"{option}: must be TARGET=VALUE, found {text!r}", 2)
+        if target not in known:
+            hint = did_you_mean(target, known) or f"; the binding scales {', '.join(known)}"
+            raise WorkbenchError(f"{option}: {target!r} is no target of the binding{hint}", 2)
+        yield target, value.strip()
+
+
+def milliseconds(seconds: str) -> int | None:
+    """Read the time between passes; None for the times of the trace."""
+    if not seconds:
+        return None
+    text = seconds.strip().removesuffix("s")
+    if not _DECIMAL.match(text) or not _SHORTEST <= Decimal(text) <= _LONGEST:
+        raise WorkbenchError(
+            f"--every: must be seconds from {_SHORTEST} to {_LONGEST} such as 15, found {seconds!r}", 2
+        )
+    return int(Decimal(text) * 1000)
+
+
+def defects_chosen(names: Sequence[str] | None, *, literal: bool) -> tuple[str, ...]:
+    """Return the defects of the controller to simulate."""
+    from components.api.problems import did_you_mean
+    from components.families import simulator
+
+    known = simulator().defects
+    for name in names or ():
+        if name not in known:
+            listed = "\n".join(f"  {each}: {what}" for each, what in known.items())
+            hint = did_you_mean(name, known) or ""
+            raise WorkbenchError(f"--defect: there is no {name!r}{hint}\navailable:\n{listed}", 2)
+    return tuple(name for name in known if literal or name in (names or ()))

@@ -1,0 +1,130 @@
+"""A simulation for people: a plot, what changed, and what it comes to."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from .chart import chart
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from components.simulation.result import Result
+    from components.simulation.runs import Measures
+
+_WIDTH = 100
+_HEIGHT = 4
+_CALENDAR = 10**12
+"""Milliseconds from which a time is one of the calendar (September 2001), and not of a clock that starts at 0."""
+
+
+def show(result: "Result", *, whole: bool) -> None:
+    """Print a result."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 240
+    for line in _head(result, min(console.width, _WIDTH)):
+        console.print(line, soft_wrap=True)
+    console.print(_passes(result, whole=whole))
+    console.print()
+    console.print(_measures(result))
+
+
+def _head(result: "Result", width: int) -> Iterator[str]:
+    scenario, moments = result.trial.scenario, result.moments
+    binding, policy = (source.title for source in scenario.sources)
+    span = f"{len(moments)} passes from {_time(moments[0].time)} to {_time(moments[-1].time)}"
+    defects = f", with {', '.join(result.trial.defects)}" if result.trial.defects else ""
+    yield f"{binding} with {policy}{defects}: {span}"
+    for metric, target in scenario.metrics.items():
+        yield from _plot(f"{metric}, {_number(target)} for each replica", result.loads(metric), width)
+    for run in result.runs:
+        yield from _plot(f"replicas set by {run.scaler}", [each.total for each in run.passes], width)
+    yield ""
+
+
+def _plot(title: str, values: Sequence[Fraction | int], width: int) -> Iterator[str]:
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf16", "utf32")
+    top = _number(max(values))
+    yield ""
+    yield title
+    for row, line in enumerate(chart(values, width - len(top) - 2, _HEIGHT, plain=plain)):
+        label = top if row == 0 else "0" if row == _HEIGHT - 1 else ""
+        yield f"{label:>{len(top)}} {'|' if plain else '│'}{line}"
+
+
+def _passes(result: "Result", *, whole: bool) -> "Table":
+    """Return a row for each pass that changes something, or that something else is odd about than the one before."""
+    from rich.table import Table
+
+    metrics, targets = result.trial.scenario.metrics, result.trial.scenario.targets
+    several = len(targets) > 1
+    runs = [f"{run.scaler} {target.name}" if several else run.scaler for run in result.runs for target in targets]
+    table = Table("time", *metrics, *(f"{run.scaler} wanted" for run in result.runs), *runs, "note", box=None)
+    before: object = None
+    loads = {metric: result.loads(metric) for metric in metrics}
+    for place, moment in enumerate(result.moments):
+        passes = [run.passes[place] for run in result.runs]
+        replicas = [each.replicas[target.name] for each in passes for target in targets]
+        notes = [each.note for each in passes]
+        if whole or (replicas, notes) != before:
+            table.add_row(
+                _time(moment.time),
+                *(_number(loads[metric][place]) for metric in metrics),
+                *("-" if each.wanted is None else str(each.wanted) for each in passes),
+                *map(str, replicas),
+                "; ".join(_noted(result, notes)),
+            )
+        before = (replicas, notes)
+    return table
+
+
+def _noted(result: "Result", notes: Sequence[str]) -> Iterator[str]:
+    for run, note in zip(result.runs, notes, strict=True):
+        if note:
+            yield f"{run.scaler}: {note}" if len(notes) > 1 else note
+
+
+def _measures(result: "Result") -> "Table":
+    from rich.table import Table
+
+    table = Table("", *(run.scaler for run in result.runs), *(["difference"] if result.difference else []), box=None)
+    rows = [list(_column(measures)) for measures in result.measures]
+    differences = list(result.difference.values())
+    for number, (title, _) in enumerate(rows[0]):
+        cells = [_cell(column[number][1]) for column in rows]
+        difference = [_cell(differences[number], signed=True)] if differences else []
+        table.add_row(title, *cells, *difference)
+    return table
+
+
+def _column(measures: "Measures") -> Iterator[tuple[str, Decimal | int | None]]:
+    """Yield rows in the order of the difference."""
+    yield "replica-hours", measures.total_hours
+    yield "cost in USD", measures.total_usd
+    yield "seconds above target", measures.above
+    yield "changes", measures.changes
+    yield "most replicas", measures.peak
+
+
+def _cell(value: Decimal | float | None, *, signed: bool = False) -> str:
+    if value is None:
+        return "unknown"
+    rounded = round(Decimal(str(value)), 3)
+    text = f"{rounded:f}".rstrip("0").rstrip(".") if "." in f"{rounded:f}" else f"{rounded:f}"
+    return f"+{text}" if signed and rounded > 0 else text
+
+
+def _number(value: Fraction | int) -> str:
+    return f"{float(value):.6g}"
+
+
+def _time(time: int) -> str:
+    if time < _CALENDAR:
+        return f"{time / 1000:.12g} s"
+    return datetime.fromtimestamp(time / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
