@@ -160,10 +160,10 @@ def _crowded(scaler: Autoscaler, item: Rendered, other: Autoscaler) -> Problem:
 def _moved(item: Rendered, added: dict[Key, Autoscaler]) -> Rendered:
     if not any(_identity(workload) in added for workload in item.workloads):
         return item
-    return replace(item, workloads=tuple(_owned(w, added.get(_identity(w))) for w in item.workloads))
+    return replace(item, workloads=tuple(owned(w, added.get(_identity(w))) for w in item.workloads))
 
 
-def _owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
+def owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
     """Return a workload without replicas of its own, if an autoscaler owns them."""
     if scaler is None:
         return workload

@@ -1,14 +1,85 @@
-"""What ModelBooster becomes."""
+"""A ModelBooster becomes what its resources become, or is left to Kthena's controllers."""
 
-from ....api.findings import Findings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from ....api.findings import Findings, Unrenderable
 from ....api.load import Loaded
+from ....fleet.combining import owned
 from ....fleet.library import Library
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
-from ....fleet.serving import render_declared
+from ....fleet.serving import as_written
+from ....fleet.workloads import Workload
+from ..autoscaling.rendering import render_binding
+from ..made import Made
 from ..operated import OPERATOR
+from ..routing.rendering import render_model_route
+from ..serving.rendering import render_model_serving
+from .expansion import Expansion, expand
+from .setup import Setup
+
+_Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
 
 
-def render_model_booster(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
-    """Render a ModelBooster."""
-    return render_declared(source, options, OPERATOR)
+def render_model_booster(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered:
+    """Render a ModelBooster: what it is expanded into goes through the functions of what is written by hand.
+
+    Raises:
+        Unrenderable: an error that leaves nothing to render; it is in ``findings``.
+    """
+    expansion = expand(source, findings, Setup.of(options))
+    parts = list(_rendered(expansion, options, findings))
+    if findings.failed:
+        raise Unrenderable
+    joined = _joined(source, parts, options)
+    if options.realization.is_native:
+        return joined
+    # Its resources are made by the controllers.
+    return replace(joined, others=(as_written(source, options),), shared=(), requires=frozenset({OPERATOR}))
+
+
+def _rendered(expansion: Expansion, options: Options, findings: Findings) -> Iterator[Rendered]:
+    """Yield what the resources become that become something; each knows the others and nothing else."""
+    library = Library(expansion, options.namespace)
+    kinds: tuple[tuple[_Render, Iterable[Made]], ...] = (
+        (render_model_serving, expansion.servings),
+        (render_model_route, expansion.routes),
+        (render_binding, expansion.bindings),
+    )
+    for render, children in kinds:
+        for child in children:
+            found = Findings(child)
+            try:
+                item = render(child, library, options, found)
+            except Unrenderable:
+                item = None
+            findings.problems += found.problems
+            if item:
+                yield item
+
+
+def _joined(source: Loaded, parts: list[Rendered], options: Options) -> Rendered:
+    """Return what all parts become together, under the booster's name."""
+    name = source.name
+    scalers = {scaler.aim: scaler for part in parts for scaler in part.autoscalers}
+    return Rendered(
+        source=source,
+        kind=source.kind.kind,
+        name=name,
+        namespace=source.resource.metadata.namespace or options.namespace,
+        workloads=tuple(
+            owned(replace(each, model=name), scalers.get((each.kind, each.namespace, each.name)))
+            for each in _workloads(parts)
+        ),
+        endpoints=tuple(each for part in parts for each in part.endpoints),
+        autoscalers=tuple(each for part in parts for each in part.autoscalers),
+        others=tuple(each for part in parts for each in part.others),
+        shared=tuple(each for part in parts for each in part.shared),
+        requires=frozenset[str]().union(*(part.requires for part in parts)),
+        model=name,
+    )
+
+
+def _workloads(parts: Iterable[Rendered]) -> Iterator[Workload]:
+    return (each for part in parts for each in part.workloads)

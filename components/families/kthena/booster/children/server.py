@@ -1,0 +1,49 @@
+"""The ModelServer of a backend (Kthena spec 2.6)."""
+
+import json
+from collections.abc import Sequence
+
+from .....fleet.objects import Object, new_object
+from ...names import NETWORKING_API, SERVING_LABEL
+from ..facts import facts
+from ..setup import Part, RoleOf
+from .command import Commands
+from .labels import labels_of, metadata_of, selector_of
+from .serving import DECODE, PREFILL
+
+_ATTEMPTS = 5
+
+
+def server_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]]) -> Object:
+    """Return the ModelServer of a backend: its pods and no other backend's (D-01)."""
+    front = roles[-1][1]
+    selector: Object = {"matchLabels": selector_of(part.namespace, part.model, part.backend.name)}
+    if part.is_disaggregated:
+        selector["pdGroup"] = {
+            "groupKey": f"{SERVING_LABEL}/group-name",
+            "prefillLabels": {f"{SERVING_LABEL}/role": PREFILL},
+            "decodeLabels": {f"{SERVING_LABEL}/role": DECODE},
+        }
+    spec: Object = {
+        "model": front.served,
+        "inferenceEngine": part.started.serves,
+        "workloadSelector": selector,
+        "workloadPort": {"port": front.port},
+        "trafficPolicy": {"retry": {"attempts": _ATTEMPTS, "retryInterval": "0s"}},
+    }
+    connector = next(filter(None, (_connector(commands) for _, commands in reversed(roles))), "")
+    if part.is_disaggregated and connector:
+        spec["kvConnector"] = {"type": connector}
+    body = new_object(NETWORKING_API, "ModelServer", part.name, part.namespace, spec)
+    labels = labels_of(part.model, part.namespace, part.backend.name)
+    return {**body, "metadata": metadata_of(part.name, part.namespace, labels, spec)}
+
+
+def _connector(commands: Commands) -> str:
+    """Return what the router must know of how the cache gets from prefill to decode; empty for its default."""
+    text = commands.entry.value_of(facts().transfer)
+    try:
+        said = json.loads(text or "{}")
+    except ValueError:
+        return ""
+    return facts().connectors.get(str(said.get("kv_connector")), "") if isinstance(said, dict) else ""

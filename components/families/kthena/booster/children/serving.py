@@ -1,0 +1,79 @@
+"""The ModelServing of a backend (Kthena spec 2.2, 2.5)."""
+
+from collections.abc import Sequence
+
+from .....fleet.objects import Object, new_object
+from ...names import WORKLOAD_API
+from ..setup import Part, RoleOf
+from .command import Commands, commands_of
+from .labels import labels_of, metadata_of
+from .pods import drain, entry_spec, worker_spec
+from .weights import Weights
+
+LEADER, PREFILL, DECODE = "leader", "prefill", "decode"
+ROLES = {"server": LEADER, PREFILL: PREFILL, DECODE: DECODE}
+"""Name of the role of each type of workers."""
+_GRACE_SECONDS = 60
+"""How long a pod that failed may take to come back by itself before its role starts anew."""
+_DRAIN_SECONDS = 300
+_SCHEDULER = "volcano"
+"""What every ModelServing must say (Kthena spec V12); pods need it only in gangs."""
+
+
+def roles_of(part: Part) -> tuple[RoleOf, ...]:
+    """Return the roles of a backend, prefill before decode."""
+    wanted = (PREFILL, DECODE) if part.is_disaggregated else ("server",)
+    return tuple(RoleOf(part, ROLES[kind], *part.workers[kind]) for kind in wanted if kind in part.workers)
+
+
+def serving_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]], weights: Weights) -> Object:
+    """Return the ModelServing of a backend."""
+    labels = labels_of(part.model, part.namespace, part.backend.name)
+    template: Object = {"roles": [_role(role, commands, weights, labels) for role, commands in roles]}
+    if part.setup.runtime:
+        template = {"restartGracePeriodSeconds": _GRACE_SECONDS, **template}
+    spec = {"replicas": part.backend.min_replicas, "schedulerName": _SCHEDULER, "template": template}
+    body = new_object(WORKLOAD_API, "ModelServing", part.name, part.namespace, spec)
+    return {**body, "metadata": metadata_of(part.name, part.namespace, labels, spec)}
+
+
+def with_commands(roles: Sequence[RoleOf], weights: Weights) -> tuple[tuple[RoleOf, Commands], ...]:
+    """Return what the pods of each role run."""
+    return tuple((role, commands_of(role, weights)) for role in roles)
+
+
+def _role(role: RoleOf, commands: Commands, weights: Weights, labels: dict[str, str]) -> Object:
+    entry = _pair_member(role, commands, weights) if role.part.is_disaggregated else _leader(role, commands, weights)
+    return {
+        "name": role.name,
+        "replicas": role.replicas,
+        "entryTemplate": {"metadata": {"labels": labels}, "spec": entry},
+        "workerReplicas": role.pods - 1,
+        "workerTemplate": {"spec": worker_spec(role, commands, weights)},
+    }
+
+
+def _leader(role: RoleOf, commands: Commands, weights: Weights) -> Object:
+    """Return the pod of a backend that is one role; it ends once its requests are done."""
+    probe = {
+        "httpGet": _health(role, commands) | {"scheme": "HTTP"},
+        "initialDelaySeconds": 90,
+        "periodSeconds": 5,
+        "timeoutSeconds": 1,
+        "successThreshold": 1,
+        "failureThreshold": 3,
+    }
+    spec = entry_spec(role, commands, weights, "engine", readinessProbe=probe, lifecycle=drain(role, commands))
+    return {"terminationGracePeriodSeconds": _DRAIN_SECONDS, **spec}
+
+
+def _pair_member(role: RoleOf, commands: Commands, weights: Weights) -> Object:
+    """Return the pod of prefill or decode."""
+    ready = {"httpGet": _health(role, commands), "initialDelaySeconds": 5, "periodSeconds": 5, "failureThreshold": 3}
+    alive = {**ready, "initialDelaySeconds": 90}
+    extra: Object = {"imagePullPolicy": "IfNotPresent", "ports": [{"containerPort": commands.port}]}
+    return entry_spec(role, commands, weights, "vllm", **extra, readinessProbe=ready, livenessProbe=alive)
+
+
+def _health(role: RoleOf, commands: Commands) -> Object:
+    return {"path": role.part.started.known.health, "port": commands.port}

@@ -1,0 +1,106 @@
+"""A ModelBooster becomes a ModelServing and a ModelServer for each backend, a ModelRoute, policies and bindings."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ....api.checking import check
+from ....api.findings import Findings, Unrenderable
+from ....api.kinds import Kind
+from ....api.load import Loaded
+from ....api.problems import field_path
+from ....fleet.objects import Object
+from ..kinds import BINDING, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
+from ..made import Made
+from ..types import ModelBooster
+from . import blame
+from .blame import Field, Fields
+from .checks import check_booster
+from .children import policies
+from .children.command import Commands
+from .children.route import route_of
+from .children.server import server_of
+from .children.serving import roles_of, serving_of, with_commands
+from .children.weights import weights_of
+from .setup import Part, RoleOf, Setup
+
+_NATIVE = Setup()
+
+
+@dataclass(slots=True)
+class Expansion:
+    """What a ModelBooster becomes, in the order in which it can be applied."""
+
+    servings: list[Made] = field(default_factory=list)
+    servers: list[Made] = field(default_factory=list)
+    routes: list[Made] = field(default_factory=list)
+    policies: list[Made] = field(default_factory=list)
+    bindings: list[Made] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Made]:
+        """Yield all of it."""
+        yield from (*self.servings, *self.servers, *self.routes, *self.policies, *self.bindings)
+
+
+def expand(source: Loaded, findings: Findings, setup: Setup = _NATIVE) -> Expansion:
+    """Return what a ModelBooster becomes.
+
+    Args:
+        source: The booster.
+        findings: Where to report what is wrong with it.
+        setup: What else decides.
+
+    Raises:
+        Unrenderable: an error that leaves nothing to go on with; it is in ``findings``.
+    """
+    booster = source.resource
+    assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
+    namespace = booster.metadata.namespace or setup.namespace
+    parts = tuple(Part(booster, index, namespace, setup, findings) for index in range(len(booster.spec.backends)))
+    check_booster(booster, parts, findings)
+    if findings.failed:
+        raise Unrenderable
+    return _Maker(source, findings).expansion(booster, parts)
+
+
+class _Maker:
+    """Makes the resources, and checks each as if somebody had written it."""
+
+    def __init__(self, source: Loaded, findings: Findings) -> None:
+        self._source = source
+        self._findings = findings
+
+    def expansion(self, booster: ModelBooster, parts: tuple[Part, ...]) -> Expansion:
+        """Return what the backends and the booster become."""
+        made = Expansion()
+        ports = [self._backend(part, made) for part in parts]
+        routed = self._made(route_of(booster, parts), MODEL_ROUTE, lambda: blame.of_route(parts))
+        made.routes += routed
+        self._bound(policies.of_booster(booster, parts, ports), "spec", parts, made)
+        for part, port in zip(parts, ports, strict=True):
+            self._bound(policies.of_backend(part, port), part.path, (part,), made)
+        return made
+
+    def _backend(self, part: Part, made: Expansion) -> int:
+        """Add what a backend becomes, and return where its engine listens."""
+        weights = weights_of(part)
+        roles: tuple[tuple[RoleOf, Commands], ...] = with_commands(roles_of(part), weights)
+        alone = tuple(role for role, _ in roles)
+        serving = serving_of(part, roles, weights)
+        made.servings += self._made(serving, MODEL_SERVING, lambda: blame.of_serving(part, alone, serving))
+        made.servers += self._made(server_of(part, roles), MODEL_SERVER, lambda: blame.of_server(part, alone))
+        return roles[-1][1].port
+
+    def _bound(self, pair: tuple[Object, Object] | None, path: str, parts: tuple[Part, ...], made: Expansion) -> None:
+        if pair is None:
+            return
+        policy, binding = pair
+        made.policies += self._made(policy, POLICY, lambda: blame.of_policy(path))
+        made.bindings += self._made(binding, BINDING, lambda: blame.of_binding(path, parts))
+
+    def _made(self, body: Object, kind: Kind, fields: Callable[[], Iterator[Field]]) -> list[Made]:
+        behind = Fields(f"{kind.kind} {body['metadata']['name']!r}", fields)
+        resource, problems = check(body, kind, odd=False)
+        for parts, reason in problems:
+            written, lead = behind(field_path(parts))
+            self._findings.error(written, f"{lead}{reason}")
+        return [Made.by(self._source, resource, kind, behind)] if resource else []

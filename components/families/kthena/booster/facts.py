@@ -1,0 +1,75 @@
+"""What is known of the pods of a ModelBooster: the rows of ``facts.yaml``."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from ....api.tables import read_table
+from ....engines.registry import Engine, engines
+from ....fleet.objects import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """How the engine of a type of backends is started; the attributes are the columns of the table."""
+
+    engine: str
+    serves: str
+    runtime: str
+    command: tuple[str, ...]
+    gauges: str
+    adapters: tuple[str, ...]
+    host: bool = False
+    events: tuple[str, ...] = ()
+    env: tuple[Object, ...] = ()
+
+    @property
+    def known(self) -> Engine:
+        """What is known of the engine."""
+        return engines()[self.engine]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The table.
+
+    Attributes:
+        runtime: What the runtime is started with.
+        downloader: Variables that the downloader reads.
+        s3_keys: Those without which it fetches nothing from an object store.
+        transfer: The flag that says how the cache gets from prefill to decode.
+        connectors: What a ModelServer calls a connector of the engine.
+        engines: By the type of a backend; the types that are not there have no pods.
+    """
+
+    images: Mapping[str, str]
+    runtime: tuple[str, ...]
+    downloader: tuple[str, ...]
+    s3_keys: tuple[str, ...]
+    transfer: str
+    connectors: Mapping[str, str]
+    engines: Mapping[str, Started] = field(default_factory=dict)
+
+
+@functools.cache
+def facts() -> Facts:
+    """Return the table."""
+    table = dict(read_table(files(__package__).joinpath("facts.yaml")))
+    rows = {
+        name: Started(**{key: _frozen(value) for key, value in row.items()}) for name, row in table["engines"].items()
+    }
+    return Facts(
+        table["images"],
+        tuple(table["runtime"]),
+        tuple(table["downloader"]),
+        tuple(table["s3_keys"]),
+        table["transfer"],
+        table["connectors"],
+        rows,
+    )
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401  a cell of the table
+    return tuple(value) if isinstance(value, list) else value
