@@ -34,8 +34,8 @@ def _found(kind: type[R], library: Library, namespace: str, name: str) -> R | No
     written = library.all(kind, namespace).get(name)
     if written is not None:
         return written
-    made = (each.resource for expansion in _boosters(library, namespace, name) for each in expansion)
-    return next((each for each in made if isinstance(each, kind) and each.metadata.name == name), None)
+    children = (each.resource for expansion in _boosters(library, namespace, name) for each in expansion)
+    return next((each for each in children if isinstance(each, kind) and each.metadata.name == name), None)
 
 
 def _boosters(library: Library, namespace: str, name: str) -> Iterator[Expansion]:

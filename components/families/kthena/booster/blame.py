@@ -17,7 +17,7 @@ class Field:
         same: Whether it is the same thing there, with the same fields below.
     """
 
-    made: str
+    child: str
     written: str
     same: bool = False
 
@@ -37,12 +37,12 @@ class Fields:
 
     def __call__(self, path: str) -> tuple[str, str]:
         """Return the field behind a field, and the lead of a reason about it."""
-        within = [field for field in self._fields() if _leads_to(field.made, path)]
+        within = [field for field in self._fields() if _leads_to(field.child, path)]
         if not within:
             return "", ""
-        field = max(within, key=lambda each: len(each.made))
+        field = max(within, key=lambda each: len(each.child))
         if field.same:
-            return field.written + path[len(field.made) :], ""
+            return field.written + path[len(field.child) :], ""
         return field.written, f"becomes {path} of {self._title}, which " if path else ""
 
 

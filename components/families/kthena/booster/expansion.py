@@ -71,33 +71,34 @@ class _Maker:
 
     def expansion(self, booster: ModelBooster, parts: tuple[Part, ...]) -> Expansion:
         """Return what the backends and the booster become."""
-        made = Expansion()
-        ports = [self._backend(part, made) for part in parts]
-        routed = self._made(route_of(booster, parts), MODEL_ROUTE, lambda: blame.of_route(parts))
-        made.routes += routed
-        self._bound(policies.of_booster(booster, parts, ports), "spec", parts, made)
+        expansion = Expansion()
+        ports = [self._backend(part, expansion) for part in parts]
+        expansion.routes += self._child(route_of(booster, parts), MODEL_ROUTE, lambda: blame.of_route(parts))
+        self._bound(policies.of_booster(booster, parts, ports), "spec", parts, expansion)
         for part, port in zip(parts, ports, strict=True):
-            self._bound(policies.of_backend(part, port), part.path, (part,), made)
-        return made
+            self._bound(policies.of_backend(part, port), part.path, (part,), expansion)
+        return expansion
 
-    def _backend(self, part: Part, made: Expansion) -> int:
+    def _backend(self, part: Part, expansion: Expansion) -> int:
         """Add what a backend becomes, and return where its engine listens."""
         weights = weights_of(part)
         roles: tuple[tuple[RoleOf, Commands], ...] = with_commands(roles_of(part), weights)
         alone = tuple(role for role, _ in roles)
         serving = serving_of(part, roles, weights)
-        made.servings += self._made(serving, MODEL_SERVING, lambda: blame.of_serving(part, alone, serving))
-        made.servers += self._made(server_of(part, roles), MODEL_SERVER, lambda: blame.of_server(part, alone))
+        expansion.servings += self._child(serving, MODEL_SERVING, lambda: blame.of_serving(part, alone, serving))
+        expansion.servers += self._child(server_of(part, roles), MODEL_SERVER, lambda: blame.of_server(part, alone))
         return roles[-1][1].port
 
-    def _bound(self, pair: tuple[Object, Object] | None, path: str, parts: tuple[Part, ...], made: Expansion) -> None:
+    def _bound(
+        self, pair: tuple[Object, Object] | None, path: str, parts: tuple[Part, ...], expansion: Expansion
+    ) -> None:
         if pair is None:
             return
         policy, binding = pair
-        made.policies += self._made(policy, POLICY, lambda: blame.of_policy(path))
-        made.bindings += self._made(binding, BINDING, lambda: blame.of_binding(path, parts))
+        expansion.policies += self._child(policy, POLICY, lambda: blame.of_policy(path))
+        expansion.bindings += self._child(binding, BINDING, lambda: blame.of_binding(path, parts))
 
-    def _made(self, body: Object, kind: Kind, fields: Callable[[], Iterator[Field]]) -> list[Made]:
+    def _child(self, body: Object, kind: Kind, fields: Callable[[], Iterator[Field]]) -> list[Made]:
         behind = Fields(f"{kind.kind} {body['metadata']['name']!r}", fields)
         resource, problems = check(body, kind, odd=False)
         for parts, reason in problems:

@@ -86,7 +86,7 @@ def _runtime(role: RoleOf, commands: Commands) -> Object:
     """Return the runtime, which tells the engine's metrics under Kthena's names."""
     part = role.part
     port = runtime_port(part)
-    said = {
+    words = {
         "<port>": str(port),
         "<engine>": part.started.runtime,
         "<url>": part.written("RUNTIME_URL") or f"http://localhost:{commands.port}",
@@ -96,7 +96,7 @@ def _runtime(role: RoleOf, commands: Commands) -> Object:
     container: Object = {
         "name": "runtime",
         "image": facts().images["runtime"],
-        "args": [said.get(word, word) for word in facts().runtime],
+        "args": [words.get(word, word) for word in facts().runtime],
         "ports": [{"containerPort": port}],
         "env": engine_env(part, role.name),
     }

@@ -65,9 +65,9 @@ def _bounds(part: Part) -> Object:
 def _target(part: Part, port: int) -> Object:
     """Return what is scaled, and which of its pods tell the load: of a pair those that answer."""
     role = DECODE if part.is_disaggregated else LEADER
-    told = runtime_port(part) if part.setup.runtime else port
+    tells_at = runtime_port(part) if part.setup.runtime else port
     return {
         "targetRef": {"kind": "ModelServing", "name": part.name},
         "additionalMatchLabels": {f"{SERVING_LABEL}/role": role},
-        "metricEndpoint": {} if told == RUNTIME_PORT else {"port": told},
+        "metricEndpoint": {} if tells_at == RUNTIME_PORT else {"port": tells_at},
     }

@@ -43,7 +43,7 @@ def _connector(commands: Commands) -> str:
     """Return what the router must know of how the cache gets from prefill to decode; empty for its default."""
     text = commands.entry.value_of(facts().transfer)
     try:
-        said = json.loads(text or "{}")
+        transfer = json.loads(text or "{}")
     except ValueError:
         return ""
-    return facts().connectors.get(str(said.get("kv_connector")), "") if isinstance(said, dict) else ""
+    return facts().connectors.get(str(transfer.get("kv_connector")), "") if isinstance(transfer, dict) else ""
