@@ -32,6 +32,18 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Literal:
+    """What Kthena's own controllers write; the attributes are the columns of the table."""
+
+    images: Mapping[str, str]
+    command: tuple[str, ...]
+    ray: tuple[str, ...]
+    script: str
+    devices: tuple[str, ...]
+    connectors: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """The table.
 
@@ -50,6 +62,7 @@ class Facts:
     s3_keys: tuple[str, ...]
     transfer: str
     connectors: Mapping[str, str]
+    literal: Literal
     engines: Mapping[str, Started] = field(default_factory=dict)
 
 
@@ -67,6 +80,7 @@ def facts() -> Facts:
         tuple(table["s3_keys"]),
         table["transfer"],
         table["connectors"],
+        Literal(**{key: _frozen(value) for key, value in table["literal"].items()}),
         rows,
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from .....fleet.objects import Object
-from ..facts import facts
+from ..facts import Started, facts
 from ..setup import Part
 
 _PER_ROLE: Mapping[str, tuple[Object, ...]] = {
@@ -23,10 +23,13 @@ _REDIS = "REDIS_HOST", "REDIS_PORT"
 
 def engine_env(part: Part, role: str) -> list[Object]:
     """Return the variables of an engine, and of the runtime beside it."""
-    generated = [_of_pod("POD_NAME", "name"), _of_pod("NAMESPACE", "namespace"), *part.started.env]
-    if part.setup.runtime:
-        generated += _redis()
-    return _once(part.env, (*generated, *_PER_ROLE.get(role, ())))
+    return _once(part.env, generated_env(part.started, role, runtime=part.setup.runtime))
+
+
+def generated_env(started: Started, role: str, *, runtime: bool) -> list[Object]:
+    """Return what an engine is told beside what the user says."""
+    of_pod = [_of_pod("POD_NAME", "name"), _of_pod("NAMESPACE", "namespace")]
+    return [*of_pod, *started.env, *(_redis() if runtime else ()), *_PER_ROLE.get(role, ())]
 
 
 def downloader_env(part: Part) -> list[Object]:

@@ -8,6 +8,7 @@ from .....fleet.objects import Object
 from ...names import WORKLOAD_GROUP
 
 _UIDS = uuid.uuid5(uuid.NAMESPACE_DNS, WORKLOAD_GROUP)
+REVISION = f"{WORKLOAD_GROUP}/revision"
 _LETTERS = "456789bcdf"
 """What stands for the ten digits in a revision (Kubernetes ``rand.SafeEncodeString``, which lets no words arise)."""
 
@@ -41,10 +42,11 @@ def selector_of(namespace: str, model: str, backend: str) -> dict[str, str]:
 
 def metadata_of(name: str, namespace: str, labels: dict[str, str], spec: Object) -> Object:
     """Return the metadata of a resource: its revision changes with its spec, and is on none of its pods (D-23)."""
-    return {"name": name, "namespace": namespace, "labels": {**labels, f"{WORKLOAD_GROUP}/revision": _revision(spec)}}
+    return {"name": name, "namespace": namespace, "labels": {**labels, REVISION: revision_of(spec)}}
 
 
-def _revision(spec: Object) -> str:
+def revision_of(spec: Object) -> str:
+    """Return what changes with a spec."""
     written = json.dumps(spec, sort_keys=True, separators=(",", ":"))
     number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:4], "big")
     return "".join(_LETTERS[int(digit)] for digit in str(number))

@@ -1,5 +1,7 @@
 """Pods of a ModelBooster: the engine, the runtime beside it, and what goes before (Kthena spec 2.2, 2.5)."""
 
+from collections.abc import Mapping
+
 from .....api.quantity import is_quantity, parse_quantity
 from .....engines.command_line import CommandLine
 from .....fleet.objects import Object
@@ -12,7 +14,8 @@ from .weights import Weights
 
 RUNTIME_PORT = 8100
 """Where the runtime listens unless RUNTIME_PORT says it."""
-_DRAIN_SECONDS = 300
+DRAIN_SECONDS = 300
+"""What a pod has for the requests that are left when it ends."""
 _DRAIN = """\
 while metrics=$(curl -sf http://localhost:{port}/metrics); do
   printf '%s\\n' "$metrics" | awk '/^{gauges}[{{ ]/ {{ busy += $NF }} END {{ exit busy > 0 }}' && exit 0
@@ -45,9 +48,14 @@ def worker_spec(role: RoleOf, commands: Commands, weights: Weights) -> Object:
     return _spec(role, weights, [_engine(role, commands.worker, weights, name)])
 
 
-def drain(role: RoleOf, commands: Commands) -> Object:
-    """Return what a pod does before it ends: it waits for its requests."""
-    script = _DRAIN.format(port=commands.port, gauges=role.part.started.gauges)
+def drain_of(gauges: str, port: int) -> Object:
+    """Return what a pod does before it ends: it waits for its requests.
+
+    Args:
+        gauges: What counts them in the metrics.
+        port: Where the server tells these.
+    """
+    script = _DRAIN.format(port=port, gauges=gauges)
     return {"preStop": {"exec": {"command": ["/bin/sh", "-c", script]}}}
 
 
@@ -55,6 +63,11 @@ def runtime_port(part: Part) -> int:
     """Return where the runtime listens; what is no number counts as not written."""
     text = part.written("RUNTIME_PORT")
     return int(text) if text.isascii() and text.isdecimal() else RUNTIME_PORT
+
+
+def runtime_arguments(values: Mapping[str, str]) -> list[str]:
+    """Return what the runtime is started with; words in angle brackets get their value, as a whole."""
+    return [values.get(word, word) for word in facts().runtime]
 
 
 def _spec(role: RoleOf, weights: Weights, containers: list[Object]) -> Object:
@@ -96,7 +109,7 @@ def _runtime(role: RoleOf, commands: Commands) -> Object:
     container: Object = {
         "name": "runtime",
         "image": facts().images["runtime"],
-        "args": [words.get(word, word) for word in facts().runtime],
+        "args": runtime_arguments(words),
         "ports": [{"containerPort": port}],
         "env": engine_env(part, role.name),
     }

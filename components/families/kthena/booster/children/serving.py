@@ -7,15 +7,14 @@ from ...names import WORKLOAD_API
 from ..setup import Part, RoleOf
 from .command import Commands, commands_of
 from .labels import labels_of, metadata_of
-from .pods import drain, entry_spec, worker_spec
+from .pods import DRAIN_SECONDS, drain_of, entry_spec, worker_spec
 from .weights import Weights
 
 LEADER, PREFILL, DECODE = "leader", "prefill", "decode"
 ROLES = {"server": LEADER, PREFILL: PREFILL, DECODE: DECODE}
 """Name of the role of each type of workers."""
-_GRACE_SECONDS = 60
+GRACE_SECONDS = 60
 """How long a pod that failed may take to come back by itself before its role starts anew."""
-_DRAIN_SECONDS = 300
 _SCHEDULER = "volcano"
 """What every ModelServing must say (Kthena spec V12); pods need it only in gangs."""
 
@@ -31,7 +30,7 @@ def serving_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]], weights: We
     labels = labels_of(part.model, part.namespace, part.backend.name)
     template: Object = {"roles": [_role(role, commands, weights, labels) for role, commands in roles]}
     if part.setup.runtime:
-        template = {"restartGracePeriodSeconds": _GRACE_SECONDS, **template}
+        template = {"restartGracePeriodSeconds": GRACE_SECONDS, **template}
     spec = {"replicas": part.backend.min_replicas, "schedulerName": _SCHEDULER, "template": template}
     body = new_object(WORKLOAD_API, "ModelServing", part.name, part.namespace, spec)
     return {**body, "metadata": metadata_of(part.name, part.namespace, labels, spec)}
@@ -63,8 +62,15 @@ def _leader(role: RoleOf, commands: Commands, weights: Weights) -> Object:
         "successThreshold": 1,
         "failureThreshold": 3,
     }
-    spec = entry_spec(role, commands, weights, "engine", readinessProbe=probe, lifecycle=drain(role, commands))
-    return {"terminationGracePeriodSeconds": _DRAIN_SECONDS, **spec}
+    spec = entry_spec(
+        role,
+        commands,
+        weights,
+        "engine",
+        readinessProbe=probe,
+        lifecycle=drain_of(role.part.started.gauges, commands.port),
+    )
+    return {"terminationGracePeriodSeconds": DRAIN_SECONDS, **spec}
 
 
 def _pair_member(role: RoleOf, commands: Commands, weights: Weights) -> Object:

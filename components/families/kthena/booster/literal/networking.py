@@ -1,0 +1,100 @@
+"""ModelServers and the ModelRoute as Kthena's controllers write them (Kthena spec 2.6, 2.7)."""
+
+import json
+from collections.abc import Iterator
+
+from .....api.base import Json
+from .....fleet.objects import Object
+from ...names import SERVING_LABEL, WORKLOAD_GROUP, backend_name
+from ...types.model_booster import ModelBackend, ModelBoosterSpec, ModelWorker
+from ..facts import facts
+from .command import Unconvertible
+
+_ROLE = f"{SERVING_LABEL}/role"
+
+
+def server_spec(model: str, backend: ModelBackend, uid: str) -> Object:
+    """Return the spec of a backend's ModelServer: it selects the pods of all backends (D-01).
+
+    Raises:
+        Unconvertible: the controllers give up: a worker has no config (D-05).
+    """
+    selector: Object = {"matchLabels": {f"{WORKLOAD_GROUP}/model-uid": uid}}
+    if backend.type.endswith("Disaggregated"):
+        selector["pdGroup"] = {
+            "groupKey": f"{SERVING_LABEL}/group-name",
+            "prefillLabels": {_ROLE: "prefill"},
+            "decodeLabels": {_ROLE: "decode"},
+        }
+    spec = {
+        "model": _served(model, backend),
+        "inferenceEngine": "vLLM",
+        "workloadSelector": selector,
+        "workloadPort": {"port": 8000},
+        "trafficPolicy": {"retry": {"attempts": 5, "retryInterval": "0s"}},
+    }
+    connectors = list(_connectors(backend))
+    return {**spec, "kvConnector": {"type": connectors[-1]}} if connectors else spec
+
+
+def route_spec(model: str, spec: ModelBoosterSpec) -> Object:
+    """Return the spec of the ModelRoute."""
+    targets = [
+        {"modelServerName": backend_name(model, each.name), "weight": each.route_weight} for each in spec.backends
+    ]
+    adapters = sorted({adapter.name for each in spec.backends for adapter in each.lora_adapters or ()})
+    match = spec.model_match.wire() if spec.model_match else None
+    rules: list[Object] = [{"name": "default", **({"modelMatch": match} if match is not None else {})}]
+    rules[0]["targetModels"] = targets
+    if len(spec.backends) > 1:
+        rules = [_rule("default", match, model, targets)]
+        rules += [_rule(name, match, name, _having(spec, name, targets)) for name in adapters]
+    return {"modelName": model, **({"loraAdapters": adapters} if adapters else {}), "rules": rules}
+
+
+def _rule(name: str, match: Object | None, model: str, targets: list[Object]) -> Object:
+    return {"name": name, "modelMatch": {**(match or {}), "body": {"model": model}}, "targetModels": targets}
+
+
+def _having(spec: ModelBoosterSpec, name: str, targets: list[Object]) -> list[Object]:
+    return [
+        target
+        for target, backend in zip(targets, spec.backends, strict=True)
+        for adapter in backend.lora_adapters or ()
+        if adapter.name == name
+    ]
+
+
+def _served(model: str, backend: ModelBackend) -> str:
+    """Return the name that the first server or decode worker gives; one spelling of the flag is known."""
+    for worker in backend.workers:
+        if worker.type in ("server", "decode"):
+            name = _config(worker).get("served-model-name")
+            if isinstance(name, str):
+                return name
+    return model
+
+
+def _connectors(backend: ModelBackend) -> Iterator[str]:
+    for worker in backend.workers:
+        if worker.type not in ("prefill", "decode"):
+            continue
+        text = _config(worker).get(facts().transfer.lstrip("-"))
+        if not isinstance(text, str):
+            continue
+        try:
+            transfer = json.loads(text)
+        except ValueError:
+            raise Unconvertible(f"what worker {worker.type} says of the transfer of its cache is no JSON") from None
+        if transfer is not None and not isinstance(transfer, dict):
+            raise Unconvertible(f"what worker {worker.type} says of the transfer of its cache is no JSON object")
+        name = (transfer or {}).get("kv_connector")
+        if isinstance(name, str) and name in facts().literal.connectors:
+            yield facts().literal.connectors[name]
+
+
+def _config(worker: ModelWorker) -> dict[str, Json]:
+    if worker.config is None:
+        raise Unconvertible(f"worker of type {worker.type} has no config (D-05)")
+    config: dict[str, Json] = worker.config
+    return config
