@@ -3,15 +3,19 @@
 import itertools
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .errors import WorkbenchError
 from .printing import ShowSecrets, write_objects
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
+    from components.api.load import Loaded
     from components.api.problems import Problem
+    from components.families.family import Member
+    from components.fleet.options import Options
     from components.plan.plan import Plan
 
 
@@ -21,7 +25,26 @@ def register(app: typer.Typer) -> None:
 
 
 @takes_subject
-def render(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets = False) -> None:
+def render(
+    subject: Subject,
+    *,
+    paths: Paths = None,
+    expand: Annotated[
+        bool,
+        typer.Option(
+            "--expand",
+            help="Print manifests that say the same in the resources that others stand for, to write these instead.",
+        ),
+    ] = False,
+    literal: Annotated[
+        bool,
+        typer.Option(
+            "--literal",
+            help="Print what upstream's operator itself makes of resources, defects included, to compare.",
+        ),
+    ] = False,
+    show_secrets: ShowSecrets = False,
+) -> None:
     """Print the Kubernetes objects that the manifests become.
 
     With --stack also what the stack creates beside them: namespaces, policies, monitoring, front door. Problems go to
@@ -29,11 +52,19 @@ def render(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets =
     """
     from components.api.problems import errors
 
-    _, found = planned(subject, paths)
+    if expand and literal:
+        raise WorkbenchError("--expand and --literal print different things; pass one of the two", 2)
+    if literal:
+        write_objects(_literal(subject, paths), show_secrets=show_secrets)
+        return
+    manifests, found = planned(subject, paths)
     _report(found.problems)
     if errors(found.problems):
         raise typer.Exit(1)
-    objects = _of_stack(found) if subject.stack else itertools.chain(found.fleet.objects, found.others)
+    if expand:
+        objects = itertools.chain(_expanded(manifests.resources, subject.settings().options()), found.others)
+    else:
+        objects = _of_stack(found) if subject.stack else itertools.chain(found.fleet.objects, found.others)
     write_objects(objects, show_secrets=show_secrets)
 
 
@@ -42,6 +73,44 @@ def _of_stack(found: "Plan") -> Iterator[dict[str, Any]]:
 
     others = (body for body in found.others if not is_namespace(body))
     return itertools.chain(namespace_objects(found).values(), found.objects, others)
+
+
+def _expanded(resources: "Iterable[Loaded]", options: "Options") -> Iterator[dict[str, Any]]:
+    """Yield the resources that each stands for; those that stand for themselves as they are written."""
+    from components.fleet.serving import as_written
+
+    for source in resources:
+        expand = _member(source).expand
+        yield from expand(source, options) if expand else (as_written(source, options),)
+
+
+def _literal(subject: Subject, paths: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the type is an annotated one
+    """Return what the operators of resources make of them, and say where they give up."""
+    from components.api.problems import Severity, errors
+
+    settings = subject.settings()
+    manifests = subject.manifests(paths, settings)
+    _report(manifests.problems)
+    known = [(source, convert) for source in manifests.resources if (convert := _member(source).convert)]
+    if errors(manifests.problems):
+        raise typer.Exit(1)
+    if not known:
+        raise WorkbenchError("no resource is of a kind that an operator makes typed resources of; omit --literal")
+    objects: list[dict[str, Any]] = []
+    failures: list[Problem] = []
+    for source, convert in known:
+        bodies, failure = convert(source, settings.options())
+        objects += bodies
+        if failure:
+            failures.append(source.problem("", f"the operator gives up: {failure}", Severity.WARNING))
+    _report(failures)
+    return objects
+
+
+def _member(source: "Loaded") -> "Member":
+    from components.families import members
+
+    return members()[source.kind.title][1]
 
 
 def _report(problems: "Iterable[Problem]") -> None:

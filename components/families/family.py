@@ -12,6 +12,7 @@ from ..api.load import Loaded
 from ..api.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.library import Library
+from ..fleet.objects import Object
 from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
@@ -24,6 +25,15 @@ Raises Unrenderable after an error that leaves nothing to render; it is in the f
 """
 
 
+Expand = Callable[[Loaded, Options], tuple[Object, ...]]
+"""Returns the typed resources that a resource stands for, for somebody who wants to write them instead.
+
+There are none where something is wrong with it; that is reported where it is rendered.
+"""
+Convert = Callable[[Loaded, Options], tuple[tuple[Object, ...], str]]
+"""Returns what the operator itself makes of a resource, defects included, and why it makes no more, if it fails."""
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """One kind of a family.
@@ -33,6 +43,8 @@ class Member:
         serves: Whether it creates a workload with its own name, which no other resource in the namespace may have.
         referred: Whether other resources refer to it: such kinds are rendered first.
         component: Class in the family's folder ``components`` for creating a single one; empty without.
+        expand: The resources that one of the kind stands for, if the operator makes typed resources of it.
+        convert: What the operator makes of one, literally.
     """
 
     kind: Kind
@@ -40,6 +52,8 @@ class Member:
     serves: bool = False
     referred: bool = False
     component: str = ""
+    expand: Expand | None = None
+    convert: Convert | None = None
 
 
 ReadFlavor = Callable[[Json, Argument, Mapping[str, tuple[str, ...]]], tuple[PodDemand | None, list[Problem]]]

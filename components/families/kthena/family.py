@@ -8,7 +8,8 @@ from ...fleet.rendered import Rendered
 from ...fleet.serving import render_declared
 from ..family import Family, Member
 from .autoscaling.rendering import render_binding
-from .booster.rendering import render_model_booster
+from .booster.literal.converting import convert
+from .booster.rendering import expanded, render_model_booster
 from .kinds import BINDING, MODEL_BOOSTER, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
 from .operated import OPERATOR
 from .routing.rendering import render_model_route
@@ -26,7 +27,7 @@ FAMILY = Family(
     package=__package__ or "",
     operator=OPERATOR,
     members=(
-        Member(MODEL_BOOSTER, render_model_booster, serves=True),
+        Member(MODEL_BOOSTER, render_model_booster, serves=True, expand=expanded, convert=convert),
         Member(MODEL_SERVING, render_model_serving, serves=True),
         Member(POLICY, _declared, referred=True),
         Member(BINDING, render_binding),

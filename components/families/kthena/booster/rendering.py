@@ -7,6 +7,7 @@ from ....api.findings import Findings, Unrenderable
 from ....api.load import Loaded
 from ....fleet.combining import owned
 from ....fleet.library import Library
+from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ....fleet.serving import as_written
@@ -37,6 +38,14 @@ def render_model_booster(source: Loaded, _library: Library, options: Options, fi
         return joined
     # Its resources are made by the controllers.
     return replace(joined, others=(as_written(source, options),), shared=(), requires=frozenset({OPERATOR}))
+
+
+def expanded(source: Loaded, options: Options) -> tuple[Object, ...]:
+    """Return the resources that a ModelBooster stands for; with realization operator as the controllers need them."""
+    try:
+        return tuple(child.resource.wire() for child in expand(source, Findings(source), Setup.of(options)))
+    except Unrenderable:
+        return ()
 
 
 def _rendered(expansion: Expansion, options: Options, findings: Findings) -> Iterator[Rendered]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from .....api.load import Loaded
 from .....api.schema.defaults import with_defaults
 from .....fleet.objects import Object
+from .....fleet.options import Options
 from ...names import NETWORKING_API, WORKLOAD_API, backend_name
 from ...types import ModelBooster
 from ..children.labels import REVISION, labels_of, revision_of, uid_of
@@ -46,6 +47,12 @@ def converted(source: Loaded, namespace: str) -> Conversion:
     except Unconvertible as error:
         return Conversion(tuple(found), str(error))
     return Conversion(tuple(found))
+
+
+def convert(source: Loaded, options: Options) -> tuple[tuple[Object, ...], str]:
+    """Return what the controllers make of a booster, and why they make no more."""
+    conversion = converted(source, options.namespace)
+    return conversion.objects, conversion.failure
 
 
 class _Steps:
