@@ -20,7 +20,6 @@ class Started:
     runtime: str
     command: tuple[str, ...]
     gauges: str
-    adapters: tuple[str, ...]
     host: bool = False
     events: tuple[str, ...] = ()
     env: tuple[Object, ...] = ()
@@ -51,8 +50,6 @@ class Facts:
         runtime: What the runtime is started with.
         downloader: Variables that the downloader reads.
         s3_keys: Those without which it fetches nothing from an object store.
-        transfer: The flag that says how the cache gets from prefill to decode.
-        connectors: What a ModelServer calls a connector of the engine.
         engines: By the type of a backend; the types that are not there have no pods.
     """
 
@@ -60,8 +57,6 @@ class Facts:
     runtime: tuple[str, ...]
     downloader: tuple[str, ...]
     s3_keys: tuple[str, ...]
-    transfer: str
-    connectors: Mapping[str, str]
     literal: Literal
     engines: Mapping[str, Started] = field(default_factory=dict)
 
@@ -78,8 +73,6 @@ def facts() -> Facts:
         tuple(table["runtime"]),
         tuple(table["downloader"]),
         tuple(table["s3_keys"]),
-        table["transfer"],
-        table["connectors"],
         Literal(**{key: _frozen(value) for key, value in table["literal"].items()}),
         rows,
     )

@@ -1,6 +1,6 @@
 """What the engine of a role is started with (Kthena spec 2.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .....engines.command_line import CommandLine
@@ -8,7 +8,11 @@ from .....engines.flags.configured import config_words
 from .....engines.flags.tables import flags_of
 from .....engines.groups import GroupVariables, group_lines
 from .....engines.images import image_of
+from .....engines.pairs.filling import pair_lines
+from .....engines.pairs.needs import needs_of
+from .....engines.pairs.rows import Stage
 from .....engines.settings import Setting
+from .....fleet.objects import Object
 from ..facts import Started
 from ..setup import RoleOf
 from .weights import Weights
@@ -25,24 +29,40 @@ class Commands:
     Attributes:
         served: What clients ask the engine for.
         port: Where it listens.
+        variables: What its containers need beside those of all engines.
     """
 
     entry: CommandLine
     worker: CommandLine
     served: str
     port: int
+    variables: tuple[Object, ...] = ()
 
 
-def commands_of(role: RoleOf, weights: Weights) -> Commands:
-    """Return what the pods of a role instance run: one argument list, whose words no shell reads (D-07)."""
+def commands_of(roles: Sequence[RoleOf], weights: Weights) -> tuple[Commands, ...]:
+    """Return what the pods of each role run: one argument list, whose words no shell reads (D-07)."""
+    lines = [_line(role, weights) for role in roles]
+    if roles[0].part.is_disaggregated:
+        lines = [*pair_lines(roles[0].part.started.known, *lines)]
+    return tuple(_commands(role, line) for role, line in zip(roles, lines, strict=True))
+
+
+def _commands(role: RoleOf, line: CommandLine) -> Commands:
     started = role.part.started
-    line = _line(role, weights)
     served = line.value_of(Setting.SERVED_NAME) or role.part.model
     port = line.number_of(Setting.PORT) or started.known.port or 0
-    if role.pods == 1:
-        return Commands(line, line, served, port)
-    entry, worker = group_lines(started.known, line, _GROUP)
-    return Commands(entry, worker, served, port)
+    entry, worker = (line, line) if role.pods == 1 else group_lines(started.known, line, _GROUP)
+    return Commands(entry, worker, served, port, tuple(_variables(role, line)))
+
+
+def _variables(role: RoleOf, line: CommandLine) -> Iterator[Object]:
+    """Yield the variables by which prefill and decode find one another."""
+    if not role.part.is_disaggregated:
+        return
+    own = {each["name"]: str(each.get("value") or "") for each in role.part.env}
+    for each in needs_of(line, Stage(role.name), own).variables:
+        field = {"valueFrom": {"fieldRef": {"fieldPath": each.field}}}
+        yield {"name": each.name, **(field if each.field else {"value": each.value})}
 
 
 def _line(role: RoleOf, weights: Weights) -> CommandLine:
@@ -60,7 +80,8 @@ def _line(role: RoleOf, weights: Weights) -> CommandLine:
     if part.setup.runtime and not own.holds(*started.events[:1]) and _knows(started, tag):
         args += started.events
     if weights.adapters:
-        args += [*started.adapters, *(f"{name}={folder}" for name, folder in weights.adapters)]
+        args += [engine.flag(Setting.ADAPTERS_ON) or "", engine.flag(Setting.ADAPTERS) or ""]
+        args += [f"{name}={folder}" for name, folder in weights.adapters]
     return CommandLine(engine.name, tag, args, started.command)
 
 

@@ -21,9 +21,15 @@ _PER_ROLE: Mapping[str, tuple[Object, ...]] = {
 _REDIS = "REDIS_HOST", "REDIS_PORT"
 
 
-def engine_env(part: Part, role: str) -> list[Object]:
-    """Return the variables of an engine, and of the runtime beside it."""
-    return _once(part.env, generated_env(part.started, role, runtime=part.setup.runtime))
+def engine_env(part: Part, role: str, more: Iterable[Object] = ()) -> list[Object]:
+    """Return the variables of an engine, and of the runtime beside it.
+
+    Args:
+        part: The backend.
+        role: Its role.
+        more: What this engine needs besides.
+    """
+    return _once(part.env, (*generated_env(part.started, role, runtime=part.setup.runtime), *more))
 
 
 def generated_env(started: Started, role: str, *, runtime: bool) -> list[Object]:

@@ -36,7 +36,7 @@ def entry_spec(role: RoleOf, commands: Commands, weights: Weights, engine: str, 
         engine: Name of the container with the engine.
         extra: Further fields of that container.
     """
-    container = {**_engine(role, commands.entry, weights, engine), **extra}
+    container = {**_engine(role, commands, commands.entry, weights, engine), **extra}
     containers = [_runtime(role, commands)] if role.part.setup.runtime else []
     return _spec(role, weights, [*containers, container])
 
@@ -45,7 +45,7 @@ def worker_spec(role: RoleOf, commands: Commands, weights: Weights) -> Object:
     """Return the spec of the pods that join it."""
     backend = role.part.backend
     name = f"{backend.name.lower()}-{backend.type.lower()}-worker"
-    return _spec(role, weights, [_engine(role, commands.worker, weights, name)])
+    return _spec(role, weights, [_engine(role, commands, commands.worker, weights, name)])
 
 
 def drain_of(gauges: str, port: int) -> Object:
@@ -79,7 +79,7 @@ def _spec(role: RoleOf, weights: Weights, containers: list[Object]) -> Object:
     return spec
 
 
-def _engine(role: RoleOf, line: CommandLine, weights: Weights, name: str) -> Object:
+def _engine(role: RoleOf, commands: Commands, line: CommandLine, weights: Weights, name: str) -> Object:
     mounts = [weights.mount]
     if _shares_memory(role):
         mounts.append({"name": SHARED_MEMORY, "mountPath": _SHARED_MEMORY})
@@ -88,7 +88,7 @@ def _engine(role: RoleOf, line: CommandLine, weights: Weights, name: str) -> Obj
         "image": role.worker.image or "",
         "command": list(line.command),
         "args": list(line.args),
-        "env": engine_env(role.part, role.name),
+        "env": engine_env(role.part, role.name, commands.variables),
     }
     if role.worker.resources:
         container["resources"] = role.worker.resources

@@ -1,17 +1,17 @@
 """The ModelServer of a backend (Kthena spec 2.6)."""
 
-import json
 from collections.abc import Sequence
 
+from .....engines.pairs.reading import transfer_of
 from .....fleet.objects import Object, new_object
 from ...names import NETWORKING_API, SERVING_LABEL
-from ..facts import facts
 from ..setup import Part, RoleOf
 from .command import Commands
 from .labels import labels_of, metadata_of, selector_of
 from .serving import DECODE, PREFILL
 
 _ATTEMPTS = 5
+_CONNECTORS = ("http", "lmcache", "nixl", "mooncake")
 
 
 def server_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]]) -> Object:
@@ -40,10 +40,11 @@ def server_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]]) -> Object:
 
 
 def _connector(commands: Commands) -> str:
-    """Return what the router must know of how the cache gets from prefill to decode; empty for its default."""
-    text = commands.entry.value_of(facts().transfer)
-    try:
-        transfer = json.loads(text or "{}")
-    except ValueError:
-        return ""
-    return facts().connectors.get(str(transfer.get("kv_connector")), "") if isinstance(transfer, dict) else ""
+    """Return what the router must speak for the cache to get from prefill to decode; empty for what it speaks anyway.
+
+    A word that Kthena's router does not know is left out here: what it cannot speak is reported where the pair is
+    rendered.
+    """
+    transfer = transfer_of(commands.entry)
+    word = transfer.router if transfer else ""
+    return word if word in _CONNECTORS else ""

@@ -38,7 +38,7 @@ def serving_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]], weights: We
 
 def with_commands(roles: Sequence[RoleOf], weights: Weights) -> tuple[tuple[RoleOf, Commands], ...]:
     """Return what the pods of each role run."""
-    return tuple((role, commands_of(role, weights)) for role in roles)
+    return tuple(zip(roles, commands_of(roles, weights), strict=True))
 
 
 def _role(role: RoleOf, commands: Commands, weights: Weights, labels: dict[str, str]) -> Object:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from .....api.base import Json
 from .....api.quantity import parse_quantity
+from .....engines.settings import Setting
 from ...types.model_booster import ModelBackend, ModelWorker
 from ..children.weights import digest
 from ..facts import facts
@@ -30,9 +31,10 @@ def engine_command(backend: ModelBackend, config: Json, workers: Mapping[str, Mo
         start = f"{script} leader --ray_cluster_size={server.pods} --num-gpus={_devices(server)}"
         command = ["bash", "-c", f"chmod u+x {script} && {start} && {line}"]
     command += facts().engines["vLLM"].events
+    engine = facts().engines["vLLM"].known
     if backend.lora_adapters:
         adapters = (f"{each.name}={folder}/{digest(each.artifact_url)}" for each in backend.lora_adapters)
-        command += (*facts().engines["vLLM"].adapters, *adapters)
+        command += (engine.flag(Setting.ADAPTERS_ON) or "", engine.flag(Setting.ADAPTERS) or "", *adapters)
     return command
 
 

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from .....api.base import Json
-from ...types.values import seconds_of
+from ...durations import nanoseconds_of
 
 _DIGITS = 6
 """A number with more digits before its point is written with an exponent."""
@@ -47,7 +47,7 @@ def _number(value: float) -> str:
 
 def duration(text: str) -> str:
     """Return a duration as Go writes it: ``60s`` as ``1m0s``."""
-    amount = round(Decimal(str(seconds_of(text))) * _SECOND)
+    amount = nanoseconds_of(text)
     lead, rest = "-" * (amount < 0), Decimal(abs(amount))
     if rest == 0:
         return "0s"

@@ -4,12 +4,15 @@ import json
 from collections.abc import Iterator
 
 from .....api.base import Json
+from .....engines.registry import engines
+from .....engines.settings import Setting
 from .....fleet.objects import Object
 from ...names import SERVING_LABEL, WORKLOAD_GROUP, backend_name
 from ...types.model_booster import ModelBackend, ModelBoosterSpec, ModelWorker
 from ..facts import facts
 from .command import Unconvertible
 
+_TRANSFER = (engines()["vllm"].flag(Setting.TRANSFER) or "").lstrip("-")
 _ROLE = f"{SERVING_LABEL}/role"
 
 
@@ -79,7 +82,7 @@ def _connectors(backend: ModelBackend) -> Iterator[str]:
     for worker in backend.workers:
         if worker.type not in ("prefill", "decode"):
             continue
-        text = _config(worker).get(facts().transfer.lstrip("-"))
+        text = _config(worker).get(_TRANSFER)
         if not isinstance(text, str):
             continue
         try:
