@@ -10,8 +10,9 @@ from ..settings import Setting
 from ..versions import ANY, titled
 from .checks import faults_of
 from .reading import Transfer, transfer_of
-from .rows import Rdma, Stage, TransportRow, transfers_of
+from .rows import Connector, Rdma, Stage, TransportRow, transfers_of
 
+_NOWHERE = ("0.0.0.0", "::", "localhost", "127.0.0.1", "::1")  # noqa: S104  what others cannot reach
 _OTHER = {Stage.PREFILL: Stage.DECODE, Stage.DECODE: Stage.PREFILL}
 
 
@@ -128,15 +129,29 @@ def _carrier(role: Stage, side: Side, part: Transfer) -> Iterator[PairFault]:
     known, title = part.known, titled(side.line.engine, side.line.tag)
     if known is None:
         return
-    shipped = known.shipped
-    if shipped and part.version != ANY and known.span.is_in(part.version) and not shipped.is_in(part.version):
+    if _lacks_library(known, part, side.line.tag):
         reason = (
-            f"{known.name} needs a library that the image of {title} lacks; use a newer image, or one that has it"
+            f"{known.name} needs {known.library}, which the image of {title} does not have; use a newer one, or one "
+            "that has it"
         )
         yield PairFault(role, Severity.WARNING, reason)
+    for name in (variable.name for _, variable in known.variables if variable.field and role is Stage.PREFILL):
+        address = side.variables.get(name)
+        if address in _NOWHERE:
+            reason = (
+                f"{name} is {address}, where decode does not find prefill; remove it: it becomes the pod's address"
+            )
+            yield PairFault(role, Severity.ERROR, reason)
     settles = known.caution_unless
     if known.caution and not (settles and any(name.startswith(settles) for name in side.variables)):
         yield PairFault(role, Severity.WARNING, f"{known.name} {known.caution}; check it for {role}")
+
+
+def _lacks_library(known: Connector, part: Transfer, tag: str) -> bool:
+    """Tell whether the engine's own image of a version lacks a library; a tag may say that another one has it."""
+    if known.shipped is None or part.version == ANY or known.library in tag:
+        return False
+    return known.span.is_in(part.version) and not known.shipped.is_in(part.version)
 
 
 def _rdma(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:

@@ -94,6 +94,7 @@ class Connector:
     plugin: str = ""
     local: bool = False
     parts: str = ""
+    library: str = ""
     shipped: Span | None = None
     router: str = ""
     rdma: Rdma = Rdma.NONE
@@ -167,6 +168,7 @@ def _connector(row: Mapping[str, Any]) -> Connector:
         tensor_parallel=tuple((Span.of(each), each["rule"]) for each in row.get("tensor_parallel", ())),
         variables=tuple(map(_variable, row.get("variables", ()))),
         ports=tuple(map(_port, row.get("ports", ()))),
+        library=row.get("shipped", {}).get("library", ""),
         shipped=_span(row, "shipped"),
         undirected=_span(row, "undirected"),
         both=_span(row, "both"),

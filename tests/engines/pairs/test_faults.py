@@ -88,7 +88,7 @@ def test_pairs_that_talk(prefill: CommandLine, decode: CommandLine) -> None:
          "keeps the cache in its own pod unless variables LMCACHE_"),
         # requirements/kv_connectors.txt names nixl since 0.11.
         (*pair(tag="v0.10.2"), "prefill", "warning",
-         "NixlConnector needs a library that the image of vllm v0.10.2 lacks"),
+         "NixlConnector needs nixl, which the image of vllm v0.10.2"),
         # Versions: NIXL compares them since 0.14 (compute_nixl_compatibility_hash).
         (pair()[0], pair(tag="v0.17.1")[1], "decode", "error", "prefill runs v0.20.0 and decode v0.17.1"),
         (pair()[0], pair(tag="nightly")[1], "decode", "warning", "use the same image for both"),
@@ -162,6 +162,21 @@ def test_nodes_without_rdma(
     assert [each[:2] for each in found] == ([("decode", severity)] if severity else [])
     assert all(part in each[2] for each in found)
     assert faults(Side(prefill, variables=variables), Side(decode, efa=True, variables=variables)) == []
+
+
+def test_an_image_may_say_that_it_has_the_library() -> None:
+    assert faults(*pair(tag="v0.10.2-cu128-nixl-v0.4.1")) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "wrong"), [("0.0.0.0", True), ("localhost", True), ("10.0.0.1", False), ("", False)]
+)
+def test_an_address_where_nobody_finds_prefill(address: str, wrong: bool) -> None:
+    """Prefill passes the variable on as it is (vLLM, request_finished: remote_host)."""
+    prefill, decode = pair()
+    variables = {"VLLM_NIXL_SIDE_CHANNEL_HOST": address}
+    found = faults(Side(prefill, variables=variables), Side(decode, variables=variables))
+    assert [each[:2] for each in found] == ([("prefill", "error")] if wrong else [])
 
 
 def test_a_caution_is_settled_by_a_variable() -> None:
