@@ -11,6 +11,7 @@ from ....api.quantity import parse_quantity
 from ....simulation.runs import ScalingRun
 from ....simulation.scenario import Names, Scaled, Scenario, ScenarioError, Simulator
 from ....simulation.trace import Moment, Trace
+from ..durations import seconds_of
 from ..types import AutoscalingPolicy, AutoscalingPolicyBinding, ModelServing
 from ..types.autoscaling import (
     AutoscalingPolicyPanicPolicy,
@@ -18,7 +19,6 @@ from ..types.autoscaling import (
     OptimizerParam,
     ScalingConfiguration,
 )
-from ..types.values import seconds_of
 from .autoscaler import SCALER, simulate
 from .collection import moments
 from .settings import DEFECTS, UNLIMITED, Bound, Literal, Panic, Rate, ScaledTarget, ScalingPolicy

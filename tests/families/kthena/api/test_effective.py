@@ -14,9 +14,9 @@ from components.families.kthena.autoscaling.effective import (
     effective_grace_period,
     effective_policy,
 )
+from components.families.kthena.durations import milliseconds_of, nanoseconds_of, seconds_of
 from components.families.kthena.types.autoscaling import AutoscalingPolicySpec, ScalingTarget
 from components.families.kthena.types.model_booster import ModelBoosterSpec
-from components.families.kthena.durations import milliseconds_of, nanoseconds_of, seconds_of
 
 HOOK_UP = Pace(4, 100, 60_000, fastest=True, window=0)
 HOOK_DOWN = Pace(0, 100, 60_000, fastest=True, window=300_000)
