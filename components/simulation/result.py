@@ -35,7 +35,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Simulation:
     """What came of a trial.
 
     Attributes:
@@ -102,7 +102,7 @@ class Result:
         return [(metric, self.loads(metric)) for metric in self.trial.scenario.metrics]
 
 
-def simulated(trial: Trial) -> Result:
+def simulated(trial: Trial) -> Simulation:
     """Simulate."""
     scenario = trial.scenario
     moments = scenario.read(trial.trace, trial.defects, trial.every)
@@ -110,7 +110,7 @@ def simulated(trial: Trial) -> Result:
     if trial.hpas:
         runs.append(simulate_hpas(trial.hpas, moments, trial.start, "HPA"))
     measures = (measure(run, moments, scenario.metrics, trial.prices or {}) for run in runs)
-    return Result(trial, moments, tuple(runs), tuple(measures))
+    return Simulation(trial, moments, tuple(runs), tuple(measures))
 
 
 def starting_replicas(scenario: Scenario, trace: Trace, given: Mapping[str, int]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from .inputs import defects_chosen, milliseconds, prices_given, read_metrics, st
 if TYPE_CHECKING:
     from components.plan.plan import Plan
     from components.simulation.hpa.spec import HpaSpec
-    from components.simulation.result import Result
+    from components.simulation.result import Simulation
     from components.simulation.scenario import Names, Scenario
 
 
@@ -166,7 +166,7 @@ def _known_prices(found: "Plan", scenario: "Scenario") -> dict[str, Decimal]:
     return prices_of(found.fleet, scenario)
 
 
-def _notes(result: "Result", *, every: bool) -> Iterator[str]:
+def _notes(result: "Simulation", *, every: bool) -> Iterator[str]:
     """Yield what somebody who reads the result should know."""
     from components.simulation.trace import INTERVAL
 
@@ -185,7 +185,7 @@ def _notes(result: "Result", *, every: bool) -> Iterator[str]:
         yield f"no price is known of a replica of {', '.join(unknown)}; pass --price {unknown[0]}=<USD per hour>"
 
 
-def _write(result: "Result", output: Output, *, whole: bool) -> None:
+def _write(result: "Simulation", output: Output, *, whole: bool) -> None:
     if output is Output.JSON:
         sys.stdout.write(json.dumps(result.as_dict(), indent=2) + "\n")
         return

@@ -117,7 +117,7 @@ def defects_chosen(names: Sequence[str] | None, *, literal: bool) -> tuple[str, 
     known = simulator().defects
     for name in names or ():
         if name not in known:
-            listed = "\n".join(f"  {each}: {what}" for each, what in known.items())
+            lines = "\n".join(f"  {each}: {what}" for each, what in known.items())
             hint = did_you_mean(name, known) or ""
-            raise WorkbenchError(f"--defect: there is no {name!r}{hint}\navailable:\n{listed}", 2)
+            raise WorkbenchError(f"--defect: there is no {name!r}{hint}\navailable:\n{lines}", 2)
     return tuple(name for name in known if literal or name in (names or ()))

@@ -8,13 +8,13 @@ from ..errors import WorkbenchError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from components.simulation.result import Result
+    from components.simulation.result import Simulation
 
 _INCHES = (10, 6)
 _DPI = 120
 
 
-def write_plot(result: "Result", path: Path) -> None:
+def write_plot(result: "Simulation", path: Path) -> None:
     """Write a PNG: what the load asks for, and the replicas of each autoscaler.
 
     Raises:
@@ -35,7 +35,7 @@ def write_plot(result: "Result", path: Path) -> None:
     figure.savefig(path, format="png", dpi=_DPI, metadata={"Software": None})
 
 
-def _loads(axes: "Axes", result: "Result") -> None:
+def _loads(axes: "Axes", result: "Simulation") -> None:
     """Draw each metric divided by its target: the replicas that it asks for."""
     times = _minutes(result)
     for metric, target in result.trial.scenario.metrics.items():
@@ -45,7 +45,7 @@ def _loads(axes: "Axes", result: "Result") -> None:
     _finish(axes, " with ".join(source.title for source in result.trial.scenario.sources))
 
 
-def _replicas(axes: "Axes", result: "Result") -> None:
+def _replicas(axes: "Axes", result: "Simulation") -> None:
     targets = result.trial.scenario.targets
     for run in result.runs:
         axes.step(_minutes(result), [each.total for each in run.passes], where="post", label=run.scaler)
@@ -58,7 +58,7 @@ def _replicas(axes: "Axes", result: "Result") -> None:
     _finish(axes, "")
 
 
-def _minutes(result: "Result") -> list[float]:
+def _minutes(result: "Simulation") -> list[float]:
     first = result.moments[0].time
     return [(moment.time - first) / 60_000 for moment in result.moments]
 

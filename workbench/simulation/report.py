@@ -12,7 +12,7 @@ from .chart import chart
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from components.simulation.result import Result
+    from components.simulation.result import Simulation
     from components.simulation.runs import Measures
 
 _WIDTH = 100
@@ -21,7 +21,7 @@ _CALENDAR = 10**12
 """Milliseconds from which a time is one of the calendar (September 2001), and not of a clock that starts at 0."""
 
 
-def show(result: "Result", *, whole: bool) -> None:
+def show(result: "Simulation", *, whole: bool) -> None:
     """Print a result."""
     from rich.console import Console
 
@@ -35,7 +35,7 @@ def show(result: "Result", *, whole: bool) -> None:
     console.print(_measures(result))
 
 
-def _head(result: "Result", width: int) -> Iterator[str]:
+def _head(result: "Simulation", width: int) -> Iterator[str]:
     scenario, moments = result.trial.scenario, result.moments
     binding, policy = (source.title for source in scenario.sources)
     span = f"{len(moments)} passes from {_time(moments[0].time)} to {_time(moments[-1].time)}"
@@ -58,7 +58,7 @@ def _plot(title: str, values: Sequence[Fraction | int], width: int) -> Iterator[
         yield f"{label:>{len(top)}} {'|' if plain else '│'}{line}"
 
 
-def _passes(result: "Result", *, whole: bool) -> "Table":
+def _passes(result: "Simulation", *, whole: bool) -> "Table":
     """Return a row for each pass that changes something, or that something else is odd about than the one before."""
     from rich.table import Table
 
@@ -84,13 +84,13 @@ def _passes(result: "Result", *, whole: bool) -> "Table":
     return table
 
 
-def _noted(result: "Result", notes: Sequence[str]) -> Iterator[str]:
+def _noted(result: "Simulation", notes: Sequence[str]) -> Iterator[str]:
     for run, note in zip(result.runs, notes, strict=True):
         if note:
             yield f"{run.scaler}: {note}" if len(notes) > 1 else note
 
 
-def _measures(result: "Result") -> "Table":
+def _measures(result: "Simulation") -> "Table":
     from rich.table import Table
 
     table = Table("", *(run.scaler for run in result.runs), *(["difference"] if result.difference else []), box=None)
