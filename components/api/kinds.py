@@ -30,11 +30,13 @@ class Upstream:
         release: The release, such as ``Example v1.2``.
         fields: Fields of later releases: by kind and path without indexes, the first release that has it.
         kinds: Further kinds of the API group, with the first release that has each.
+        values: Values of later releases: by kind, path without indexes and value, the first release that has it.
     """
 
     release: str = ""
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,12 @@ class Kind:
 
     def later(self, path: Iterable[str | int]) -> str:
         """Return the first release of upstream that has a field which the supported one has not; empty for others."""
-        place = ".".join(part for part in path if isinstance(part, str))
-        return self.upstream.fields.get(self.kind, {}).get(place, "")
+        return self.upstream.fields.get(self.kind, {}).get(_without_indexes(path), "")
+
+    def later_value(self, path: Iterable[str | int], value: object) -> str:
+        """Return the first release of upstream that has a value which the supported one has not; empty for others."""
+        values = self.upstream.values.get(self.kind, {}).get(_without_indexes(path), {})
+        return values.get(value, "") if isinstance(value, str) else ""
 
     @property
     def group(self) -> str:
@@ -88,6 +94,10 @@ class Kind:
     def title(self) -> str:
         """``apiVersion/Kind``, the key of a schema listing."""
         return f"{self.api_version}/{self.kind}"
+
+
+def _without_indexes(path: Iterable[str | int]) -> str:
+    return ".".join(part for part in path if isinstance(part, str))
 
 
 class Kinds:

@@ -37,7 +37,8 @@ def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
         for path, reason in _one(dict(item)):
             if (path, reason) not in seen:
                 seen.add((path, reason))
-                later = _later(path, kind) if reason == UNKNOWN else ""
+                later = _later(path, kind) if reason == UNKNOWN else _later_value(path, item, kind)
+                reason = reason.partition("; did you mean")[0] if later else reason
                 hinted = reason == UNKNOWN and not later and hints > 0
                 hints -= hinted
                 yield path, reason + later + (_hint(path, kind) if hinted else "")
@@ -47,6 +48,12 @@ def _later(path: tuple[str | int, ...], kind: Kind) -> str:
     """Say which release of upstream has a field that the supported one has not."""
     release = kind.later(path)
     return f": {kind.upstream.release} has no such field; {release} has; remove it" if release else ""
+
+
+def _later_value(path: tuple[str | int, ...], item: Mapping[str, Any], kind: Kind) -> str:
+    """Say which release of upstream has a value that the supported one has not."""
+    release = kind.later_value(path, item["input"]) if item["type"] == "literal_error" else ""
+    return f"; {kind.upstream.release} has no such value; {release} has" if release else ""
 
 
 def _hint(path: tuple[str | int, ...], kind: Kind) -> str:

@@ -1,6 +1,8 @@
 """The kinds of Kthena, as the API server registers them."""
 
-from ...api.kinds import Kind
+from ...api.kinds import Kind, Upstream
+from ...api.meta import Resource
+from ...api.tables import table
 from .names import NETWORKING_API, WORKLOAD_API
 from .types import (
     AutoscalingPolicy,
@@ -11,11 +13,16 @@ from .types import (
     ModelServing,
 )
 
-MODEL_BOOSTER = Kind(WORKLOAD_API, "ModelBooster", ModelBooster, "modelboosters", namespaced=True)
-MODEL_SERVING = Kind(WORKLOAD_API, "ModelServing", ModelServing, "modelservings", namespaced=True)
-POLICY = Kind(WORKLOAD_API, "AutoscalingPolicy", AutoscalingPolicy, "autoscalingpolicies", namespaced=True)
-BINDING = Kind(
-    WORKLOAD_API, "AutoscalingPolicyBinding", AutoscalingPolicyBinding, "autoscalingpolicybindings", namespaced=True
-)
-MODEL_SERVER = Kind(NETWORKING_API, "ModelServer", ModelServer, "modelservers", namespaced=True)
-MODEL_ROUTE = Kind(NETWORKING_API, "ModelRoute", ModelRoute, "modelroutes", namespaced=True)
+_UPSTREAM = Upstream(**table(__package__, "upstream.yaml"))
+
+
+def _kind(api_version: str, model: type[Resource], plural: str) -> Kind:
+    return Kind(api_version, model.__name__, model, plural, namespaced=True, upstream=_UPSTREAM)
+
+
+MODEL_BOOSTER = _kind(WORKLOAD_API, ModelBooster, "modelboosters")
+MODEL_SERVING = _kind(WORKLOAD_API, ModelServing, "modelservings")
+POLICY = _kind(WORKLOAD_API, AutoscalingPolicy, "autoscalingpolicies")
+BINDING = _kind(WORKLOAD_API, AutoscalingPolicyBinding, "autoscalingpolicybindings")
+MODEL_SERVER = _kind(NETWORKING_API, ModelServer, "modelservers")
+MODEL_ROUTE = _kind(NETWORKING_API, ModelRoute, "modelroutes")

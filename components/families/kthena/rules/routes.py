@@ -47,6 +47,15 @@ _NAME_STAYS = Rule(
 )
 
 
+def held(wire: str) -> Rule:
+    """Return what tells the API server that Go must be able to hold a duration; its type tells it here."""
+    return Rule(
+        f"{wire} must be a duration of less than 292 years",
+        _kept_by_the_server,
+        f"!has(self.{wire}) || duration(self.{wire}) <= duration('2562047h47m16.854775807s')",
+    )
+
+
 def _several_ways(match: Json) -> Iterator[Broken]:
     found = [way for way in _WAYS if getattr(match, way) is not None]
     if len(found) > 1:

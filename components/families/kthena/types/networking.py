@@ -125,12 +125,16 @@ class Retry(ApiModel):
     attempts: Int32 | None = None
     retry_interval: Duration = "100ms"
 
+    rules: ClassVar[tuple[Rule, ...]] = (routes.held("retryInterval"),)
+
 
 class TrafficPolicy(ApiModel):
     """How requests are sent."""
 
     timeout: Duration | None = None
     retry: Retry | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (routes.held("timeout"),)
 
 
 class KVConnector(ApiModel):

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
 from ....api.base import ApiModel, NaturalInt32, PositiveInt32, several
 from ....api.schema.embedded import CORE, META, Embedded, JsonObject, ref, show
 from ...leaderworkerset.types import IntOrString as IntOrString
 from .. import durations
+from ..durations import seconds_of as seconds_of
 from ..rules.bounds import MOST_REPLICAS
 
 NAME_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -34,6 +35,12 @@ def _text(published: str, good: Callable[[str], object], what: str) -> tuple[obj
 def _pattern(published: str, grammar: str, what: str) -> tuple[object, ...]:
     """Return what makes a string one that matches a pattern, in the grammar that Python reads, from its beginning."""
     return _text(published, re.compile(grammar, re.ASCII).match, what)
+
+
+def _held(duration: str) -> str:
+    if not durations.fits(duration):
+        raise several([((), f"must be a duration of less than 292 years, found {show(duration)}")])
+    return duration
 
 
 def is_image(text: str) -> bool:
@@ -71,6 +78,7 @@ Duration = Annotated[
     str,
     Field(max_length=durations.MAX_LENGTH),
     *_pattern(durations.PATTERN, durations.GRAMMAR, "a duration such as 30s, 5m or 1h30m"),
+    AfterValidator(_held),
 ]
 """What Go's time.ParseDuration takes; upstream's own schema takes any text, and its controllers then fail."""
 Image = Annotated[
@@ -98,14 +106,22 @@ Affinity = Annotated[JsonObject, Embedded(ref(CORE + "Affinity"))]
 LabelSelector = Annotated[JsonObject, Embedded(ref(META + "LabelSelector"))]
 
 
+_ATOMIC = ConfigDict(json_schema_extra={"x-kubernetes-map-type": "atomic"})
+"""Written as a whole, as core has its references."""
+
+
 class LocalObjectReference(ApiModel):
     """A name in the same namespace."""
+
+    model_config = _ATOMIC
 
     name: str = ""
 
 
 class ObjectReference(ApiModel):
     """A reference to an object."""
+
+    model_config = _ATOMIC
 
     api_version: str | None = None
     field_path: str | None = None
