@@ -1,7 +1,8 @@
 """What is known of each inference engine: a folder of this package each, which holds data alone.
 
 ``engine.yaml`` is what an engine is; ``flags.yaml`` its flags by version (:mod:`.flags`), without which its arguments
-are not checked; ``metrics.yaml`` what it exports (:mod:`.metrics`). The columns of ``engine.yaml``:
+are not checked; ``metrics.yaml`` what it exports (:mod:`.metrics`); ``served.yaml`` names, adapters (:mod:`.served`);
+``pairs.yaml`` how prefill hands over to decode (:mod:`.pairs`). The columns of ``engine.yaml``:
 
     rank: place among the engines wherever several are listed; those without come last.
     images: repositories of its images, in whatever registry.
