@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .prerequisites.networking import AiGatewayKinds as AiGatewayKinds
     from .prerequisites.networking import EnvoyGateway as EnvoyGateway
     from .prerequisites.operators import KthenaOperator as KthenaOperator
+    from .prerequisites.operators import KthenaRouter as KthenaRouter
     from .prerequisites.operators import LlmazOperator as LlmazOperator
     from .prerequisites.operators import LlmkubeOperator as LlmkubeOperator
     from .prerequisites.workloads import CertManager as CertManager
@@ -95,6 +96,7 @@ COMPONENTS = {
     "AiGatewayKinds": "prerequisites.networking",
     "EnvoyGateway": "prerequisites.networking",
     "KthenaOperator": "prerequisites.operators",
+    "KthenaRouter": "prerequisites.operators",
     "LlmazOperator": "prerequisites.operators",
     "LlmkubeOperator": "prerequisites.operators",
     "CertManager": "prerequisites.workloads",

@@ -1,4 +1,4 @@
-"""What a cluster must provide for a resource to work; :mod:`..prerequisites` has a chart for each."""
+"""What a cluster must provide for a resource to work: one of these, or the name of a chart of the prerequisites."""
 
 LEADER_WORKER_SET = "leaderworkerset"
 RESOURCE_METRICS = "metrics-server"

@@ -26,6 +26,8 @@ class ChartComponent(pulumi.ComponentResource):
     Helm never upgrades the definitions in a chart's ``crds`` folder; see the project's notes before raising a pin.
     """
 
+    _awaited = True
+    """Whether it is installed only when what it runs is ready, and undone if that takes too long."""
     namespace: pulumi.Output[str]
     """Namespace of everything that the chart installs."""
     version: pulumi.Output[str]
@@ -65,7 +67,8 @@ class ChartComponent(pulumi.ComponentResource):
             namespace=pin.namespace,
             create_namespace=pin.namespace != SYSTEM,
             values=values,
-            atomic=True,
+            atomic=self._awaited,
+            skip_await=None if self._awaited else True,
             timeout=_SECONDS,
             opts=pulumi.ResourceOptions(parent=self),
         )

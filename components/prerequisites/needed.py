@@ -8,7 +8,6 @@ from ..api.problems import Problem, did_you_mean
 from ..api.words import Word
 from ..aws.environment import device_charts
 from ..aws.words import NodeImage
-from ..families import FAMILIES
 from ..fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
 from ..fleet.rendered import Fleet
 from ..metrics.words import Adapter
@@ -130,12 +129,12 @@ def _of_models(fleet: Fleet, facts: ClusterFacts) -> Iterator[tuple[str, str]]:
         RESOURCE_METRICS: "metrics-server",
         CUSTOM_METRICS: facts.adapter,
         EXTERNAL_METRICS: facts.adapter,
-        **{family.operator: family.operator for family in FAMILIES if family.operator},
     }
     for item in fleet.rendered:
         for need in sorted(item.needs):
-            if need in by_need:
-                yield by_need[need], item.title
+            chart = by_need.get(need, need)
+            if chart in charts():
+                yield chart, item.title
 
 
 def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from .chart import FixedChart
+import pulumi
+
+from ..serving.objects import PACKAGE, provider_version
+from .chart import NOTHING, ChartArgs, FixedChart
+
+ROUTER_SERVICE = "networking-kthena-router"
+"""Name that the chart gives to the Service of Kthena's router, whatever the release is called."""
 
 
 class LlmazOperator(FixedChart):
@@ -27,15 +33,44 @@ class LlmkubeOperator(FixedChart):
         return {"prometheus": {"inferencePodMonitor": {"enabled": True}}, "modelCache": {"size": "100Gi"}}
 
 
-class KthenaOperator(FixedChart):
-    """Runs Kthena with certificates from cert-manager, which must be installed first.
+class KthenaRouter(FixedChart):
+    """Runs Kthena's router alone, reachable from inside the cluster at port 80 of ``networking-kthena-router``.
 
-    Its router is a Service of type LoadBalancer, which the chart does not allow to change: on a cluster without load
-    balancers the installation times out.
+    The chart makes its Service a load balancer, which nobody has to authenticate to, and cannot be told otherwise. So
+    the Service is made one of the cluster as soon as it is there, and nothing waits for the load balancer, which on
+    many clusters would never come. Whoever is to reach the router from outside needs a front of their own for it.
     """
+
+    _chart = "kthena-router"
+    _awaited = False
+
+    def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        super().__init__(name, args, opts)
+        patch = pulumi.ResourceOptions(parent=self.release, depends_on=[self.release], version=provider_version())
+        pulumi.CustomResource("kubernetes:core/v1:ServicePatch", name, self._closed(), patch)
+
+    def _closed(self) -> dict[str, Any]:
+        """Return what closes the Service. Every revision of the release opens it again, so each is closed anew."""
+        revision = self.release.status.apply(lambda status: str(getattr(status, "revision", "")))
+        annotations = {"pulumi.com/patchForce": "true", f"{PACKAGE}/closed-at-revision": revision}
+        metadata = {"name": ROUTER_SERVICE, "namespace": self.namespace, "annotations": annotations}
+        return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"type": "ClusterIP"}}
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Leave out the controllers, and webhooks that are never called (kthena spec 1.4)."""
+        return {
+            "workload": {"enabled": False},
+            "networking": {"kthenaRouter": {"webhook": {"enabled": False}}},
+        }
+
+
+class KthenaOperator(FixedChart):
+    """Runs Kthena's controllers. Requires CertManager, for a certificate that their pod mounts, and KthenaRouter."""
 
     _chart = "kthena"
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        return {"global": {"certManager": {"enabled": True}}}
+        return {"networking": {"enabled": False}, "global": {"certManager": {"enabled": True}}}

@@ -4,6 +4,28 @@ from typing import Any
 
 from .chart import FixedChart
 
+_SCHEDULER = """\
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+  - name: network-topology-aware
+"""
+"""The chart's own plugins, and the one without which a group's wish for one part of the network is ignored
+(volcano-sh/volcano v1.15.0, HyperNodeGradientForJobFn in pkg/scheduler/framework/session_plugins.go).
+"""
+
 
 class LeaderWorkerSetController(FixedChart):
     """Installs the LeaderWorkerSet controller, for replicas that span several pods."""
@@ -17,9 +39,23 @@ class LeaderWorkerSetController(FixedChart):
 
 
 class Volcano(FixedChart):
-    """Schedules groups of pods together or not at all."""
+    """Schedules groups of pods together or not at all.
+
+    Pods of a group that is to share a part of the network wait for HyperNodes, which describe it and are yours.
+    """
 
     _chart = "volcano"
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        small = {"requests": {"cpu": "100m", "memory": "256Mi"}}
+        return {
+            "basic": {"image_pull_policy": "IfNotPresent"},
+            "custom": {
+                "scheduler_config_override": _SCHEDULER,
+                **{f"{each}_resources": small for each in ("scheduler", "controller", "admission")},
+            },
+        }
 
 
 class CertManager(FixedChart):

@@ -3,6 +3,7 @@
 import yaml
 
 from components.aws.words import Provisioner
+from components.families.kthena import names
 from components.front_door.settings import ENVOY_NAMESPACE
 from components.hardening.network_policies import Allowed
 from components.nodes.instances import instance
@@ -130,6 +131,45 @@ class TestOperators:
         claim = rendered("llmkube").one("PersistentVolumeClaim", "llmkube-model-cache")
         assert claim["spec"]["resources"]["requests"]["storage"] == "100Gi"
 
-    def test_kthenas_webhooks_get_certificates(self, rendered: Render) -> None:
-        secrets = {body["spec"]["secretName"] for body in rendered("kthena").of("Certificate")}
-        assert secrets == {"kthena-router-webhook-certs", "workload-webhook-certs"}
+    def test_kthenas_controllers_get_the_certificate_that_their_pod_mounts(self, rendered: Render) -> None:
+        found = rendered("kthena")
+        secrets = {body["spec"]["secretName"] for body in found.of("Certificate")}
+        (deployment,) = found.of("Deployment")
+        (volume,) = deployment["spec"]["template"]["spec"]["volumes"]
+        assert secrets == {volume["secret"]["secretName"]} == {"workload-webhook-certs"}
+
+    def test_kthenas_router_comes_alone_and_needs_no_certificate(self, rendered: Render) -> None:
+        found = rendered("kthena-router")
+        assert [body["metadata"]["name"] for body in found.of("Deployment")] == ["kthena-router"]
+        kinds = {body["kind"] for body in found.objects}
+        assert not {kind for kind in kinds if "Webhook" in kind or kind in ("Certificate", "Issuer")}
+        assert found.container("kthena-router")["args"] == ["--port=8080", "--enable-webhook=false"]
+
+    def test_kthenas_two_releases_have_no_object_in_common(self, rendered: Render) -> None:
+        def objects(chart: str) -> set[tuple[str, str]]:
+            return {(body["kind"], body["metadata"]["name"]) for body in rendered(chart).objects}
+
+        assert objects("kthena")
+        assert not objects("kthena") & objects("kthena-router")
+
+    def test_kthenas_router_is_where_endpoints_name_it(self, rendered: Render) -> None:
+        service = served_at(rendered("kthena-router"), f"http://{names.ROUTER_HOST}:80")
+        assert service["spec"]["type"] == "LoadBalancer", "it need not be closed any more"
+
+    def test_kthena_runs_the_images_of_its_version(self, rendered: Render) -> None:
+        """In the packaged chart; in the project's repository the tags are ``latest``."""
+        tag = charts()["kthena"].version
+        told = rendered("kthena").one("ConfigMap", "model-booster-controller-config")["data"].values()
+        run = [rendered("kthena").container("kthena-controller-manager")["image"]]
+        run.append(rendered("kthena-router").container("kthena-router")["image"])
+        assert {image.rpartition(":")[2] for image in (*told, *run)} == {tag}
+
+    def test_volcanos_scheduler_reads_our_plugins(self, rendered: Render) -> None:
+        (text,) = rendered("volcano").one("ConfigMap", "volcano-scheduler-configmap")["data"].values()
+        assert "network-topology-aware" in [
+            plugin["name"] for tier in yaml.safe_load(text)["tiers"] for plugin in tier["plugins"]
+        ]
+        for name in ("scheduler", "controllers", "admission"):
+            container = rendered("volcano").container(f"volcano-{name}")
+            assert container["imagePullPolicy"] == "IfNotPresent"
+            assert container["resources"] == {"requests": {"cpu": "100m", "memory": "256Mi"}}

@@ -3,7 +3,10 @@
 import pytest
 
 from components.families import kinds
+from components.families.kthena import names
+from components.families.kthena.operated import OPERATOR
 from components.prerequisites.charts import EXCLUSIVE, ChartValue, chart_values, charts, providers_of
+from components.prerequisites.operators import ROUTER_SERVICE
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,8 @@ from components.prerequisites.charts import EXCLUSIVE, ChartValue, chart_values,
         ("llmaz", "oci://registry-1.docker.io/inftyai/llmaz", "0.0.10", "llmaz-system"),
         ("llmkube", "llmkube", "0.8.7", "llmkube-system"),
         ("kthena", "oci://ghcr.io/volcano-sh/charts/kthena", "v0.1.0", "kthena-system"),
+        ("kthena-router", "oci://ghcr.io/volcano-sh/charts/kthena", "v0.1.0", "kthena-system"),
+        ("volcano", "volcano", "1.15.0", "volcano-system"),
     ],
 )
 def test_coordinates(name: str, chart: str, version: str, namespace: str) -> None:
@@ -65,7 +70,8 @@ def test_exclusive_things_are_provided_by_somebody() -> None:
 @pytest.mark.parametrize(
     ("name", "groups"),
     [
-        ("kthena", {"workload.serving.volcano.sh", "networking.serving.volcano.sh"}),
+        ("kthena", {"workload.serving.volcano.sh"}),
+        ("kthena-router", {"networking.serving.volcano.sh"}),
         ("llmaz", {"llmaz.io", "inference.llmaz.io"}),
         ("llmkube", {"inference.llmkube.dev"}),
         ("keda", {"keda.sh", "eventing.keda.sh"}),
@@ -102,3 +108,25 @@ def test_a_value_that_a_chart_hands_on_names_who_reads_it() -> None:
 def test_llmkubes_monitor_comes_after_the_kind_of_monitors() -> None:
     assert "monitors" in charts()["llmkube"].needs
     assert providers_of("monitors") == ("prometheus",)
+
+
+def test_kthenas_controllers_are_added_to_the_router_that_is_there() -> None:
+    """Two releases of one chart: with the same name each would be an edit of the other."""
+    router, operator = charts()["kthena-router"], charts()["kthena"]
+    assert (router.chart, router.version, router.namespace) == (operator.chart, operator.version, operator.namespace)
+    assert router.release != operator.release
+    assert not set(router.crds) & set(operator.crds)
+    assert operator.needs == ("certificates", "kthena-router")
+    assert router.needs == ()
+
+
+def test_no_release_has_the_name_of_another_in_its_namespace() -> None:
+    named = [(pin.namespace, pin.release) for pin in charts().values()]
+    assert len(named) == len(set(named))
+
+
+def test_the_words_of_the_family_are_those_of_the_charts() -> None:
+    assert (names.ROUTER, names.VOLCANO) == ("kthena-router", "volcano")
+    assert {names.ROUTER, names.VOLCANO, OPERATOR} <= set(charts())
+    host = f"{ROUTER_SERVICE}.{charts()[names.ROUTER].namespace}.svc"
+    assert (host, charts()[OPERATOR].namespace) == (names.ROUTER_HOST, names.CONTROLLER_NAMESPACE)

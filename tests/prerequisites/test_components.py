@@ -6,6 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes
 import pytest
+import yaml
 
 from components.aws.components import charts as aws_charts
 from components.fleet.placement import tolerates
@@ -43,6 +44,7 @@ COMPONENTS: dict[str, Make] = {
     "llmaz": lambda o: operators.LlmazOperator("x", opts=o),
     "llmkube": lambda o: operators.LlmkubeOperator("x", opts=o),
     "kthena": lambda o: operators.KthenaOperator("x", opts=o),
+    "kthena-router": lambda o: operators.KthenaRouter("x", opts=o),
 }
 
 
@@ -72,7 +74,8 @@ class TestEach:
         assert (found.inputs["chart"], found.inputs["version"]) == (pin.chart, pin.version)
         assert (found.inputs["name"], found.inputs["namespace"]) == (pin.release, pin.namespace)
         assert found.inputs.get("repositoryOpts", {}).get("repo", "") == pin.repo
-        assert found.inputs["atomic"] is True
+        waits = name != "kthena-router"
+        assert (found.inputs["atomic"], found.inputs.get("skipAwait", False)) == (waits, not waits)
         assert found.parent.startswith("inference-platform:index:")
         assert found.provider == "pulumi:providers:kubernetes::p"
 
@@ -215,3 +218,45 @@ class TestValuesThatMatter:
     def test_llmaz_brings_nothing_but_itself(self) -> None:
         assert all(part == {"enabled": False} for part in values("llmaz").values())
         assert "leaderWorkerSet" in values("llmaz")
+
+    def test_kthenas_parts_are_never_in_two_releases(self) -> None:
+        """A part that is on in both would be an object of two releases, which Helm refuses."""
+        parts = ("workload", "networking")
+        on = {
+            name: {part for part in parts if values(name).get(part, {}).get("enabled", True)}
+            for name in ("kthena", "kthena-router")
+        }
+        assert on == {"kthena": {"workload"}, "kthena-router": {"networking"}}
+
+    def test_volcano_heeds_the_network_and_keeps_the_charts_plugins(self) -> None:
+        """Those of config/volcano-scheduler.conf in the chart at v1.15.0."""
+        config = yaml.safe_load(values("volcano")["custom"]["scheduler_config_override"])
+        plugins = [plugin["name"] for tier in config["tiers"] for plugin in tier["plugins"]]
+        assert plugins == [
+            *("priority", "gang", "conformance", "overcommit", "drf", "predicates", "proportion", "nodeorder"),
+            *("binpack", "network-topology-aware"),
+        ]
+        assert config["actions"] == "enqueue, allocate, backfill"
+
+
+class TestKthenasRouter:
+    def patch(self) -> Entry:
+        (found,) = made(COMPONENTS["kthena-router"]).of("kubernetes:core/v1:ServicePatch")
+        return found
+
+    def test_its_service_is_one_of_the_cluster(self) -> None:
+        """The chart has no value for it: templates/kthena-router/component/service.yaml says LoadBalancer."""
+        found = self.patch().inputs
+        assert found["spec"] == {"type": "ClusterIP"}
+        named = (found["metadata"]["name"], found["metadata"]["namespace"])
+        assert named == ("networking-kthena-router", charts()["kthena-router"].namespace)
+
+    def test_it_is_closed_by_force_and_after_the_release(self) -> None:
+        found = self.patch()
+        assert found.inputs["metadata"]["annotations"]["pulumi.com/patchForce"] == "true"
+        assert found.provider == "pulumi:providers:kubernetes::p"
+        assert any("Release" in each for each in (found.parent, *found.dependencies))
+
+    def test_no_other_chart_is_patched(self) -> None:
+        patched = [name for name, make in COMPONENTS.items() if made(make).of("kubernetes:core/v1:ServicePatch")]
+        assert patched == ["kthena-router"]

@@ -1,6 +1,7 @@
 """What must be installed for which models, why, and in an order that works (lws-hpa spec 2.6)."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +58,12 @@ QUEUE = {
         "target": {"type": "AverageValue", "averageValue": "5"},
     },
 }
+POLICY = {
+    "apiVersion": "workload.serving.volcano.sh/v1alpha1",
+    "kind": "AutoscalingPolicy",
+    "metadata": {"name": "queue"},
+    "spec": {"metrics": [{"metricName": "vllm:num_requests_waiting", "targetValue": "5"}]},
+}
 PLAIN = fleet_of(open_model(flavors=None), small("p", "m"))
 GPU = fleet_of(model(), small("p", "m"))
 
@@ -87,6 +94,18 @@ class TestOnlyWhatIsNeeded:
         fleet = fleet_of(model(), small("p", "m"), realization=Realization.OPERATOR, runtimes=Edition.UPSTREAM)
         assert set(needed(fleet)) - set(needed(GPU)) == {"llmaz", "leader-worker-set"}
         assert needed(fleet)["leader-worker-set"].reasons == ("llmaz",)
+
+    def test_kthenas_operator_comes_with_its_router_and_certificates(self) -> None:
+        fleet = fleet_of(POLICY, realization=Realization.OPERATOR)
+        assert set(needed(fleet)) == {"kthena", "kthena-router", "cert-manager"}
+        assert set(needed(fleet, present=frozenset({"kthena"}))) == {"cert-manager", "kthena-router"}
+
+    @pytest.mark.parametrize("word", ["kthena-router", "volcano", "leader-worker-set"])
+    def test_a_need_may_be_the_name_of_a_chart(self, word: str) -> None:
+        (item,) = fleet_of(POLICY, realization=Realization.OPERATOR).rendered
+        fleet = Fleet((replace(item, requires=frozenset({word})),), ())
+        assert set(needed(fleet)) == {word}
+        assert needed(fleet)[word].reasons == (item.title,)
 
     @pytest.mark.parametrize(
         ("kind", "limits", "expected"),

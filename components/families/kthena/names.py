@@ -10,6 +10,10 @@ VOLCANO = "volcano"
 """Chart of the scheduler that gangs need."""
 ROUTER = "kthena-router"
 """Chart of the router that pairs of prefill and decode need."""
+CONTROLLER_NAMESPACE = "kthena-system"
+"""Where the charts put controllers and router; the autoscaler sees bindings of this namespace alone (D-14)."""
+ROUTER_HOST = f"networking-{ROUTER}.{CONTROLLER_NAMESPACE}.svc"
+"""The router's Service, which listens at port 80."""
 
 
 def backend_name(booster: str, backend: str) -> str:

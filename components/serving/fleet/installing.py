@@ -116,6 +116,7 @@ _COMPONENTS: Mapping[str, _Make] = {
     "gpu-operator": _gpu_operator,
     "keda": _fixed(metrics.Keda),
     "kthena": _fixed(operators.KthenaOperator),
+    "kthena-router": _fixed(operators.KthenaRouter),
     "leader-worker-set": _fixed(workloads.LeaderWorkerSetController),
     "llmaz": _fixed(operators.LlmazOperator),
     "llmkube": _fixed(operators.LlmkubeOperator),
