@@ -86,9 +86,10 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
         until = f" since {spelled(metric.span.until)}" if metric.span.until else ""
         reason = f"{engine} no longer exports {use.name!r}{until}, and the pods run {titled(engine, serving.tag)}"
         yield use.problem("metric.name", f"{reason}; {_other(use, serving)}")
-    elif metric.type == "histogram":
+    elif metric.type == "histogram" and use.quantile is None:
         reason = f"{use.name!r} is a histogram, so it has no single value to scale on; {_other(use, serving)}"
-        yield use.problem("metric.name", reason)
+        percentile = f", or {use.name}{':' if ':' in use.name else '_'}p95 for its 95th percentile"
+        yield use.problem("metric.name", reason + (percentile if use.kind == "Pods" else ""))
     elif metric.lifetime:
         reason = f"{use.name!r} is an average over the lifetime of the process, which hardly decreases again"
         yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", Severity.WARNING)

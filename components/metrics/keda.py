@@ -80,6 +80,11 @@ def query_of(use: MetricUse, window: str) -> str:
     metric = use.metric
     matchers = ",".join(f"{label}={quoted(value)}" for label, value in _labels(use).items())
     selected = f"{use.series}{{{matchers}}}"
+    if use.quantile is not None:
+        rates = f"rate({selected}[{window}])"
+        # A pod without requests has no percentile, and would leave the sum without one; it counts as 0.
+        percentiles = f"histogram_quantile({use.quantile}, sum by (pod, le) ({rates}))"
+        return f"sum({percentiles} >= 0 or sum by (pod) ({rates}) * 0)"
     if metric is not None and metric.type == "counter":
         return f"sum(rate({selected}[{window}]))"
     if metric is not None and metric.ratio:

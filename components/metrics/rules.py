@@ -1,6 +1,7 @@
 """Rules of the prometheus-adapter: how a series becomes a metric of an autoscaler (lws-hpa spec 2.4)."""
 
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 
 from ..engines.metrics import Metric, gateway_metrics
 from ..fleet.objects import Object
@@ -56,14 +57,21 @@ def _name(rule: Object) -> str:
 
 def _custom(use: MetricUse, window: str) -> Object | None:
     metric = use.metric
-    if metric is not None and metric.type == "histogram":
+    if metric is not None and metric.type == "histogram" and use.quantile is None:
         return None
     return {
         "seriesQuery": f'{{__name__={quoted(use.series)},namespace!="",pod!=""}}',
         "resources": {"overrides": {**_NAMESPACE, **_POD}},
         "name": {"as": use.name},
-        "metricsQuery": f"{_query(metric, window)} by (<<.GroupBy>>)",
+        "metricsQuery": _percentile(use.quantile, window)
+        if use.quantile
+        else f"{_query(metric, window)} by (<<.GroupBy>>)",
     }
+
+
+def _percentile(quantile: Decimal, window: str) -> str:
+    """Return a percentile of what each pod measured; the adapter takes that of a pod without requests for 0."""
+    return f"histogram_quantile({quantile}, sum(rate({_SELECTED}[{window}])) by (<<.GroupBy>>, le))"
 
 
 def _external(use: MetricUse, window: str) -> Object | None:

@@ -1,7 +1,9 @@
 """What the autoscalers of a fleet read, and where it says so in the manifests."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ..api.problems import Problem, Severity
 from ..engines.exporters import Exporter, exporter_of
@@ -10,6 +12,9 @@ from ..fleet.autoscalers import Autoscaler, body_field, is_well_formed
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.workloads import Workload
+
+_PERCENTILE = re.compile(r"(.+)[:_]p([1-9][0-9]?)")
+"""Name of a histogram, and which of its percentiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +114,35 @@ class MetricUse:
 
     @property
     def metric(self) -> Metric | None:
-        """What the table knows of it: of the pods' own engine first."""
-        facts = self.exporter.facts
-        own = facts.find(self.name) if facts else None
-        if self.kind == "Pods" and self.exporter.is_known:
-            return own
-        return own or find_anywhere(self.name)
+        """What the table knows of it: of the pods' own engine first. Of a percentile it is the histogram."""
+        return self._find(self.name) or self._histogram
+
+    @property
+    def quantile(self) -> Decimal | None:
+        """The share of what a histogram counts, as in ``vllm:time_to_first_token_seconds:p95``; None without one."""
+        match = _PERCENTILE.fullmatch(self.name)
+        return Decimal(match[2]) / 100 if match and not self._find(self.name) and self._histogram else None
 
     @property
     def series(self) -> str:
         """Name of the series behind it; what is not in the table stands for itself."""
-        return self.metric.name if self.metric else self.name
+        if self.metric is None:
+            return self.name
+        return self.metric.name if self.quantile is None else f"{self.metric.name}_bucket"
+
+    @property
+    def _histogram(self) -> Metric | None:
+        """The histogram of each pod that a percentile is of."""
+        match = _PERCENTILE.fullmatch(self.name) if self.kind == "Pods" else None
+        found = self._find(match[1]) if match else None
+        return found if found and found.type == "histogram" else None
+
+    def _find(self, name: str) -> Metric | None:
+        facts = self.exporter.facts
+        own = facts.find(name) if facts else None
+        if self.kind == "Pods" and self.exporter.is_known:
+            return own
+        return own or find_anywhere(name)
 
     def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return a problem of a field of this metric."""

@@ -64,6 +64,27 @@ class TestAdapter:
         (rule,) = chain(scaled(pods("vllm:generation_tokens_total"))).adapter_rules["custom"]
         assert rule["metricsQuery"] == "sum(rate(<<.Series>>{<<.LabelMatchers>>}[120s])) by (<<.GroupBy>>)"
 
+    @pytest.mark.parametrize(
+        ("backend", "name", "histogram"),
+        [
+            ("vllm", "vllm:time_to_first_token_seconds:p95", "vllm:time_to_first_token_seconds"),
+            ("vllm", "vllm_e2e_request_latency_seconds_p95", "vllm:e2e_request_latency_seconds"),
+            ("sglang", "sglang:e2e_request_latency_seconds:p95", "sglang:e2e_request_latency_seconds"),
+        ],
+    )
+    def test_a_percentile_is_of_the_buckets_of_each_pod(self, backend: str, name: str, histogram: str) -> None:
+        found = chain(scaled(pods(name), backend=backend))
+        assert not found.problems
+        assert found.adapter_rules["custom"] == [
+            {
+                "seriesQuery": f'{{__name__="{histogram}_bucket",namespace!="",pod!=""}}',
+                "resources": {"overrides": POD_OVERRIDES},
+                "name": {"as": name},
+                "metricsQuery": "histogram_quantile(0.95, "
+                "sum(rate(<<.Series>>{<<.LabelMatchers>>}[120s])) by (<<.GroupBy>>, le))",
+            }
+        ]
+
     def test_an_external_metric_is_one_value_of_the_namespace(self) -> None:
         selector = {"matchLabels": {"workload": "p"}}
         found = chain(scaled(external("vllm_num_requests_waiting", selector)))

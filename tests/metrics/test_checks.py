@@ -62,6 +62,22 @@ def test_a_histogram_is_no_value(kind: str, name: str) -> None:
     assert problem.severity == "error"
     assert "histogram" in problem.reason
     assert "num_requests_waiting" in problem.reason
+    percentile = f"{name}{':' if ':' in name else '_'}p95"
+    assert (percentile in problem.reason) is (kind == "Pods")
+    assert (problems(scaled(read(kind, percentile))) == ()) is (kind == "Pods")
+
+
+@pytest.mark.parametrize("name", ["vllm:num_requests_waiting:p95", "vllm:time_to_first_token_seconds:p0", "nope:p95"])
+def test_only_histograms_have_percentiles(name: str) -> None:
+    problem = the_problem(scaled(read("Pods", name)))
+    assert problem.severity == "error"
+    assert f"does not export {name!r}" in problem.reason
+
+
+def test_a_percentile_of_a_histogram_of_another_version() -> None:
+    name = "vllm:time_per_output_token_seconds:p95"
+    problem = the_problem(scaled(read("Pods", name), version="v0.12.0"))
+    assert "no longer exports" in problem.reason
 
 
 def test_a_figure_of_a_whole_life_hardly_moves() -> None:

@@ -1,0 +1,63 @@
+"""Percentiles of a histogram as a value of each pod, asked of the real promtool.
+
+Of pods a and b each answer took from 1 to 2 seconds, and from 0 to 1: in a bucket the rank is on a straight line, so
+that the 95th percentiles are 1.95 and 0.95. Pod c had no request.
+"""
+
+import pytest
+
+from components.metrics.chain import MetricSettings
+from components.metrics.words import Adapter
+from tests.monitoring.programs.promtool import Promtool
+from tests.monitoring.programs.rules import promql
+from tests.monitoring.simulated.fleets import Made, made, scaled
+from tests.monitoring.simulated.workload import pods_metric
+
+NAME = "vllm:time_to_first_token_seconds:p95"
+BUCKETS = "vllm:time_to_first_token_seconds_bucket"
+COUNTS = {"a": (0, 10, 10), "b": (10, 10, 10), "c": (0, 0, 0)}
+"""By pod, what each scrape adds to the buckets up to 1 s, up to 2 s and of all."""
+
+
+def percentiles(adapter: Adapter) -> Made:
+    return made(scaled("chat", "here", [pods_metric(NAME, "1")]), settings=MetricSettings(adapter=adapter))
+
+
+def samples_of(promtool: Promtool, query: str, *expected: tuple[str, float]) -> None:
+    series = [
+        {
+            "series": f'{BUCKETS}{{namespace="{where}",workload="chat",pod="{pod}",engine="{engine}",le="{le}"}}',
+            "values": f"5+{count}x40",
+        }
+        for where in ("here", "there")
+        for pod, counts in COUNTS.items()
+        for engine in ("0", "1")
+        for le, count in zip(("1", "2", "+Inf"), counts, strict=True)
+    ]
+    samples = [{"labels": labels, "value": value} for labels, value in expected]
+    asked = {"expr": query, "eval_time": "5m", "exp_samples": samples}
+    tests = [{"interval": "15s", "input_series": series, "promql_expr_test": [asked]}]
+    assert "SUCCESS" in promtool.test_rules({"groups": []}, {"tests": tests})
+
+
+def test_the_adapter_gives_each_pod_its_own(promtool: Promtool) -> None:
+    rule = percentiles(Adapter.PROMETHEUS_ADAPTER).rule(NAME)
+    assert BUCKETS in rule["seriesQuery"]
+    query = promql(rule, BUCKETS, 'namespace="here",pod=~"a|b"', "pod")
+    samples_of(promtool, query, ('{pod="a"}', 1.95), ('{pod="b"}', 0.95))
+
+
+def test_a_pod_without_requests_has_none_and_the_adapter_says_0(promtool: Promtool) -> None:
+    """kubernetes-sigs/prometheus-adapter, pkg/custom-provider/provider.go: what is not a number is 0."""
+    rule = percentiles(Adapter.PROMETHEUS_ADAPTER).rule(NAME)
+    query = promql(rule, BUCKETS, 'namespace="here",pod="c"', "pod")
+    samples_of(promtool, f"absent({query} >= 0)", ("{}", 1))
+    samples_of(promtool, f"count({query})", ("{}", 1))
+
+
+@pytest.mark.parametrize(("only", "value"), [("", 2.9), (',pod="c"', 0.0)], ids=["all", "idle"])
+def test_keda_gets_their_sum(promtool: Promtool, only: str, value: float) -> None:
+    (body,) = percentiles(Adapter.KEDA).chain.scaled_objects
+    (trigger,) = body["spec"]["triggers"]
+    query = trigger["metadata"]["query"].replace('workload="chat"', f'workload="chat"{only}')
+    samples_of(promtool, query, ("{}", value))
