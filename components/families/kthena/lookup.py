@@ -52,3 +52,11 @@ def _boosters(library: Library, namespace: str, name: str) -> Iterator[Expansion
             yield expand(source, Findings(source), Setup(namespace=namespace))
         except Unrenderable:
             continue
+
+
+def servings(library: Library, namespace: str) -> Iterator[list[ModelServing]]:
+    """Yield the ModelServings of a namespace: first what is written, then what each booster becomes."""
+    yield list(library.all(ModelServing, namespace).values())
+    for name in library.all(ModelBooster, namespace):
+        for expansion in _boosters(library, namespace, name):
+            yield [each.resource for each in expansion.servings if isinstance(each.resource, ModelServing)]

@@ -43,7 +43,3 @@ class AskedServing:
         """Each role, with the field that it is in."""
         return ((f"{GROUP}.roles[{index}]", role) for index, role in enumerate(self.group.roles))
 
-
-def pods_of_group(group: ServingGroup) -> int:
-    """Count the pods of one serving group."""
-    return sum((1 + role.worker_replicas) * role.replicas for role in group.roles)

@@ -1,12 +1,42 @@
 """What of a ModelServing cannot live without Kthena's controller, or is lost (Kthena spec 7)."""
 
+from ....api.problems import field_path
 from ....fleet.words import WorkloadChoice
-from .asked import AskedServing
-from .sets import is_one_set
+from ....nodes.instances import ACCELERATOR_RESOURCES
+from ..names import SERVING_LABEL
+from ..types.model_serving import PodTemplateSpec, RollingUpdateConfiguration
+from .asked import GROUP, AskedServing
+from .gang import GROUP_ANNOTATION, SCHEDULER, TASK_ANNOTATION
+from .groups import has_pod_groups, is_gang, is_one_set
+from .pods import Template
+from .roles import RolePods
+from .spread import PATH as SPREAD
 
 MOST_SETS = 1000
-"""LeaderWorkerSets of one ModelServing: so many that each is looked at by itself is no longer wanted."""
+"""LeaderWorkerSets of one ModelServing. Each is an object that is compared in every preview."""
 _OPERATOR = "use realization 'operator'"
+_ROLLOUT = "spec.rolloutStrategy.rollingUpdateConfiguration"
+_LABELS = frozenset(f"{SERVING_LABEL}/{name}" for name in ("name", "group-name", "role", "role-id", "entry", "revision"))
+
+
+def check_pods(asked: AskedServing) -> None:
+    """Report what must not be written of pods, whoever makes them."""
+    for path, role in asked.roles:
+        for part, template in (("entryTemplate", role.entry_template), ("workerTemplate", role.worker_template)):
+            if template is not None:
+                _check_metadata(asked, f"{path}.{part}.metadata", template)
+
+
+def _check_metadata(asked: AskedServing, path: str, template: PodTemplateSpec) -> None:
+    metadata = template.metadata.wire() if template.metadata else {}
+    for key in metadata.get("labels") or {}:
+        if key in _LABELS:
+            reason = "is set by Kthena, which finds its pods by it; remove it"
+            asked.findings.error(field_path((*path.split("."), "labels", key)), reason)
+    for key in metadata.get("annotations") or {}:
+        if key in (GROUP_ANNOTATION, TASK_ANNOTATION) and is_gang(asked.group):
+            reason = "is set for the gang of the serving group; remove it"
+            asked.findings.error(field_path((*path.split("."), "annotations", key)), reason)
 
 
 def check_native(asked: AskedServing) -> None:
@@ -15,10 +45,19 @@ def check_native(asked: AskedServing) -> None:
     Raises:
         Unrenderable: there would be too many of them.
     """
+    findings, group = asked.findings, asked.group
     if asked.options.workload == WorkloadChoice.DEPLOYMENT:
-        asked.findings.error("spec", "requires a LeaderWorkerSet; set workload to 'auto' or 'lws'")
-    if is_one_set(asked):
-        return
+        findings.error("spec", "requires a LeaderWorkerSet; set workload to 'auto' or 'lws'")
+    if group.restart_grace_period_seconds:
+        findings.warn(
+            f"{GROUP}.restartGracePeriodSeconds",
+            f"has no effect natively: pods that failed are made again at once; remove it, or {_OPERATOR}",
+        )
+    if not is_one_set(group):
+        _check_many(asked)
+
+
+def _check_many(asked: AskedServing) -> None:
     instances = sum(role.replicas for role in asked.group.roles)
     if instances * asked.replicas > MOST_SETS:
         reason = (
@@ -32,3 +71,51 @@ def check_native(asked: AskedServing) -> None:
             f"RoleRecreate; write RoleRecreate, or {_OPERATOR}"
         )
         asked.findings.error("spec.recoveryPolicy", reason)
+    if asked.serving.spec.topology_spread_constraints:
+        reason = (
+            "has no effect natively where a serving group has several role instances or a gang: its pods are in "
+            "several places; write the constraints into the pod templates"
+        )
+        asked.findings.warn(SPREAD, reason)
+    _check_rollout(asked)
+
+
+def _check_rollout(asked: AskedServing) -> None:
+    strategy = asked.serving.spec.rollout_strategy
+    stated = (strategy and strategy.rolling_update_configuration) or RollingUpdateConfiguration()
+    if stated.partition:
+        reason = (
+            f"needs Kthena's controller: natively a change of the pods reaches all {asked.replicas} serving groups; "
+            f"remove it, or {_OPERATOR}"
+        )
+        asked.findings.error(f"{_ROLLOUT}.partition", reason)
+    elif asked.replicas > 1:
+        reason = (
+            f"has {asked.replicas} serving groups, which natively a change of the pods starts anew all at once, "
+            f"whatever rolloutStrategy says; use a ModelServing for each, or {_OPERATOR}"
+        )
+        asked.findings.warn("spec.replicas", reason)
+
+
+def check_placed(asked: AskedServing, roles: list[RolePods]) -> None:
+    """Report pods that no scheduler, or no node that is made for them, would take as is meant."""
+    for role in roles:
+        for part, template in (("entryTemplate", role.entry), ("workerTemplate", role.worker)):
+            if template is not None:
+                _check_template(asked, f"{role.path}.{part}.spec", template)
+
+
+def _check_template(asked: AskedServing, path: str, template: Template) -> None:
+    own = template.spec.get("schedulerName")
+    if has_pod_groups(asked.group) and own != SCHEDULER and asked.options.realization.is_native:
+        reason = f"is {own!r}, which knows nothing of the gang of the serving group; remove it"
+        asked.findings.warn(f"{path}.schedulerName", reason)
+    wanted = {key: amount for key, amount in template.requests.items() if key in ACCELERATOR_RESOURCES}
+    if wanted and not any(choice.instance_type for choice in template.choices):
+        key, amount = next(iter(wanted.items()))
+        remedy = template.asked_at.remedy.format(type="...")
+        reason = (
+            f"the pod requests {amount} {key} but does not select an instance type, so it gets no node group and its "
+            f"price is unknown; {remedy}"
+        )
+        asked.findings.warn(f"{path}.nodeSelector", reason)

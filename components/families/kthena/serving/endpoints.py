@@ -1,52 +1,89 @@
 """Where a ModelServing answers."""
 
 from ....engines.paths import path_prefix
+from ....engines.pairs.rows import Stage
 from ....engines.settings import Setting
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ....fleet.objects import Object
 from ....fleet.origins import Origin
 from ..names import role_service
 from .asked import AskedServing
+from .groups import is_one_set
 from .roles import RolePods
-from .sets import is_one_set
+from .stages import stages_of
 
 
 def front_of(roles: list[RolePods]) -> RolePods:
-    """Return the role that clients talk to."""
-    return next((role for role in roles if role.name == "decode"), roles[0])
+    """Return the role that clients talk to: what stands before the engines, an engine that is no pair, else decode."""
+    stages = stages_of(roles)
+    whole = [role for role in roles if role.name not in stages]
+    proxies = [role for role in whole if not role.server.line.engine]
+    decodes = [role for role in roles if stages.get(role.name) is Stage.DECODE]
+    return next(iter((proxies if len(roles) > len(proxies) else []) or whole or decodes or roles))
 
 
-def endpoint_of(asked: AskedServing, role: RolePods, body: Object | None) -> Endpoint:
+def check_front(asked: AskedServing, roles: list[RolePods], front: RolePods) -> None:
+    """Report roles whose engines no client reaches at the endpoint."""
+    stages = stages_of(roles)
+    if not front.server.line.engine and len(roles) > 1:
+        return  # what stands before the others reaches them
+    for role in roles:
+        if role is front or not role.server.line.engine:
+            continue
+        if stages.get(role.name) is Stage.PREFILL and front.name in stages:
+            reason = (
+                f"is not reached at the endpoint, which leads to role {front.name!r} alone; add a ModelServer with a "
+                "pdGroup and a ModelRoute, so that a router asks both"
+            )
+        elif role.name in stages and front.name not in stages:
+            continue
+        else:
+            reason = (
+                f"is not reached at the endpoint, which leads to role {front.name!r}; add a ModelServer and a "
+                "ModelRoute for it"
+            )
+        asked.findings.warn(role.path, reason)
+
+
+def endpoint_of(asked: AskedServing, role: RolePods, model: str, body: Object | None) -> Endpoint:
     """Return where a role answers.
 
     Args:
         asked: The ModelServing.
         role: The role.
+        model: What clients ask for.
         body: The Service of the role.
     """
     service = role_service(asked.name, role.name)
     return Endpoint(
         name=asked.name,
         namespace=asked.namespace,
-        model=served_name(asked, role),
+        model=model,
         url=f"http://{service}.{asked.namespace}.svc.cluster.local:{role.port}{path_prefix(role.server.line)}/v1",
         api="openai",
         port=role.port,
-        backends=(backend_of(asked, role),),
+        backends=(_backend(asked, role),),
         weights=WeightsOwner("ModelServing", asked.namespace, asked.name),
         origin=Origin(asked.source),
         body=body,
     )
 
 
-def backend_of(asked: AskedServing, role: RolePods) -> Backend:
-    """Return the Service of a role and what it leads to."""
+def _backend(asked: AskedServing, role: RolePods) -> Backend:
     service = role_service(asked.name, role.name)
-    workload = asked.name if is_one_set(asked) else service
+    operated = not asked.options.realization.is_native
+    workload = asked.name if is_one_set(asked.group) and not operated else service
     return Backend(service, asked.namespace, role.port, workload, asked.replicas * role.role.replicas)
 
 
-def served_name(asked: AskedServing, role: RolePods) -> str:
-    """Return the name that clients ask for: the engine's, or that of the ModelServing where it is not known."""
-    line = role.server.line
-    return line.value_of(Setting.SERVED_NAME) or line.value_of(Setting.MODEL) or asked.name
+def served_name(asked: AskedServing, roles: list[RolePods], front: RolePods) -> str:
+    """Return the name that clients ask for: that of the engine that answers, else that of the ModelServing."""
+    stages = stages_of(roles)
+    engines = [role for role in (front, *roles) if role.server.line.engine]
+    answering = [role for role in engines if stages.get(role.name) is not Stage.PREFILL]
+    for role in (*answering, *engines, front):
+        line = role.server.line
+        name = line.value_of(Setting.SERVED_NAME) or line.value_of(Setting.MODEL)
+        if name:
+            return name
+    return asked.name

@@ -6,24 +6,13 @@ from typing import Any
 from ....api.quantity import format_quantity, parse_quantity
 from ....fleet.objects import Object, new_object
 from ..names import SERVING_LABEL, group_name, role_id, serving_labels
-from ..types.model_serving import Role, ServingGroup
-from .asked import AskedServing, pods_of_group
+from ..types.model_serving import ServingGroup
+from .asked import AskedServing
+from .groups import is_gang, least_instances, size_of
 
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 TASK_ANNOTATION = "volcano.sh/task-spec"
 SCHEDULER = "volcano"
-
-
-def is_gang(group: ServingGroup) -> bool:
-    """Tell whether pods of a group must find room together."""
-    return group.gang_policy is not None or group.network_topology is not None
-
-
-def binds_pods(group: ServingGroup) -> bool:
-    """Tell whether a gang is more than a pod that is scheduled by itself anyway."""
-    if group.network_topology is not None:
-        return pods_of_group(group) > 1
-    return group.gang_policy is not None and _least_pods(group) > 1
 
 
 def pod_groups(asked: AskedServing) -> list[Object]:
@@ -51,9 +40,9 @@ def gang_annotations(asked: AskedServing, group: int, role: str, instance: int) 
 
 def _spec(group: ServingGroup) -> Object:
     members = {
-        role_id(role.name, instance): 1 + role.worker_replicas
+        role_id(role.name, instance): size_of(role)
         for role in group.roles
-        for instance in range(_least(group, role))
+        for instance in range(least_instances(group, role))
     }
     spec: Object = {
         "minMember": sum(members.values()),
@@ -66,16 +55,6 @@ def _spec(group: ServingGroup) -> Object:
     return spec
 
 
-def _least_pods(group: ServingGroup) -> int:
-    return sum(_least(group, role) * (1 + role.worker_replicas) for role in group.roles)
-
-
-def _least(group: ServingGroup, role: Role) -> int:
-    """Return how many instances of a role must find room: all of them unless the policy says fewer."""
-    stated = (group.gang_policy.min_role_replicas or {}) if group.gang_policy else {}
-    return max(0, min(role.replicas, stated.get(role.name, role.replicas)))
-
-
 def _resources(group: ServingGroup) -> dict[str, Decimal]:
     """Sum the requests of the containers of all pods that must find room; init containers do not count."""
     total: dict[str, Decimal] = {}
@@ -84,7 +63,7 @@ def _resources(group: ServingGroup) -> dict[str, Decimal]:
         worker = (role.worker_template.spec if role.worker_template else None) or {}
         for pod, count in ((entry, 1), (worker, role.worker_replicas)):
             for key, amount in _requests(pod).items():
-                total[key] = total.get(key, Decimal(0)) + amount * count * _least(group, role)
+                total[key] = total.get(key, Decimal(0)) + amount * count * least_instances(group, role)
     return {key: amount for key, amount in total.items() if amount}
 
 

@@ -5,21 +5,21 @@ from collections.abc import Iterator, Mapping
 from ....api.load import Loaded
 from ....fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, instance_type_in
 from ....fleet.objects import Object
-from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ....fleet.placement import place, requests_of, taints, tolerate
 from ....nodes.instances import ACCELERATOR_RESOURCES
 
+Alternatives = Mapping[str, tuple[str, ...]]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def choices_of(spec: Object, options: Options, source: Loaded, path: str) -> tuple[NodeChoice, ...]:
+def choices_of(spec: Object, alternatives: Alternatives, source: Loaded, path: str) -> tuple[NodeChoice, ...]:
     """Return the nodes that a pod may run on, in order of preference; none where it says nothing.
 
     Args:
         spec: The pod.
-        options: How to render.
+        alternatives: By instance type, further types that the environment takes instead.
         source: The resource.
         path: The field that holds the pod.
     """
@@ -28,11 +28,11 @@ def choices_of(spec: Object, options: Options, source: Loaded, path: str) -> tup
     terms = _terms(spec)
     if named is None and terms:
         field = NodeField(Origin(source, f"{path}.affinity"))
-        found = [choice for term in terms for choice in _in_term(term, selector, options, field)]
+        found = [choice for term in terms for choice in _in_term(term, selector, alternatives, field)]
         return _preferred_first(found, spec) if any(choice.labels for choice in found) else ()
     others = {key: value for key, value in selector.items() if key != INSTANCE_TYPE_LABEL}
     # Any other label that names the type keeps the pod off other types.
-    instead = options.alternatives.get(named or "", ()) if INSTANCE_TYPE_LABEL in selector else ()
+    instead = alternatives.get(named or "", ()) if INSTANCE_TYPE_LABEL in selector else ()
     return (NodeChoice("nodeSelector", named, others, instead, selector_field(source, path)),) if selector else ()
 
 
@@ -73,7 +73,7 @@ def _in_term(term: Object, selector: Mapping[str, str], options: Options, field:
     types: list[str | None] = [*values.pop(label)] if label else [None]
     single = {key: found[0] for key, found in values.items() if len(found) == 1}
     for name in types:
-        instead = options.alternatives.get(name or "", ()) if label == INSTANCE_TYPE_LABEL else ()
+        instead = alternatives.get(name or "", ()) if label == INSTANCE_TYPE_LABEL else ()
         yield NodeChoice("affinity", name, {**selector, **single}, instead, field)
 
 

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from ....fleet.demand import NodeChoice, NodeField, PodDemand
 from ....fleet.objects import Object
@@ -13,7 +14,9 @@ from ..names import entry_labels, role_labels
 from ..types.model_serving import PodTemplateSpec
 from .asked import AskedServing
 from .gang import SCHEDULER
+from .groups import has_pod_groups
 from .nodes import choices_of, put_on_nodes, selector_field
+from .spread import spread
 
 GROUP_VARIABLES = ("GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX")
 """What every container of a ModelServing knows of its role instance."""
@@ -59,17 +62,19 @@ class Template:
         spec: Object = self.body["spec"]
         return spec
 
+    @property
+    def requests(self) -> Mapping[str, Decimal]:
+        """What one of them requests."""
+        return requests_of(self.spec)
+
     def demand(self, pods: int, *, per_replica: int, surge: int = 0) -> PodDemand:
         """Return what some of these pods need from nodes."""
-        requests = requests_of(self.spec)
         return PodDemand(
-            pods, requests, self.choices, surge_pods=surge, per_replica=per_replica, asked_at=self.asked_at
+            pods, self.requests, self.choices, surge_pods=surge, per_replica=per_replica, asked_at=self.asked_at
         )
 
 
-def complete(
-    asked: AskedServing, path: str, role: str, written: PodTemplateSpec, *, entry: bool, gang: bool
-) -> Template:
+def complete(asked: AskedServing, path: str, role: str, written: PodTemplateSpec, *, entry: bool) -> Template:
     """Return the template of the entry pods or the workers of a role.
 
     Args:
@@ -78,20 +83,32 @@ def complete(
         role: Name of the role.
         written: What is written.
         entry: Whether it is that of the entry pods.
-        gang: Whether the pods find room together or not at all.
     """
+    native = asked.options.realization.is_native
     own = written.metadata.wire() if written.metadata else {}
     body: Object = {"metadata": own, "spec": copy.deepcopy(written.spec or {})}
-    override_pod(body, asked.options.overrides)
+    if native:
+        override_pod(body, asked.options.overrides)
     labels = entry_labels(asked.name, role) if entry else role_labels(asked.name, role)
     body["metadata"] = {**body["metadata"], "labels": {**(body["metadata"].get("labels") or {}), **labels}}
-    spec = body["spec"]
-    choices = choices_of(spec, asked.options, asked.source, f"{path}.spec")
-    put_on_nodes(spec, choices)
-    _schedule(spec, asked.options, gang=gang)
-    deny_token(spec)
+    alternatives = asked.options.alternatives if native else {}
+    choices = choices_of(body["spec"], alternatives, asked.source, f"{path}.spec")
+    if native:
+        _settle(body["spec"], choices, asked)
+        if entry:
+            spread(asked, role, body["spec"])
     part = "leaderTemplate" if entry else "workerTemplate"
     return Template(part, body, choices, selector_field(asked.source, f"{path}.spec"))
+
+
+def _settle(spec: Object, choices: tuple[NodeChoice, ...], asked: AskedServing) -> None:
+    """Add what no controller adds: the way to the nodes, the scheduler, and no token."""
+    put_on_nodes(spec, choices)
+    if has_pod_groups(asked.group):
+        spec.setdefault("schedulerName", SCHEDULER)
+    elif asked.options.scheduler_name != Options().scheduler_name:
+        spec.setdefault("schedulerName", asked.options.scheduler_name)
+    deny_token(spec)
 
 
 def template_for(template: Template, instance: RoleInstance) -> Object:
@@ -116,11 +133,3 @@ def _tell_group(container: Object, entry_address: str) -> None:
     values = dict(zip(GROUP_VARIABLES, (_SIZE, entry_address, _INDEX), strict=True))
     others = [variable for variable in container.get("env") or () if variable["name"] not in values]
     container["env"] = [*({"name": name, "value": value} for name, value in values.items()), *others]
-
-
-def _schedule(spec: Object, options: Options, *, gang: bool) -> None:
-    """Name the scheduler: one that knows gangs for a gang, else that of the environment; a template keeps its own."""
-    if gang:
-        spec.setdefault("schedulerName", SCHEDULER)
-    elif options.scheduler_name != Options().scheduler_name:
-        spec.setdefault("schedulerName", options.scheduler_name)

@@ -3,23 +3,28 @@
 from ....api.findings import Findings
 from ....api.load import Loaded
 from ....fleet.capabilities import LEADER_WORKER_SET
+from ....fleet.endpoints import Endpoint
 from ....fleet.library import Library
+from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
-from ....fleet.serving import render_declared
+from ....fleet.serving import as_written
 from ..names import VOLCANO
-from ..operated import OPERATOR
+from ..operated import OPERATOR, check_serving_for_operator
+from ..reach import reached_roles
 from ..types import ModelServing
 from .asked import AskedServing
-from .checks import check_native
-from .endpoints import endpoint_of, front_of
+from .checks import check_native, check_placed, check_pods
+from .endpoints import check_front, endpoint_of, front_of, served_name
 from .gang import pod_groups
-from .roles import roles_of
+from .groups import has_pod_groups
+from .roles import RolePods, roles_of
 from .services import client_service, instance_services
-from .sets import is_one_set, workloads
+from .sets import operated, workloads
+from .stages import check_pairs
 
 
-def render_model_serving(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered | None:
+def render_model_serving(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
     """Render a ModelServing.
 
     Raises:
@@ -28,19 +33,20 @@ def render_model_serving(source: Loaded, _library: Library, options: Options, fi
     resource = source.resource
     assert isinstance(resource, ModelServing)  # noqa: S101  the caller chose this function by kind
     asked = AskedServing(source, resource, resource.metadata.namespace or options.namespace, options, findings)
-    if not options.realization.is_native:
-        return render_declared(source, options, OPERATOR)
-    return _native(asked)
+    check_pods(asked)
+    if options.realization.is_native:
+        check_native(asked)
+    roles = roles_of(asked)
+    check_placed(asked, roles)
+    check_pairs(roles, findings)
+    reached = reached_roles(library, asked.namespace, resource)
+    return _native(asked, roles, reached) if options.realization.is_native else _operated(asked, roles, reached)
 
 
-def _native(asked: AskedServing) -> Rendered:
+def _native(asked: AskedServing, roles: list[RolePods], reached: frozenset[str]) -> Rendered:
     """Return LeaderWorkerSets, and what makes them serving groups."""
-    check_native(asked)
-    gangs = () if is_one_set(asked) else tuple(pod_groups(asked))
-    roles = roles_of(asked, gang=bool(gangs))
-    front = front_of(roles)
-    services = {role.name: client_service(asked, role) for role in roles if role.port}
-    endpoints = (endpoint_of(asked, front, services.pop(front.name)),) if front.port else ()
+    endpoints, services = _reached_by(asked, roles, reached)
+    gangs = pod_groups(asked) if has_pod_groups(asked.group) else []
     return Rendered(
         asked.source,
         asked.source.kind.kind,
@@ -48,7 +54,44 @@ def _native(asked: AskedServing) -> Rendered:
         asked.namespace,
         workloads=tuple(workloads(asked, roles)),
         endpoints=endpoints,
-        others=(*services.values(), *instance_services(asked, roles), *gangs),
+        others=(*services, *instance_services(asked, roles), *gangs),
         requires=frozenset({LEADER_WORKER_SET, *((VOLCANO,) if gangs else ())}),
         model=asked.name,
     )
+
+
+def _operated(asked: AskedServing, roles: list[RolePods], reached: frozenset[str]) -> Rendered:
+    """Return what is left to Kthena's controller, and the Services that it does not make."""
+    check_serving_for_operator(asked, roles)
+    endpoints, services = _reached_by(asked, roles, reached)
+    return Rendered(
+        asked.source,
+        asked.source.kind.kind,
+        asked.name,
+        asked.namespace,
+        workloads=tuple(operated(asked, role) for role in roles),
+        endpoints=endpoints,
+        others=(as_written(asked.source, asked.options), *services),
+        # Its controller gives every entry pod the scheduler that spec.schedulerName names (Kthena spec 3.2, V12).
+        requires=frozenset({OPERATOR, VOLCANO}),
+        model=asked.name,
+    )
+
+
+def _reached_by(
+    asked: AskedServing, roles: list[RolePods], reached: frozenset[str]
+) -> tuple[tuple[Endpoint, ...], list[Object]]:
+    """Return where clients reach a ModelServing, unless a ModelRoute tells them, and the Services of other roles."""
+    front = front_of(roles)
+    services = {role.name: client_service(asked, role) for role in roles if role.port}
+    for role in (role for role in roles if not role.port):
+        reason = (
+            "does not declare where it listens, so its role gets no Service and no endpoint; add {name: http, "
+            "containerPort: ...}"
+        )
+        asked.findings.warn(role.server.ports.path, reason)
+    if front.name in reached or not front.port:
+        return (), [*services.values()]
+    check_front(asked, roles, front)
+    endpoint = endpoint_of(asked, front, served_name(asked, roles, front), services.pop(front.name))
+    return (endpoint,), [*services.values()]

@@ -43,9 +43,10 @@ class RolePods:
         return self.role.name
 
     @property
-    def size(self) -> int:
-        """Pods of one instance."""
-        return 1 + self.role.worker_replicas
+    def line_path(self) -> str:
+        """The field that its server is started with."""
+        place = self.server.args.path
+        return place if self.server.line.args else f"{place.removesuffix('.args')}.command"
 
     @property
     def container(self) -> Object:
@@ -54,12 +55,8 @@ class RolePods:
         return container
 
 
-def roles_of(asked: AskedServing, *, gang: bool) -> list[RolePods]:
+def roles_of(asked: AskedServing) -> list[RolePods]:
     """Return the pods of each role.
-
-    Args:
-        asked: The ModelServing.
-        gang: Whether the pods of a group find room together or not at all.
 
     Raises:
         Unrenderable: a template has no containers; it is in the findings.
@@ -72,14 +69,14 @@ def roles_of(asked: AskedServing, *, gang: bool) -> list[RolePods]:
             lacking = True
     if lacking:
         raise Unrenderable
-    return [_role(asked, path, role, gang=gang) for path, role in asked.roles]
+    return [_role(asked, path, role) for path, role in asked.roles]
 
 
-def _role(asked: AskedServing, path: str, role: Role, *, gang: bool) -> RolePods:
-    entry = complete(asked, f"{path}.entryTemplate", role.name, role.entry_template, entry=True, gang=gang)
+def _role(asked: AskedServing, path: str, role: Role) -> RolePods:
+    entry = complete(asked, f"{path}.entryTemplate", role.name, role.entry_template, entry=True)
     worker = None
     if role.worker_replicas and role.worker_template is not None:
-        worker = complete(asked, f"{path}.workerTemplate", role.name, role.worker_template, entry=False, gang=gang)
+        worker = complete(asked, f"{path}.workerTemplate", role.name, role.worker_template, entry=False)
     containers = entry.spec["containers"]
     server = server_of(containers, asked.source, f"{path}.entryTemplate.spec.containers", _preferred(containers))
     engine = engines().get(server.line.engine)

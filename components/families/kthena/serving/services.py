@@ -6,7 +6,7 @@ from ....fleet.objects import Object, new_object
 from ..names import entry_labels, entry_name, instance_labels, role_labels, role_service
 from .asked import AskedServing
 from .roles import RolePods
-from .sets import is_one_set
+from .groups import is_one_set
 
 _PORT = "http"
 
@@ -34,7 +34,7 @@ def instance_services(asked: AskedServing, roles: list[RolePods]) -> Iterator[Ob
 
     There is one wherever there is a template of workers, even of none: so other roles can be told the name.
     """
-    if is_one_set(asked):
+    if is_one_set(asked.group):
         return
     for group in range(asked.replicas):
         for role in (role for role in roles if role.role.worker_template is not None):

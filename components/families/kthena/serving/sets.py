@@ -5,14 +5,23 @@ out as it is told. Else one set for each role instance, named and labelled as Kt
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ....fleet.objects import LEADER_WORKER_SET, Object, new_object
 from ....fleet.origins import Origin
-from ....fleet.workloads import Workload, surge_of
-from ..names import entry_name, instance_labels, instance_name
+from ....fleet.workloads import PodSet, Workload, surge_of
+from ..names import (
+    entry_labels,
+    entry_name,
+    instance_labels,
+    instance_name,
+    role_service,
+    serving_labels,
+)
 from ..types.model_serving import RollingUpdateConfiguration
 from .asked import AskedServing
-from .gang import binds_pods, gang_annotations
+from .gang import gang_annotations
+from .groups import is_one_set, size_of
 from .pods import RoleInstance, Template, template_for
 from .roles import RolePods
 
@@ -23,15 +32,9 @@ _RESTART = {
 }
 
 
-def is_one_set(asked: AskedServing) -> bool:
-    """Tell whether one set stands for all serving groups: each is one role instance, and no gang spans its pods."""
-    roles = asked.group.roles
-    return len(roles) == 1 and roles[0].replicas == 1 and not binds_pods(asked.group)
-
-
 def workloads(asked: AskedServing, roles: list[RolePods]) -> Iterator[Workload]:
     """Yield the sets of a ModelServing."""
-    if is_one_set(asked):
+    if is_one_set(asked.group):
         yield _scalable(asked, roles[0])
         return
     for group in range(asked.replicas):
@@ -61,7 +64,26 @@ def _instance(asked: AskedServing, role: RolePods, group: int, instance: int) ->
         "startupPolicy": "LeaderCreated",
         "leaderWorkerTemplate": _template(asked, role, which),
     }
-    return _workload(asked, role, instance_name(asked.name, group, role.name, instance), spec)
+    workload = _workload(asked, role, instance_name(asked.name, group, role.name, instance), spec)
+    return replace(workload, part_of=pods_of_role(asked, role))
+
+
+def operated(asked: AskedServing, role: RolePods) -> Workload:
+    """Return the pods of a role as Kthena's controller makes them, one by one."""
+    which = RoleInstance(entry_address=entry_name(asked.name, 0, role.name, 0))
+    spec = {"replicas": asked.replicas * role.role.replicas, "leaderWorkerTemplate": _template(asked, role, which)}
+    workload = _workload(asked, role, role_service(asked.name, role.name), spec)
+    return replace(workload, operated=True, bare=True, part_of=pods_of_role(asked, role))
+
+
+def pods_of_role(asked: AskedServing, role: RolePods) -> PodSet:
+    """Return what the pods of all instances of a role are together; roles of a serving talk to one another."""
+    return PodSet(
+        name=role_service(asked.name, role.name),
+        front=entry_labels(asked.name, role.name),
+        group=serving_labels(asked.name),
+        prefix=asked.name,
+    )
 
 
 def _workload(asked: AskedServing, role: RolePods, name: str, spec: Object, surge: int = 0) -> Workload:
@@ -82,7 +104,7 @@ def _workload(asked: AskedServing, role: RolePods, name: str, spec: Object, surg
 
 def _template(asked: AskedServing, role: RolePods, instance: RoleInstance) -> Object:
     """Return the pods of a group; that of an entry pod alone has one template, which sets call that of workers."""
-    group: Object = {"size": role.size, "restartPolicy": _RESTART[asked.serving.spec.recovery_policy]}
+    group: Object = {"size": size_of(role.role), "restartPolicy": _RESTART[asked.serving.spec.recovery_policy]}
     entry = template_for(role.entry, instance)
     if role.worker is None:
         return {**group, "workerTemplate": entry}
