@@ -42,4 +42,3 @@ class AskedServing:
     def roles(self) -> Iterator[tuple[str, Role]]:
         """Each role, with the field that it is in."""
         return ((f"{GROUP}.roles[{index}]", role) for index, role in enumerate(self.group.roles))
-

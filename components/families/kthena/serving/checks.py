@@ -16,7 +16,9 @@ MOST_SETS = 1000
 """LeaderWorkerSets of one ModelServing. Each is an object that is compared in every preview."""
 _OPERATOR = "use realization 'operator'"
 _ROLLOUT = "spec.rolloutStrategy.rollingUpdateConfiguration"
-_LABELS = frozenset(f"{SERVING_LABEL}/{name}" for name in ("name", "group-name", "role", "role-id", "entry", "revision"))
+_LABELS = frozenset(
+    f"{SERVING_LABEL}/{name}" for name in ("name", "group-name", "role", "role-id", "entry", "revision")
+)
 
 
 def check_pods(asked: AskedServing) -> None:

@@ -1,7 +1,8 @@
 """Where a ModelServing answers."""
 
-from ....engines.paths import path_prefix
 from ....engines.pairs.rows import Stage
+from ....engines.paths import path_prefix
+from ....engines.served.names import served_names
 from ....engines.settings import Setting
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ....fleet.objects import Object
@@ -14,7 +15,7 @@ from .stages import stages_of
 
 
 def front_of(roles: list[RolePods]) -> RolePods:
-    """Return the role that clients talk to: what stands before the engines, an engine that is no pair, else decode."""
+    """Return the role that clients talk to: what stands before the engines, an engine by itself, else decode."""
     stages = stages_of(roles)
     whole = [role for role in roles if role.name not in stages]
     proxies = [role for role in whole if not role.server.line.engine]
@@ -81,9 +82,9 @@ def served_name(asked: AskedServing, roles: list[RolePods], front: RolePods) -> 
     stages = stages_of(roles)
     engines = [role for role in (front, *roles) if role.server.line.engine]
     answering = [role for role in engines if stages.get(role.name) is not Stage.PREFILL]
-    for role in (*answering, *engines, front):
-        line = role.server.line
-        name = line.value_of(Setting.SERVED_NAME) or line.value_of(Setting.MODEL)
+    for line in (role.server.line for role in (*answering, *engines, front)):
+        written = line.value_of(Setting.SERVED_NAME) or line.value_of(Setting.MODEL)
+        name = next(iter(served_names(line)), written)
         if name:
             return name
     return asked.name

@@ -32,8 +32,8 @@ def least_pods(group: ServingGroup) -> int:
 def is_one_set(group: ServingGroup) -> bool:
     """Tell whether one LeaderWorkerSet stands for all serving groups.
 
-    Each of them must be one role instance, and no gang may span several of its pods: of each gang there is a PodGroup,
-    which pods name, and all pods of a set have one template.
+    Each of them must be one role instance, and no gang may span several of its pods: each gang has a PodGroup of its
+    own that its pods name, and all groups of a set have one template.
     """
     return len(group.roles) == 1 and group.roles[0].replicas == 1 and not _binds_pods(group)
 

@@ -67,7 +67,9 @@ def _values(term: Object) -> dict[str, list[str]]:
     return {str(each["key"]): [str(value) for value in each.get("values") or ()] for each in expressions}
 
 
-def _in_term(term: Object, selector: Mapping[str, str], options: Options, field: NodeField) -> Iterator[NodeChoice]:
+def _in_term(
+    term: Object, selector: Mapping[str, str], alternatives: Alternatives, field: NodeField
+) -> Iterator[NodeChoice]:
     values = _values(term)
     label = next((label for label in TYPE_LABELS if label in values), None)
     types: list[str | None] = [*values.pop(label)] if label else [None]

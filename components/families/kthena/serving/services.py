@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from ....fleet.objects import Object, new_object
 from ..names import entry_labels, entry_name, instance_labels, role_labels, role_service
 from .asked import AskedServing
-from .roles import RolePods
 from .groups import is_one_set
+from .roles import RolePods
 
 _PORT = "http"
 
