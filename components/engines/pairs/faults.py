@@ -56,12 +56,7 @@ def pair_faults(prefill: Side, decode: Side) -> Iterator[PairFault]:
         decode: The side that answers.
     """
     if prefill.line.engine != decode.line.engine:
-        reason = (
-            f"decode runs {decode.line.engine or 'an unknown engine'} and prefill "
-            f"{prefill.line.engine or 'an unknown engine'}, which do not understand each other's cache; use the "
-            "same engine for both"
-        )
-        yield PairFault(Stage.DECODE, Severity.ERROR, reason)
+        yield _strangers(prefill, decode)
         return
     if transfers_of(prefill.line.engine) is None:
         return
@@ -70,6 +65,17 @@ def pair_faults(prefill: Side, decode: Side) -> Iterator[PairFault]:
     yield from _side(Stage.DECODE, decode, second)
     if first and second and not (first.is_open or second.is_open):
         yield from _both(prefill, first, decode, second)
+
+
+def _strangers(prefill: Side, decode: Side) -> PairFault:
+    """Return what is wrong with different engines; an image of one's own may hold any."""
+    both = bool(prefill.line.engine and decode.line.engine)
+    reason = (
+        f"decode runs {decode.line.engine or 'an unknown engine'} and prefill "
+        f"{prefill.line.engine or 'an unknown engine'}, and engines do not understand each other's cache; use the "
+        "same engine for both"
+    )
+    return PairFault(Stage.DECODE, Severity.ERROR if both else Severity.WARNING, reason)
 
 
 def _side(role: Stage, side: Side, transfer: Transfer | None) -> Iterator[PairFault]:
@@ -91,11 +97,11 @@ def _side(role: Stage, side: Side, transfer: Transfer | None) -> Iterator[PairFa
 
 def _silent(role: Stage, side: Side) -> Iterator[PairFault]:
     flag = _flag(side)
-    if not side.line.is_script:
+    if engine_line(side.line):
         reason = f"{role} is not told how to hand over the cache; add {flag}"
         yield PairFault(role, Severity.ERROR, reason)
         return
-    reason = f"{role} runs a script in which {flag} is not found; make sure that it is set there"
+    reason = f"{role} runs a program that is not known to start {side.line.engine}; make sure that it sets {flag}"
     yield PairFault(role, Severity.WARNING, reason)
 
 

@@ -13,6 +13,7 @@ from tests.engines.pairs.lines import FLAG, said, sglang, vllm
 
 PREFILL, DECODE = "kv_producer", "kv_consumer"
 SCRIPT = CommandLine("vllm", "v0.20.0", ["vllm serve /m"], ["sh", "-c"])
+OWN = CommandLine("vllm", "v0.20.0", ["/m"], ["/app/start"])
 
 
 def faults(prefill: Side | CommandLine, decode: Side | CommandLine) -> list[tuple[str, str, str]]:
@@ -53,7 +54,7 @@ def test_pairs_that_talk(prefill: CommandLine, decode: CommandLine) -> None:
         # Different engines and connectors.
         (vllm(said()), sglang("--disaggregation-mode=decode"), "decode", "error",
          "decode runs sglang and prefill vllm"),
-        (vllm(said()), CommandLine("", "", []), "decode", "error", "decode runs an unknown engine and prefill vllm"),
+        (vllm(said()), CommandLine("", "", []), "decode", "warning", "decode runs an unknown engine and prefill"),
         (vllm(said()), vllm(said("LMCacheConnectorV1", DECODE)), "decode", "error",
          "decode takes the cache by LMCacheConnectorV1 and prefill gives it by NixlConnector"),
         (sglang("--disaggregation-mode=prefill"),
@@ -63,7 +64,8 @@ def test_pairs_that_talk(prefill: CommandLine, decode: CommandLine) -> None:
         (vllm(), vllm(said(role=DECODE)), "prefill", "error",
          f"prefill is not told how to hand over the cache; add {FLAG}"),
         (sglang("--disaggregation-mode=prefill"), sglang(), "decode", "error", "add --disaggregation-mode"),
-        (SCRIPT, vllm(said(role=DECODE)), "prefill", "warning", f"a script in which {FLAG} is not found"),
+        (SCRIPT, vllm(said(role=DECODE)), "prefill", "error", "prefill is not told how to hand over the cache"),
+        (OWN, vllm(said(role=DECODE)), "prefill", "warning", "not known to start vllm; make sure that it sets"),
         (vllm(said("LMCacheConnectorV1")), vllm(said("LMCacheConnectorV1")), "decode", "error",
          "decode has kv_role kv_producer, the one of prefill; set it to kv_consumer"),
         (vllm(said(role=DECODE), tag="v0.33.0"), vllm(said(role=DECODE), tag="v0.33.0"), "prefill", "error",

@@ -11,6 +11,7 @@ from .....engines.images import image_of
 from .....engines.pairs.filling import pair_lines
 from .....engines.pairs.needs import needs_of
 from .....engines.pairs.rows import Stage
+from .....engines.served.adapters import with_adapters
 from .....engines.settings import Setting
 from .....fleet.objects import Object
 from ..facts import Started
@@ -79,10 +80,7 @@ def _line(role: RoleOf, weights: Weights) -> CommandLine:
             args += (flag, value) if value else (flag,)
     if part.setup.runtime and not own.holds(*started.events[:1]) and _knows(started, tag):
         args += started.events
-    if weights.adapters:
-        args += [engine.flag(Setting.ADAPTERS_ON) or "", engine.flag(Setting.ADAPTERS) or ""]
-        args += [f"{name}={folder}" for name, folder in weights.adapters]
-    return CommandLine(engine.name, tag, args, started.command)
+    return with_adapters(engine, CommandLine(engine.name, tag, args, started.command), dict(weights.adapters))
 
 
 def _defaults(role: RoleOf) -> Sequence[tuple[Setting, str]]:
