@@ -8,7 +8,7 @@ from ....simulation.trace import Moment, TargetReading
 from .correction import Corrector, Situation
 from .optimizer import distribution
 from .recommendation import Observation, recommended
-from .settings import FIXED, Bound, Literal, Number, ScalingPolicy
+from .settings import FIXED, Bound, Defects, Number, ScalingPolicy
 
 SCALER = "Kthena"
 
@@ -18,7 +18,7 @@ def simulate(
     bound: Bound,
     moments: Sequence[Moment],
     start: Mapping[str, int],
-    literal: Literal = FIXED,
+    defects: Defects = FIXED,
 ) -> ScalingRun:
     """Return what the autoscaler does on a trace.
 
@@ -27,9 +27,9 @@ def simulate(
         bound: What is scaled, and its bounds.
         moments: What it reads in each pass.
         start: By target, the replicas before the first pass.
-        literal: Which defects of the controller to simulate.
+        defects: Which defects of the controller to simulate.
     """
-    autoscaler = BindingScaler(policy, bound, literal)
+    autoscaler = BindingScaler(policy, bound, defects)
     replicas, passes = dict(start), []
     for moment in moments:
         passes.append(autoscaler.step(moment, replicas))
@@ -40,11 +40,11 @@ def simulate(
 class BindingScaler:
     """One binding, with what the controller remembers of it."""
 
-    def __init__(self, policy: ScalingPolicy, bound: Bound, literal: Literal = FIXED) -> None:
-        self._blind = literal.optimizer_without_targets and bound.expansion is not None
+    def __init__(self, policy: ScalingPolicy, bound: Bound, defects: Defects = FIXED) -> None:
+        self._blind = defects.optimizer_without_targets and bound.expansion is not None
         self._policy = _without_metrics(policy) if self._blind else policy
-        self._bound, self._literal = bound, literal
-        self._corrector = Corrector(policy, (bound.minimum, bound.maximum), literal)
+        self._bound, self._defects = bound, defects
+        self._corrector = Corrector(policy, (bound.minimum, bound.maximum), defects)
         self._crashed = False
 
     def step(self, moment: Moment, replicas: Mapping[str, int]) -> Pass:
@@ -54,11 +54,11 @@ class BindingScaler:
         states = [self._state(target.name, moment, replicas[target.name]) for target in self._bound.targets]
         observed = Observation([state.values for state in states], sum(state.unready for state in states))
         bounds = self._bound.minimum, self._bound.maximum
-        wanted = recommended(self._policy, bounds, current, observed, self._literal)
+        wanted = recommended(self._policy, bounds, current, observed, self._defects)
         note = _notes(states)
         if wanted is None:
             return Pass(moment.time, dict(replicas), None, self._why_nothing(note))
-        if self._blind and self._policy.panic is None:
+        if self._blind and self._policy.crashes:
             self._crashed = True
         if self._crashed:
             return Pass(moment.time, dict(replicas), wanted, _CRASH)
@@ -86,7 +86,7 @@ class BindingScaler:
         return _State(target, self._numbers(reading), note="" if reading.values else "no pod answers")
 
     def _numbers(self, reading: TargetReading) -> Mapping[str, Number]:
-        if self._literal.tolerance_of_one:
+        if self._defects.tolerance_of_one:
             return {metric: float(value) for metric, value in reading.values.items()}
         return reading.values
 
@@ -135,4 +135,4 @@ def _notes(states: Sequence[_State]) -> str:
 
 def _without_metrics(policy: ScalingPolicy) -> ScalingPolicy:
     """Return a policy as the optimizer knows it (D-18): its metrics are not handed over."""
-    return ScalingPolicy(policy.tolerance, (), policy.up, policy.down, policy.panic)
+    return replace(policy, metrics=())

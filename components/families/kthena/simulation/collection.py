@@ -7,21 +7,21 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ....simulation.trace import Histogram, Moment, Reported, Sample, TargetReading, Trace
-from .settings import Literal, Number
+from .settings import Defects, Number
 
 _FRESH = 60_000
 _KEPT = 300_000
 _PERCENTILE = 95
 
 
-def moments(trace: Trace, metrics: Iterable[str], literal: Literal, every: int | None = None) -> tuple[Moment, ...]:
+def moments(trace: Trace, metrics: Iterable[str], defects: Defects, every: int | None = None) -> tuple[Moment, ...]:
     """Return what the autoscaler reads of some metrics: numbers, those of all pods of a target together."""
     watched = tuple(metrics)
     collectors: dict[str, Collector] = {}
     found = []
     for tick in trace.ticks(every):
         readings = {
-            target: collectors.setdefault(target, Collector(watched, literal)).read(tick.time, sample)
+            target: collectors.setdefault(target, Collector(watched, defects)).read(tick.time, sample)
             for target, sample in tick.samples.items()
         }
         found.append(Moment(tick.time, readings))
@@ -35,9 +35,9 @@ Snapshot = Mapping[tuple[str, str], tuple[str, Histogram]]
 class Collector:
     """Reads the metrics of one target, and remembers its histograms."""
 
-    def __init__(self, metrics: Iterable[str], literal: Literal) -> None:
+    def __init__(self, metrics: Iterable[str], defects: Defects) -> None:
         self._metrics = tuple(metrics)
-        self._float64 = literal.tolerance_of_one
+        self._float64 = defects.tolerance_of_one
         self._snapshots: deque[tuple[int, Snapshot]] = deque()
 
     def read(self, now: int, sample: Sample) -> TargetReading:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from .settings import Literal, Panic, Rate, ScalingPolicy
+from ..autoscaling.effective import Pace, Panic
+from .settings import Defects, ScalingPolicy
 from .windows import Recommendations, SizeHistory
 
 
@@ -18,11 +19,11 @@ class Situation:
 class Corrector:
     """Limits recommendations, and remembers what the limits depend on."""
 
-    def __init__(self, policy: ScalingPolicy, bounds: tuple[int, int], literal: Literal) -> None:
-        self._policy, self._bounds, self._literal = policy, bounds, literal
+    def __init__(self, policy: ScalingPolicy, bounds: tuple[int, int], defects: Defects) -> None:
+        self._policy, self._bounds, self._defects = policy, bounds, defects
         self._highest = Recommendations(policy.down.window, max)
         self._lowest = Recommendations(policy.up.window, min)
-        self._before_down = SizeHistory(policy.down.period, min if literal.least_of_period else max)
+        self._before_down = SizeHistory(policy.down.period, min if defects.least_of_period else max)
         self._before_up = SizeHistory(policy.up.period, min)
         self._before_panic = SizeHistory(policy.panic.period if policy.panic else 0, min)
         self._panic_until: int | None = None
@@ -57,35 +58,35 @@ class Corrector:
         return max(min(step.wanted, limit), step.current)
 
     def _down(self, step: Situation) -> int:
-        limited, rate = step.wanted, self._policy.down
+        limited, pace = step.wanted, self._policy.down
         highest = self._highest.at(step.now)
         if highest is not None:
             limited = max(limited, highest)
         before = self._before_down.at(step.now, step.current)
         if before is not None:
-            limited = max(limited, before - _change(rate, before))
+            limited = max(limited, before - _change(pace, before))
         return min(limited, step.current)
 
     def _up(self, step: Situation) -> int:
-        limited, rate = step.wanted, self._policy.up
+        limited, pace = step.wanted, self._policy.up
         lowest = self._lowest.at(step.now)
         if lowest is not None:
             limited = min(limited, lowest)
         before = self._before_up.at(step.now, step.current)
         if before is not None:
-            limited = min(limited, before + _change(rate, before))
+            limited = min(limited, before + _change(pace, before))
         return max(limited, step.current)
 
     def _remember(self, step: Situation, corrected: int) -> None:
         """Remember what was recommended and what is set; the controller takes the latter for both (D-17)."""
-        recommendation = corrected if self._literal.windows_of_corrected else step.wanted
+        recommendation = corrected if self._defects.windows_of_corrected else step.wanted
         for window in (self._highest, self._lowest):
             window.append(step.now, recommendation)
         for sizes in (self._before_down, self._before_up, self._before_panic):
             sizes.append(step.now, corrected)
 
 
-def _change(rate: Rate, before: int) -> int:
+def _change(pace: Pace, before: int) -> int:
     """Return by how much a number of replicas may change in a period."""
-    choose = max if rate.either else min
-    return choose(rate.instances, before * rate.percent // 100)
+    choose = max if pace.fastest else min
+    return choose(pace.instances, before * pace.percent // 100)

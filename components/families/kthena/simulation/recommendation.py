@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .settings import Literal, Number, ScalingPolicy
+from .settings import Defects, Number, ScalingPolicy
 
 _MOST = 1_000_000_000
 """What the controller cuts a recommendation at, before its bounds."""
@@ -25,7 +25,7 @@ class Observation:
 
 
 def recommended(
-    policy: ScalingPolicy, bounds: tuple[int, int], current: int, observed: Observation, literal: Literal
+    policy: ScalingPolicy, bounds: tuple[int, int], current: int, observed: Observation, defects: Defects
 ) -> int | None:
     """Return the replicas that the metrics ask for, within bounds; None where no metric says anything."""
     minimum, maximum = bounds
@@ -36,7 +36,7 @@ def recommended(
     wanted = [
         desired
         for name, target in policy.metrics
-        if (desired := _Metric(name, target, policy.tolerance, literal).desired(current, observed)) is not None
+        if (desired := _Metric(name, target, policy.tolerance, defects).desired(current, observed)) is not None
     ]
     return min(max(*wanted, minimum), maximum) if wanted else None
 
@@ -53,7 +53,7 @@ class _Metric:
     name: str
     target: Fraction
     tolerance: int
-    literal: Literal
+    defects: Defects
 
     def desired(self, current: int, observed: Observation) -> int | None:
         """Return the replicas that this metric asks for; None where nobody reports it.
@@ -84,7 +84,7 @@ class _Metric:
 
     @property
     def _target(self) -> Number:
-        return float(self.target) if self.literal.tolerance_of_one else self.target
+        return float(self.target) if self.defects.tolerance_of_one else self.target
 
     def _tolerable(self, ratio: Number, count: int, current: int) -> bool:
         """Tell whether a ratio is too near to what is wanted to change anything.
@@ -92,7 +92,7 @@ class _Metric:
         Promised is a share of the current replicas. The controller tests how far the ratio is from 1, which it is
         where a target has exactly one replica (D-15).
         """
-        if self.literal.tolerance_of_one:
+        if self.defects.tolerance_of_one:
             return abs(ratio - 1.0) <= float(self.tolerance) * 0.01
         return abs(_ceiling(ratio * count) - current) * 100 < current * self.tolerance
 

@@ -1,52 +1,50 @@
 """Reads policy and binding for the simulation."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from ....api.findings import unknown
+from ....api.findings import Findings, Unrenderable, unknown
 from ....api.load import Loaded
 from ....api.meta import Resource
-from ....api.quantity import parse_quantity
 from ....simulation.runs import ScalingRun
 from ....simulation.scenario import Names, Scaled, Scenario, ScenarioError, Simulator
 from ....simulation.trace import Moment, Trace
-from ..durations import seconds_of
-from ..types import AutoscalingPolicy, AutoscalingPolicyBinding, ModelServing
-from ..types.autoscaling import (
-    AutoscalingPolicyPanicPolicy,
-    AutoscalingPolicyStablePolicy,
-    OptimizerParam,
-    ScalingConfiguration,
-)
+from ..autoscaling.effective import effective_policy
+from ..booster.expansion import expand
+from ..booster.setup import Setup
+from ..types import AutoscalingPolicy, AutoscalingPolicyBinding, ModelBooster, ModelServing
+from ..types.autoscaling import OptimizerParam, ScalingConfiguration
 from .autoscaler import SCALER, simulate
 from .collection import moments
-from .settings import DEFECTS, UNLIMITED, Bound, Literal, Panic, Rate, ScaledTarget, ScalingPolicy
+from .settings import DEFECTS, FIXED, UNLIMITED, Bound, Defects, ScaledTarget, ScalingPolicy
 
-_LONGEST = 1e9
-"""Seconds; what is longer than a generation makes no difference."""
 _R = TypeVar("_R", bound=Resource)
 
 
 def scenario(resources: Sequence[Loaded], names: Names) -> Scenario:
-    """Return the autoscaler of a binding and a policy."""
+    """Return the autoscaler of a binding and a policy, written by hand or by a ModelBooster."""
+    resources = [*resources, *_of_boosters(resources, names.namespace)]
     source, binding = _named(resources, AutoscalingPolicyBinding, names.binding, names.namespace)
     namespace = binding.metadata.namespace or names.namespace
     chosen = names.policy or binding.spec.policy_ref.name
     if not chosen:
         raise ScenarioError(f"{source.where}: spec.policyRef.name is empty; name the policy with --policy")
     written, policy = _named(resources, AutoscalingPolicy, chosen, namespace)
-    settings, bound = policy_settings(policy), bound_settings(binding)
+    metrics, bound = dict(policy_settings(policy).metrics), bound_settings(binding)
     if not bound.targets:
         raise ScenarioError(f"{source.where}: scales nothing; set optimizerConfiguration or scalingConfiguration")
     if len({target.name for target in bound.targets}) < len(bound.targets):
         raise ScenarioError(f"{source.where}: two targets have the same name; remove one of them")
 
     def read(trace: Trace, defects: Sequence[str], every: int | None) -> tuple[Moment, ...]:
-        return moments(trace, dict(settings.metrics), Literal.of(defects), every)
+        return moments(trace, metrics, Defects.of(defects), every)
 
     def run(read_moments: Sequence[Moment], start: Mapping[str, int], defects: Sequence[str]) -> ScalingRun:
-        return simulate(settings, bound, read_moments, start, Literal.of(defects))
+        switches = Defects.of(defects)
+        return simulate(policy_settings(policy, switches), bound, read_moments, start, switches)
 
     replicas = _replicas(resources, namespace, names.namespace)
     return Scenario(
@@ -54,24 +52,31 @@ def scenario(resources: Sequence[Loaded], names: Names) -> Scenario:
         sources=(source, written),
         namespace=namespace,
         targets=tuple(Scaled(t.name, t.minimum, t.maximum, replicas.get(t.name)) for t in bound.targets),
-        metrics=dict(settings.metrics),
+        metrics=metrics,
         read=read,
         run=run,
         notes=tuple(_notes(binding, written)),
     )
 
 
-def policy_settings(policy: AutoscalingPolicy) -> ScalingPolicy:
-    """Return what a policy says; a section that it does not have sets no limit, as in the controller."""
-    spec = policy.spec
-    up = spec.behavior.scale_up if spec.behavior else None
-    return ScalingPolicy(
-        tolerance=spec.tolerance_percent,
-        metrics=tuple((metric.metric_name, Fraction(parse_quantity(metric.target_value))) for metric in spec.metrics),
-        up=_rate(up.stable_policy if up else None),
-        down=_rate(spec.behavior.scale_down if spec.behavior else None),
-        panic=_panic(up.panic_policy if up else None),
+def policy_settings(policy: AutoscalingPolicy, defects: Defects = FIXED) -> ScalingPolicy:
+    """Return what a policy says, with sections that are absent filled in."""
+    effective, behavior = effective_policy(policy.spec), policy.spec.behavior
+    growing = behavior.scale_up if behavior else None
+    settings = ScalingPolicy(
+        tolerance=effective.tolerance,
+        metrics=tuple((metric, Fraction(target)) for metric, target in effective.targets.items()),
+        up=effective.up,
+        down=effective.down,
+        panic=effective.panic,
+        crashes=growing is None or growing.panic_policy is None,
     )
+    if defects.absent_unlimited:
+        grows, shrinks = growing and growing.stable_policy, behavior and behavior.scale_down
+        settings = replace(
+            settings, up=settings.up if grows else UNLIMITED, down=settings.down if shrinks else UNLIMITED
+        )
+    return settings
 
 
 def bound_settings(binding: AutoscalingPolicyBinding) -> Bound:
@@ -90,32 +95,12 @@ def _target(scaled: ScalingConfiguration | OptimizerParam, cost: int = 0) -> Sca
     return ScaledTarget(scaled.target.target_ref.name or "", scaled.min_replicas, scaled.max_replicas, cost)
 
 
-def _rate(policy: AutoscalingPolicyStablePolicy | None) -> Rate:
-    if policy is None:
-        return UNLIMITED
-    return Rate(
-        instances=policy.instances,
-        percent=policy.percent,
-        period=_milliseconds(policy.period),
-        either=policy.select_policy == "Or",
-        window=_milliseconds(policy.stabilization_window or "0"),
-    )
-
-
-def _panic(policy: AutoscalingPolicyPanicPolicy | None) -> Panic | None:
-    if policy is None:
-        return None
-    return Panic(
-        percent=policy.percent,
-        period=_milliseconds(policy.period),
-        threshold=policy.panic_threshold_percent,
-        hold=_milliseconds(policy.panic_mode_hold),
-    )
-
-
-def _milliseconds(duration: str) -> int:
-    """Return whole milliseconds, as the controller counts: what is shorter is none."""
-    return int(round(min(max(seconds_of(duration), 0.0), _LONGEST) * 1000, 6))
+def _of_boosters(resources: Iterable[Loaded], namespace: str) -> Iterator[Loaded]:
+    """Yield what boosters become; what is wrong with one is reported where it is rendered."""
+    for loaded in resources:
+        if isinstance(loaded.resource, ModelBooster):
+            with suppress(Unrenderable):
+                yield from expand(loaded, Findings(loaded), Setup(namespace=namespace))
 
 
 def _named(resources: Iterable[Loaded], kind: type[_R], name: str, namespace: str) -> tuple[Loaded, _R]:

@@ -1,75 +1,48 @@
 """What the algorithm is told: a policy and a binding, with periods in milliseconds."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
+
+from ..autoscaling.effective import Pace, Panic
 
 DEFECTS = {
     "D-15": "the tolerance is tested against one replica instead of the current replicas",
     "D-16": "the rate of scaling down is limited per pass instead of per period",
     "D-17": "stabilization windows remember what was set instead of what was recommended",
     "D-18": "a binding with an optimizer has no metric targets, and without panicPolicy it crashes",
+    "M2": "sections of the policy that are absent set no limit: the admission hook that fills them in never runs",
 }
-"""Where the controller does not do what the fields promise (Kthena spec 10)."""
+"""Where the controller does not do what the fields promise (Kthena spec 1.4 and 10)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class Defects:
     """Which defects to simulate as they are; none by default."""
 
     tolerance_of_one: bool = False
     least_of_period: bool = False
     windows_of_corrected: bool = False
     optimizer_without_targets: bool = False
+    absent_unlimited: bool = False
 
     @classmethod
-    def of(cls, defects: Iterable[str]) -> Self:
-        """Return the switches for some of the defects, by their numbers."""
-        chosen = set(defects)
-        return cls(*(number in chosen for number in DEFECTS))
-
-    @property
-    def defects(self) -> tuple[str, ...]:
-        """Numbers of the defects that are simulated."""
-        return tuple(number for number, field in zip(DEFECTS, fields(self), strict=True) if getattr(self, field.name))
+    def of(cls, names: Iterable[str]) -> Self:
+        """Return the switches for some of the defects."""
+        chosen = set(names)
+        return cls(*(name in chosen for name in DEFECTS))
 
 
-FIXED = Literal()
-LITERAL = Literal.of(DEFECTS)
+FIXED = Defects()
+LITERAL = Defects.of(DEFECTS)
 
 Number = Fraction | float
 """Exact, or float64 as the controller computes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """How fast replicas may change in one direction.
-
-    Attributes:
-        either: Whether the looser of the two limits holds (``Or``), instead of the tighter one (``And``).
-        period: The time that both limits are for; 0 for no limit.
-        window: The stabilization window; 0 for none.
-    """
-
-    instances: int
-    percent: int
-    period: int
-    either: bool = True
-    window: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Panic:
-    """When to scale up without stabilization, how fast and for how long."""
-
-    percent: int
-    period: int
-    threshold: int
-    hold: int
-
-
-UNLIMITED = Rate(instances=0, percent=0, period=0)
+UNLIMITED = Pace(instances=0, percent=0, period=0, fastest=True, window=0)
+"""What the controller makes of a section that nobody has filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +52,15 @@ class ScalingPolicy:
     Attributes:
         tolerance: Percent of the replicas by which they may be wrong.
         metrics: By metric, its value for one replica.
-        panic: None where the policy has no panicPolicy.
+        crashes: Whether the controller crashes when an optimizer is to change something: it has no panicPolicy.
     """
 
     tolerance: int
     metrics: tuple[tuple[str, Fraction], ...]
-    up: Rate = UNLIMITED
-    down: Rate = UNLIMITED
+    up: Pace = UNLIMITED
+    down: Pace = UNLIMITED
     panic: Panic | None = None
+    crashes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,25 +3,26 @@
 import pytest
 
 from components.families.kthena.simulation.optimizer import distribution
-from components.families.kthena.simulation.settings import LITERAL, Bound, Rate, ScaledTarget, ScalingPolicy
+from components.families.kthena.simulation.settings import LITERAL, Bound, ScaledTarget, ScalingPolicy
 from tests.families.kthena.simulation.support import (
     CRD,
-    CRD_RATE,
+    CRD_PACE,
     NO_PANIC,
     TARGET,
     WEBHOOK,
     one,
+    pace,
     replicas,
 )
 
 ONE_A_MINUTE = ScalingPolicy(
     10,
     TARGET,
-    Rate(instances=1, percent=0, period=60_000, either=False),
-    Rate(instances=1, percent=100, period=60_000, either=False),
+    pace(1, 0, 60_000, fastest=False),
+    pace(1, 100, 60_000, fastest=False),
     NO_PANIC,
 )
-LATCHING = ScalingPolicy(10, TARGET, Rate(1, 100, 15_000, window=60_000), CRD_RATE, NO_PANIC)
+LATCHING = ScalingPolicy(10, TARGET, pace(1, 100, 15_000, window=60_000), CRD_PACE, NO_PANIC)
 
 
 @pytest.mark.parametrize(
