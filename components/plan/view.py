@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -43,8 +42,9 @@ def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:
         name = f"{body['kind']}/{body['metadata']['name']}: "
         for path, value in _flat("", body):
             yield name + _short(path), value
-    for number, pods in enumerate(_demands(item)):
-        yield from _flat_demand(f"nodes for {item.name}{f' ({number})' if number else ''}: ", pods)
+    for number, (whose, pods) in enumerate(_demands(item)):
+        which = f" ({whose or number})" if whose or number else ""
+        yield from _flat_demand(f"nodes for {item.name}{which}: ", pods)
     for endpoint in item.endpoints:
         yield f"endpoint of {endpoint.name}: url", endpoint.url
         yield f"endpoint of {endpoint.name}: model", endpoint.model
@@ -52,11 +52,13 @@ def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:
         yield f"needs of {item.name}: {need}", ""
 
 
-def _demands(item: Rendered) -> Iterator[PodDemand]:
-    """Yield what the pods of a resource need, equal workloads of one set together."""
+def _demands(item: Rendered) -> Iterator[tuple[str, PodDemand]]:
+    """Yield what the pods of each role of a resource need, equal workloads of one set together."""
     for parts in by_set(item.workloads).values():
-        for demands in zip(*(part.pods for part in parts), strict=True):
-            yield replace(demands[0], pods=sum(demand.pods for demand in demands))
+        role = parts[0].role
+        for number, demands in enumerate(zip(*(part.pods for part in parts), strict=True)):
+            whose = f"{role} workers" if role and number else role
+            yield whose, replace(demands[0], pods=sum(demand.pods for demand in demands))
 
 
 def _flat_demand(prefix: str, pods: PodDemand) -> Iterator[tuple[str, str]]:
@@ -141,16 +143,16 @@ def lines(places: Mapping[str, str], elsewhere: Iterable[str]) -> list[str]:
 
     Args:
         places: Some values, by their place.
-        elsewhere: The places of another listing. Of several objects of a kind that it does not have at all, only the
-            names are written.
+        elsewhere: The places of another listing. Of several objects that it does not have at all, only the names are
+            written.
     """
-    missing = {head for head, _ in map(_parted, places)} - {head for head, _ in map(_parted, elsewhere)}
-    kinds = Counter(head.partition("/")[0] for head in missing if _is_object(head))
+    there = {head for head, _ in map(_parted, elsewhere)}
+    missing = {head for head, _ in map(_parted, places) if _is_object(head)} - there
     folded: dict[tuple[str, str, str], dict[str, None]] = {}
     for place, value in places.items():
         head, field = _parted(place)
         kind, _, name = head.partition("/") if _is_object(head) else (head, "", "")
-        whole = name and head in missing and kinds[kind] > 1
+        whole = head in missing and len(missing) > 1
         folded.setdefault((kind, "" if whole else field, "" if whole else value), {})[name] = None
     return [_line(_titled(kind, names), field, value) for (kind, field, value), names in folded.items()]
 
