@@ -3,6 +3,7 @@
 import itertools
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,22 +51,22 @@ def render(
     With --stack also what the stack creates beside them: namespaces, policies, monitoring, front door. Problems go to
     stderr; if one of them is an error, no objects are printed.
     """
-    from components.api.problems import errors
-
     if expand and literal:
         raise WorkbenchError("--expand and --literal print different things; pass one of the two", 2)
-    if literal:
-        write_objects(_literal(subject, paths), show_secrets=show_secrets)
-        return
+    objects = _literal(subject, paths) if literal else _planned(subject, paths, expand=expand)
+    write_objects(objects, show_secrets=show_secrets)
+
+
+def _planned(subject: Subject, paths: list[Path] | None, *, expand: bool) -> Iterator[dict[str, Any]]:
+    from components.api.problems import errors
+
     manifests, found = planned(subject, paths)
     _report(found.problems)
     if errors(found.problems):
         raise typer.Exit(1)
     if expand:
-        objects = itertools.chain(_expanded(manifests.resources, subject.settings().options()), found.others)
-    else:
-        objects = _of_stack(found) if subject.stack else itertools.chain(found.fleet.objects, found.others)
-    write_objects(objects, show_secrets=show_secrets)
+        return itertools.chain(_expanded(manifests.resources, subject.settings().options()), found.others)
+    return _of_stack(found) if subject.stack else itertools.chain(found.fleet.objects, found.others)
 
 
 def _of_stack(found: "Plan") -> Iterator[dict[str, Any]]:
@@ -84,7 +85,7 @@ def _expanded(resources: "Iterable[Loaded]", options: "Options") -> Iterator[dic
         yield from expand(source, options) if expand else (as_written(source, options),)
 
 
-def _literal(subject: Subject, paths: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the type is an annotated one
+def _literal(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]:
     """Return what the operators of resources make of them, and say where they give up."""
     from components.api.problems import Severity, errors
 

@@ -14,13 +14,12 @@ from typing import Any
 from .flags.splitting import FlagUse, is_closed, split
 from .flags.tables import EngineFlags, flags_of
 from .images import image_of
-from .registry import engine_of, engines, usual_flags
+from .registry import PYTHON, engine_of, engine_started, engines, usual_flags
 from .settings import Setting
 from .versions import Version
 
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh")
 _RUNS_TEXT = re.compile(r"-[a-z]*c")
-_PYTHON = re.compile(r"python[\d.]*")
 _HELPERS = re.compile(r"\bray start\b[^\n;&|]*")
 """Programs that a script runs beside the engine; their flags are not the engine's."""
 _NOT_READ: Any = object()
@@ -242,10 +241,11 @@ def line_of(container: Mapping[str, Any], engine: str = "") -> CommandLine:
 
     Args:
         container: The container.
-        engine: Name of its engine, where that is known; else its image tells.
+        engine: Name of its engine, where that is known; else its image tells, or the program that it runs.
     """
     image = image_of(str(container.get("image") or ""))
-    known = engines().get(engine) or engine_of(image.repository)
+    words = (*(container.get("command") or ()), *(container.get("args") or ()))
+    known = engines().get(engine) or engine_of(image.repository) or engine_started(words)
     tag = known.dated(image.repository, image.tag) if known else image.tag
     return CommandLine(known.name if known else "", tag, container.get("args") or (), container.get("command") or ())
 
@@ -270,7 +270,7 @@ def _start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], t
     first = PurePosixPath(words[0]).name if words else ""
     if first in engine.programs:
         return 1
-    if _PYTHON.fullmatch(first):
+    if PYTHON.fullmatch(first):
         module = words.index("-m") + 1 if "-m" in words else len(words)
         return module + 1 if words[module : module + 1] and words[module] in engine.programs else None
     if command or first in _SHELLS or tag.startswith(engine.other_tags):

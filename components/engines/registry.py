@@ -23,10 +23,11 @@ are not checked; ``metrics.yaml`` what it exports (:mod:`.metrics`); ``served.ya
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
@@ -39,6 +40,8 @@ from .versions import Span, Version, undated, version_of
 FOLDERS: list[Traversable] = [files(__package__)]
 """Where engines are found: every folder in one of these that has an ``engine.yaml``."""
 _LAST = 1000
+PYTHON = re.compile(r"python[\d.]*")
+"""What starts a module, which may be the program of an engine."""
 Flags = tuple[str, ...]
 
 
@@ -133,6 +136,15 @@ def engines() -> Mapping[str, Engine]:
 def engine_of(repository: str) -> Engine | None:
     """Return the engine that an image holds, by its repository; None for an unknown one."""
     return _engine_of(folders(), repository)
+
+
+def engine_started(words: Sequence[object]) -> Engine | None:
+    """Return the engine whose program some words run, whatever the image is called; None where they name none."""
+    first = PurePosixPath(str(words[0])).name if words else ""
+    if PYTHON.fullmatch(first):
+        module = words.index("-m") + 1 if "-m" in words else len(words)
+        first = "".join(map(str, words[module : module + 1]))
+    return next((engine for engine in engines().values() if first in engine.programs), None) if first else None
 
 
 def usual_flags(setting: Setting) -> Flags:

@@ -60,18 +60,19 @@ def of_serving(part: Part, roles: tuple[RoleOf, ...], body: Object) -> Iterator[
         yield Field(start, role.path)
         yield Field(f"{start}.replicas", f"{role.path}.replicas", same=True)
         yield Field(f"{start}.workerReplicas", f"{role.path}.pods")
+        written = body["spec"]["template"]["roles"][place]
         for template in ("entryTemplate", "workerTemplate"):
-            yield from _of_pod(f"{start}.{template}.spec", role, body["spec"]["template"]["roles"][place][template])
+            yield from _of_pod(f"{start}.{template}.spec", role, written.get(template))
 
 
-def _of_pod(start: str, role: RoleOf, template: Object) -> Iterator[Field]:
+def _of_pod(start: str, role: RoleOf, template: Object | None) -> Iterator[Field]:
     part = role.part
     yield Field(f"{start}.affinity", f"{role.path}.affinity", same=True)
     yield Field(f"{start}.volumes", f"{part.path}.cacheURI")
     yield Field(f"{start}.initContainers", f"{part.path}.modelURI")
     for place, _ in enumerate(part.backend.lora_adapters or ()):
         yield Field(f"{start}.initContainers[{place + 1}]", f"{part.path}.loraAdapters[{place}].artifactURL")
-    for place, container in enumerate(template["spec"]["containers"]):
+    for place, container in enumerate(template["spec"]["containers"] if template else ()):
         at = f"{start}.containers[{place}]"
         yield Field(f"{at}.env", f"{part.path}.env")
         yield Field(f"{at}.envFrom", f"{part.path}.envFrom", same=True)

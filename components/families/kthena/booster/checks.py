@@ -52,7 +52,9 @@ def _check_backend(part: Part, findings: Findings) -> None:
         return
     if backend.scale_to_zero_grace_period is not None:
         findings.warn(f"{part.path}.scaleToZeroGracePeriod", "has no effect: no autoscaler reads it")
-    _check_roles(part, findings)
+    for role in roles_of(part):
+        for path, reason in _faults(role):
+            findings.error(path, reason)
     _check_cache(part, findings)
     sources = [(f"{part.path}.modelURI", backend.model_uri)]
     sources += [
@@ -61,21 +63,6 @@ def _check_backend(part: Part, findings: Findings) -> None:
     ]
     for path, uri in sources:
         _check_source(part, path, uri, findings)
-
-
-def _check_roles(part: Part, findings: Findings) -> None:
-    wanted = ("prefill", "decode") if part.is_disaggregated else ("server",)
-    missing = [kind for kind in wanted if kind not in part.workers]
-    for kind in missing:
-        findings.error(f"{part.path}.workers", f"must have a worker of type {kind} for {part.backend.type}; add one")
-    for place, worker in enumerate(part.backend.workers):
-        if part.workers[worker.type][0] != place:
-            findings.error(
-                f"{part.path}.workers[{place}]", f"is the second of type {worker.type}; remove one of them"
-            )
-    for role in roles_of(part):
-        for path, reason in _faults(role):
-            findings.error(path, reason)
 
 
 def _faults(role: RoleOf) -> Iterator[tuple[str, str]]:

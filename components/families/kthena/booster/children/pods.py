@@ -26,7 +26,7 @@ done
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  the name that libraries look for
 
 
-def entry_spec(role: RoleOf, commands: Commands, weights: Weights, engine: str, **extra: Object) -> Object:
+def entry_spec(role: RoleOf, commands: Commands, weights: Weights, engine: str, **extra: Object | str) -> Object:
     """Return the spec of the pod that takes requests.
 
     Args:
@@ -88,6 +88,7 @@ def _engine(role: RoleOf, commands: Commands, line: CommandLine, weights: Weight
         "image": role.worker.image or "",
         "command": list(line.command),
         "args": list(line.args),
+        "ports": [{"containerPort": commands.port}],
         "env": engine_env(role.part, role.name, commands.variables),
     }
     if role.worker.resources:

@@ -43,13 +43,16 @@ def with_commands(roles: Sequence[RoleOf], weights: Weights) -> tuple[tuple[Role
 
 def _role(role: RoleOf, commands: Commands, weights: Weights, labels: dict[str, str]) -> Object:
     entry = _pair_member(role, commands, weights) if role.part.is_disaggregated else _leader(role, commands, weights)
-    return {
+    body = {
         "name": role.name,
         "replicas": role.replicas,
         "entryTemplate": {"metadata": {"labels": labels}, "spec": entry},
         "workerReplicas": role.pods - 1,
-        "workerTemplate": {"spec": worker_spec(role, commands, weights)},
     }
+    # The controllers make the headless Service of a role instance only where there is a template of workers.
+    if role.pods == 1 and not role.part.setup.runtime:
+        return body
+    return {**body, "workerTemplate": {"spec": worker_spec(role, commands, weights)}}
 
 
 def _leader(role: RoleOf, commands: Commands, weights: Weights) -> Object:
@@ -77,8 +80,10 @@ def _pair_member(role: RoleOf, commands: Commands, weights: Weights) -> Object:
     """Return the pod of prefill or decode."""
     ready = {"httpGet": _health(role, commands), "initialDelaySeconds": 5, "periodSeconds": 5, "failureThreshold": 3}
     alive = {**ready, "initialDelaySeconds": 90}
-    extra: Object = {"imagePullPolicy": "IfNotPresent", "ports": [{"containerPort": commands.port}]}
-    return entry_spec(role, commands, weights, "vllm", **extra, readinessProbe=ready, livenessProbe=alive)
+    pull = "IfNotPresent"
+    return entry_spec(
+        role, commands, weights, "vllm", imagePullPolicy=pull, readinessProbe=ready, livenessProbe=alive
+    )
 
 
 def _health(role: RoleOf, commands: Commands) -> Object:

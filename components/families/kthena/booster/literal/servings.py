@@ -41,12 +41,6 @@ def _single(
     """Return one role; with several workers config is that of the first, all else of the last (D-29)."""
     worker = workers["server"]
     weights = _Weights(model, backend)
-    spread = {
-        "maxSkew": 1,
-        "topologyKey": "kubernetes.io/hostname",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {f"{SERVING_LABEL}/name": model}},
-    }
     health: Object = {"path": "/health", "port": _PORT, "scheme": "HTTP"}
     engine = {
         "name": "engine",
@@ -60,13 +54,6 @@ def _single(
     runtime = _runtime(model, backend, "", sources=True)
     port = runtime["ports"][0]["containerPort"]
     probe = {"httpGet": {"path": "/health", "port": port}, "initialDelaySeconds": 5, "periodSeconds": 10}
-    helper = {
-        "name": f"{backend.name.lower()}-vllm-worker",
-        **_common(worker),
-        "command": worker_command(),
-        **({"env": list(backend.env)} if backend.env else {}),
-        "volumeMounts": [weights.mount],
-    }
     shared = {"initContainers": weights.loaders, "volumes": [weights.volume]}
     entry = {
         "terminationGracePeriodSeconds": DRAIN_SECONDS,
@@ -77,13 +64,34 @@ def _single(
         "replicas": worker.replicas or 0,
         "entryTemplate": {"metadata": {"labels": dict(labels)}, "spec": {**shared, **entry}},
         "workerReplicas": (worker.pods or 0) - 1,
-        "workerTemplate": {"spec": {**shared, "containers": [helper]}},
+        "workerTemplate": {"spec": {**shared, "containers": [_helper(backend, worker, weights)]}},
     }
     return {
         "replicas": backend.min_replicas,
         "schedulerName": "",
         "template": {"restartGracePeriodSeconds": GRACE_SECONDS, "roles": [role]},
-        "topologySpreadConstraints": [spread],
+        "topologySpreadConstraints": [_spread(model)],
+    }
+
+
+def _helper(backend: ModelBackend, worker: ModelWorker, weights: "_Weights") -> Object:
+    """Return the container of the pods that join a leader."""
+    return {
+        "name": f"{backend.name.lower()}-vllm-worker",
+        **_common(worker),
+        "command": worker_command(),
+        **({"env": list(backend.env)} if backend.env else {}),
+        "volumeMounts": [weights.mount],
+    }
+
+
+def _spread(model: str) -> Object:
+    """Return what nothing reads, with a label that no pod has (D-21)."""
+    return {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {f"{SERVING_LABEL}/name": model}},
     }
 
 
