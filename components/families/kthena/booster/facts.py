@@ -31,7 +31,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class LiteralWords:
     """What Kthena's own controllers write; the attributes are the columns of the table."""
 
     images: Mapping[str, str]
@@ -57,7 +57,7 @@ class Facts:
     runtime: tuple[str, ...]
     downloader: tuple[str, ...]
     s3_keys: tuple[str, ...]
-    literal: Literal
+    literal: LiteralWords
     engines: Mapping[str, Started] = field(default_factory=dict)
 
 
@@ -73,7 +73,7 @@ def facts() -> Facts:
         tuple(table["runtime"]),
         tuple(table["downloader"]),
         tuple(table["s3_keys"]),
-        Literal(**{key: _frozen(value) for key, value in table["literal"].items()}),
+        LiteralWords(**{key: _frozen(value) for key, value in table["literal"].items()}),
         rows,
     )
 
