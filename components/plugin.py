@@ -13,15 +13,14 @@ from pulumi.provider import ConstructResult
 from pulumi.provider.experimental.analyzer import ComponentDefinition
 from pulumi.provider.experimental.component import ComponentProvider
 from pulumi.provider.server import ComponentInitError
-from pydantic.alias_generators import to_camel
 
 from . import COMPONENTS
 from .families import FAMILIES
 from .serving.settled import settled
-from .serving.typed_args import keys_below
+from .serving.typed_args import camel, keys_below
 
 NAME = "inference-platform"
-_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*_?")
 
 
 def components() -> list[type[pulumi.ComponentResource]]:
@@ -89,7 +88,7 @@ def _inherited(typed: object) -> dict[str, str]:
             continue
         for key, literal in itertools.pairwise(_declared(inherited).body):
             if isinstance(key, ast.AnnAssign) and isinstance(literal, ast.Expr):
-                found[to_camel(ast.unparse(key.target))] = " ".join(str(ast.literal_eval(literal.value)).split())
+                found[camel(ast.unparse(key.target))] = " ".join(str(ast.literal_eval(literal.value)).split())
     return found
 
 
@@ -105,7 +104,7 @@ def _in_their_words(error: pulumi.InputPropertiesError, typed: object) -> pulumi
     known = keys_below(typed)
 
     def words(text: str) -> str:
-        return _WORDS.sub(lambda found: to_camel(found[0]) if found[0] in known else found[0], text)
+        return _WORDS.sub(lambda found: camel(found[0]) if found[0] in known else found[0], text)
 
     details: list[Any] = [
         {"property_path": words(each["property_path"]), "reason": words(each["reason"])}

@@ -45,7 +45,7 @@ class Arguments:
         self._name = name
         read, found = taken(args, typed)
         self._found = [self._problem(path, reason) for path, reason in found]
-        self._left_out = args.keys() - read.keys()
+        self._left_out = {key for key, value in args.items() if value is not None} - read.keys()
         self.values: dict[str, Any] = {
             key: plain(wire(read[key], typed_value, (models or {}).get(key)))
             for key, typed_value in keys_of(typed).items()
@@ -63,14 +63,25 @@ class Arguments:
     def manifest(self, key: str, kind: str) -> dict[str, Any]:
         """Return the manifest that an argument holds; one that is none is recorded."""
         value = self.get(key)
-        metadata = value.get("metadata") if isinstance(value, dict) else None
-        if isinstance(value, dict) and isinstance(metadata, dict) and metadata.get("name"):
-            return value
+        if _is_manifest(value):
+            found: dict[str, Any] = value
+            return found
         if key not in self._left_out:
-            article = "an" if kind[0] in "AEIOU" else "a"
-            found = "nothing" if value is None else type(value).__name__
-            self.blame(key, f"must be the manifest of {article} {kind}, found {found}; pass {kind}(...).manifest")
+            self.blame(key, _no_manifest(value, kind))
         return {}
+
+    def manifests(self, key: str, kind: str) -> list[dict[str, Any]]:
+        """Return the manifests that an argument holds; what is none is recorded."""
+        values = self.get(key)
+        if isinstance(values, list) and values:
+            for position, value in enumerate(values):
+                if not _is_manifest(value):
+                    self.blame(f"{key}[{position}]", _no_manifest(value, kind))
+            return [value for value in values if _is_manifest(value)]
+        if key not in self._left_out:
+            found = "nothing" if values is None else "none" if values == [] else type(values).__name__
+            self.blame(key, f"must be a list of manifests, found {found}; pass [{kind}(...).manifest]")
+        return []
 
     def check(self) -> None:
         """Raise everything that was recorded.
@@ -95,6 +106,17 @@ class Arguments:
 
     def _problem(self, path: str, reason: str) -> Problem:
         return Problem(self._name, 0, "", "", path, reason)
+
+
+def _is_manifest(value: object) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and bool(metadata.get("name"))
+
+
+def _no_manifest(value: object, kind: str) -> str:
+    article = "an" if kind[0] in "AEIOU" else "a"
+    found = "nothing" if value is None else type(value).__name__
+    return f"must be the manifest of {article} {kind}, found {found}; pass {kind}(...).manifest"
 
 
 def taken(args: Mapping[str, Any], typed: type) -> tuple[dict[str, Any], list[tuple[str, str]]]:

@@ -18,10 +18,9 @@ from typing import Any, TypeVar, get_args, get_origin, is_typeddict
 
 import pulumi
 from pulumi.output import Unknown
-from pydantic.alias_generators import to_camel
 
 from ..api.problems import field_path
-from .typed_args import Found, Parts, below, keys_of
+from .typed_args import Found, Parts, below, camel, keys_of
 
 _Value = TypeVar("_Value")
 
@@ -55,7 +54,7 @@ def settled(value: object, typed: object, *, remote: bool = False, read: bool = 
     value = _known(value) if read else value
     if isinstance(value, Mapping):
         known = keys_of(plain) if is_typeddict(plain) else {}
-        names = {to_camel(key): key for key in known} if remote else {}
+        names = {camel(key): key for key in known} if remote else {}
         given = {names.get(key, key): inner for key, inner in value.items()}
         types_ = {str(key): type_ for key, _, type_ in below(given, plain)}
         return {key: settled(inner, types_[str(key)], remote=remote, read=read) for key, inner in given.items()}

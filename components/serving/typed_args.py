@@ -73,7 +73,12 @@ def _each(value: object, typed: object, change: typing.Callable[[object, object]
 def wire_name(key: str, model: type[ApiModel] | None) -> str:
     """Return the name of a key on the wire."""
     field = model.model_fields.get(key) if model else None
-    return (field.alias if field else None) or to_camel(key)
+    return (field.alias if field else None) or camel(key)
+
+
+def camel(key: str) -> str:
+    """Return a key as other languages have it: one that would be a word of Python ends in an underscore here."""
+    return to_camel(key.removesuffix("_"))
 
 
 def model_in(annotation: object) -> type[ApiModel] | None:

@@ -65,8 +65,13 @@ class WorkloadComponent(pulumi.ComponentResource):
                 "model": self.model,
                 "workloadName": self.workload_name,
                 "namespace": self.namespace,
+                **self.further_outputs(rendered),
             }
         )
+
+    def further_outputs(self, rendered: Rendered) -> dict[str, Any]:  # noqa: ARG002  a component may tell of it
+        """Return outputs that only some components have; they are set here as well."""
+        return {}
 
     def _make(self, name: str, rendered: Rendered, before: list[KubernetesObject]) -> None:
         """Register the objects: workloads first, what scales one after it; load balancers tell their address."""
@@ -78,7 +83,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             # Pods mount what is shared; where an operator makes them, its resource is the first object.
             needs = before if not created or value["kind"] in WORKLOADS else scaled
             options = pulumi.ResourceOptions(parent=self, depends_on=needs or None)
-            child = kubernetes_object(value, _logical(name, rendered.name, value), options)
+            child = kubernetes_object(value, logical_name(name, rendered.name, value), options)
             created[key_of(value)] = child
             endpoint = reached.get(id(value))
             if endpoint and is_balanced(value):
@@ -99,7 +104,7 @@ def added_name(value: Mapping[str, Any], resource: str) -> str:
     return name.removeprefix(resource) if name.startswith(resource) else f"/{name}"
 
 
-def _logical(name: str, resource: str, value: dict[str, Any]) -> str:
+def logical_name(name: str, resource: str, value: dict[str, Any]) -> str:
     """Name a child after the component, and after what its object's name adds to the resource's."""
     added = added_name(value, resource)
     if is_core_service(value):

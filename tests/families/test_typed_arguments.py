@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from components.api.base import ApiModel
 from components.api.schema.embedded import definitions
 from components.families import FAMILIES
+from components.families.kthena.components.serving_component import ServingArgs
 from components.families.llmaz.components.workload_args import WorkloadArgs
 from components.serving.flavor_args import FlavorArgs
 from components.serving.typed_args import keys_of, model_in, unknown_keys, wire
@@ -46,6 +47,9 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "workload_template": "",
     },
     "InferenceService": {"model_ref": "model"},
+    "ModelBooster": {"name": "model_name"},
+    "AutoscalingPolicyBinding": {"policy_ref.name": "policy", "policy_ref": ""},
+    "ModelRoute": {"rules_": "rules"},
 }
 """Where arguments are flatter than the contract, or have a name of their own: the longest path that fits counts."""
 
@@ -80,7 +84,8 @@ def argument(kind: str, path: Path) -> Path:
 
 
 def item(annotation: object) -> Any:
-    return get_args(annotation)[0] if get_origin(annotation) is list else annotation
+    """What a list or a map holds; anything else as it is."""
+    return get_args(annotation)[-1] if get_origin(annotation) in (list, dict) else annotation
 
 
 def find(typed: Any, path: Path) -> tuple[Any, str]:
@@ -108,6 +113,12 @@ OWN = {
     },
     "Playground": {*WorkloadArgs.__annotations__, "backend_runtime"},
     "Service": {*WorkloadArgs.__annotations__},
+    "ModelBooster": {*ServingArgs.__annotations__},
+    "ModelServing": {*ServingArgs.__annotations__},
+    "AutoscalingPolicy": {"name", "namespace", "realization"},
+    "AutoscalingPolicyBinding": {"name", "namespace", "realization", "targets"},
+    "ModelServer": {"name", "namespace", "realization"},
+    "ModelRoute": {"name", "namespace", "realization", "servers", "servings"},
 }
 """Arguments about other things than the specification."""
 
@@ -158,7 +169,8 @@ PAIRS = list({typed: (typed, model) for typed, model in pairs()}.values())
 def test_these_types_were_compared() -> None:
     names = {typed.__name__ for typed, _ in PAIRS}
     assert {"FlavorArgs", "RecommendedConfigArgs", "VllmConfigArgs", "GpuArgs", "AutoscalingArgs"} <= names
-    assert len(PAIRS) >= 18
+    assert {"ModelBackendArgs", "ServingGroupArgs", "ScalingTargetArgs", "RouteRateLimitArgs", "PDGroupArgs"} <= names
+    assert len(PAIRS) >= 55
 
 
 @pytest.mark.parametrize(("typed", "model"), PAIRS, ids=[typed.__name__ for typed, _ in PAIRS])

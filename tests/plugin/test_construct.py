@@ -166,6 +166,13 @@ class TestWrong:
         error = refused(plugin, kind, inputs)
         assert f"did you mean '{meant}'?" in error.properties[path]
 
+    def test_a_key_that_would_be_a_word_of_python(self, plugin: Plugin) -> None:
+        """``global`` is ``global_`` in Python alone."""
+        rules = [{"targetModels": [{"modelServerName": "a"}]}]
+        limit = {"global": {"redis": {"adress": "r:6379"}}}
+        error = refused(plugin, "ModelRoute", {"servers": [], "rules": rules, "rateLimit": limit})
+        assert "did you mean 'address'?" in error.properties["rateLimit.global.redis.adress"]
+
     def test_a_value_that_the_contract_refuses(self, plugin: Plugin) -> None:
         error = refused(plugin, "OpenModel", {**QWEN, "hub": "Nowhere"})
         assert list(error.properties) == ["spec.source.modelHub.name"]

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 import components as package
+from components.families import FAMILIES
 from components.plugin import NAME, Host, components
 
 GOLDEN = Path(__file__).with_name("data") / "schema.json"
 PUBLIC = components()
-SERVING = {"Playground", "Service", "InferenceService"}
+SERVING = {"Playground", "Service", "InferenceService", "ModelRoute"}
+SERVING_WITH_MANIFEST = {"ModelBooster", "ModelServing"}
 
 
 @functools.cache
@@ -28,7 +30,10 @@ def test_the_inferred_schema_is_the_golden_one() -> None:
 
 
 def test_every_public_component_stands_in_it() -> None:
-    families = {"BackendRuntime", "InferenceService", "Model", "OpenModel", "Playground", "Service"}
+    families = {member.component for family in FAMILIES for member in family.members if member.component}
+    assert {"BackendRuntime", "InferenceService", "Model", "OpenModel", "Playground", "Service"} <= families
+    assert {"ModelBooster", "ModelServing", "ModelServer", "ModelRoute"} <= families
+    assert {"AutoscalingPolicy", "AutoscalingPolicyBinding"} <= families
     listed = {f"{NAME}:index:{name}" for name in (*package.COMPONENTS, *families)}
     assert set(schema()["resources"]) == listed
     assert {"ModelFleet", "GpuNodeGroups", "Cluster", "Network", "Identities", "CustomResources"} <= {
@@ -47,12 +52,14 @@ def test_every_argument_is_documented(component: type[Any]) -> None:
     ("component", "argument"),
     [("Playground", "model"), ("Playground", "draftModel"), ("Playground", "backendRuntime"), ("Service", "model"),
      ("InferenceService", "model"), ("ModelFleet", "manifests"), ("SimulatedNodes", "manifests"),
-     ("GpuNodeGroups", "manifests"), ("KarpenterPools", "manifests")],
+     ("GpuNodeGroups", "manifests"), ("KarpenterPools", "manifests"), ("AutoscalingPolicyBinding", "policy"),
+     ("AutoscalingPolicyBinding", "targets"), ("ModelRoute", "servers"), ("ModelRoute", "servings")],
 )  # fmt: skip
 def test_what_another_component_gives_may_be_its_output(component: str, argument: str) -> None:
     """A plain property is no Input in TypeScript, Go and C#: an output does not compile there."""
     described = schema()["resources"][f"{NAME}:index:{component}"]["inputProperties"][argument]
-    assert described["type"] == ("array" if argument == "manifests" else "object")
+    several = argument in {"manifests", "targets", "servers", "servings"}
+    assert described["type"] == ("array" if several else "object")
     assert "plain" not in described
 
 
@@ -68,6 +75,8 @@ def test_outputs_are_documented_and_these(component: type[Any]) -> None:
     assert outputs
     if component.__name__ in SERVING:
         assert set(outputs) == {"endpoint", "model", "workloadName", "namespace"}
+    if component.__name__ in SERVING_WITH_MANIFEST:
+        assert set(outputs) == {"endpoint", "model", "workloadName", "namespace", "manifest", "urls"}
     if component.__name__ == "ModelFleet":
         assert set(outputs) == {"endpoints", "models", "nodes", "prerequisites"}
 
@@ -79,6 +88,8 @@ def test_arguments_are_optional_but_for_what_a_component_cannot_do_without() -> 
     assert required["Playground"] == ["model"]
     assert required["Service"] == ["model", "workerTemplate"]
     assert required["OpenModel"] == ["familyName"]
+    assert required["ModelBooster"] == ["backends"]
+    assert required["AutoscalingPolicyBinding"] == ["policy", "targets"]
 
 
 @pytest.mark.parametrize("component", PUBLIC)

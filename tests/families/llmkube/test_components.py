@@ -141,6 +141,7 @@ def test_the_operator_gets_typed_resources() -> None:
         ({"replicas": 11}, "spec.replicas"),
         ({"runtime": "sglang"}, "spec.runtime"),
         ({"model": "m1"}, "pass Model(...).manifest"),
+        ({"model": None}, "must be the manifest of a Model, found nothing"),
         ({"draft_model": {}}, "draft_model: must be the manifest of a Model"),
         ({"autoscaling": {"min_replicas": 3, "max_replicas": 2}}, "spec.autoscaling"),
         ({"cache_type_k": "q9"}, "spec.cacheTypeK"),
