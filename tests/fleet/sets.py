@@ -13,12 +13,19 @@ TWO_NODES = [{"name": "two", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "
 GROUP = {"example.com/set": "p"}
 FRONT = {**GROUP, "example.com/role": "lead", "example.com/entry": "true"}
 SET = PodSet("p-lead", FRONT, GROUP)
+HELP = {**GROUP, "example.com/role": "help", "example.com/entry": "true"}
+HELPERS = PodSet("p-help", HELP, GROUP)
 ROUTER = Router("routers", {"app": "router"}, (SET.name,))
 
 
 def parts(count: int, pods: PodSet = SET) -> Fleet:
     """A model whose one role is some LeaderWorkerSets of one replica each."""
     return _with(lambda workload: tuple(_part(workload, number, pods) for number in range(count)))
+
+
+def roles() -> Fleet:
+    """A model of which one role takes requests, and another one helps it."""
+    return _with(lambda workload: (_part(workload, 0, SET), replace(_named(workload, "p-0-help-0"), part_of=HELPERS)))
 
 
 def bare(pods: PodSet = SET) -> Fleet:

@@ -9,9 +9,17 @@ from components.front_door.door import FrontDoorPlan
 from components.hardening.network_policies import Allowed, network_policies
 from components.plan.access import check_access
 from components.plan.environment import Environment
-from tests.fleet.sets import FRONT, GROUP, behind_router, parts
+from tests.fleet.sets import FRONT, GROUP, HELP, behind_router, parts, roles
 from tests.front_door.doors import PUBLIC, made, one
 from tests.hardening.reaching import PROXY, Caller, lets_in
+
+
+def apart(fleet: Fleet) -> Fleet:
+    """The same roles, of which no pod talks to another one."""
+    (item,) = fleet.rendered
+    workloads = (replace(each, part_of=replace(each.pod_set, group=None)) for each in item.workloads)
+    return replace(fleet, rendered=(replace(item, workloads=tuple(workloads)),))
+
 
 ROUTED = behind_router(parts(3))
 BOTH = behind_router(parts(3), also_directly=True)
@@ -42,6 +50,23 @@ def test_who_reaches_the_pods_behind_a_router(fleet: Fleet, allowed: Allowed, th
     policies = network_policies(fleet, allowed)
     port = next(workload.port for _, workload in fleet.workloads)
     reached = {name for name, each in CALLERS.items() if lets_in(policies, FRONT, "default", each, port)}
+    assert reached == there
+
+
+@pytest.mark.parametrize(
+    ("fleet", "there"),
+    [
+        (roles(), {"monitoring", "peer"}),
+        (behind_router(roles()), {"monitoring", "peer"}),
+        # No policy selects the pods of a role that shares no group with what answers.
+        (apart(roles()), set(CALLERS)),
+    ],
+    ids=["direct", "routed", "apart"],
+)
+def test_what_helps_a_role_that_answers_is_scraped_too(fleet: Fleet, there: set[str]) -> None:
+    policies = network_policies(fleet, GATEWAY)
+    port = next(workload.port for _, workload in fleet.workloads)
+    reached = {name for name, each in CALLERS.items() if lets_in(policies, HELP, "default", each, port)}
     assert reached == there
 
 
