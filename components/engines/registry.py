@@ -18,6 +18,7 @@ are not checked; ``metrics.yaml`` what it exports (:mod:`.metrics`); ``served.ya
       written, and all of them are looked for. All spellings of each are in flags.yaml, if there is one.
     features: spans of versions (:class:`.Feature`).
     groups: how the pods of a replica are joined (:mod:`.groups`).
+    lacks: programs that scripts call and the image does not have: name, the versions without it, and why.
     user: as which user the image can run (:mod:`.users`).
 """
 
@@ -52,6 +53,7 @@ class Engine:
     Attributes:
         folder: Where its data is.
         groups: Rows of the ways to join pods.
+        lacks: Rows of programs that the image does not have.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Engine:
     settings: Mapping[Setting, Flags] = field(default_factory=dict)
     features: Mapping[Feature, Span] = field(default_factory=dict)
     groups: tuple[Mapping[str, Any], ...] = ()
+    lacks: tuple[Mapping[str, Any], ...] = ()
     user: ImageUser | None = None
 
     def flag(self, setting: Setting) -> str | None:
@@ -166,7 +169,7 @@ def _engine_of(folders: tuple[Traversable, ...], repository: str) -> Engine | No
 
 def _engine(folder: Traversable) -> Engine:
     facts: dict[str, Any] = dict(read_table(folder.joinpath("engine.yaml")))
-    facts |= {name: tuple(facts.get(name, ())) for name in ("images", "programs", "other_tags", "groups")}
+    facts |= {name: tuple(facts.get(name, ())) for name in ("images", "programs", "other_tags", "groups", "lacks")}
     if "floating" in facts:
         facts["floating"] = tuple(facts["floating"])
     facts["settings"] = _settings(facts)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ...api.problems import Severity
 from ..command_line import CommandLine
-from ..served.scripts import engine_line
+from ..scripts.commands import engine_line
 from ..settings import Setting
 from ..versions import ANY, titled
 from .checks import faults_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..command_line import CommandLine
-from ..served.scripts import engine_line
+from ..scripts.commands import engine_line
 from ..settings import Setting
 from .reading import Transfer, transfer_of
 from .rows import PortRow, Stage, Variable

@@ -8,7 +8,7 @@ from typing import Any
 from ..command_line import CommandLine
 from ..flags.splitting import FlagUse
 from ..flags.values import is_filled_later
-from ..served.scripts import engine_line
+from ..scripts.commands import engine_line
 from ..settings import Setting
 from ..versions import Version
 from .rows import Connector, Rdma, Stage, Transfers, TransportRow, transfers_of

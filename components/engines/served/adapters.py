@@ -7,10 +7,10 @@ from ...api.problems import Severity
 from ..command_line import CommandLine
 from ..flags.splitting import FlagUse
 from ..registry import Engine
+from ..scripts.commands import engine_line
 from ..settings import Setting
 from .names import served_names
 from .rows import AdapterWay, Served, served_of
-from .scripts import engine_line
 
 
 def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]) -> CommandLine:

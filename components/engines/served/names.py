@@ -1,9 +1,9 @@
 """The names that a server answers to."""
 
 from ..command_line import CommandLine
+from ..scripts.commands import engine_line
 from ..settings import Setting
 from .rows import served_of
-from .scripts import engine_line
 
 _SERVE = "serve"
 

@@ -1,12 +1,13 @@
 """Finds the engine's own command line within the text of a script, to be read only."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..command_line import CommandLine
 
 _JOINED = "\\\n"
-_ENDS = frozenset(";&|()")
+_ENDS = ";&|\n"
+"""What ends a command. A parenthesis may be that of ``$(NAME)``."""
 
 
 def engine_line(line: CommandLine) -> CommandLine | None:
@@ -19,7 +20,7 @@ def engine_line(line: CommandLine) -> CommandLine | None:
     if line.reading is not None:
         return line
     found: CommandLine | None = None
-    for command in _commands(line):
+    for command in commands_of(line):
         for start in range(len(command)):
             inner = CommandLine(line.engine, line.tag, command[start + 1 :], command[start : start + 1])
             if inner.reading is not None:
@@ -28,17 +29,18 @@ def engine_line(line: CommandLine) -> CommandLine | None:
     return found
 
 
-def _commands(line: CommandLine) -> Iterator[Sequence[str]]:
+def commands_of(line: CommandLine) -> Iterator[list[str]]:
     """Yield the commands of a script, each split into words; nothing where the shell would not take it either."""
     place = line.script
     if not place:
         return
-    reader = shlex.shlex(line.words[place].replace(_JOINED, " "), posix=True, punctuation_chars=True)
+    reader = shlex.shlex(line.words[place].replace(_JOINED, " "), posix=True, punctuation_chars=_ENDS)
     reader.whitespace_split = True
+    reader.whitespace = " \t\r"
     command: list[str] = []
     try:
         for word in reader:
-            if word and _ENDS.issuperset(word):
+            if word and not word.strip(_ENDS):
                 yield command
                 command = []
             else:
@@ -46,4 +48,4 @@ def _commands(line: CommandLine) -> Iterator[Sequence[str]]:
     except ValueError:
         return
     yield command
-    yield line.words[place + 2 :]
+    yield list(line.words[place + 2 :])
