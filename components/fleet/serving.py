@@ -6,8 +6,6 @@ from typing import Any
 from ..api.findings import Findings, Unrenderable
 from ..api.load import Loaded
 from ..engines.command_line import CommandLine, line_of
-from ..engines.images import image_of
-from ..engines.registry import engine_of
 from ..engines.settings import Setting
 from ..engines.shell import expanded_in
 from .objects import Object
@@ -97,14 +95,12 @@ def server_of(containers: list[Object], source: Loaded, path: str, preferred: st
         path: The field that holds the containers.
         preferred: Name of the container that serves, where the kind has one.
     """
-    images = [image_of(str(container.get("image") or "")) for container in containers]
+    lines = [line_of(container) for container in containers]
     named = [position for position, container in enumerate(containers) if container["name"] == preferred]
-    known = [position for position, image in enumerate(images) if engine_of(image.repository)]
+    known = [position for position, line in enumerate(lines) if line.engine]
     position = (named or known or [0])[0]
     place = f"{path}[{position}]"
-    return Server(
-        position, line_of(containers[position]), Origin(source, f"{place}.args"), Origin(source, f"{place}.ports")
-    )
+    return Server(position, lines[position], Origin(source, f"{place}.args"), Origin(source, f"{place}.ports"))
 
 
 def declared_port(container: Object, line: CommandLine) -> int:

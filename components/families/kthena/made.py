@@ -10,7 +10,7 @@ from ...api.problems import Problem, Severity
 
 Blame = Callable[[str], tuple[str, str]]
 """Returns the field of the writer's resource behind a field of what is made of it, and the lead of a reason about it:
-empty where that field says the same thing, else such as ``becomes spec.template.roles[0].replicas, which ``.
+empty where that field says the same thing, else such as ``becomes spec.template.roles[0] of ModelServing 'a': ``.
 """
 
 

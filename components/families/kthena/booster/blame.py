@@ -43,7 +43,7 @@ class Fields:
         field = max(within, key=lambda each: len(each.child))
         if field.same:
             return field.written + path[len(field.child) :], ""
-        return field.written, f"becomes {path} of {self._title}, which " if path else ""
+        return field.written, f"becomes {path} of {self._title}: " if path else ""
 
 
 def _leads_to(start: str, path: str) -> bool:

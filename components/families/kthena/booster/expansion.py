@@ -52,14 +52,20 @@ def expand(source: Loaded, findings: Findings, setup: Setup = _NATIVE) -> Expans
     Raises:
         Unrenderable: an error that leaves nothing to go on with; it is in ``findings``.
     """
-    booster = source.resource
-    assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
-    namespace = booster.metadata.namespace or setup.namespace
-    parts = tuple(Part(booster, index, namespace, setup, findings) for index in range(len(booster.spec.backends)))
+    parts = parts_of(source, setup)
+    booster = parts[0].booster
     check_booster(booster, parts, findings)
     if findings.failed:
         raise Unrenderable
     return _Maker(source, findings).expansion(booster, parts)
+
+
+def parts_of(source: Loaded, setup: Setup) -> tuple[Part, ...]:
+    """Return the backends of a ModelBooster."""
+    booster = source.resource
+    assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
+    namespace = booster.metadata.namespace or setup.namespace
+    return tuple(Part(booster, index, namespace, setup) for index in range(len(booster.spec.backends)))
 
 
 class _Maker:

@@ -14,11 +14,13 @@ from ....fleet.serving import as_written
 from ....fleet.workloads import Workload
 from ..autoscaling.rendering import render_binding
 from ..made import Made
+from ..names import NETWORKING_API, WORKLOAD_API
 from ..operated import OPERATOR
 from ..routing.rendering import render_model_route
 from ..serving.rendering import render_model_serving
-from .expansion import Expansion, expand
-from .setup import Setup
+from .expansion import Expansion, expand, parts_of
+from .operated import check_booster_for_operator
+from .setup import Purpose, Setup
 
 _Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
 
@@ -29,7 +31,10 @@ def render_model_booster(source: Loaded, _library: Library, options: Options, fi
     Raises:
         Unrenderable: an error that leaves nothing to render; it is in ``findings``.
     """
-    expansion = expand(source, findings, Setup.of(options))
+    setup = Setup.of(options)
+    if setup.purpose is Purpose.CONTROLLERS:
+        check_booster_for_operator(parts_of(source, setup), options, findings)
+    expansion = expand(source, findings, setup)
     parts = list(_rendered(expansion, options, findings))
     if findings.failed:
         raise Unrenderable
@@ -37,7 +42,8 @@ def render_model_booster(source: Loaded, _library: Library, options: Options, fi
     if options.realization.is_native:
         return joined
     # Its resources are made by the controllers.
-    return replace(joined, others=(as_written(source, options),), shared=(), requires=frozenset({OPERATOR}))
+    others = (each for each in joined.others if each["apiVersion"] not in (WORKLOAD_API, NETWORKING_API))
+    return replace(joined, others=(as_written(source, options), *others), requires=joined.requires | {OPERATOR})
 
 
 def expanded(source: Loaded, options: Options) -> tuple[Object, ...]:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ....api.base import Json
-from ....api.findings import Findings
 from ....fleet.objects import Object
 from ....fleet.options import ModelCache, Options
 from ..names import backend_name
@@ -63,7 +62,6 @@ class Part:
     index: int
     namespace: str
     setup: Setup
-    findings: Findings
 
     @property
     def backend(self) -> ModelBackend:

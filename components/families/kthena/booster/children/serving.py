@@ -31,7 +31,10 @@ def serving_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]], weights: We
     template: Object = {"roles": [_role(role, commands, weights, labels) for role, commands in roles]}
     if part.setup.runtime:
         template = {"restartGracePeriodSeconds": GRACE_SECONDS, **template}
-    spec = {"replicas": part.backend.min_replicas, "schedulerName": _SCHEDULER, "template": template}
+    spec: Object = {"replicas": part.backend.min_replicas, "schedulerName": _SCHEDULER, "template": template}
+    if part.setup.runtime and any(role.pods == 1 for role, _ in roles):
+        # With RoleRecreate, the default, the controllers never replace the only pod of an instance (D-13).
+        spec["recoveryPolicy"] = "ServingGroupRecreate"
     body = new_object(WORKLOAD_API, "ModelServing", part.name, part.namespace, spec)
     return {**body, "metadata": metadata_of(part.name, part.namespace, labels, spec)}
 
@@ -49,10 +52,9 @@ def _role(role: RoleOf, commands: Commands, weights: Weights, labels: dict[str, 
         "entryTemplate": {"metadata": {"labels": labels}, "spec": entry},
         "workerReplicas": role.pods - 1,
     }
-    # The controllers make the headless Service of a role instance only where there is a template of workers.
-    if role.pods == 1 and not role.part.setup.runtime:
-        return body
-    return {**body, "workerTemplate": {"spec": worker_spec(role, commands, weights)}}
+    # Without workers no template of them: the controllers would make a Service for it, which keeps them from
+    # replacing a single pod that failed (D-13).
+    return body if role.pods == 1 else {**body, "workerTemplate": {"spec": worker_spec(role, commands, weights)}}
 
 
 def _leader(role: RoleOf, commands: Commands, weights: Weights) -> Object:
