@@ -119,19 +119,27 @@ _READ_BY_RULES = {
 }
 
 
+_READ_BY_RULES_OF = {
+    "ModelBooster": {"scalingCost", "targetValue"},
+    "ModelServing": {"replicas", "workerReplicas", "partition", "minRoleReplicas"},
+    "AutoscalingPolicy": {"targetValue"},
+}
+
+
 def sent(document: Document) -> Document:
     """Return the document as a client writes it that has integers: 3 for 3.0 where a CEL rule reads the number.
 
     CEL on the server takes no float for an integer ("expected int, got float64"); kubectl and every Go client
     write 3. Everywhere else the raw float is sent.
     """
-    written: Document = _sent(document, False)
+    read = _READ_BY_RULES | _READ_BY_RULES_OF.get(str(document.get("kind")), set())
+    written: Document = _sent(document, read, within=False)
     return written
 
 
-def _sent(value: Any, read: bool) -> Any:
+def _sent(value: Any, read: set[str], *, within: bool) -> Any:
     if isinstance(value, dict):
-        return {key: _sent(inner, read or key in _READ_BY_RULES) for key, inner in value.items()}
+        return {key: _sent(inner, read, within=within or key in read) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_sent(item, read) for item in value]
-    return int(value) if read and isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+        return [_sent(item, read, within=within) for item in value]
+    return int(value) if within and isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value

@@ -5,6 +5,7 @@ from typing import Any
 
 from components.api.kinds import Kind
 from components.families import kinds
+from tests.families.kthena.api.samples import DOCUMENTS as KTHENA_DOCUMENTS
 from tests.families.llmkube.api.samples import DOCUMENTS as LLMKUBE_DOCUMENTS
 
 Document = dict[str, Any]
@@ -193,6 +194,7 @@ DOCUMENTS: tuple[Document, ...] = (
         },
     },
     *LLMKUBE_DOCUMENTS,
+    *KTHENA_DOCUMENTS,
 )
 
 

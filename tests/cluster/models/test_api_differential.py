@@ -20,6 +20,8 @@ from components.api.schema.defaults import WRITTEN, with_defaults
 from components.families import kinds
 from tests.api.breaking import broken, sent
 from tests.api.documents import DOCUMENTS, Document, kind_of
+from tests.families.kthena.api.table import KINDS as KTHENA
+from tests.families.kthena.random import documents, faults
 from tests.families.llmkube.api.documents import inference_services, models
 from tests.families.llmkube.api.wrong import wrong
 from workbench.cluster.cluster import Running
@@ -118,6 +120,22 @@ def test_generated_documents(server: Kube, document: Document, seed: int, times:
 @given(document=LLMKUBE)
 def test_documents_made_from_the_contract(server: Kube, document: Document) -> None:
     compare(server, document)
+
+
+@pytest.mark.parametrize("kind", KTHENA)
+def test_random_documents_of_kthena(server: Kube, kind: str) -> None:
+    for seed in range(EXAMPLES // 20):
+        document = documents.document(kind, Random(seed))
+        assert check(document, kind_of(document))[1] == [], seed
+        compare(server, document)
+
+
+@pytest.mark.parametrize("kind", KTHENA)
+def test_random_wrong_documents_of_kthena(server: Kube, kind: str) -> None:
+    for seed in range(EXAMPLES // 20):
+        document = faults.wrong(kind, Random(seed)).document
+        assert isinstance(answer(server, document), str), seed
+        compare(server, document)
 
 
 # A misspelt rule in both the type and its CEL would agree; these expectations come from the contract.
