@@ -15,20 +15,24 @@ _BOUNDS = ("rolloutStrategy", "rollingUpdateConfiguration")
 
 
 def _names_broken(serving: Json) -> Iterator[Broken]:
-    """Blame the field that is wrong: the name of a role if that alone could not be a part of a label."""
+    """Blame a role whose name alone could not be a part of a label, else the first that makes the whole too long."""
     name, groups = serving.metadata.name, serving.spec.replicas
+    blamed = False
     for index, role in enumerate(serving.spec.template.roles):
         longest = f"{name}-{groups}-{role.name}-{role.replicas}-{role.worker_replicas}"
         if is_dns1035_label(longest):
             continue
-        bad_role = not is_dns1035_label(f"a-{role.name}")
-        place = ("spec", "template", "roles", index, "name") if bad_role else ("metadata", "name")
-        yield place, f"; {longest!r} has {len(longest)}"
+        found = f", found {longest!r} of {len(longest)} characters"
+        if not is_dns1035_label(f"a-{role.name}"):
+            yield ("spec", "template", "roles", index, "name"), found
+        elif not blamed:
+            blamed = True
+            yield ("metadata", "name"), found
 
 
 NAMES = Rule(
-    "metadata.name and the names of roles must be lower-case letters, digits and inner '-', starting with a letter, "
-    "and <name>-<replicas>-<role>-<its replicas>-<its workers> at most 63 characters, because pods are named so",
+    "<name>-<replicas>-<role>-<its replicas>-<its workers> must be a DNS-1035 label for each role (at most 63 "
+    "lower-case letters, digits and '-', starting with a letter), because pods are named so",
     _names_broken,
     "self.metadata.name.matches('^[a-z][-a-z0-9]*$') && self.spec.template.roles.all(r, "
     "r.name.matches('^[-a-z0-9]*$') && self.metadata.name.size() + string(self.spec.replicas).size() + r.name.size() "

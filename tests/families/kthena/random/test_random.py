@@ -1,14 +1,16 @@
 """Random documents of Kthena's kinds: valid ones pass and lose nothing, wrong ones are refused at the field."""
 
+from collections.abc import Iterator
 from random import Random
 
 import pytest
 
 from components.api.checking import check
 from tests.families.kthena.api.samples import kind_of
-from tests.families.kthena.api.table import FIELDS, KINDS, label
+from tests.families.kthena.api.table import FIELDS, KINDS, Row, label
+from tests.families.kthena.random.core import Object
 from tests.families.kthena.random.documents import document
-from tests.families.kthena.random.faults import RULES, bad_values, places, wrong
+from tests.families.kthena.random.faults import RULES, at, bad_values, places, wrong
 
 SEEDS = range(1000)
 
@@ -43,15 +45,10 @@ def test_they_reach_every_field(kind: str) -> None:
     assert all(bad_values(row) for rows in FIELDS.values() for row in rows)
 
 
-def _written(whole: dict[str, object]) -> list[dict[str, str]]:
-    found = []
+def _written(whole: Object) -> Iterator[Row]:
     for path, row in places(whole["spec"], f"{whole['kind']}Spec", ()):
-        value: object = whole["spec"]
-        for part in path:
-            value = value.get(part) if isinstance(value, dict) else value[part] if isinstance(value, list) else None
-        if value is not None:
-            found.append(row)
-    return found
+        if path[-1] in at(whole["spec"], path[:-1]):
+            yield row
 
 
 @pytest.mark.parametrize(("kind", "number"), [(kind, n) for kind, rules in RULES.items() for n in range(len(rules))])
