@@ -8,9 +8,10 @@ import pytest
 from components.api.checking import check
 from tests.families.kthena.api.samples import kind_of
 from tests.families.kthena.api.table import FIELDS, KINDS, Row, label
+from tests.families.kthena.random.breaking import RULES, at
 from tests.families.kthena.random.core import Object
 from tests.families.kthena.random.documents import document
-from tests.families.kthena.random.faults import RULES, at, bad_values, places, wrong
+from tests.families.kthena.random.faults import bad_values, places, wrong
 
 SEEDS = range(1000)
 
