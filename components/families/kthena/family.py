@@ -13,6 +13,7 @@ from .booster.rendering import expanded, render_model_booster
 from .kinds import BINDING, MODEL_BOOSTER, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
 from .operated import OPERATOR
 from .routing.rendering import render_model_route
+from .routing.servers import render_model_server
 from .serving.rendering import render_model_serving
 from .simulation.scenario import SIMULATOR
 
@@ -38,7 +39,7 @@ FAMILY = Family(
         Member(MODEL_SERVING, render_model_serving, serves=True, component="ModelServing"),
         Member(POLICY, _declared, referred=True, component="AutoscalingPolicy"),
         Member(BINDING, render_binding, component="AutoscalingPolicyBinding"),
-        Member(MODEL_SERVER, _declared, referred=True, component="ModelServer"),
+        Member(MODEL_SERVER, render_model_server, referred=True, component="ModelServer"),
         Member(MODEL_ROUTE, render_model_route, component="ModelRoute"),
     ),
     simulator=SIMULATOR,

@@ -12,8 +12,12 @@ ROUTER = "kthena-router"
 """Chart of the router that pairs of prefill and decode need."""
 CONTROLLER_NAMESPACE = "kthena-system"
 """Where the charts put controllers and router; the autoscaler sees bindings of this namespace alone (D-14)."""
-ROUTER_HOST = f"networking-{ROUTER}.{CONTROLLER_NAMESPACE}.svc"
-"""The router's Service, which listens at port 80."""
+ROUTER_SERVICE = f"networking-{ROUTER}"
+"""The router's Service, whatever the release of its chart is called."""
+ROUTER_PORT = 80
+ROUTER_HOST = f"{ROUTER_SERVICE}.{CONTROLLER_NAMESPACE}.svc"
+ROUTER_PODS = {"app.kubernetes.io/component": ROUTER, "app.kubernetes.io/name": "networking"}
+"""Labels of the router's pods."""
 
 
 def backend_name(booster: str, backend: str) -> str:

@@ -4,9 +4,13 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ...api.load import Loaded
 from ...fleet.library import Library
+from ...fleet.workloads import Server
+from .kinds import MODEL_SERVING
 from .lookup import server, servings
 from .names import entry_labels
+from .serving.roles import ports_in, server_in
 from .types import ModelRoute, ModelServer, ModelServing
 from .types.model_serving import Role
 
@@ -22,6 +26,16 @@ class SelectedRole:
     def labels(self) -> Mapping[str, str]:
         """Labels of its entry pods."""
         return labels_of(self.serving, self.role)
+
+    @property
+    def server(self) -> tuple[Server, int]:
+        """Its container that serves, and where that listens; 0 where it is not known."""
+        return server_in(self.role, Loaded.of(self.serving, MODEL_SERVING), "")
+
+    @property
+    def ports(self) -> list[int]:
+        """Where its entry pods listen, as far as it is known."""
+        return ports_in(self.role, self.server[1])
 
     @property
     def title(self) -> str:
@@ -49,7 +63,7 @@ def selected_by(selector: Mapping[str, str], library: Library, namespace: str) -
             SelectedRole(each, role)
             for each in several
             for role in each.spec.template.roles
-            if meets(labels_of(each, role), selector)
+            if meets(labels_of(each, role), selector) and (role.entry_template.spec or {}).get("containers")
         ]
         if found:
             break
@@ -67,16 +81,25 @@ def reached_roles(library: Library, namespace: str, serving: ModelServing) -> fr
     )
 
 
+def is_routed(library: Library, namespace: str, name: str) -> bool:
+    """Tell whether a ModelRoute leads to a ModelServer."""
+    return name in _routed(library, namespace)
+
+
 @functools.lru_cache(maxsize=4)
-def _selectors(library: Library, namespace: str) -> tuple[Mapping[str, str], ...]:
-    """Return what the ModelServers select that routes of a namespace lead to."""
-    targets = {
+def _routed(library: Library, namespace: str) -> frozenset[str]:
+    return frozenset(
         target.model_server_name
         for route in library.all(ModelRoute, namespace).values()
         for rule in route.spec.rules_
         for target in rule.target_models
-    }
-    found = (server(library, namespace, name) for name in sorted(targets))
+    )
+
+
+@functools.lru_cache(maxsize=4)
+def _selectors(library: Library, namespace: str) -> tuple[Mapping[str, str], ...]:
+    """Return what the ModelServers select that routes of a namespace lead to."""
+    found = (server(library, namespace, name) for name in sorted(_routed(library, namespace)))
     return tuple(_selector(each) for each in found if each is not None and _selector(each))
 
 

@@ -17,6 +17,7 @@ from ..made import Made
 from ..names import NETWORKING_API, WORKLOAD_API
 from ..operated import OPERATOR
 from ..routing.rendering import render_model_route
+from ..routing.servers import render_model_server
 from ..serving.rendering import render_model_serving
 from .expansion import Expansion, expand, parts_of
 from .operated import check_booster_for_operator
@@ -59,6 +60,7 @@ def _rendered(expansion: Expansion, options: Options, findings: Findings) -> Ite
     library = Library(expansion, options.namespace)
     kinds: tuple[tuple[_Render, Iterable[Made]], ...] = (
         (render_model_serving, expansion.servings),
+        (render_model_server, expansion.servers),
         (render_model_route, expansion.routes),
         (render_binding, expansion.bindings),
     )

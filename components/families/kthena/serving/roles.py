@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....api.findings import Unrenderable
+from ....api.load import Loaded
 from ....engines.command_line import line_of
 from ....engines.registry import engines
 from ....fleet.objects import Object
@@ -72,16 +73,35 @@ def roles_of(asked: AskedServing) -> list[RolePods]:
     return [_role(asked, path, role) for path, role in asked.roles]
 
 
+def server_in(role: Role, source: Loaded, path: str) -> tuple[Server, int]:
+    """Return the container of a role that serves, and where it listens; 0 where that is not known.
+
+    Args:
+        role: A role whose entry pods have containers.
+        source: The ModelServing.
+        path: The field of the role.
+    """
+    containers = (role.entry_template.spec or {})["containers"]
+    server = server_of(containers, source, f"{path}.entryTemplate.spec.containers", _preferred(containers))
+    engine = engines().get(server.line.engine)
+    port = declared_port(containers[server.position], server.line) or (engine.port if engine else None) or 0
+    return server, port
+
+
+def ports_in(role: Role, listening: int) -> list[int]:
+    """Return where a role's server listens, if that is known, then whatever else its entry pods declare."""
+    containers = (role.entry_template.spec or {}).get("containers") or ()
+    declared = [port for container in containers for port in container.get("ports") or ()]
+    numbers = [int(port["containerPort"]) for port in declared if port.get("protocol", "TCP") == "TCP"]
+    return list(dict.fromkeys([*([listening] if listening else []), *numbers]))
+
+
 def _role(asked: AskedServing, path: str, role: Role) -> RolePods:
     entry = complete(asked, f"{path}.entryTemplate", role.name, role.entry_template, entry=True)
     worker = None
     if role.worker_replicas and role.worker_template is not None:
         worker = complete(asked, f"{path}.workerTemplate", role.name, role.worker_template, entry=False)
-    containers = entry.spec["containers"]
-    server = server_of(containers, asked.source, f"{path}.entryTemplate.spec.containers", _preferred(containers))
-    engine = engines().get(server.line.engine)
-    port = declared_port(containers[server.position], server.line) or (engine.port if engine else None) or 0
-    return RolePods(path, role, entry, worker, server, port)
+    return RolePods(path, role, entry, worker, *server_in(role, asked.source, path))
 
 
 def _preferred(containers: list[Object]) -> str:

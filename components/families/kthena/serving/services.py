@@ -6,27 +6,21 @@ from ....fleet.objects import Object, new_object
 from ..names import entry_labels, entry_name, instance_labels, role_labels, role_service
 from .asked import AskedServing
 from .groups import is_one_set
-from .roles import RolePods
+from .roles import RolePods, ports_in
 
 _PORT = "http"
 
 
 def client_service(asked: AskedServing, role: RolePods) -> Object:
     """Return what takes requests for the entry pods of a role, whichever group and instance they are of."""
-    spec = {"ports": _ports(role), "selector": entry_labels(asked.name, role.name)}
+    ports = [
+        {"name": f"port-{number}" if position else _PORT, "port": number, "protocol": "TCP", "targetPort": number}
+        for position, number in enumerate(ports_in(role.role, role.port))
+    ]
+    spec = {"ports": ports, "selector": entry_labels(asked.name, role.name)}
     body = new_object("v1", "Service", role_service(asked.name, role.name), asked.namespace, spec)
     body["metadata"]["labels"] = role_labels(asked.name, role.name)
     return body
-
-
-def _ports(role: RolePods) -> list[Object]:
-    """Return where the server listens first, then whatever else the entry pods declare."""
-    declared = [port for container in role.entry.spec["containers"] for port in container.get("ports") or ()]
-    numbers = [int(port["containerPort"]) for port in declared if port.get("protocol", "TCP") == "TCP"]
-    return [
-        {"name": f"port-{number}" if position else _PORT, "port": number, "protocol": "TCP", "targetPort": number}
-        for position, number in enumerate(dict.fromkeys([role.port, *numbers]))
-    ]
 
 
 def instance_services(asked: AskedServing, roles: list[RolePods]) -> Iterator[Object]:

@@ -1,0 +1,99 @@
+"""Which requests the rules of a ModelRoute are for (Kthena spec 5)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ....fleet.endpoints import HeaderMatch
+from ....fleet.origins import Origin
+from ....fleet.words import HeaderKind
+from ..types.networking import RouteRule, StringMatch
+from .targets import AskedRoute
+
+_PATHS = "/v1/"
+"""How the paths of all requests begin."""
+_KINDS: Mapping[HeaderKind, str] = {HeaderKind.EXACT: "exact", HeaderKind.PREFIX: "prefix", HeaderKind.REGEX: "regex"}
+"""Fields of a match, in the order in which they count."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedRule:
+    """A rule that answers requests for a model.
+
+    Attributes:
+        path: The field of the rule.
+        order: Its place among the rules.
+        name: What it is called; empty without a name.
+    """
+
+    path: str
+    order: int
+    name: str
+    headers: tuple[HeaderMatch, ...]
+
+
+def rules_for(asked: AskedRoute, model: str) -> list[UsedRule]:
+    """Return the rules that answer requests for a model, up to the first one that takes all of them."""
+    found: list[UsedRule] = []
+    for order, (path, rule) in enumerate(asked.rules):
+        body = rule.model_match.body if rule.model_match else None
+        if body is not None and body.model is not None and body.model != model:
+            continue
+        headers = tuple(_headers(asked, path, rule))
+        found.append(UsedRule(path, order, rule.name or "", headers))
+        if not headers and not matches_paths(rule):
+            break
+    return found
+
+
+def _headers(asked: AskedRoute, path: str, rule: RouteRule) -> Iterator[HeaderMatch]:
+    for name, match in sorted(((rule.model_match and rule.model_match.headers) or {}).items()):
+        stated = _stated(match)
+        if stated is not None:
+            yield HeaderMatch(name, *stated, Origin(asked.source, f"{path}.modelMatch.headers[{name}]"))
+
+
+def _stated(match: StringMatch) -> tuple[HeaderKind, str] | None:
+    values = ((kind, getattr(match, field)) for kind, field in _KINDS.items())
+    return next(((kind, value) for kind, value in values if value is not None), None)
+
+
+def matches_paths(rule: RouteRule) -> bool:
+    """Tell whether a rule is for some paths alone."""
+    uri = rule.model_match.uri if rule.model_match else None
+    stated = _stated(uri) if uri else None
+    if stated is None:
+        return False
+    kind, value = stated
+    return not (kind is HeaderKind.PREFIX and _PATHS.startswith(value))
+
+
+def check_rules(asked: AskedRoute) -> None:
+    """Report rules that no request reaches, and models that no rule answers for."""
+    used = {model: rules_for(asked, model) for model in asked.models}
+    reached = {rule.path for rules in used.values() for rule in rules}
+    for path, rule in asked.rules:
+        if path not in reached:
+            body = rule.model_match.body.model if rule.model_match and rule.model_match.body else None
+            if body is not None and body not in used:
+                reason = f"is never used: {body!r} is neither modelName nor one of loraAdapters; correct the name"
+                asked.findings.warn(f"{path}.modelMatch.body.model", reason)
+            else:
+                reason = "is never used: a rule before it takes all of its requests; put it first, or remove it"
+                asked.findings.warn(path, reason)
+        _check_matches(asked, path, rule)
+    for model, rules in used.items():
+        if not rules:
+            reason = f"no rule answers requests for {model!r}; add one without modelMatch.body, or with that model"
+            report = asked.findings.warn if reached else asked.findings.error
+            report("spec.rules", reason)
+
+
+def _check_matches(asked: AskedRoute, path: str, rule: RouteRule) -> None:
+    match = rule.model_match
+    fields = {f"headers[{name}]": each for name, each in ((match and match.headers) or {}).items()}
+    if match and match.uri:
+        fields["uri"] = match.uri
+    for field, each in fields.items():
+        if _stated(each) is None:
+            reason = f"has no effect: it says none of {', '.join(_KINDS.values())}; add one, or remove it"
+            asked.findings.warn(f"{path}.modelMatch.{field}", reason)
