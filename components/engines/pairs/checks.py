@@ -32,8 +32,10 @@ def transfer_faults(line: CommandLine) -> Iterator[TransferFault]:
 
 
 def faults_of(transfer: Transfer, title: str) -> Iterator[tuple[Severity, str]]:
-    """Yield what is wrong with a transfer by itself; ``title`` is what messages call the engine."""
+    """Yield what is wrong with JSON by itself; ``title`` is what messages call the engine."""
     keys, roles = transfer.table.json, transfer.table.roles
+    if not keys:
+        return
     if not transfer.connector and not transfer.parts:
         yield Severity.ERROR, f"no {keys['connector']} is named; add one, such as {transfer.table.default}"
         return

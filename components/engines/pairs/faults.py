@@ -61,8 +61,8 @@ def pair_faults(prefill: Side, decode: Side) -> Iterator[PairFault]:
     if transfers_of(prefill.line.engine) is None:
         return
     first, second = transfer_of(prefill.line), transfer_of(decode.line)
-    yield from _side(Stage.PREFILL, prefill, first)
-    yield from _side(Stage.DECODE, decode, second)
+    yield from _side(Stage.PREFILL, prefill, first, second)
+    yield from _side(Stage.DECODE, decode, second, first)
     if first and second and not (first.is_open or second.is_open):
         yield from _both(prefill, first, decode, second)
 
@@ -78,10 +78,11 @@ def _strangers(prefill: Side, decode: Side) -> PairFault:
     return PairFault(Stage.DECODE, Severity.ERROR if both else Severity.WARNING, reason)
 
 
-def _side(role: Stage, side: Side, transfer: Transfer | None) -> Iterator[PairFault]:
+def _side(role: Stage, side: Side, transfer: Transfer | None, other: Transfer | None) -> Iterator[PairFault]:
     """Find what is wrong with one side."""
     if transfer is None:
-        yield from _silent(role, side)
+        if not (other and any(faults_of(other, ""))):  # nothing is taken over from a side that is wrong by itself
+            yield from _silent(role, side)
     elif not transfer.is_open:
         if side.line.reading is None:  # else the lint of the arguments tells
             for severity, reason in faults_of(transfer, titled(side.line.engine, side.line.tag)):

@@ -166,6 +166,12 @@ def test_nodes_without_rdma(
     assert faults(Side(prefill, variables=variables), Side(decode, efa=True, variables=variables)) == []
 
 
+def test_a_side_that_took_nothing_over_from_a_wrong_one_is_not_blamed() -> None:
+    wrong = vllm(said("MooncakeConnector"), tag="v0.11.0")
+    assert [finding.severity for finding in lint(wrong)] == ["error"]
+    assert faults(wrong, vllm(tag="v0.11.0")) == []
+
+
 def test_an_image_may_say_that_it_has_the_library() -> None:
     assert faults(*pair(tag="v0.10.2-cu128-nixl-v0.4.1")) == []
 

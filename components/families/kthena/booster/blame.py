@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ....api.problems import field_path
 from ....fleet.objects import Object
+from .children.command import words_of
 from .setup import Part, RoleOf
 
 _ROLES = "spec.template.roles"
@@ -83,8 +85,20 @@ def _of_pod(start: str, role: RoleOf, template: Object | None) -> Iterator[Field
         yield Field(f"{at}.image", f"{role.path}.image", same=True)
         yield Field(f"{at}.resources", f"{role.path}.resources", same=True)
         yield Field(f"{at}.command", f"{role.path}.config")
-        yield Field(f"{at}.args", f"{role.path}.config")
+        yield Field(f"{at}.args", f"{role.path}.config", same=True)
+        yield from _of_arguments(f"{at}.args", role, container["args"])
         yield Field(f"{at}.volumeMounts", f"{part.path}.cacheURI")
+
+
+def _of_arguments(start: str, role: RoleOf, args: list[str]) -> Iterator[Field]:
+    """Yield the arguments that keys of the config became, and those that are there anyway."""
+    words = words_of(role)
+    for place, text in enumerate(args):
+        if words and text == words[0][0]:
+            key = field_path(["config", words.pop(0)[1]])
+            yield Field(f"{start}[{place}]", f"{role.path}.{key}", same=True)
+        else:
+            yield Field(f"{start}[{place}]", f"{role.path}.config")
 
 
 def of_server(part: Part, roles: tuple[RoleOf, ...]) -> Iterator[Field]:

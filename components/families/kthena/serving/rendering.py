@@ -13,6 +13,7 @@ from ..names import VOLCANO
 from ..operated import OPERATOR, check_serving_for_operator
 from ..reach import reached_roles
 from ..types import ModelServing
+from .arguments import check_arguments
 from .asked import AskedServing
 from .checks import check_native, check_placed, check_pods
 from .endpoints import check_front, endpoint_of, front_of, served_name
@@ -38,6 +39,7 @@ def render_model_serving(source: Loaded, library: Library, options: Options, fin
         check_native(asked)
     roles = roles_of(asked)
     check_placed(asked, roles)
+    check_arguments(roles, findings)
     check_pairs(roles, findings)
     reached = reached_roles(library, asked.namespace, resource)
     return _native(asked, roles, reached) if options.realization.is_native else _operated(asked, roles, reached)

@@ -66,12 +66,20 @@ def _variables(role: RoleOf, line: CommandLine) -> Iterator[Object]:
         yield {"name": each.name, **(field if each.field else {"value": each.value})}
 
 
+def words_of(role: RoleOf) -> list[tuple[str, str]]:
+    """Return the arguments that the config of a worker becomes, each word with its key."""
+    return config_words(role.part.started.known.name, _tag(role), role.config)
+
+
+def _tag(role: RoleOf) -> str:
+    image = image_of(role.worker.image or "")
+    return role.part.started.known.dated(image.repository, image.tag)
+
+
 def _line(role: RoleOf, weights: Weights) -> CommandLine:
     part, started = role.part, role.part.started
-    engine = started.known
-    image = image_of(role.worker.image or "")
-    tag = engine.dated(image.repository, image.tag)
-    words = [word for word, _ in config_words(engine.name, tag, role.config)]
+    engine, tag = started.known, _tag(role)
+    words = [word for word, _ in words_of(role)]
     own = CommandLine(engine.name, tag, words, started.command)
     args = [engine.flag(Setting.MODEL) or "", weights.model, *words]
     for setting, value in _defaults(role):

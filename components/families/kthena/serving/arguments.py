@@ -1,0 +1,32 @@
+"""What the engines of a ModelServing are started with, checked as their versions read it."""
+
+from collections.abc import Iterator
+
+from ....api.findings import Findings
+from ....api.problems import Severity
+from ....engines.command_line import CommandLine
+from ....engines.images import image_of
+from ....engines.lint import report
+from ....engines.scripts.checks import script_faults
+from ....engines.served.adapters import adapter_faults
+from .roles import RolePods
+
+
+def check_arguments(roles: list[RolePods], findings: Findings) -> None:
+    """Report what is wrong with the arguments of the containers that serve.
+
+    Args:
+        roles: The roles. Where only a digest names an image, its version is not known, and nothing is checked.
+        findings: Where to report.
+    """
+    for role in roles:
+        image = image_of(str(role.container.get("image") or ""))
+        if image.tag or not image.digest:
+            report(findings, role.server.args.path, role.server.line)
+            for severity, reason in _of_line(role.server.line):
+                findings.record(role.line_path, reason, severity)
+
+
+def _of_line(line: CommandLine) -> Iterator[tuple[Severity, str]]:
+    yield from script_faults(line)
+    yield from adapter_faults(line)
