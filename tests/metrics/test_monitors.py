@@ -6,6 +6,8 @@ import pytest
 
 from components.fleet.words import WorkloadChoice
 from components.metrics.chain import metric_chain
+from components.metrics.monitors import pod_monitor, unscrapable
+from components.metrics.uses import scraped
 from components.metrics.words import Scrape
 from tests.fleets import fleet_of, open_model, playground, runner, runtime, service
 from tests.metrics.chains import CPU, MODEL, QUEUES, chain, pods, scaled
@@ -114,17 +116,36 @@ class TestMonitors:
         assert {key: endpoint[key] for key in port} == port
         assert len({"port", "portNumber"} & set(endpoint)) == 1
 
-    def test_a_port_that_is_not_declared_cannot_be_found(self) -> None:
-        engine = runner(image="vllm/vllm-openai:v0.9.2", args=["--port=9000"])
-        own = {"workerTemplate": {"spec": {"containers": [engine]}}}
-        found = chain(service(workloadTemplate=own))
-        assert not found.monitors
-        (problem,) = found.problems
+    @pytest.mark.parametrize(
+        ("args", "addresses"),
+        [(["--port=9000"], ["$1:9000", "[$1]:9000"]), ([], ["$1:8000", "[$1]:8000"])],
+        ids=["flag", "engine"],
+    )
+    def test_a_port_that_is_not_declared_is_found_by_its_number(self, args: list[str], addresses: list[str]) -> None:
+        engine = runner(image="vllm/vllm-openai:v0.9.2", args=args)
+        found = chain(service(workloadTemplate={"workerTemplate": {"spec": {"containers": [engine]}}}))
+        (monitor,) = found.monitors
+        (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+        assert not {"port", "portNumber"} & set(endpoint)
+        rules = endpoint["relabelings"]
+        assert rules[0] == {
+            "action": "keep",
+            "sourceLabels": ["__meta_kubernetes_pod_container_name"],
+            "regex": "model-runner",
+        }
+        assert [rule["replacement"] for rule in rules if rule.get("targetLabel") == "__address__"] == addresses
+        assert found.problems == ()
+
+    def test_a_port_that_nothing_tells_cannot_be_found(self) -> None:
+        own = {"workerTemplate": {"spec": {"containers": [runner(image="example.com/engine:v1")]}}}
+        (target,) = scraped(fleet_of(open_model(), service(workloadTemplate=own)))
+        assert pod_monitor(target, "15s", {}) is None
+        problem = unscrapable(target)
         assert (problem.severity, problem.path) == (
             "warning",
             "spec.workloadTemplate.workerTemplate.spec.containers[0].ports",
         )
-        assert "containerPort: 9000" in problem.reason
+        assert "containerPort: <serving port>" in problem.reason
 
     def test_a_leader_worker_set_of_the_user_is_scraped_too(self) -> None:
         engine = runner(image="vllm/vllm-openai:v0.9.2", ports=[{"name": "http", "containerPort": 8000}])

@@ -98,6 +98,26 @@ def test_a_port_without_a_name_is_asked_by_its_number(prometheus: Prometheus, ex
     assert {sample.labels["container"] for sample in prometheus.query(VLLM.queue)} == {"model-runner"}
 
 
+@pytest.mark.parametrize(("args", "port"), [(["--port=9000"], 9000), ([], 8000)])
+def test_a_port_that_is_not_declared_is_asked_all_the_same(
+    prometheus: Prometheus, exporter: Exporter, args: list[str], port: int
+) -> None:
+    """Once for each pod: neither its init container nor the container beside the engine is asked."""
+    engine = runner(image="vllm/vllm-openai:v0.9.2", args=args)
+    beside = {"name": "proxy", "image": "example.com/proxy:v1", "ports": [{"name": "web", "containerPort": 80}]}
+    fleet, pods = two(by_hand("chat", engine, beside))
+    for pod in pods:
+        exporter.pod(VLLM, HERE, pod["metadata"]["name"])
+    Watched(fleet, prometheus, exporter).scrape(pods)
+    prometheus.await_scrape(2)
+    assert found(prometheus) == {
+        "chat-0": (f"10.244.0.1:{port}", 0),
+        "chat-1": (f"10.244.0.2:{port}", 0),
+    }
+    assert {sample.labels["container"] for sample in prometheus.query(VLLM.queue)} == {"model-runner"}
+    assert len(prometheus.query(VLLM.queue)) == 2
+
+
 def test_of_a_group_only_the_leader_is_asked(prometheus: Prometheus, exporter: Exporter) -> None:
     """Workers of a LeaderWorkerSet may serve the same series; a group would count twice (lws-hpa spec 1.9)."""
     fleet = made(in_namespace(playground("chat", "qwen"), HERE), workload=WorkloadChoice.LWS)

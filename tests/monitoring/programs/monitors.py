@@ -87,14 +87,17 @@ def _chosen(monitor: Mapping[str, Any], endpoint: Mapping[str, Any]) -> list[Jso
         rules.append({"action": "keep", "source_labels": labels, "regex": f"({value});true"})
     if "port" in endpoint:
         return [*rules, _keep("pod_container_port_name", endpoint["port"])]
-    return [*rules, _keep("pod_container_port_number", str(endpoint["portNumber"]))]
+    if "portNumber" in endpoint:
+        return [*rules, _keep("pod_container_port_number", str(endpoint["portNumber"]))]
+    return rules
 
 
 def _operators(metadata: Mapping[str, Any], endpoint: Mapping[str, Any]) -> list[Json]:
     """The labels that the operator gives to every target."""
     named = {"namespace": "namespace", "pod_container_name": "container", "pod_name": "pod"}
     job = f"{metadata['namespace']}/{metadata['name']}"
-    fixed = {"job": job, "endpoint": str(endpoint.get("port", endpoint.get("portNumber")))}
+    port = endpoint.get("port", endpoint.get("portNumber"))
+    fixed = {"job": job, **({"endpoint": str(port)} if port is not None else {})}
     return [
         *({"source_labels": [_META + source], "target_label": label} for source, label in named.items()),
         *({"target_label": label, "replacement": value} for label, value in fixed.items()),
