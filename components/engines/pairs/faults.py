@@ -24,11 +24,13 @@ class Side:
         line: What its container is started with.
         efa: Whether its nodes have EFA, Amazon's RDMA; None where that is not known.
         variables: The variables of the container; those whose value comes from elsewhere are empty.
+        is_whole: Whether these are all that it has.
     """
 
     line: CommandLine
     efa: bool | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +145,23 @@ def _carrier(role: Stage, side: Side, part: Transfer) -> Iterator[PairFault]:
         )
         yield PairFault(role, Severity.WARNING, reason)
     for name in (variable.name for _, variable in known.variables if variable.field and role is Stage.PREFILL):
-        address = side.variables.get(name)
-        if address in _NOWHERE:
-            reason = (
-                f"{name} is {address}, where decode does not find prefill; remove it: it becomes the pod's address"
-            )
-            yield PairFault(role, Severity.ERROR, reason)
+        yield from _address(name, side)
     settles = known.caution_unless
     if known.caution and not (settles and any(name.startswith(settles) for name in side.variables)):
         yield PairFault(role, Severity.WARNING, f"{known.name} {known.caution}; check it for {role}")
+
+
+def _address(name: str, side: Side) -> Iterator[PairFault]:
+    """Find an address where decode does not find prefill."""
+    address = side.variables.get(name)
+    if address in _NOWHERE:
+        found = f"is {address}, where decode does not find prefill"
+    elif address is None and side.is_whole:
+        found = "is not set, so prefill tells decode that it is at localhost"
+    else:
+        return
+    reason = f"variable {name} {found}; set it to the address of the pod (valueFrom fieldRef status.podIP)"
+    yield PairFault(Stage.PREFILL, Severity.ERROR, reason)
 
 
 def _lacks_library(known: Connector, part: Transfer, tag: str) -> bool:

@@ -177,14 +177,21 @@ def test_an_image_may_say_that_it_has_the_library() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "wrong"), [("0.0.0.0", True), ("localhost", True), ("10.0.0.1", False), ("", False)]
+    ("variables", "is_whole", "part"),
+    [
+        ({"VLLM_NIXL_SIDE_CHANNEL_HOST": "0.0.0.0"}, False, "is 0.0.0.0, where decode does not find prefill"),
+        ({"VLLM_NIXL_SIDE_CHANNEL_HOST": "localhost"}, True, "is localhost, where decode does not find prefill"),
+        ({"VLLM_NIXL_SIDE_CHANNEL_HOST": "10.0.0.1"}, True, ""),
+        ({"VLLM_NIXL_SIDE_CHANNEL_HOST": ""}, True, ""),
+        ({}, True, "is not set, so prefill tells decode that it is at localhost"),
+        ({}, False, ""),
+    ],
 )
-def test_an_address_where_nobody_finds_prefill(address: str, wrong: bool) -> None:
-    """Prefill passes the variable on as it is (vLLM, request_finished: remote_host)."""
-    prefill, decode = pair()
-    variables = {"VLLM_NIXL_SIDE_CHANNEL_HOST": address}
-    found = faults(Side(prefill, variables=variables), Side(decode, variables=variables))
-    assert [each[:2] for each in found] == ([("prefill", "error")] if wrong else [])
+def test_an_address_where_nobody_finds_prefill(variables: dict[str, str], is_whole: bool, part: str) -> None:
+    """Prefill passes the variable on as it is (vLLM, request_finished: remote_host; vllm/envs.py: localhost)."""
+    found = faults(*(Side(line, variables=variables, is_whole=is_whole) for line in pair()))
+    assert [each[:2] for each in found] == ([("prefill", "error")] if part else [])
+    assert all(part in each[2] for each in found)
 
 
 def test_a_caution_is_settled_by_a_variable() -> None:

@@ -47,7 +47,7 @@ def check_pairs(roles: list[RolePods], findings: Findings) -> None:
 
 def _side(role: RolePods) -> Side:
     variables = {each["name"]: str(each.get("value") or "") for each in role.container.get("env") or ()}
-    return Side(role.server.line, _has_efa(role), variables)
+    return Side(role.server.line, _has_efa(role), variables, is_whole=not role.container.get("envFrom"))
 
 
 def _has_efa(role: RolePods) -> bool | None:
