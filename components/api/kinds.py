@@ -114,6 +114,11 @@ class Kinds:
         """Return the kind of an object; None for one that is not known."""
         return self._by_title.get(f"{api_version}/{kind}")
 
+    def of_list(self, api_version: object, kind: object) -> Kind | None:
+        """Return the kind of which an object is a list, as an API server answers; None for any other object."""
+        singular = kind.removesuffix("List") if isinstance(kind, str) else ""
+        return self.find(api_version, singular) if singular != kind else None
+
     def named(self, name: str) -> list[Kind]:
         """Return the kinds with this name, or with this ``apiVersion/Kind``."""
         return [kind for kind in self if name in (kind.kind, kind.title)]

@@ -198,20 +198,34 @@ class _ManifestReader:
                 for line, key in document.duplicates
             ]
             return
-        if isinstance(value, dict) and value.get("kind") == "List" and value.get("apiVersion") == "v1":
-            self._list(value, document, place)
-            return
+        if isinstance(value, dict):
+            title = value.get("apiVersion"), value.get("kind")
+            of_kind = self.kinds.of_list(*title)
+            if of_kind or title == ("v1", "List"):
+                self._list(value, document, place, of_kind)
+                return
         self._object(value, source.file, document.span.line, place, odd=document.odd)
 
-    def _list(self, value: dict[str, Any], document: Document, place: Place) -> None:
-        items = value.get("items")
-        file = place.source.file
+    def _list(self, value: dict[str, Any], document: Document, place: Place, kind: Kind | None) -> None:
+        """Read a list of objects, all of one kind if it is that kind's own list."""
+        items, file, name = value.get("items"), place.source.file, str(value["kind"])
+
+        def problem(path: str, reason: str) -> None:
+            self.problems.append(Problem(file, place.line(path), name, "", path, reason))
+
+        for key in value:
+            if key not in ("apiVersion", "kind", "metadata", "items"):
+                problem(str(key), "unknown field; a list has metadata and items")
         if not isinstance(items, list):
-            reason = "must be a list of objects; list them under items, or put each into its own document"
-            self.problems.append(Problem(file, place.line("items"), "List", "", "items", reason))
+            problem("items", "must be a list of objects; list them under items, or put each into its own document")
             return
         for index, item in enumerate(items):
             inner = Place(place.source, document.span, ("items", index))
+            if kind and isinstance(item, dict):  # whose items an API server may leave untyped
+                item = {"apiVersion": kind.api_version, "kind": kind.kind, **item}
+                if item["kind"] != kind.kind or item["apiVersion"] != kind.api_version:
+                    problem(f"items[{index}]", f"must be of kind {kind.kind}; put others into a List of v1")
+                    continue
             self._object(item, file, inner.line(""), inner, odd=document.odd)
 
     def _object(self, value: Json, file: str, line: int, place: Place | None, *, odd: bool) -> None:

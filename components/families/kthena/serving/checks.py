@@ -4,6 +4,7 @@ from ....api.problems import field_path
 from ....fleet.words import WorkloadChoice
 from ....nodes.instances import ACCELERATOR_RESOURCES
 from ..names import SERVING_LABEL
+from ..rules.images import bad_images
 from ..types.model_serving import PodTemplateSpec, RollingUpdateConfiguration
 from .asked import GROUP, AskedServing
 from .gang import GROUP_ANNOTATION, SCHEDULER, TASK_ANNOTATION
@@ -27,6 +28,8 @@ def check_pods(asked: AskedServing) -> None:
         for part, template in (("entryTemplate", role.entry_template), ("workerTemplate", role.worker_template)):
             if template is not None:
                 _check_metadata(asked, f"{path}.{part}.metadata", template)
+                for place, reason in bad_images(template.spec or {}):
+                    asked.findings.error(f"{path}.{part}.spec.{place}", reason)
 
 
 def _check_metadata(asked: AskedServing, path: str, template: PodTemplateSpec) -> None:
