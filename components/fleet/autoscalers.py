@@ -15,6 +15,8 @@ _APIS = {
     "Object": CUSTOM_METRICS,
     "External": EXTERNAL_METRICS,
 }
+TOLERANCE_SINCE = "1.35"
+"""First version of Kubernetes in which ``behavior`` may have a tolerance (feature gate HPAConfigurableTolerance)."""
 
 
 def body_field(kind: str) -> str:
@@ -47,12 +49,16 @@ class Autoscaler:
             ``metrics[0].pods.target.averageValue``.
         instead: What is created in its place, such as a ScaledObject.
         operated: Whether an operator creates it.
+        asks_pods: Whether who scales reads the metrics of pods itself: nothing has to stand behind it.
+        found: Whether what becomes the workload was found: where there is none, that is wrong there.
     """
 
     hpa: Object
     blame: Callable[[str], Origin]
     instead: Object | None = None
     operated: bool = False
+    asks_pods: bool = False
+    found: bool = False
 
     @property
     def body(self) -> Object:
@@ -88,5 +94,7 @@ class Autoscaler:
     @property
     def apis(self) -> frozenset[str]:
         """The metrics APIs that it reads; without metrics Kubernetes scales on CPU."""
+        if self.asks_pods:
+            return frozenset()
         kinds = [metric.get("type", "Resource") for metric in self.hpa["spec"].get("metrics") or ()] or ["Resource"]
         return frozenset(_APIS[kind] for kind in kinds if kind in _APIS)

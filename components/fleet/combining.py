@@ -129,7 +129,7 @@ def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tup
             if owners.get(scaler.aim) is item:
                 continue
             if scaler.aim not in owners:
-                problems.append(_aimless(scaler, owners))
+                problems += [] if scaler.found else [_aimless(scaler, owners)]
             elif scaler.aim in scalers:
                 problems.append(_crowded(scaler, *scalers[scaler.aim]))
             else:

@@ -23,15 +23,21 @@ class Library:
         """
         self._unread = frozenset((problem.kind, problem.name) for problem in errors(unread))
         self._by_kind: dict[type[Resource], dict[str, dict[str, Resource]]] = {}
+        self._sources: dict[tuple[type[Resource], str, str], Loaded] = {}
         for source in resources:
             namespace = (source.resource.metadata.namespace or default_namespace) if source.kind.namespaced else ""
             there = self._by_kind.setdefault(type(source.resource), {}).setdefault(namespace, {})
             there[source.name] = source.resource
+            self._sources[type(source.resource), namespace, source.name] = source
 
     def all(self, kind: type[R], namespace: str = "") -> Mapping[str, R]:
         """Return the resources of a kind in a namespace, by name; cluster-scoped ones are in the empty namespace."""
         found: Mapping[str, R] = self._by_kind.get(kind, {}).get(namespace, {})  # type: ignore[assignment]
         return found
+
+    def source(self, kind: type[Resource], namespace: str, name: str) -> Loaded | None:
+        """Return a resource with its place, for messages about its fields; None if there is none."""
+        return self._sources.get((kind, namespace, name))
 
     def namespaces_with(self, kind: type[Resource], name: str) -> list[str]:
         """Return the namespaces that have a resource of a kind and name."""

@@ -78,6 +78,7 @@ class Options:
         monitoring: Whether every engine exports its metrics, not only those that an autoscaler reads.
         tolerates_devices: Whether the API server lets pods that request a device tolerate the taint of its nodes
             (admission plugin ExtendedResourceToleration).
+        tolerates_changes: Whether autoscalers can be told how small a change to ignore (Kubernetes 1.35 and later).
     """
 
     realization: Realization = Realization.NATIVE
@@ -92,6 +93,7 @@ class Options:
     alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     monitoring: bool = False
     tolerates_devices: bool = False
+    tolerates_changes: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a namespace that no object can have."""

@@ -155,9 +155,11 @@ def scraped(fleet: Fleet) -> tuple[Scraped, ...]:
 
 
 def scalers_of(fleet: Fleet, targets: tuple[Scraped, ...]) -> tuple[Scaler, ...]:
-    """Return the autoscalers of a fleet whose workloads are part of it, in the order of the workloads."""
+    """Return the autoscalers of a fleet that read metrics of its workloads, in the order of these."""
     by_aim: dict[tuple[str, str, str], list[tuple[Rendered, Autoscaler]]] = {}
     for item, autoscaler in fleet.autoscalers:
+        if autoscaler.asks_pods:
+            continue
         by_aim.setdefault(autoscaler.aim, []).append((item, autoscaler))
     return tuple(_aimed(targets, by_aim))
 

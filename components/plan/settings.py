@@ -5,11 +5,12 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, model_validator
 
 from ..aws.environment import AwsEnvironment
+from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
 from ..metrics.chain import MetricSettings
 from ..metrics.words import Adapter, Scrape
-from ..prerequisites.needed import ClusterFacts, GpuStack
+from ..prerequisites.needed import ClusterFacts, GpuStack, is_at_least
 from ..prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from .access_settings import FrontDoorSettings, HardeningSettings
 from .environment import Environment
@@ -188,6 +189,7 @@ class FleetSettings(Section):
             alternatives=self.aws.alternatives if self.aws else {},
             # EKS has the admission plugin in every version since 1.19 (aws/containers-roadmap issue 739).
             tolerates_devices=self.aws is not None,
+            tolerates_changes=is_at_least(self.facts().version, TOLERANCE_SINCE),
         )
 
     def environment(self) -> Environment:

@@ -225,6 +225,12 @@ def _older(version: str, least: str) -> bool:
     return bool(known and wanted) and known < wanted
 
 
+def is_at_least(version: str, least: str) -> bool:
+    """Tell whether a Kubernetes version is known, and not below another one."""
+    known = _numbers(version)
+    return bool(known) and known >= _numbers(least)
+
+
 def _numbers(version: str) -> tuple[int, ...]:
     found = _MINOR.match(version)
     return tuple(map(int, found.groups())) if found else ()

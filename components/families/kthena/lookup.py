@@ -9,7 +9,6 @@ from ...api.meta import Resource
 from ...fleet.library import Library
 from .booster.expansion import Expansion, expand
 from .booster.setup import Setup
-from .kinds import MODEL_BOOSTER
 from .types import AutoscalingPolicy, ModelBooster, ModelServer, ModelServing
 
 R = TypeVar("R", bound=Resource)
@@ -30,23 +29,27 @@ def policy(library: Library, namespace: str, name: str) -> AutoscalingPolicy | N
     return _found(AutoscalingPolicy, library, namespace, name)
 
 
-def _found(kind: type[R], library: Library, namespace: str, name: str) -> R | None:
-    written = library.all(kind, namespace).get(name)
+def loaded(kind: type[Resource], library: Library, namespace: str, name: str) -> Loaded | None:
+    """Return a resource of a name with its place, or with that of the booster it is made for; None without one."""
+    written = library.source(kind, namespace, name)
     if written is not None:
         return written
-    children = (each.resource for expansion in _boosters(library, namespace, name) for each in expansion)
-    return next((each for each in children if isinstance(each, kind) and each.metadata.name == name), None)
+    children = (each for expansion in _boosters(library, namespace, name) for each in expansion)
+    return next((each for each in children if type(each.resource) is kind and each.name == name), None)
+
+
+def _found(kind: type[R], library: Library, namespace: str, name: str) -> R | None:
+    found = loaded(kind, library, namespace, name)
+    return found.resource if found and isinstance(found.resource, kind) else None
 
 
 def _boosters(library: Library, namespace: str, name: str) -> Iterator[Expansion]:
     """Yield what the boosters become whose resources may have the name: each begins with the booster's."""
-    boosters = library.all(ModelBooster, namespace)
     ends = [place for place, letter in enumerate(name) if letter == "-"]
     for end in (*ends, len(name)):
-        booster = boosters.get(name[:end])
-        if booster is None:
+        source = library.source(ModelBooster, namespace, name[:end])
+        if source is None:
             continue
-        source = Loaded.of(booster, MODEL_BOOSTER)
         try:
             # What is wrong with it is reported where it is rendered itself.
             yield expand(source, Findings(source), Setup(namespace=namespace))

@@ -1,14 +1,125 @@
-"""What AutoscalingPolicyBinding becomes."""
+"""What AutoscalingPolicyBinding becomes: natively an autoscaler for each target (Kthena spec 4.6)."""
 
-from ....api.findings import Findings
+from ....api.findings import Findings, Unrenderable, unknown
 from ....api.load import Loaded
+from ....fleet.autoscalers import Autoscaler
 from ....fleet.library import Library
+from ....fleet.objects import HPA, LEADER_WORKER_SET, Object, new_object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
-from ....fleet.serving import render_declared
-from ..operated import OPERATOR
+from ..lookup import loaded
+from ..serving.groups import is_one_set
+from ..types import AutoscalingPolicy, AutoscalingPolicyBinding
+from .aims import OPTIMIZER, Aim, aims_of
+from .behavior import behavior_of
+from .bound import PolicyBinding, blame_of
+from .effective import effective_policy
+from .metrics import pods_metrics
+from .operated import render_for_operator
+from .targets import AimedServing, check_native, find
+
+_POLICY = "spec.policyRef.name"
 
 
-def render_binding(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
-    """Render an AutoscalingPolicyBinding."""
-    return render_declared(source, options, OPERATOR)
+def render_binding(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered | None:
+    """Render an AutoscalingPolicyBinding.
+
+    Raises:
+        Unrenderable: an error that leaves nothing to render; it is in ``findings``.
+    """
+    bound = _bound(source, library, options, findings)
+    if not options.realization.is_native:
+        return render_for_operator(bound, options)
+    rendered = _native(bound, options)
+    findings.problems += bound.policy_findings.problems
+    if findings.failed:
+        raise Unrenderable
+    return rendered
+
+
+def _bound(source: Loaded, library: Library, options: Options, findings: Findings) -> PolicyBinding:
+    binding = source.resource
+    assert isinstance(binding, AutoscalingPolicyBinding)  # noqa: S101  the caller chose this function by kind
+    namespace = binding.metadata.namespace or options.namespace
+    policy = _policy(binding.spec.policy_ref.name, library, namespace, findings)
+    aims = aims_of(binding)
+    _check_twice(aims, findings)
+    found = [find(aim, library, namespace, options, findings) for aim in aims]
+    if policy is None or findings.failed:
+        raise Unrenderable
+    resource = policy.resource
+    assert isinstance(resource, AutoscalingPolicy)  # noqa: S101  it was found by its kind
+    targets = tuple(target for target in found if target)
+    return PolicyBinding(source, binding, namespace, resource, targets, findings, Findings(policy))
+
+
+def _policy(name: str, library: Library, namespace: str, findings: Findings) -> Loaded | None:
+    found = loaded(AutoscalingPolicy, library, namespace, name)
+    if found is None and not name:
+        findings.error(_POLICY, "is required: name the AutoscalingPolicy to scale by")
+    elif found is None and not library.is_unread(AutoscalingPolicy.__name__, name):
+        known = library.all(AutoscalingPolicy, namespace)
+        reason = unknown(AutoscalingPolicy.__name__, name, known, f"correct the name, or add it in {namespace!r}")
+        findings.error(_POLICY, reason)
+    return found
+
+
+def _check_twice(aims: tuple[Aim, ...], findings: Findings) -> None:
+    seen: dict[str, Aim] = {}
+    for aim in aims:
+        first = seen.setdefault(aim.name, aim)
+        if first is not aim:
+            findings.error(aim.name_path, f"is also the target of {first.path}; keep one of the two")
+
+
+def _native(bound: PolicyBinding, options: Options) -> Rendered:
+    if bound.binding.spec.optimizer_configuration is not None:
+        bound.findings.warn(
+            OPTIMIZER,
+            "natively each target is scaled by itself, within its own bounds: no load is shared in the order of "
+            "their costs, and costExpansionRatePercent has no effect",
+        )
+    return Rendered(
+        bound.source,
+        bound.source.kind.kind,
+        bound.source.name,
+        bound.namespace,
+        autoscalers=tuple(_autoscaler(bound, target, options) for target in bound.targets),
+    )
+
+
+def _autoscaler(bound: PolicyBinding, target: AimedServing, options: Options) -> Autoscaler:
+    """Return what moves the replicas of a target."""
+    _check_scalable(target, bound.findings)
+    check_native(target, bound.findings)
+    asked, exporter, findings = target.aim.asked, target.exporter, bound.policy_findings
+    policy = effective_policy(bound.policy.spec)
+    spec: Object = {
+        "scaleTargetRef": {
+            "apiVersion": "leaderworkerset.x-k8s.io/v1",
+            "kind": LEADER_WORKER_SET,
+            "name": target.aim.name,
+        },
+        "minReplicas": asked.min_replicas,
+        "maxReplicas": asked.max_replicas,
+        "metrics": pods_metrics(bound.policy.spec.metrics, exporter, findings) if exporter else [],
+        "behavior": behavior_of(policy, asked.max_replicas, options, findings),
+    }
+    hpa = new_object("autoscaling/v2", HPA, _name(bound, target), bound.namespace, spec)
+    return Autoscaler(hpa, blame_of(bound, target), found=True)
+
+
+def _name(bound: PolicyBinding, target: AimedServing) -> str:
+    """Return the binding's name; with its target's where it has several."""
+    several = bound.binding.spec.optimizer_configuration is not None
+    return f"{bound.source.name}-{target.aim.name}" if several else bound.source.name
+
+
+def _check_scalable(target: AimedServing, findings: Findings) -> None:
+    if not is_one_set(target.asked.group):
+        findings.error(
+            target.aim.name_path,
+            "natively nothing can scale it: its serving groups have several role instances, or pods that start "
+            "together, and become one LeaderWorkerSet each; use realization 'operator', or a ModelServing with one "
+            "role, one instance of it, and no gangPolicy or networkTopology",
+        )

@@ -20,7 +20,7 @@ from tests.recorded import Recorded, deploy
 WORKLOAD = "kubernetes:workload.serving.volcano.sh/v1alpha1"
 NETWORKING = "kubernetes:networking.serving.volcano.sh/v1alpha1"
 PROVIDER = "pulumi:providers:kubernetes::cluster"
-OPERATED = {"realization": "operator", "namespace": "models"}
+OPERATED = {"realization": "operator", "namespace": "kthena-system"}
 POD: dict[str, Any] = {
     "spec": {
         "schedulerName": "volcano",
@@ -30,7 +30,7 @@ POD: dict[str, Any] = {
 ROLE: dict[str, Any] = {"name": "leader", "entry_template": POD, "worker_replicas": 0}
 METRIC: dict[str, Any] = {"metric_name": "vllm:num_requests_waiting", "target_value": "5"}
 BOUNDS: dict[str, Any] = {"min_replicas": 1, "max_replicas": 4}
-TARGET: dict[str, Any] = {"target_ref": {"name": "chat"}, "metric_endpoint": {"port": 8000}}
+TARGET: dict[str, Any] = {"target_ref": {"kind": "ModelServing", "name": "chat"}, "metric_endpoint": {"port": 8000}}
 
 
 def options() -> pulumi.ResourceOptions:
@@ -87,7 +87,7 @@ def test_a_binding_names_its_policy_and_takes_what_it_scales() -> None:
     assert spec(recorded, WORKLOAD, "AutoscalingPolicyBinding", "chat-busy") == {
         "policyRef": {"name": "busy"},
         "scalingConfiguration": {
-            "target": {"targetRef": {"name": "chat"}, "metricEndpoint": {"port": 8000}},
+            "target": {"targetRef": {"kind": "ModelServing", "name": "chat"}, "metricEndpoint": {"port": 8000}},
             "minReplicas": 1,
             "maxReplicas": 4,
         },

@@ -1,0 +1,255 @@
+"""Bindings that are left to Kthena's controller, and what its version v0.1.0 makes of them (Kthena spec 4, 10).
+
+Read in volcano-sh/kthena at v0.1.0: pkg/autoscaler, and the ClusterRole of its chart.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from ....api.findings import Findings, Unrenderable
+from ....fleet.autoscalers import Autoscaler
+from ....fleet.objects import HPA, POD, Object, new_object
+from ....fleet.options import Options
+from ....fleet.rendered import Rendered
+from ....fleet.serving import as_written
+from ..made import Made
+from ..names import CONTROLLER_NAMESPACE, role_service
+from ..operated import OPERATOR
+from ..types.autoscaling import AutoscalingPolicySpec
+from .aims import OPTIMIZER
+from .bound import PolicyBinding, blame_of
+from .costs import group_pods, replica_cost
+from .effective import effective_endpoint, effective_policy
+from .metrics import NEVER_OFFERED, is_counter
+from .targets import ROLE_LABEL, AimedServing
+
+_ROLE = "leader"
+"""The role whose pods the controller measures, whatever it is told."""
+_TICK = 15_000
+"""Milliseconds between two looks."""
+_ALL = 100
+_UNKNOWN = 0
+"""Cost of a replica whose price nobody knows."""
+_NATIVE = "use realization 'native'"
+Fault = tuple[str, str]
+"""Path of a field, and what the controller does to it."""
+
+
+def render_for_operator(bound: PolicyBinding, options: Options) -> Rendered:
+    """Return the binding for Kthena's controller.
+
+    Raises:
+        Unrenderable: it would break the controller, or be ignored; it is in the findings.
+    """
+    _check(bound)
+    written = _completed(as_written(bound.source, options), bound)
+    if bound.findings.failed:
+        raise Unrenderable
+    return Rendered(
+        bound.source,
+        bound.source.kind.kind,
+        bound.source.name,
+        bound.namespace,
+        autoscalers=tuple(_scaled_by_it(bound)),
+        others=(written,),
+        requires=frozenset({OPERATOR}),
+    )
+
+
+def _scaled_by_it(bound: PolicyBinding) -> Iterator[Autoscaler]:
+    """Yield the bounds of the pods of each role, for the nodes that they need: serving groups have each role."""
+    for target in bound.targets:
+        for role in target.asked.group.roles:
+            name = role_service(target.aim.name, role.name)
+            spec = {
+                "scaleTargetRef": {"kind": POD, "name": name},
+                "minReplicas": target.aim.asked.min_replicas * role.replicas,
+                "maxReplicas": target.aim.asked.max_replicas * role.replicas,
+            }
+            hpa = new_object("autoscaling/v2", HPA, name, bound.namespace, spec)
+            yield Autoscaler(hpa, blame_of(bound, target), operated=True, asks_pods=True, found=True)
+
+
+def _check(bound: PolicyBinding) -> None:
+    findings = bound.findings
+    if isinstance(bound.source, Made):
+        reason = (
+            "the ClusterRole of Kthena v0.1.0 does not let its controller create AutoscalingPolicies and their "
+            f"bindings, so that nothing scales; own them (`workbench render --expand`), or {_NATIVE}"
+        )
+        findings.error("", reason)
+        return
+    for found, record, faults in (
+        (findings, findings.error, _refused(bound)),
+        (findings, findings.warn, _doubts(bound)),
+        (bound.policy_findings, bound.policy_findings.error, _refused_in_policy(bound)),
+        (bound.policy_findings, bound.policy_findings.warn, _doubts_of_policy(bound.policy.spec)),
+    ):
+        for path, reason in faults:
+            record(path, f"Kthena's controller v0.1.0 {reason}")
+        if found is bound.policy_findings:
+            findings.problems += [each for each in found.problems if each not in findings.problems]
+
+
+def _refused(bound: PolicyBinding) -> Iterator[Fault]:
+    if bound.namespace != CONTROLLER_NAMESPACE:
+        yield (
+            "metadata.namespace",
+            (
+                f"sees no bindings outside of its own namespace {CONTROLLER_NAMESPACE!r}, found {bound.namespace!r}; "
+                f"put binding, policy and ModelServing there, or {_NATIVE}"
+            ),
+        )
+    for target in bound.targets:
+        yield from _unmeasured(target)
+    optimizer = bound.binding.spec.optimizer_configuration
+    behavior = bound.policy.spec.behavior
+    if optimizer is not None and not (behavior and behavior.scale_up and behavior.scale_up.panic_policy):
+        yield (
+            "spec.policyRef.name",
+            (
+                "crashes on a policy without behavior.scaleUp.panicPolicy where several targets share a load; add "
+                "{period: 0s, panicModeHold: 0s}, which is no panic mode, or bind each target by itself"
+            ),
+        )
+
+
+def _unmeasured(target: AimedServing) -> Iterator[Fault]:
+    """Yield why the controller finds no pods to measure, or the wrong ones."""
+    aim = target.aim
+    if not aim.target.target_ref.kind:
+        yield (
+            f"{aim.path}.target.targetRef.kind",
+            ("adds up the metrics of all pods in the namespace without it; write ModelServing"),
+        )
+    roles = [role.name for role in target.asked.group.roles]
+    if _ROLE not in roles:
+        yield (
+            aim.name_path,
+            (f"measures pods of role {_ROLE!r} alone, found {', '.join(roles)}; name a role so, or {_NATIVE}"),
+        )
+    named = (aim.target.additional_match_labels or {}).get(ROLE_LABEL, _ROLE)
+    if named != _ROLE:
+        path = f"{aim.path}.target.additionalMatchLabels[{ROLE_LABEL}]"
+        yield path, f"replaces it by {_ROLE!r}, found {named!r}; remove it, or {_NATIVE}"
+
+
+def _doubts(bound: PolicyBinding) -> Iterator[Fault]:
+    asked = [target.aim.asked for target in bound.targets]
+    if bound.binding.spec.optimizer_configuration is not None:
+        yield (
+            OPTIMIZER,
+            (
+                "hands no metrics on where several targets share a load: it only brings their replicas into the "
+                f"bounds; bind each target by itself, or {_NATIVE}"
+            ),
+        )
+    elif not sum(each.min_replicas for each in asked):
+        yield (
+            f"{bound.targets[0].aim.path}.minReplicas",
+            ("scales to zero and never up again, because without pods it has nothing to measure; set 1"),
+        )
+    for target in bound.targets:
+        port = effective_endpoint(target.aim.target).port
+        declared = set(_ports(target))
+        if declared and port not in declared:
+            yield (
+                f"{target.aim.path}.target.metricEndpoint",
+                (
+                    f"reads metrics at port {port} of each pod, and the containers of {target.aim.name!r} declare "
+                    f"{', '.join(map(str, sorted(declared)))}; name the one that serves metrics"
+                ),
+            )
+
+
+def _ports(target: AimedServing) -> Iterator[int]:
+    containers: Iterable[Object] = target.role.entry.spec["containers"] if target.role else ()
+    for container in containers:
+        yield from (int(port["containerPort"]) for port in container.get("ports") or ())
+
+
+def _refused_in_policy(bound: PolicyBinding) -> Iterator[Fault]:
+    for position, metric in enumerate(bound.policy.spec.metrics):
+        if metric.metric_name in NEVER_OFFERED:
+            yield (
+                f"spec.metrics[{position}].metricName",
+                (f"takes {metric.metric_name!r} for 0, which Kthena's runtime does not offer; use another one"),
+            )
+
+
+def _doubts_of_policy(spec: AutoscalingPolicySpec) -> Iterator[Fault]:
+    yield from _absent(spec)
+    effective = effective_policy(spec)
+    behavior = spec.behavior
+    down = behavior.scale_down if behavior else None
+    up = behavior.scale_up.stable_policy if behavior and behavior.scale_up else None
+    if down and effective.down.window > _TICK:
+        yield (
+            "spec.behavior.scaleDown.stabilizationWindow",
+            (f"never scales down with a window above 15s, as long as it has metrics (D-17); remove it, or {_NATIVE}"),
+        )
+    if up and effective.up.window > _TICK:
+        yield (
+            "spec.behavior.scaleUp.stablePolicy.stabilizationWindow",
+            (f"scales up once and then no more with a window above 15s (D-17); remove it, or {_NATIVE}"),
+        )
+    is_limited = effective.down.percent < _ALL or not effective.down.fastest
+    if down and effective.down.period > _TICK and is_limited:
+        yield (
+            "spec.behavior.scaleDown.period",
+            (f"lets replicas shrink by so many every 15s, not in each period (D-16); write 15s, or {_NATIVE}"),
+        )
+    if "tolerance_percent" in spec.model_fields_set and spec.tolerance_percent:
+        yield (
+            "spec.tolerancePercent",
+            (
+                "measures the tolerance against one replica, whatever their number (D-15): it ignores only loads of "
+                f"about one replica; {_NATIVE}"
+            ),
+        )
+    for position, metric in enumerate(spec.metrics):
+        if is_counter(metric.metric_name):
+            yield (
+                f"spec.metrics[{position}].metricName",
+                (
+                    f"compares {metric.metric_name!r} as it is, which only ever grows, and so do the replicas; use a "
+                    "gauge, such as the queue of the engine"
+                ),
+            )
+
+
+def _absent(spec: AutoscalingPolicySpec) -> Iterator[Fault]:
+    """Yield the sections that nobody fills in."""
+    behavior = spec.behavior
+    there = {
+        "spec.behavior": behavior,
+        "spec.behavior.scaleUp.stablePolicy": behavior and behavior.scale_up and behavior.scale_up.stable_policy,
+        "spec.behavior.scaleDown": behavior and behavior.scale_down,
+    }
+    missing = [path for path, section in there.items() if section is None]
+    for path in missing[:1] if behavior is None else missing:
+        yield path, "has no limit where it is absent: replicas change at once by any number; write it"
+
+
+def _completed(written: Object, bound: PolicyBinding) -> Object:
+    """Return the object with what the controller does not fill in: where metrics are, and what a replica costs."""
+    spec = written["spec"]
+    optimizer = spec.get("optimizerConfiguration")
+    params = optimizer["params"] if optimizer else [spec["scalingConfiguration"]]
+    for param, target in zip(params, bound.targets, strict=True):
+        param["target"]["metricEndpoint"] = effective_endpoint(target.aim.target).wire()
+        if optimizer and not target.aim.is_priced:
+            param["cost"] = _cost(target, bound.findings)
+    return written
+
+
+def _cost(target: AimedServing, findings: Findings) -> int:
+    """Return what a replica of a target costs; 0, with a warning, where its price is not known."""
+    cost = replica_cost(group_pods(target.asked)) if target.role else None
+    if cost is None:
+        findings.warn(
+            f"{target.aim.path}.cost",
+            f"no price is recorded for the nodes of ModelServing {target.aim.name!r}, so that a replica counts as "
+            f"{_UNKNOWN}; name an instance type in its templates, or write the cost",
+        )
+        return _UNKNOWN
+    return cost
