@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..api.names import LABEL_LENGTH
 from ..api.problems import Problem
+from ..api.schema.builtin import is_namespaced
 from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .objects import LEADER_WORKER_SET, Key, Object, key_of
@@ -26,9 +27,15 @@ def shared_items(rendered: Iterable[Rendered]) -> tuple[Rendered, ...]:
             shared.setdefault((namespace, kind, name), (body, item))
     # A copy of the source: who looks for the item of a resource by its source shall not find these.
     return tuple(
-        Rendered(replace(item.source), kind, name, namespace, others=(body,))
+        Rendered(replace(item.source), kind, name, namespace, others=(body,), requires=_kind_of(body, item))
         for (namespace, kind, name), (body, item) in sorted(shared.items(), key=lambda entry: entry[0])
     )
+
+
+def _kind_of(body: Object, item: Rendered) -> frozenset[str]:
+    """Return what brings the kind of a shared object: something its resource requires, unless servers have it."""
+    built_in = is_namespaced(str(body["apiVersion"]).rpartition("/")[0], body["kind"]) is not None
+    return frozenset() if built_in else item.requires
 
 
 def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:

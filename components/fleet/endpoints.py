@@ -118,6 +118,13 @@ class Endpoint:
         return self.backends[0].service
 
     @property
+    def reached(self) -> frozenset[tuple[str, str]]:
+        """Namespace and name of what is behind it: of workloads or sets of pods, also those that a router chooses."""
+        direct = {(each.namespace, each.workload) for each in self.backends if each.router is None}
+        routers = (each.router for each in self.backends if each.router is not None)
+        return frozenset(direct | {(self.namespace, name) for router in routers for name in router.workloads})
+
+    @property
     def path(self) -> str:
         """Path of the API, such as ``/v1``; empty at the root."""
         path = self.url.partition("://")[2].partition("/")[2].rstrip("/")

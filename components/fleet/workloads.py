@@ -130,6 +130,11 @@ class Workload:
         return PodSet(self.name, self.body["spec"]["selector"]["matchLabels"])
 
     @property
+    def places(self) -> frozenset[tuple[str, str]]:
+        """What endpoints may say to be behind them: its namespace and name, and the name of the set of its pods."""
+        return frozenset({(self.namespace, self.name), (self.namespace, self.pod_set.name)})
+
+    @property
     def selector(self) -> dict[str, str]:
         """Labels of the pods of its set that take requests."""
         return dict(self.pod_set.front)

@@ -1,12 +1,13 @@
 """How clients outside the cluster reach the models: one gateway for all, a load balancer for each, or not at all."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..api.problems import Problem, errors
 from ..aws.names import LOAD_BALANCER_CONTROLLER, load_balancer_annotations
 from ..fleet.endpoints import Endpoint
-from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object
-from ..fleet.rendered import Fleet
+from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object, is_core_service
+from ..fleet.rendered import Fleet, Rendered
 from .balancers import Balancing, balanced_spec, check_ranges
 from .gateway import gateway_objects
 from .losses import lost_without_gateway
@@ -44,6 +45,8 @@ ADDRESS = "{address}"
 _SUFFIX = "-in"
 """As long as that of the ``-lb`` Service, which fits every name that a workload may have."""
 _ANYWHERE = Balancing()
+_Place = tuple[str, str]
+"""Namespace and name of a Service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +120,9 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
         problems += _check_services(fleet, models)
     if errors(problems) or door.expose == Exposure.NONE or not models:
         return FrontDoorPlan(problems=tuple(problems))
-    make = _gateway if door.expose == Exposure.GATEWAY else _load_balancers
-    return make(models, door, balancing, tuple(problems))
+    if door.expose == Exposure.GATEWAY:
+        return _gateway(models, door, balancing, tuple(problems))
+    return _load_balancers(fleet, models, door, balancing, tuple(problems))
 
 
 def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]) -> FrontDoorPlan:
@@ -137,9 +141,12 @@ def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[P
     )
 
 
-def _load_balancers(models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]) -> FrontDoorPlan:
-    owners = _owners(models)
-    bodies = {place: _load_balancer(owner, door, balancing) for place, owner in owners.items()}
+def _load_balancers(
+    fleet: Fleet, models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]
+) -> FrontDoorPlan:
+    services = _services(fleet)
+    asked = {_service(each): services[_service(each)] for each in _each(models)}
+    bodies = {place: _load_balancer(name, body, door, balancing) for place, (name, body) in asked.items()}
     return FrontDoorPlan(
         objects=tuple(bodies.values()),
         endpoints=tuple(
@@ -151,12 +158,21 @@ def _load_balancers(models: Models, door: Door, balancing: Balancing, problems: 
     )
 
 
-def _owners(models: Models) -> dict[tuple[str, str], Endpoint]:
-    """Return by its Service the endpoint that has it created: several may have one Service."""
-    return {_service(each): each for each in _each(models) if each.body is not None}
+def _services(fleet: Fleet) -> dict[_Place, tuple[str, Object]]:
+    """Return every Service that is created here, and what a load balancer beside it is named after.
+
+    That is the endpoint that has it; of a Service of several endpoints none has, it is the Service.
+    """
+    bodies = {(item.namespace, str(body["metadata"]["name"])): body for item, body in _core_services(fleet)}
+    owners = {_service(each): each.name for _, each in fleet.endpoints if each.body is not None}
+    return {place: (owners.get(place, place[1]), body) for place, body in bodies.items()}
 
 
-def _service(each: Endpoint) -> tuple[str, str]:
+def _core_services(fleet: Fleet) -> Iterator[tuple[Rendered, Object]]:
+    return ((item, body) for item in fleet.rendered for body in item.objects if is_core_service(body))
+
+
+def _service(each: Endpoint) -> _Place:
     return each.backends[0].namespace, each.service
 
 
@@ -168,13 +184,12 @@ def _outside(each: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpo
     return OutsideEndpoint(each.name, each.namespace, each.model, each.api, url, source)
 
 
-def _load_balancer(each: Endpoint, door: Door, balancing: Balancing) -> Object:
+def _load_balancer(name: str, service: Object, door: Door, balancing: Balancing) -> Object:
     """Return a Service beside the model's own: that one keeps its address when the front door changes."""
-    assert each.body is not None  # noqa: S101  checked before anything is made
-    own = each.body["spec"]
+    own = service["spec"]
     metadata = {
-        "name": each.name + _SUFFIX,
-        "namespace": each.namespace,
+        "name": name + _SUFFIX,
+        "namespace": service["metadata"]["namespace"],
         "annotations": load_balancer_annotations(internal=door.internal),
     }
     spec = balanced_spec({"ports": own["ports"], "selector": own["selector"]}, balancing)
@@ -193,12 +208,13 @@ def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
     taken = {
         (i.namespace, body["metadata"]["name"]) for i in fleet.rendered for body in i.objects if body["kind"] in kinds
     }
-    problems, owners = [], _owners(models)
+    problems, services = [], _services(fleet)
     for each in _each(models):
-        name = each.name + _SUFFIX
-        if _service(each) not in owners:
+        if _service(each) not in services:
             problems.append(each.origin.problem(_unselected(each)))
-        elif each.body is not None and (each.namespace, name) in taken:
+            continue
+        name = services[_service(each)][0] + _SUFFIX
+        if (each.namespace, name) in taken:
             reason = (
                 f"its load balancer would be named {name!r}, but a Service with that name already exists; rename "
                 "one of the two"

@@ -69,10 +69,11 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     # What only a router answers for, only the router and the monitoring reach.
     routed = replace(unbalanced, gateway_namespace=None, clients=())
     sets = sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0])
-    guarded = _groups((parts for _, parts in sets), behind | {place for place, _ in routers})
+    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in endpoints))
+    guarded = _groups((parts for _, parts in sets), reached)
     policies: list[Object] = []
     for _, parts in sets:
-        names, first = _names_of(parts), parts[0]
+        names, first = set[tuple[str, str]]().union(*(each.places for each in parts)), parts[0]
         before = [router for place, router in routers if place in names]
         if names & behind:
             policies += _of_workload(first, allowed if names & balanced else unbalanced, before)
@@ -81,14 +82,12 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     return tuple(policies)
 
 
-def _names_of(parts: Iterable[Workload]) -> set[tuple[str, str]]:
-    """Return what backends may call a set: by its name, or by that of one of its workloads."""
-    return {(each.namespace, name) for each in parts for name in (each.name, each.pod_set.name)}
-
-
-def _groups(sets: Iterable[list[Workload]], reached: set[tuple[str, str]]) -> list[tuple[str, dict[str, str] | None]]:
+def _groups(
+    sets: Iterable[list[Workload]], reached: frozenset[tuple[str, str]]
+) -> list[tuple[str, dict[str, str] | None]]:
     """Return the groups of what is reached: their policies guard pods of further roles, which are scraped as well."""
-    return [(parts[0].namespace, parts[0].group) for parts in sets if parts[0].group and _names_of(parts) & reached]
+    grouped = (each for parts in sets for each in parts if each.group)
+    return [(each.namespace, each.group) for each in grouped if each.places & reached]
 
 
 def _workloads_of(endpoints: Iterable[Endpoint]) -> set[tuple[str, str]]:

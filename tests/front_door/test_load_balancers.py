@@ -1,11 +1,14 @@
 """A load balancer for each model."""
 
+from dataclasses import replace
+
 import kubernetes_validate  # type: ignore[import-untyped]
 
+from components.fleet.rendered import Fleet
 from components.fleet.words import Realization, WorkloadChoice
 from components.front_door.balancers import Balancing
 from tests.fleets import GPU, fleet_of, open_model, playground
-from tests.front_door.doors import AWS, BALANCED, BALANCERS, PUBLIC, fleet, kinds, made, wrong
+from tests.front_door.doors import AWS, BALANCED, BALANCERS, PUBLIC, fleet, kinds, made, one, wrong
 
 
 def test_a_load_balancer_per_model() -> None:
@@ -63,3 +66,17 @@ def test_clients_alone_may_connect() -> None:
     assert body["spec"]["loadBalancerSourceRanges"] == ["10.0.0.0/8"]
     assert body["spec"]["externalTrafficPolicy"] == "Local"
     kubernetes_validate.validate(body, "1.36", strict=True)
+
+
+def test_a_service_that_no_endpoint_has_gets_one_too() -> None:
+    """Several endpoints may lead to the Services of another resource, or to one of their own resource's."""
+    (item,) = fleet("m").rendered
+    (usual,) = item.endpoints
+    assert usual.body is not None
+    adapter = replace(usual, name="m-adapter", model="adapter", body=None)
+    moved = replace(item, endpoints=(replace(usual, body=None), adapter), others=(usual.body,))
+    plan = made(BALANCERS, Fleet((moved,), ()))
+    service = one(plan, "Service")
+    assert service["metadata"]["name"] == f"{usual.service}-in"
+    assert service["spec"]["selector"] == usual.body["spec"]["selector"]
+    assert [each.address_of and each.address_of.name for each in plan.endpoints] == [f"{usual.service}-in"] * 2

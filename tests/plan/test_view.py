@@ -11,7 +11,7 @@ from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from components.plan.view import lines, view
 from components.serving.fleet.outputs import models_of
-from tests.fleet.sets import bare, parts
+from tests.fleet.sets import bare, behind_router, parts
 
 
 def view_of(names: str, **fields: str) -> dict[str, str]:
@@ -75,3 +75,13 @@ def test_outputs_of_bare_pods_name_no_object_that_is_not_there() -> None:
     model = models_of(planned(bare()))["p"]
     assert (model["workload"], model["workloadKind"]) == ("p-lead", "Pod")
     assert "parts" not in model
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_outputs_of_a_resource_that_only_routes_show_what_serves(routed: bool) -> None:
+    fleet = behind_router(parts(3)) if routed else parts(3)
+    (item,) = fleet.rendered
+    route = replace(item, name="route", workloads=())
+    model = models_of(planned(Fleet((replace(item, endpoints=()), route), ())))
+    assert list(model) == ["route"]
+    assert (model["route"]["workload"], model["route"]["replicas"]) == ("p-lead", 3)

@@ -1,6 +1,6 @@
 """What a fleet tells the world: endpoints, models and nodes."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,8 +9,8 @@ import pulumi
 from ...aws.nodes.plan import NodeGroupPlan
 from ...fleet.endpoints import Endpoint
 from ...fleet.objects import Key, address_in
-from ...fleet.rendered import Rendered
-from ...fleet.workloads import by_set
+from ...fleet.rendered import Fleet, Rendered
+from ...fleet.workloads import Workload, by_set
 from ...front_door.door import AddressOf, OutsideEndpoint
 from ...nodes.groups import NodeGroupDemand
 from ...nodes.instances import instance
@@ -84,19 +84,29 @@ def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
     options = planned.environment.options
     kept = [claim.name for claim in planned.environment.claims]
     kept += [place for place in (options.cache.claim, options.cache.host_path) if place] if options.cache else []
-    return {shown_name(planned, item.namespace, item.name): _model(item, kept) for item in served}
+    return {
+        shown_name(planned, item.namespace, item.name): _model(item, _behind(planned.fleet, item), kept)
+        for item in served
+    }
 
 
-def _model(item: Rendered, kept: Collection[str]) -> dict[str, Any]:
+def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
+    """Return the workloads of a resource; of one that only says where a model answers, those that do."""
+    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in item.endpoints))
+    return item.workloads or [each for _, each in fleet.workloads if each.places & reached]
+
+
+def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str]) -> dict[str, Any]:
     """Return what became of a resource.
 
     Args:
         item: The resource.
+        workloads: What serves.
         kept: Claims and folders in which the environment keeps weights.
     """
-    sets = list(by_set(item.workloads).values())
+    sets = list(by_set(workloads).values())
     parts = sets[0] if sets else []
-    weights = sorted({place for place in _mounted(item) if place in kept})
+    weights = sorted({place for place in _mounted(workloads) if place in kept})
     return {
         "kind": item.kind,
         "namespace": item.namespace,
@@ -110,9 +120,9 @@ def _model(item: Rendered, kept: Collection[str]) -> dict[str, Any]:
     }
 
 
-def _mounted(item: Rendered) -> Iterator[str]:
+def _mounted(workloads: Iterable[Workload]) -> Iterator[str]:
     """Yield the claims and folders of nodes that pods mount."""
-    for template in (template for workload in item.workloads for template in workload.templates):
+    for template in (template for workload in workloads for template in workload.templates):
         for volume in template["spec"].get("volumes") or ():
             yield volume.get("persistentVolumeClaim", {}).get("claimName", "")
             yield volume.get("hostPath", {}).get("path", "")
