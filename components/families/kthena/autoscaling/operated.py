@@ -17,7 +17,7 @@ from ..operated import OPERATOR
 from ..types.autoscaling import AutoscalingPolicySpec
 from .aims import OPTIMIZER
 from .bound import PolicyBinding, blame_of
-from .costs import group_pods, replica_cost
+from .costs import replica_cost
 from .effective import effective_endpoint, effective_policy
 from .metrics import NEVER_OFFERED, is_counter
 from .targets import ROLE_LABEL, AimedServing
@@ -244,7 +244,7 @@ def _completed(written: Object, bound: PolicyBinding) -> Object:
 
 def _cost(target: AimedServing, findings: Findings) -> int:
     """Return what a replica of a target costs; 0, with a warning, where its price is not known."""
-    cost = replica_cost(group_pods(target.asked)) if target.role else None
+    cost = replica_cost(target.asked)
     if cost is None:
         findings.warn(
             f"{target.aim.path}.cost",

@@ -4,23 +4,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TypeVar
 
 from ....api.findings import Findings, Unrenderable, unknown
 from ....api.load import Loaded
 from ....api.meta import Resource
+from ....fleet.options import Options
 from ....simulation.runs import ScalingRun
 from ....simulation.scenario import Names, Scaled, Scenario, ScenarioError, Simulator
 from ....simulation.trace import Moment, Trace
+from ..autoscaling.costs import replica_cost
 from ..autoscaling.effective import effective_policy
 from ..booster.expansion import expand
 from ..booster.setup import Setup
+from ..serving.asked import AskedServing
 from ..types import AutoscalingPolicy, AutoscalingPolicyBinding, ModelBooster, ModelServing
 from ..types.autoscaling import OptimizerParam, ScalingConfiguration
 from .autoscaler import SCALER, simulate
 from .collection import moments
 from .settings import DEFECTS, FIXED, UNLIMITED, Bound, Defects, ScaledTarget, ScalingPolicy
 
+_UNPRICED: Mapping[str, int] = MappingProxyType({})
 _R = TypeVar("_R", bound=Resource)
 
 
@@ -33,7 +38,8 @@ def scenario(resources: Sequence[Loaded], names: Names) -> Scenario:
     if not chosen:
         raise ScenarioError(f"{source.where}: spec.policyRef.name is empty; name the policy with --policy")
     written, policy = _named(resources, AutoscalingPolicy, chosen, namespace)
-    metrics, bound = dict(policy_settings(policy).metrics), bound_settings(binding)
+    costs = _costs(resources, namespace, names.namespace)
+    metrics, bound = dict(policy_settings(policy).metrics), bound_settings(binding, costs)
     if not bound.targets:
         raise ScenarioError(f"{source.where}: scales nothing; set optimizerConfiguration or scalingConfiguration")
     if len({target.name for target in bound.targets}) < len(bound.targets):
@@ -79,13 +85,13 @@ def policy_settings(policy: AutoscalingPolicy, defects: Defects = FIXED) -> Scal
     return settings
 
 
-def bound_settings(binding: AutoscalingPolicyBinding) -> Bound:
-    """Return what a binding says."""
+def bound_settings(binding: AutoscalingPolicyBinding, costs: Mapping[str, int] = _UNPRICED) -> Bound:
+    """Return what a binding says; what it does not say of a replica's cost is its price."""
     spec = binding.spec
     if spec.optimizer_configuration:
         params = spec.optimizer_configuration.params
         expansion = spec.optimizer_configuration.cost_expansion_rate_percent
-        return Bound(tuple(_target(param, param.cost) for param in params), expansion)
+        return Bound(tuple(_target(param, _cost(param, costs)) for param in params), expansion)
     if spec.scaling_configuration:
         return Bound((_target(spec.scaling_configuration),))
     return Bound(())
@@ -93,6 +99,22 @@ def bound_settings(binding: AutoscalingPolicyBinding) -> Bound:
 
 def _target(scaled: ScalingConfiguration | OptimizerParam, cost: int = 0) -> ScaledTarget:
     return ScaledTarget(scaled.target.target_ref.name or "", scaled.min_replicas, scaled.max_replicas, cost)
+
+
+def _cost(param: OptimizerParam, costs: Mapping[str, int]) -> int:
+    priced = "cost" not in param.model_fields_set
+    return costs.get(param.target.target_ref.name or "", param.cost) if priced else param.cost
+
+
+def _costs(resources: Iterable[Loaded], namespace: str, usual: str) -> dict[str, int]:
+    """Return what a replica of each ModelServing of a namespace costs, where that is known."""
+    found = {
+        loaded.name: replica_cost(AskedServing(loaded, resource, namespace, Options(), Findings(loaded)))
+        for loaded in resources
+        if isinstance(resource := loaded.resource, ModelServing)
+        and (resource.metadata.namespace or usual) == namespace
+    }
+    return {name: cost for name, cost in found.items() if cost is not None}
 
 
 def _of_boosters(resources: Iterable[Loaded], namespace: str) -> Iterator[Loaded]:

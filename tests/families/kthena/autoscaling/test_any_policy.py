@@ -47,6 +47,7 @@ NAMES = st.sampled_from(
     ]
 )
 METRICS = st.dictionaries(NAMES, st.sampled_from(["1", "500m", "0.1", "2k", "1e3"]), min_size=1, max_size=3)
+TOLERANCE = st.integers(0, 100)
 BOUNDS = st.tuples(st.integers(0, 1000), st.integers(0, 999_000)).map(lambda b: (b[0], max(1, b[0] + b[1])))
 _LONGEST_PERIOD, _LONGEST_WINDOW = 1800, 3600
 
@@ -70,7 +71,7 @@ def check(hpa: Object) -> None:
 @given(
     BEHAVIOR,
     METRICS,
-    st.integers(0, 100),
+    TOLERANCE,
     BOUNDS,
     st.booleans(),
 )

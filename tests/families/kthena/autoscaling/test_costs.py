@@ -5,61 +5,67 @@ from typing import Any
 
 import pytest
 
+from components.api.findings import Findings
 from components.families.kthena.autoscaling.costs import replica_cost
-from components.fleet.demand import NodeChoice, PodDemand
+from components.families.kthena.serving.asked import AskedServing
+from components.families.kthena.types import ModelServing
+from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.nodes.instances import instance
 from tests.families.kthena.autoscaling.bindings import binding, bounded, policy, said, serving
 from tests.families.kthena.serving.support import engine, pods, role
-from tests.fleets import fleet_of
+from tests.fleets import fleet_of, read
 
 Object = dict[str, Any]
 G5, P5 = "g5.xlarge", "p5.48xlarge"
+TYPE = "node.kubernetes.io/instance-type"
 
 
-def demand(*types: str, count: int = 1, **requests: int) -> PodDemand:
-    named = {{"gpu": "nvidia.com/gpu"}.get(key, key): Decimal(value) for key, value in requests.items()}
-    return PodDemand(count, named, tuple(NodeChoice(name, name) for name in types), per_replica=count)
-
-
-def price(name: str) -> Decimal:
-    node = instance(name)
-    assert node
-    assert node.usd_per_hour
-    return node.usd_per_hour
+def priced(*templates: tuple[str, int, int], replicas: int = 1) -> int | None:
+    """The cost of a group with an entry pod, and workers for each further template: type, GPUs and number of pods."""
+    (entry, *_), *workers = [
+        (pods(engine(resources={"limits": {"nvidia.com/gpu": gpus}}), nodeSelector={TYPE: name}), count)
+        for name, gpus, count in templates
+    ]
+    more: dict[str, Any] = {"workers": workers[0][1], "workerTemplate": workers[0][0]} if workers else {}
+    document = serving("chat", role(replicas=replicas, entryTemplate=entry, **more))
+    source = read(document)
+    assert isinstance(source.resource, ModelServing)
+    return replica_cost(AskedServing(source, source.resource, "ns", Options(), Findings(source)))
 
 
 def test_the_prices_that_the_table_gives() -> None:
     """On demand in us-east-1: the figures below are worked out by hand from these."""
-    assert (price(G5), price(P5)) == (Decimal("1.006"), Decimal("55.04"))
+    found = [(node.usd_per_hour, node.accelerators) for node in map(instance, (G5, P5)) if node]
+    assert found == [(Decimal("1.006"), 1), (Decimal("55.04"), 8)]
 
 
 @pytest.mark.parametrize(
-    ("parts", "cents"),
+    ("templates", "cents"),
     [
         # A whole node: 100.6 cents.
-        ([demand(G5, gpu=1)], 101),
+        ([(G5, 1, 1)], 101),
         # One of eight, and four of them: 688 and 2752 cents.
-        ([demand(P5, gpu=1)], 688),
-        ([demand(P5, gpu=4)], 2752),
-        # The first choice counts, whatever comes after it.
-        ([demand(G5, P5, gpu=1)], 101),
+        ([(P5, 1, 1)], 688),
+        ([(P5, 4, 1)], 2752),
+        # More than there is, which is an error elsewhere, is all of it.
+        ([(G5, 3, 1)], 101),
         # An entry pod and three workers: 402.4 cents; rounded once.
-        ([demand(G5, gpu=1), demand(G5, count=3, gpu=1)], 403),
-        # What requests nothing, or more than there is, counts for a whole one.
-        ([demand(G5, gpu=3)], 101),
-        ([demand(G5, cpu=1)], 101),
-        ([demand(G5)], 101),
-        ([], 0),
+        ([(G5, 1, 1), (G5, 1, 3)], 403),
+        ([(P5, 8, 1), (G5, 1, 2)], 5706),
         # Nobody knows.
-        ([demand()], None),
-        ([demand("x9.nowhere")], None),
-        ([demand("m7i.xlarge", cpu=1)], None),
-        ([demand(G5, gpu=1), demand()], None),
+        ([("x9.nowhere", 1, 1)], None),
+        ([("m7i.xlarge", 1, 1)], None),
+        ([(G5, 1, 1), ("m7i.xlarge", 1, 1)], None),
     ],
 )
-def test_a_share_of_its_nodes(parts: list[PodDemand], cents: int | None) -> None:
-    assert replica_cost(parts) == cents
+def test_a_share_of_its_nodes(templates: list[tuple[str, int, int]], cents: int | None) -> None:
+    assert priced(*templates) == cents
+
+
+def test_a_group_has_all_instances_of_its_roles() -> None:
+    """402.4 cents."""
+    assert priced((G5, 1, 1), replicas=4) == 403
 
 
 def costs(*params: Object, **options: Any) -> tuple[list[int], list[tuple[str, str, str]]]:
