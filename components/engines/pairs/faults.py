@@ -9,8 +9,9 @@ from ..scripts.commands import engine_line
 from ..settings import Setting
 from ..versions import ANY, titled
 from .checks import faults_of
+from .fabric import fabric_faults
 from .reading import Transfer, transfer_of
-from .rows import Connector, Rdma, Stage, TransportRow, transfers_of
+from .rows import Connector, Stage, transfers_of
 
 _NOWHERE = ("0.0.0.0", "::", "localhost", "127.0.0.1", "::1")  # noqa: S104  what others cannot reach
 _OTHER = {Stage.PREFILL: Stage.DECODE, Stage.DECODE: Stage.PREFILL}
@@ -95,7 +96,8 @@ def _side(role: Stage, side: Side, transfer: Transfer | None, other: Transfer | 
         if not transfer.carriers:
             reason = f"{role} uses {transfer.connector}, which keeps the cache of its own pod; use {_default(side)}"
             yield PairFault(role, Severity.ERROR, reason)
-        yield from _rdma(role, side, transfer)
+        for severity, reason in fabric_faults(role, transfer, side.variables, efa=side.efa):
+            yield PairFault(role, severity, reason)
 
 
 def _silent(role: Stage, side: Side) -> Iterator[PairFault]:
@@ -169,36 +171,6 @@ def _lacks_library(known: Connector, part: Transfer, tag: str) -> bool:
     if known.shipped is None or part.version == ANY or known.library in tag:
         return False
     return known.span.is_in(part.version) and not known.shipped.is_in(part.version)
-
-
-def _rdma(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:
-    (need, by), name = transfer.rdma(side.variables), transfer.connector or transfer.table.implied
-    if side.efa is not False or need is Rdma.NONE:
-        return
-    if need is Rdma.REQUIRED:
-        reason = (
-            f"{name} is set up for RDMA, and the nodes of {role} have no EFA; use an instance type with EFA, or "
-            f"{_without_rdma(transfer, by)}"
-        )
-        yield PairFault(role, Severity.ERROR, reason)
-        return
-    reason = (
-        f"the nodes of {role} have no EFA, so {name} moves the cache over TCP: long prompts wait for it; use an "
-        "instance type with EFA where that matters"
-    )
-    yield PairFault(role, Severity.WARNING, reason)
-
-
-def _without_rdma(transfer: Transfer, by: TransportRow | None) -> str:
-    """Say how to do without RDMA: by a setting of the connector, or by another one."""
-    if by:
-        words = [word for word, need in by.values.items() if need is Rdma.REQUIRED]
-        return f"take {', '.join(words)} out of {by.key or by.variable} on both sides"
-    for each in (each for part in transfer.carriers if part.known for each in part.known.transports):
-        word = next((word for word, need in each.values.items() if need is Rdma.NONE), None)
-        if each.key and word:
-            return f"set {each.key} to {word} on both sides"
-    return f"use {transfer.table.default} on both sides"
 
 
 def _both(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:

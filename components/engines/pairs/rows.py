@@ -62,6 +62,15 @@ class TransportRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EfaChoice:
+    """What chooses EFA; one of ``key`` and ``variable`` is empty."""
+
+    value: str
+    key: str = ""
+    variable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Variable:
     """A variable that a pod needs: a value, or a field of the pod itself."""
 
@@ -99,6 +108,7 @@ class Connector:
     router: str = ""
     rdma: Rdma = Rdma.NONE
     transports: tuple[TransportRow, ...] = ()
+    efa: EfaChoice | None = None
     shared: tuple[str, ...] = ()
     undirected: Span | None = None
     both: Span | None = None
@@ -164,6 +174,7 @@ def _connector(row: Mapping[str, Any]) -> Connector:
         span=Span.of(row),
         rdma=Rdma(row.get("rdma", "none")),
         transports=tuple(map(_transport, row.get("transports", ()))),
+        efa=EfaChoice(**row["efa"]) if "efa" in row else None,
         shared=tuple(row.get("shared", ())),
         tensor_parallel=tuple((Span.of(each), each["rule"]) for each in row.get("tensor_parallel", ())),
         variables=tuple(map(_variable, row.get("variables", ()))),

@@ -160,10 +160,10 @@ def test_nodes_without_rdma(
     lines: tuple[CommandLine, CommandLine], variables: dict[str, str], severity: str | None, part: str
 ) -> None:
     prefill, decode = lines
-    found = faults(Side(prefill, efa=True, variables=variables), Side(decode, efa=False, variables=variables))
+    found = faults(Side(prefill, variables=variables), Side(decode, efa=False, variables=variables))
     assert [each[:2] for each in found] == ([("decode", severity)] if severity else [])
     assert all(part in each[2] for each in found)
-    assert faults(Side(prefill, variables=variables), Side(decode, efa=True, variables=variables)) == []
+    assert faults(Side(prefill, variables=variables), Side(decode, variables=variables)) == []
 
 
 def test_a_side_that_took_nothing_over_from_a_wrong_one_is_not_blamed() -> None:
@@ -191,6 +191,34 @@ def test_an_address_where_nobody_finds_prefill(variables: dict[str, str], is_who
     """Prefill passes the variable on as it is (vLLM, request_finished: remote_host; vllm/envs.py: localhost)."""
     found = faults(*(Side(line, variables=variables, is_whole=is_whole) for line in pair()))
     assert [each[:2] for each in found] == ([("prefill", "error")] if part else [])
+    assert all(part in each[2] for each in found)
+
+
+@pytest.mark.parametrize(
+    ("lines", "variables", "part"),
+    [
+        # Mooncake, supported-protocols.md: EFA is a protocol of its own, and has none of the queue pairs of RDMA.
+        (pair("MooncakeConnector"), {}, "MooncakeConnector reaches EFA only with mooncake_protocol efa"),
+        (pair("MooncakeConnector", mooncake_protocol="rdma"), {}, "and decode has rdma"),
+        (pair("MooncakeConnector", mooncake_protocol="efa"), {}, ""),
+        (pair("MooncakeConnector", mooncake_protocol="tcp"), {}, ""),
+        (pair(backends=["LIBFABRIC"]), {}, ""),
+        (pair(), {}, ""),
+        (
+            (sglang("--disaggregation-mode=prefill"), sglang("--disaggregation-mode=decode")),
+            {},
+            "with MOONCAKE_PROTOCOL",
+        ),
+        (
+            (sglang("--disaggregation-mode=prefill"), sglang("--disaggregation-mode=decode")),
+            {"MOONCAKE_PROTOCOL": "efa"},
+            "",
+        ),
+    ],
+)
+def test_nodes_with_efa(lines: tuple[CommandLine, CommandLine], variables: dict[str, str], part: str) -> None:
+    found = faults(Side(lines[0], variables=variables), Side(lines[1], efa=True, variables=variables))
+    assert [each[:2] for each in found] == ([("decode", "warning")] if part else [])
     assert all(part in each[2] for each in found)
 
 
