@@ -58,9 +58,7 @@ def read_metric(value: object) -> dict[str, Reported]:
         pods = value["pods"]
         _only(value, ("pods",))
         if not isinstance(pods, Mapping):
-            raise CellError(
-                f"pods must be a map from each pod to its value, found {shown(pods)}; write {{pod: value}}"
-            )
+            raise CellError(f"pods must be a map from pods to values, found {shown(pods)}; write {{pod: value}}")
         return {str(pod): _reported(each) for pod, each in pods.items()}
     return {"": _reported(value)}
 

@@ -149,7 +149,8 @@ def _check_whole(
             there = ", ".join(map(shown, sorted(series))) or "none"
             hint = did_you_mean(target, series)
             reader.wrong(1, "target", f"no row is of the target {target!r} (found {there}){hint}; add its rows")
-    reader.problems += (_unread(reader.file, *each) for each in _strangers(series, others, targets, metrics))
+    if not reader.problems:
+        reader.problems += (_unread(reader.file, *each) for each in _strangers(series, others, targets, metrics))
 
 
 def _strangers(
