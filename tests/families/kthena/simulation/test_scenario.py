@@ -1,0 +1,185 @@
+"""What is read of policies and bindings, and how they are found."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+import yaml
+
+from components.families import parse, simulator
+from components.families.kthena.autoscaling.effective import Panic
+from components.families.kthena.simulation.scenario import bound_settings, policy_settings
+from components.families.kthena.simulation.settings import UNLIMITED, Bound, Defects, ScaledTarget
+from components.families.kthena.types import AutoscalingPolicy, AutoscalingPolicyBinding
+from components.simulation.scenario import Names, Scenario, ScenarioError
+from tests.families.kthena.simulation.support import pace
+
+API = "workload.serving.volcano.sh/v1alpha1"
+METRICS = [{"metricName": "load", "targetValue": "500m"}]
+
+
+def policy(name: str = "p", namespace: str | None = None, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
+    return {
+        "apiVersion": API,
+        "kind": "AutoscalingPolicy",
+        "metadata": metadata,
+        "spec": {"metrics": METRICS, **spec},
+    }
+
+
+def binding(name: str = "b", refers: str = "p", namespace: str | None = None, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
+    scaled = {"target": target("chat"), "minReplicas": 1, "maxReplicas": 4}
+    given = spec or {"scalingConfiguration": scaled}
+    return {
+        "apiVersion": API,
+        "kind": "AutoscalingPolicyBinding",
+        "metadata": metadata,
+        "spec": {"policyRef": {"name": refers}, **given},
+    }
+
+
+USUAL = Names("b", "", "default")
+
+
+def target(name: str) -> dict[str, Any]:
+    return {"targetRef": {"kind": "ModelServing", "name": name}, "metricEndpoint": {}}
+
+
+def scenario(*manifests: dict[str, Any], names: Names = USUAL) -> Scenario:
+    found = parse(yaml.safe_dump_all(manifests))
+    assert [problem for problem in found.problems if problem.is_error] == []
+    return simulator().scenario(found.resources, names)
+
+
+class TestPolicy:
+    def read(self, *defects: str, **spec: Any):
+        resource = parse(yaml.safe_dump(policy(**spec))).resources[0].resource
+        assert isinstance(resource, AutoscalingPolicy)
+        return policy_settings(resource, Defects.of(defects))
+
+    def test_defaults_of_sections_that_are_there(self) -> None:
+        found = self.read(
+            behavior={"scaleUp": {"stablePolicy": {}, "panicPolicy": {"period": "0s"}}, "scaleDown": {}}
+        )
+        assert found.metrics == (("load", Fraction(1, 2)),)
+        assert found.tolerance == 10
+        assert found.up == found.down == pace(1, 100, 15_000)
+        assert found.panic == Panic(percent=1000, period=0, threshold=200, hold=60_000)
+        assert not found.crashes
+
+    def test_everything_set(self) -> None:
+        stable = {"instances": 3, "percent": 50, "period": "1m", "selectPolicy": "And", "stabilizationWindow": "90s"}
+        panic = {"percent": 70, "period": "30s", "panicThresholdPercent": 150, "panicModeHold": "2m"}
+        found = self.read(
+            tolerancePercent=5,
+            behavior={"scaleUp": {"stablePolicy": stable, "panicPolicy": panic}, "scaleDown": stable},
+        )
+        assert found.up == found.down == pace(3, 50, 60_000, fastest=False, window=90_000)
+        assert found.panic == Panic(percent=70, period=30_000, threshold=150, hold=120_000)
+        assert found.tolerance == 5
+
+    def test_absent_sections_are_filled_in(self) -> None:
+        """Spec 1.4, M2; the controller itself sets no limit then."""
+        filled, literal = self.read(), self.read("M2")
+        assert (filled.up, filled.down) == (pace(4, 100, 60_000), pace(0, 100, 60_000, window=300_000))
+        assert literal.up == literal.down == UNLIMITED
+        assert filled.panic is literal.panic is None
+        assert filled.crashes
+
+    def test_one_section_is_no_other(self) -> None:
+        found = self.read("M2", behavior={"scaleDown": {}})
+        assert (found.up, found.down) == (UNLIMITED, pace(1, 100, 15_000))
+
+
+def test_an_optimizer() -> None:
+    params = [
+        {"target": target("a"), "cost": 30, "minReplicas": 1, "maxReplicas": 5},
+        {"target": target("b"), "minReplicas": 0, "maxReplicas": 4},
+    ]
+    resource = parse(yaml.safe_dump(binding(optimizerConfiguration={"params": params}))).resources[0].resource
+    assert isinstance(resource, AutoscalingPolicyBinding)
+    assert bound_settings(resource) == Bound((ScaledTarget("a", 1, 5, 30), ScaledTarget("b", 0, 4)), 200)
+
+
+class TestFinding:
+    def test_the_policy_of_the_binding(self) -> None:
+        found = scenario(policy("other"), policy("p"), binding())
+        assert [source.title for source in found.sources] == ["AutoscalingPolicyBinding/b", "AutoscalingPolicy/p"]
+        assert (found.namespace, found.notes) == ("default", ())
+        assert found.metrics == {"load": Fraction(1, 2)}
+
+    def test_another_policy(self) -> None:
+        found = scenario(policy("other"), policy("p"), binding(), names=Names("b", "other", "default"))
+        assert found.sources[1].name == "other"
+        assert found.notes == ("the binding names the policy 'p', and is simulated with 'other'",)
+
+    def test_namespaces(self) -> None:
+        both = (policy(namespace="one"), policy(namespace="two"), binding(namespace="one"), binding(namespace="two"))
+        assert scenario(*both, names=Names("two/b", "", "default")).namespace == "two"
+        assert scenario(*both, names=Names("b", "", "one")).namespace == "one"
+        with pytest.raises(ScenarioError, match="several .* are named 'b'; name one of one/b, two/b"):
+            scenario(*both)
+
+    def test_replicas_of_the_manifest(self) -> None:
+        serving = {
+            "apiVersion": API,
+            "kind": "ModelServing",
+            "metadata": {"name": "chat"},
+            "spec": {
+                "replicas": 3,
+                "schedulerName": "volcano",
+                "template": {
+                    "roles": [
+                        {
+                            "name": "leader",
+                            "workerReplicas": 0,
+                            "entryTemplate": {"spec": {"containers": [{"name": "engine", "image": "vllm:v1"}]}},
+                        }
+                    ]
+                },
+            },
+        }
+        assert scenario(policy(), binding(), serving).targets[0].replicas == 3
+        assert scenario(policy(), binding()).targets[0].replicas is None
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [
+            (Names("x", "", "default"), "no AutoscalingPolicyBinding named 'x' \\(available: b\\); correct the name"),
+            (Names("b", "x", "default"), "no AutoscalingPolicy named 'x' \\(available: p\\)"),
+        ],
+    )
+    def test_nothing_of_that_name(self, names: Names, message: str) -> None:
+        with pytest.raises(ScenarioError, match=message):
+            scenario(policy(), binding(), names=names)
+
+    def test_the_same_target_twice(self) -> None:
+        params = [{"target": target("a"), "minReplicas": 1, "maxReplicas": 5}] * 2
+        with pytest.raises(ScenarioError, match="two targets have the same name"):
+            scenario(policy(), binding(optimizerConfiguration={"params": params}))
+
+
+def test_what_a_booster_becomes_is_found() -> None:
+    """A policy of a backend becomes a policy and a binding of the same name (spec 2.8)."""
+    backend = {
+        "name": "small",
+        "type": "vLLM",
+        "modelURI": "hf://Qwen/Qwen2.5-0.5B-Instruct",
+        "cacheURI": "hostpath:///tmp/cache",
+        "minReplicas": 1,
+        "maxReplicas": 6,
+        "autoscalingPolicy": {"metrics": METRICS},
+        "workers": [{"type": "server", "image": "vllm/vllm-openai:v0.9.2", "replicas": 1, "pods": 1, "config": {}}],
+    }
+    booster = {
+        "apiVersion": API,
+        "kind": "ModelBooster",
+        "metadata": {"name": "demo"},
+        "spec": {"backends": [backend]},
+    }
+    found = scenario(booster, names=Names("demo-small", "", "default"))
+    assert [(each.name, each.minimum, each.maximum, each.replicas) for each in found.targets] == [
+        ("demo-small", 1, 6, 1)
+    ]
