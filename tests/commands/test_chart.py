@@ -20,7 +20,7 @@ from workbench.simulation.chart import chart
         ([5] * 1000, 7, 1, ["███████"]),
     ],
 )
-def test_chart(values: list, width: int, height: int, expected: list[str]) -> None:
+def test_chart(values: list[Fraction | int], width: int, height: int, expected: list[str]) -> None:
     assert chart(values, width, height) == expected
 
 

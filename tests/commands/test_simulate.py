@@ -171,7 +171,8 @@ class TestTable:
 def chunks(data: bytes) -> dict[str, bytes]:
     """Chunks of a PNG, each with its checksum tested."""
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
-    found, place = {}, 8
+    found: dict[str, bytes] = {}
+    place = 8
     while place < len(data):
         length, kind = struct.unpack(">I4s", data[place : place + 8])
         body = data[place + 8 : place + 8 + length]

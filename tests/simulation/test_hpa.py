@@ -1,7 +1,7 @@
 """HorizontalPodAutoscalers: what Kubernetes documents of them, and the tests of its own controller (v1.36.3)."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -31,7 +31,9 @@ def spec(
     return found if behavior is None else {**found, "behavior": behavior}
 
 
-def simulated(hpa: Mapping[str, Any], start: int, values: list[object], *, step: int = 15, **pods: int) -> list[int]:
+def simulated(
+    hpa: Mapping[str, Any], start: int, values: Sequence[object], *, step: int = 15, **pods: int
+) -> list[int]:
     moments = [
         Moment(number * step * 1000, {"a": TargetReading({} if v is None else {"q": Fraction(str(v))}, **pods)})
         for number, v in enumerate(values)
@@ -150,7 +152,7 @@ class TestBehavior:
         assert simulated(hpa, 1, [50] * 6) == [1, 1, 1, 1, 5, 5]
 
     def test_tolerances(self) -> None:
-        behavior = {
+        behavior: dict[str, Any] = {
             "scaleUp": {"tolerance": "0"},
             "scaleDown": {"tolerance": "500m", "stabilizationWindowSeconds": 0},
         }
@@ -176,6 +178,7 @@ def test_metrics_have_the_names_of_the_trace() -> None:
     assert (step.replicas, step.proposed) == (4, 4)
 
 
+Rules = dict[str, Any]
 POLICIES = st.lists(
     st.tuples(st.sampled_from(["Pods", "Percent"]), st.integers(1, 200), st.sampled_from([15, 30, 60, 300])),
     min_size=1,
@@ -191,7 +194,9 @@ RULES = st.builds(
 
 @given(RULES, RULES, st.integers(1, 30), st.integers(0, 30), st.lists(st.integers(0, 900), max_size=30))
 @settings(max_examples=500, deadline=None)
-def test_bounds_and_direction(up: dict, down: dict, minimum: int, more: int, totals: list[int]) -> None:
+def test_bounds_and_direction(
+    up: dict[str, Any], down: dict[str, Any], minimum: int, more: int, totals: list[int]
+) -> None:
     hpa = spec(minimum=minimum, maximum=minimum + more, behavior={"scaleUp": up, "scaleDown": down})
     series = [minimum, *simulated(hpa, minimum, list(totals))]
     for before, after in itertools.pairwise(series):

@@ -50,7 +50,8 @@ def scenario(resources: Sequence[Loaded], names: Names) -> Scenario:
 
     def run(read_moments: Sequence[Moment], start: Mapping[str, int], defects: Sequence[str]) -> ScalingRun:
         switches = Defects.of(defects)
-        return simulate(policy_settings(policy, switches), bound, read_moments, start, switches)
+        filled = bound_settings(binding) if switches.absent_stays else bound
+        return simulate(policy_settings(policy, switches), filled, read_moments, start, switches)
 
     replicas = _replicas(resources, namespace, names.namespace)
     return Scenario(
@@ -77,7 +78,7 @@ def policy_settings(policy: AutoscalingPolicy, defects: Defects = FIXED) -> Scal
         panic=effective.panic,
         crashes=growing is None or growing.panic_policy is None,
     )
-    if defects.absent_unlimited:
+    if defects.absent_stays:
         grows, shrinks = growing and growing.stable_policy, behavior and behavior.scale_down
         settings = replace(
             settings, up=settings.up if grows else UNLIMITED, down=settings.down if shrinks else UNLIMITED

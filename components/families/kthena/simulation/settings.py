@@ -12,7 +12,7 @@ DEFECTS = {
     "D-16": "the rate of scaling down is limited per pass instead of per period",
     "D-17": "stabilization windows remember what was set instead of what was recommended",
     "D-18": "a binding with an optimizer has no metric targets, and without panicPolicy it crashes",
-    "M2": "sections of the policy that are absent set no limit: the admission hook that fills them in never runs",
+    "M2": "nothing fills in what is left out: absent sections of the policy set no limit, a cost is 0",
 }
 """Where the controller does not do what the fields promise (Kthena spec 1.4 and 10)."""
 
@@ -25,7 +25,7 @@ class Defects:
     least_of_period: bool = False
     windows_of_corrected: bool = False
     optimizer_without_targets: bool = False
-    absent_unlimited: bool = False
+    absent_stays: bool = False
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Self:

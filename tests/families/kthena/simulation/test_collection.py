@@ -48,13 +48,16 @@ def test_other_buckets_are_no_difference() -> None:
     assert percentile_of_difference(histogram(1, 2, 3, 4), other, float64=False) is None
 
 
-def read(*samples: tuple[int, dict], defects: Defects = FIXED, **counts: int) -> list[dict[str, float]]:
+Metrics = dict[str, dict[str, Reported]]
+
+
+def read(*samples: tuple[int, Metrics], defects: Defects = FIXED, **counts: int) -> list[dict[str, float]]:
     series = [(time * 1000, Sample(metrics, **counts)) for time, metrics in samples]
     found = moments(Trace({"a": series}), ["h", "q"], defects)
     return [{name: float(value) for name, value in each.readings["a"].values.items()} for each in found]
 
 
-def h(*counts: int, pod: str = "p", started: str = "") -> dict:
+def h(*counts: int, pod: str = "p", started: str = "") -> Metrics:
     return {"h": {pod: Reported(histogram(*counts), started)}}
 
 
@@ -77,7 +80,7 @@ def test_another_start_of_a_pod_begins_anew() -> None:
 
 @pytest.mark.parametrize("counts", [{"failed": 1}, {"starting": 1}, {"ready": 0}])
 def test_no_snapshot_while_pods_are_not_ready(counts: dict[str, int]) -> None:
-    found = read((0, h(100, 100, 100, 100)), (75, h(100, 200, 200, 200)), **counts)
+    found = read((0, h(100, 100, 100, 100)), (75, h(100, 200, 200, 200)), defects=FIXED, **counts)
     assert found[1]["h"] == pytest.approx(1.9)
 
 

@@ -1,6 +1,7 @@
 """What holds for every policy, binding and load, with the defects fixed."""
 
 import itertools
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -87,7 +88,7 @@ def within_tolerance(policy: ScalingPolicy, current: int, total: int, each: Pass
     assert (each.total - current) * (each.wanted - current) >= 0 or each.note == "panic"
 
 
-def in_steps(policy: ScalingPolicy, passes: tuple[Pass, ...], before: list[int], number: int) -> None:
+def in_steps(policy: ScalingPolicy, passes: Sequence[Pass], before: list[int], number: int) -> None:
     """In a period replicas change by no more than the limits say, counted from what there was in it.
 
     What a pass replaced at the very beginning of the period counts; what the first pass found is not remembered.
@@ -110,7 +111,7 @@ def allowed(pace: Pace, before: int) -> int:
     return max(change) if pace.fastest else min(change)
 
 
-def stabilized(policy: ScalingPolicy, passes: tuple[Pass, ...], current: int, number: int) -> None:
+def stabilized(policy: ScalingPolicy, passes: Sequence[Pass], current: int, number: int) -> None:
     """Replicas do not fall below what was wanted within one window, nor rise above it within the other."""
     each = passes[number]
 

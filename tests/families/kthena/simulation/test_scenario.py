@@ -119,7 +119,7 @@ class TestFinding:
         both = (policy(namespace="one"), policy(namespace="two"), binding(namespace="one"), binding(namespace="two"))
         assert scenario(*both, names=Names("two/b", "", "default")).namespace == "two"
         assert scenario(*both, names=Names("b", "", "one")).namespace == "one"
-        with pytest.raises(ScenarioError, match="several .* are named 'b'; name one of one/b, two/b"):
+        with pytest.raises(ScenarioError, match=r"several .* are named 'b'; name one of one/b, two/b"):
             scenario(*both)
 
     def test_replicas_of_the_manifest(self) -> None:

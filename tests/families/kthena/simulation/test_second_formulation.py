@@ -17,6 +17,8 @@ STATES = st.sampled_from(["ready", "ready", "ready", "ready", "failed", "startin
 SAMPLES = st.lists(st.tuples(STATES, st.sampled_from([0, 3, 9, 10, 11, 12, 25, 40, 95, 400])), min_size=4, max_size=4)
 TRACES = st.lists(st.tuples(st.sampled_from([15_000, 15_000, 15_000, 7_000, 400_000]), SAMPLES), max_size=25)
 
+Steps = list[tuple[int, list[tuple[str, int]]]]
+
 
 def reading(state: str, value: int) -> TargetReading:
     values = {"load": Fraction(value)}
@@ -25,19 +27,19 @@ def reading(state: str, value: int) -> TargetReading:
 
 @given(POLICIES, optimizers(), st.lists(st.integers(0, 20), min_size=4, max_size=4), TRACES)
 @settings(max_examples=1_500, deadline=None)
-def test_same_replicas(policy: ScalingPolicy, bound: Bound, start: list[int], trace: list) -> None:
+def test_same_replicas(policy: ScalingPolicy, bound: Bound, start: list[int], trace: Steps) -> None:
     check(policy, bound, start, trace)
 
 
 @given(POLICIES, st.integers(0, 5), st.integers(1, 30), st.lists(st.integers(0, 40), min_size=1, max_size=1), TRACES)
 @settings(max_examples=1_500, deadline=None)
 def test_same_replicas_of_one_target(
-    policy: ScalingPolicy, minimum: int, more: int, start: list[int], trace: list
+    policy: ScalingPolicy, minimum: int, more: int, start: list[int], trace: Steps
 ) -> None:
     check(policy, Bound((ScaledTarget("a", minimum, minimum + more),)), start, trace)
 
 
-def check(policy: ScalingPolicy, bound: Bound, start: list[int], trace: list) -> None:
+def check(policy: ScalingPolicy, bound: Bound, start: list[int], trace: Steps) -> None:
     names = [target.name for target in bound.targets]
     scaler, plain = BindingScaler(policy, bound, LITERAL), Plain(policy, bound.minimum, bound.maximum)
     replicas, now = dict(zip(names, start, strict=False)), 0

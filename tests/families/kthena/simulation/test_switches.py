@@ -33,6 +33,9 @@ UP_WINDOW = ScalingPolicy(10, TARGET, pace(1, 100, 15_000, window=60_000), CRD_P
 SLOW_DOWN = ScalingPolicy(10, TARGET, CRD_PACE, pace(1, 0, 60_000), NO_PANIC)
 
 
+Passes = list[tuple[tuple[int, ...], str]]
+
+
 def defects(*names: str) -> Defects:
     return Defects.of(names)
 
@@ -93,7 +96,9 @@ class TestD17:
 
 
 class TestD18:
-    def both(self, a: int, b: int, *names: str, start: tuple[int, int] = (1, 0), policy: ScalingPolicy = CRD) -> list:
+    def both(
+        self, a: int, b: int, *names: str, start: tuple[int, int] = (1, 0), policy: ScalingPolicy = CRD
+    ) -> Passes:
         readings = {"a": TargetReading({"load": TARGET[0][1] * a}), "b": TargetReading({"load": TARGET[0][1] * b})}
         moments = [Moment(number * TICK, readings) for number in range(4)]
         made = run(policy, PAIR, dict(zip("ab", start, strict=True)), moments, defects(*names))
