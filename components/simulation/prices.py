@@ -10,8 +10,8 @@ from ..nodes.instances import Instance, instance
 def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
     """Return US dollars an hour, on demand in us-east-1, for all pods of one replica; None where one is unknown.
 
-    A pod is on a node of its first choice, and costs its share of the accelerators there; one that requests none counts
-    for the whole node.
+    A pod is on a node of its first choice, and costs its share of the accelerators there. One that requests none
+    counts for the whole node.
 
     Args:
         pods: What the pods of one replica need; ``per_replica`` of each.

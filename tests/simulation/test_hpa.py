@@ -142,7 +142,8 @@ class TestBehavior:
         assert simulated(spec(behavior={"scaleUp": rules(("Percent", 10, 60))}), 100, [10_000]) == [111]
 
     def test_scale_down_window_is_five_minutes_by_default(self) -> None:
-        for behavior in (None, {}):
+        behaviors: tuple[dict[str, Any] | None, ...] = (None, {})
+        for behavior in behaviors:
             series = simulated(spec(behavior=behavior), 1, [40] + [10] * 24)
             assert series[0] == 4
             assert series.index(1) in (20, 21)
