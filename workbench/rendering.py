@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from components.api.load import Loaded
     from components.api.problems import Problem
     from components.families.family import Member
-    from components.fleet.options import Options
     from components.plan.plan import Plan
 
 
@@ -53,19 +52,17 @@ def render(
     """
     if expand and literal:
         raise WorkbenchError("--expand and --literal print different things; pass one of the two", 2)
-    objects = _literal(subject, paths) if literal else _planned(subject, paths, expand=expand)
-    write_objects(objects, show_secrets=show_secrets)
-
-
-def _planned(subject: Subject, paths: list[Path] | None, *, expand: bool) -> Iterator[dict[str, Any]]:
-    from components.api.problems import errors
-
-    manifests, found = planned(subject, paths)
-    _report(found.problems)
-    if errors(found.problems):
-        raise typer.Exit(1)
     if expand:
-        return itertools.chain(_expanded(manifests.resources, subject.settings().options()), found.others)
+        write_objects(_expanded(subject, paths), show_secrets=show_secrets)
+    elif literal:
+        write_objects(_literal(subject, paths), show_secrets=show_secrets)
+    else:
+        write_objects(_rendered(subject, paths), show_secrets=show_secrets)
+
+
+def _rendered(subject: Subject, paths: list[Path] | None) -> Iterable[dict[str, Any]]:
+    _, found = planned(subject, paths)
+    _report(found.problems)
     return _of_stack(found) if subject.stack else itertools.chain(found.fleet.objects, found.others)
 
 
@@ -76,35 +73,44 @@ def _of_stack(found: "Plan") -> Iterator[dict[str, Any]]:
     return itertools.chain(namespace_objects(found).values(), found.objects, others)
 
 
-def _expanded(resources: "Iterable[Loaded]", options: "Options") -> Iterator[dict[str, Any]]:
-    """Yield the resources that each stands for; those that stand for themselves as they are written."""
+def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]:
+    """Return the resources that each stands for, and as they are written those that stand for themselves.
+
+    Whether all of it can be rendered is another question: that something cannot is a reason to write it otherwise.
+    """
+    from components.api.findings import Findings
     from components.fleet.serving import as_written
 
-    for source in resources:
-        expand = _member(source).expand
-        yield from expand(source, options) if expand else (as_written(source, options),)
+    settings = subject.settings()
+    manifests = subject.manifests(paths, settings)
+    options = settings.options()
+    objects: list[dict[str, Any]] = []
+    problems = list(manifests.problems)
+    for source in manifests.resources:
+        expand, findings = _member(source).expand, Findings(source)
+        objects += expand(source, options, findings) if expand else (as_written(source, options),)
+        problems += findings.problems
+    _report(problems)
+    return [*objects, *(other.value for other in manifests.others)]
 
 
 def _literal(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]:
     """Return what the operators of resources make of them, and say where they give up."""
-    from components.api.problems import Severity, errors
+    from components.api.problems import Severity
 
     settings = subject.settings()
     manifests = subject.manifests(paths, settings)
-    _report(manifests.problems)
     known = [(source, convert) for source in manifests.resources if (convert := _member(source).convert)]
-    if errors(manifests.problems):
-        raise typer.Exit(1)
-    if not known:
-        raise WorkbenchError("no resource is of a kind that an operator makes typed resources of; omit --literal")
     objects: list[dict[str, Any]] = []
-    failures: list[Problem] = []
+    problems = list(manifests.problems)
     for source, convert in known:
         bodies, failure = convert(source, settings.options())
         objects += bodies
         if failure:
-            failures.append(source.problem("", f"the operator gives up: {failure}", Severity.WARNING))
-    _report(failures)
+            problems.append(source.problem("", f"the operator gives up: {failure}", Severity.WARNING))
+    _report(problems)
+    if not known:
+        raise WorkbenchError("no resource is of a kind that an operator makes typed resources of; omit --literal")
     return objects
 
 
@@ -115,6 +121,12 @@ def _member(source: "Loaded") -> "Member":
 
 
 def _report(problems: "Iterable[Problem]") -> None:
-    for problem in sorted(set(problems), key=lambda problem: problem.place):
+    """Print what is wrong, and end if there is an error."""
+    from components.api.problems import errors
+
+    found = sorted(set(problems), key=lambda problem: problem.place)
+    for problem in found:
         prefix = "" if problem.is_error else "warning: "
         print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201
+    if errors(found):
+        raise typer.Exit(1)

@@ -25,11 +25,8 @@ Raises Unrenderable after an error that leaves nothing to render; it is in the f
 """
 
 
-Expand = Callable[[Loaded, Options], tuple[Object, ...]]
-"""Returns the typed resources that a resource stands for, for somebody who wants to write them instead.
-
-There are none where something is wrong with it; that is reported where it is rendered.
-"""
+Expand = Callable[[Loaded, Options, Findings], tuple[Object, ...]]
+"""Returns the typed resources that a resource stands for, for somebody who wants to write them instead."""
 Convert = Callable[[Loaded, Options], tuple[tuple[Object, ...], str]]
 """Returns what the operator itself makes of a resource, defects included, and why it makes no more, if it fails."""
 

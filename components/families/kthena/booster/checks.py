@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ....api.findings import Findings
-from ....api.names import LABEL_LENGTH, is_dns1123_subdomain
+from ....api.names import LABEL_LENGTH, is_dns1035_label, is_dns1123_subdomain
 from ..types import ModelBooster
 from .children.serving import roles_of
 from .children.weights import address_of, cache_folder
@@ -39,6 +39,12 @@ def _check_name(booster: ModelBooster, findings: Findings) -> None:
     if len(name) > most:
         reason = f"must be at most {most} characters, because a container is called <name>{_LONGEST_SUFFIX}"
         findings.error("metadata.name", f"{reason}; found {len(name)}")
+    elif not is_dns1035_label(name):
+        findings.error(
+            "metadata.name",
+            "must be lower-case letters, digits and inner '-', starting with a letter, because Services are named "
+            f"after it; found {name!r}",
+        )
 
 
 def _check_backend(part: Part, findings: Findings) -> None:
@@ -71,17 +77,9 @@ def _faults(role: RoleOf) -> Iterator[tuple[str, str]]:
         yield f"{role.path}.image", "is required, because there is no default image; name that of the engine"
     if role.pods < 1:
         yield f"{role.path}.pods", f"must be at least 1, found {role.pods}; remove the worker, or set replicas: 0"
-    config = role.worker.config
-    if config is not None and not isinstance(config, dict):
-        yield f"{role.path}.config", f"must be a map from flags to values, found {_kind_of(config)}"
     for key in role.config:
         if not _KEY.match(key):
             yield f"{role.path}.config", f"has the key {key!r}; write a flag without the dashes before it"
-
-
-def _kind_of(value: object) -> str:
-    names = {list: "a list", str: "text", bool: "a truth value"}
-    return names.get(type(value), "a number")
 
 
 def _check_cache(part: Part, findings: Findings) -> None:

@@ -47,10 +47,10 @@ def render_model_booster(source: Loaded, _library: Library, options: Options, fi
     return replace(joined, others=(as_written(source, options), *others), requires=joined.requires | {OPERATOR})
 
 
-def expanded(source: Loaded, options: Options) -> tuple[Object, ...]:
+def expanded(source: Loaded, options: Options, findings: Findings) -> tuple[Object, ...]:
     """Return the resources that a ModelBooster stands for; with realization operator as the controllers need them."""
     try:
-        return tuple(child.resource.wire() for child in expand(source, Findings(source), Setup.of(options)))
+        return tuple(child.resource.wire() for child in expand(source, findings, Setup.of(options)))
     except Unrenderable:
         return ()
 

@@ -142,5 +142,5 @@ class RoleOf:
 
     @property
     def config(self) -> dict[str, Json]:
-        """Flags and values; none where the worker has no config, or something else than a map."""
-        return self.worker.config if isinstance(self.worker.config, dict) else {}
+        """Flags and values; none where the worker has no config (D-05)."""
+        return self.worker.config or {}
