@@ -1,5 +1,6 @@
 """How Go writes values into text: what Kthena's controllers do to config and durations."""
 
+import math
 from decimal import Decimal
 
 from .....api.base import Json
@@ -30,7 +31,7 @@ def verbatim(value: Json) -> str:
 
 def _number(value: float) -> str:
     if value == 0:
-        return "0"
+        return "-0" if math.copysign(1, value) < 0 else "0"
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     text = "".join(map(str, digits))
     before = len(text) + int(exponent)
