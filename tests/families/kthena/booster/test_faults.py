@@ -19,7 +19,7 @@ ERRORS: list[tuple[Object, str, str]] = [
     (booster("a" * 47), "metadata.name", "must be at most 46 characters"),
     (booster("a.b"), "metadata.name", "must be lower-case letters, digits and inner '-'"),
     (booster("1a"), "metadata.name", "must be lower-case letters, digits and inner '-'"),
-    (booster("m", backend("b" * 50)), f"{B}.name", "at most 63 characters"),
+    (booster("m", backend("b" * 50)), f"{B}.name", "of 65 characters"),
     (booster("m", backend(type="MindIE")), f"{B}.type", "MindIE is not supported"),
     (booster("m", backend(workers=[{"type": "server"}])), f"{W}.image", "is required"),
     (booster("m", backend(workers=[worker(pods=0)])), f"{W}.pods", "must be at least 1, found 0"),
