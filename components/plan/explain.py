@@ -54,8 +54,10 @@ def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tupl
     document = subject.resource.wire()
     shown, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
 
+    told = set[str]()
+
     def became(path: Path, value: object) -> Iterator[str]:
-        for text in _became(trial, planned.problems, document, path, value):
+        for text in _became(trial, planned.problems, document, path, value, told):
             yield masked_text(text, secrets)
 
     return tuple(
@@ -100,8 +102,14 @@ class _Trial:
 
 
 def _became(
-    trial: _Trial, problems: Sequence[Problem], document: dict[str, Any], path: Path, value: object
+    trial: _Trial,
+    problems: Sequence[Problem],
+    document: dict[str, Any],
+    path: Path,
+    value: object,
+    told: set[str],
 ) -> Iterator[str]:
+    """Yield what a field became; what is wrong with several fields together is told at the first of them."""
     changed, refused = _first_difference(trial, document, path, value)
     yield from changed
     named = {r.resource.metadata.name: r.resource.kind for r in trial.resources if r is not trial.subject}
@@ -111,12 +119,13 @@ def _became(
         yield from _alike(trial, path, value) or [f"only validated: {refused}" if refused else "only validated"]
     place, name = field_path(path), trial.subject.resource.metadata.name
     own, elsewhere = (trial.kind.kind, name), f"{trial.kind.kind} {name!r}: {place.removeprefix('spec.')} "
-    warnings = (
-        f"{p.severity}: {p.reason}"
+    found = [
+        (p.path, f"{p.severity}: {p.reason}")
         for p in problems
         if ((p.kind, p.name) == own and _covers(p.path, place)) or p.reason.startswith(elsewhere)
-    )
-    yield from dict.fromkeys(warnings)
+    ]
+    yield from dict.fromkeys(text for path, text in found if path == place or text not in told)
+    told.update(text for _, text in found)
 
 
 def _alike(trial: _Trial, path: Path, value: object) -> list[str]:

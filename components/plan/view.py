@@ -9,6 +9,7 @@ from typing import Any
 
 from ..api.problems import field_path
 from ..fleet.demand import PodDemand
+from ..fleet.endpoints import Endpoint
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.workloads import by_set
 
@@ -42,22 +43,32 @@ def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:
         name = f"{body['kind']}/{body['metadata']['name']}: "
         for path, value in _flat("", body):
             yield name + _short(path), value
-    for number, (whose, pods) in enumerate(_demands(item)):
-        which = f" ({whose or number})" if whose or number else ""
-        yield from _flat_demand(f"nodes for {item.name}{which}: ", pods)
+    for whose, pods in _demands(item):
+        yield from _flat_demand(f"nodes for {whose}: ", pods)
     for endpoint in item.endpoints:
-        yield f"endpoint of {endpoint.name}: url", endpoint.url
-        yield f"endpoint of {endpoint.name}: model", endpoint.model
+        for field, value in _of_endpoint(endpoint):
+            yield f"endpoint of {endpoint.name}: {field}", value
     for need in sorted(item.needs):
         yield f"needs of {item.name}: {need}", ""
 
 
+def _of_endpoint(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
+    yield "url", endpoint.url
+    yield "model", endpoint.model
+    for header in endpoint.headers:
+        yield f"header {header.name} ({header.kind})", header.value
+    for backend in endpoint.backends:
+        if backend.weight is not None:
+            yield f"weight of {backend.service}", str(backend.weight)
+        if backend.knows_as:
+            yield f"name of the model at {backend.service}", backend.knows_as
+
+
 def _demands(item: Rendered) -> Iterator[tuple[str, PodDemand]]:
-    """Yield what the pods of each role of a resource need, equal workloads of one set together."""
-    for parts in by_set(item.workloads).values():
-        role = parts[0].role
+    """Yield what each kind of pods of a resource needs, equal workloads of one set together."""
+    for (_, name), parts in by_set(item.workloads).items():
         for number, demands in enumerate(zip(*(part.pods for part in parts), strict=True)):
-            whose = f"{role} workers" if role and number else role
+            whose = f"{name} (workers)" if number else name
             yield whose, replace(demands[0], pods=sum(demand.pods for demand in demands))
 
 

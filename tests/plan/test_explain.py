@@ -231,3 +231,28 @@ class TestView:
         listed = view(render_fleet(parse(text).resources))
         assert listed["Deployment/chat: spec.replicas"] == str(replicas)
         assert sum(value == str(length) for place, value in listed.items() if "--max-model-len" in place) == 1
+
+
+TWO_BACKENDS = """\
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelBooster
+metadata: {name: chat}
+spec:
+  backends:
+    - &backend
+      name: one
+      type: vLLM
+      modelURI: hf://Qwen/Qwen3-8B
+      minReplicas: 1
+      maxReplicas: 1
+      routeWeight: 70
+      workers: [{image: "vllm/vllm-openai:v0.9.2", replicas: 1, pods: 1, resources: {limits: {nvidia.com/gpu: 1}}}]
+    - {<<: *backend, name: two, routeWeight: 30}
+"""
+
+
+def test_what_several_fields_are_warned_of_together_is_told_once() -> None:
+    found = rows("chat", TWO_BACKENDS)
+    told = [path for path, row in found.items() if any("without a gateway" in each for each in row.became)]
+    assert told == ["spec.backends[0].name"]
+    assert "endpoint of chat: weight of chat-two-leader = 30" in found["spec.backends[1].routeWeight"].became

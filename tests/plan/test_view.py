@@ -11,7 +11,9 @@ from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from components.plan.view import lines, view
 from components.serving.fleet.outputs import models_of
-from tests.fleet.sets import bare, behind_router, parts
+from tests.fleet.sets import bare, behind_router, parts, roles
+from tests.fleets import fleet_of, open_model, playground
+from tests.front_door.routed import backend, endpoints
 
 
 def view_of(names: str, **fields: str) -> dict[str, str]:
@@ -54,8 +56,34 @@ def test_what_several_objects_have_alike_is_one_line(
 @pytest.mark.parametrize(("fleet", "pods"), [(parts(12), "12"), (parts(1), "1"), (bare(), "1")])
 def test_the_nodes_of_a_set_are_asked_for_together(fleet: Fleet, pods: str) -> None:
     found = {place: value for place, value in view(fleet).items() if place.startswith("nodes for ")}
-    assert found["nodes for p: pods"] == pods
-    assert not any(place.startswith("nodes for p (") for place in found)
+    assert found["nodes for p-lead: pods"] == pods
+    assert {place.partition(": ")[0] for place in found} == {"nodes for p-lead"}
+
+
+def test_the_roles_of_a_resource_ask_for_nodes_of_their_own() -> None:
+    found = {place.partition(": ")[0] for place in view(roles()) if place.startswith("nodes for ")}
+    assert found == {"nodes for p-lead", "nodes for p-help"}
+
+
+def test_leaders_and_workers_ask_for_nodes_of_their_own() -> None:
+    two = [{"name": "two", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "1", "PP": "2"}}]
+    listed = view(fleet_of(open_model(flavors=two), playground()))
+    assert {place.partition(": ")[0] for place in listed if place.startswith("nodes for ")} == {
+        "nodes for p",
+        "nodes for p (workers)",
+    }
+
+
+def test_what_the_gateway_does_for_an_endpoint_is_listed() -> None:
+    of = endpoints({"on": {"x-tier": ("exact", "gold")}, "backends": (backend("a", 1, 70, knows_as="other"),)})
+    listed = {place: value for place, value in view(of).items() if place.startswith("endpoint of ")}
+    assert listed == {
+        "endpoint of m: url": "http://m-lb.models.svc.cluster.local:8080/v1",
+        "endpoint of m: model": "m",
+        "endpoint of m: header x-tier (exact)": "gold",
+        "endpoint of m: weight of a": "70",
+        "endpoint of m: name of the model at a": "other",
+    }
 
 
 def planned(fleet: Fleet) -> Plan:
