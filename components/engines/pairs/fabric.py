@@ -1,10 +1,12 @@
 """Finds out whether a connector and the network of its nodes fit: RDMA, and EFA, which is Amazon's."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ...api.problems import Severity
+from ..versions import Version
 from .reading import Transfer
-from .rows import Rdma, Stage, TransportRow
+from .rows import EfaChoice, Rdma, Stage, TransportRow
 
 Fault = tuple[Severity, str]
 
@@ -24,8 +26,7 @@ def fabric_faults(
     if need is Rdma.NONE or efa is None:
         return
     if efa:
-        if need is Rdma.REQUIRED:
-            yield from _of_another_kind(role, variables, transfer)
+        yield from _of_another_kind(role, variables, transfer)
     elif need is Rdma.REQUIRED:
         yield (
             Severity.ERROR,
@@ -41,19 +42,27 @@ def fabric_faults(
 
 
 def _of_another_kind(role: Stage, variables: Mapping[str, str], transfer: Transfer) -> Iterator[Fault]:
-    """Find what is set up for RDMA of another kind than Amazon's."""
+    """Find what does not reach EFA by what it is set to, so that it fails, or goes over TCP."""
     for part in transfer.carriers:
         choice = part.known.efa if part.known else None
-        if choice is None:
+        if choice is None or transfer.rdma(variables)[0] is Rdma.NONE:
             continue
         given = part.config.get(choice.key) if choice.key else variables.get(choice.variable)
-        if given != choice.value:
+        values = given if isinstance(given, list) else [given] if given else []
+        if choice.value not in values:
             name, place = part.connector or part.table.implied, choice.key or choice.variable
-            yield (
-                Severity.WARNING,
-                f"{name} reaches EFA only with {place} {choice.value} and a build of its library for that, and "
-                f"{role} has {given or 'none'}; set it on both sides, or use {part.table.default}",
-            )
+            yield Severity.WARNING, f"{name} {_reaches(choice, place, part.version, _joined(values), role)}"
+
+
+def _reaches(choice: EfaChoice, place: str, version: Version | None, given: str, role: Stage) -> str:
+    if not choice.span.is_in(version):
+        return f"does not reach EFA in this version; for {role} use a newer image, with {place} {choice.value}"
+    built = " and a build of its library for that" if choice.built else ""
+    return f"reaches EFA only with {place} {choice.value}{built}, and {role} has {given}; set it on both sides"
+
+
+def _joined(values: list[Any]) -> str:
+    return ", ".join(map(str, values)) or "none"
 
 
 def _without_rdma(transfer: Transfer, by: TransportRow | None) -> str:

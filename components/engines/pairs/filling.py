@@ -7,13 +7,16 @@ from typing import Any
 from ..command_line import CommandLine
 from ..registry import Engine
 from ..settings import Setting
+from ..versions import ANY, Version
 from .reading import Transfer, of_document, texts_of, transfer_of
 from .rows import Stage, Transfers, transfers_of
 
 _COMPACT = (",", ":")
 
 
-def pair_lines(engine: Engine, prefill: CommandLine, decode: CommandLine) -> tuple[CommandLine, CommandLine]:
+def pair_lines(
+    engine: Engine, prefill: CommandLine, decode: CommandLine, *, efa: bool = False
+) -> tuple[CommandLine, CommandLine]:
     """Return what prefill and decode are started with, so that one can hand over its cache to the other.
 
     What is written stays. A side that does not say by what it goes takes what the other side does, or the engine's
@@ -23,23 +26,31 @@ def pair_lines(engine: Engine, prefill: CommandLine, decode: CommandLine) -> tup
         engine: The engine of both.
         prefill: What prefill would be started with.
         decode: What decode would be started with.
+        efa: Whether the pods of both ask for EFA; the default then goes by it, if the version can.
     """
     table = transfers_of(engine.name)
     if table is None:
         return prefill, decode
     first, second = transfer_of(prefill), transfer_of(decode)
-    fill = _with_json if table.json else _with_flags
-    return fill(table, prefill, Stage.PREFILL, first, second), fill(table, decode, Stage.DECODE, second, first)
+    if not table.json:
+        return (
+            _with_flags(table, prefill, Stage.PREFILL, first, second),
+            _with_flags(table, decode, Stage.DECODE, second, first),
+        )
+    return (
+        _with_json(table, prefill, Stage.PREFILL, first, second, efa=efa),
+        _with_json(table, decode, Stage.DECODE, second, first, efa=efa),
+    )
 
 
 def _with_json(
-    table: Transfers, line: CommandLine, role: Stage, own: Transfer | None, other: Transfer | None
+    table: Transfers, line: CommandLine, role: Stage, own: Transfer | None, other: Transfer | None, *, efa: bool
 ) -> CommandLine:
     flag = table.engine.flag(Setting.TRANSFER)
     if line.reading is None or flag is None or (own and own.is_open):
         return line
     if own is None:
-        document = _document(table, line, role, other)
+        document = _document(table, line, role, other, efa=efa)
         text = json.dumps(document, separators=_COMPACT, ensure_ascii=False)
         return _with(line, flag, text) if document else line
     if own.word or not own.connector:
@@ -47,11 +58,14 @@ def _with_json(
     return _with_role(table, line, role)
 
 
-def _document(table: Transfers, line: CommandLine, role: Stage, other: Transfer | None) -> dict[str, Any]:
+def _document(
+    table: Transfers, line: CommandLine, role: Stage, other: Transfer | None, *, efa: bool
+) -> dict[str, Any]:
     """Return what to say on a side that says nothing: what the other one says, as far as it must be the same."""
     keys, version = table.json, table.engine.version(line.tag)
     if other is None:
-        document: Mapping[str, Any] = {keys["connector"]: table.default}
+        config = _by_efa(table, version) if efa else {}
+        document: Mapping[str, Any] = {keys["connector"]: table.default} | ({keys["extra"]: config} if config else {})
     elif other.is_open or not other.connector:
         return {}
     else:
@@ -63,6 +77,15 @@ def _document(table: Transfers, line: CommandLine, role: Stage, other: Transfer 
         return {}
     first, *rest = document.items()
     return dict([first, (keys["role"], table.word(role)), *rest])
+
+
+def _by_efa(table: Transfers, version: Version | None) -> dict[str, Any]:
+    """Return the settings by which the default goes by EFA."""
+    known = table.find(table.default, version)
+    choice = known.efa if known else None
+    if choice is None or not choice.key or version == ANY or not choice.span.is_in(version):
+        return {}
+    return {choice.key: [choice.value] if choice.several else choice.value}
 
 
 def _shared(other: Transfer, role: Stage) -> dict[str, Any]:

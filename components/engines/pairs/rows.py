@@ -66,8 +66,11 @@ class EfaChoice:
     """What chooses EFA; one of ``key`` and ``variable`` is empty."""
 
     value: str
+    span: Span
     key: str = ""
     variable: str = ""
+    several: bool = False
+    built: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,7 @@ def _connector(row: Mapping[str, Any]) -> Connector:
         span=Span.of(row),
         rdma=Rdma(row.get("rdma", "none")),
         transports=tuple(map(_transport, row.get("transports", ()))),
-        efa=EfaChoice(**row["efa"]) if "efa" in row else None,
+        efa=_efa(row["efa"]) if "efa" in row else None,
         shared=tuple(row.get("shared", ())),
         tensor_parallel=tuple((Span.of(each), each["rule"]) for each in row.get("tensor_parallel", ())),
         variables=tuple(map(_variable, row.get("variables", ()))),
@@ -193,6 +196,11 @@ _PLAIN = ("name", "instead", "plugin", "local", "parts", "router", "any_port", "
 
 def _span(row: Mapping[str, Any], column: str) -> Span | None:
     return Span.of(row[column]) if column in row else None
+
+
+def _efa(row: Mapping[str, Any]) -> EfaChoice:
+    plain = {name: row[name] for name in ("value", "key", "variable", "several", "built") if name in row}
+    return EfaChoice(span=Span.of(row), **plain)
 
 
 def _transport(row: Mapping[str, Any]) -> TransportRow:

@@ -203,11 +203,18 @@ def test_an_address_where_nobody_finds_prefill(variables: dict[str, str], is_who
         (pair("MooncakeConnector", mooncake_protocol="efa"), {}, ""),
         (pair("MooncakeConnector", mooncake_protocol="tcp"), {}, ""),
         (pair(backends=["LIBFABRIC"]), {}, ""),
-        (pair(), {}, ""),
+        # NIXL goes by UCX unless it is told otherwise, and UCX does not reach EFA (ai-dynamo/nixl issue 909).
+        (
+            pair(),
+            {},
+            "NixlConnector reaches EFA only with backends LIBFABRIC, and decode has none; set it on both sides",
+        ),
+        (pair(backends=["UCX", "GDS"]), {}, "and decode has UCX, GDS"),
+        (pair(tag="v0.11.0"), {}, "NixlConnector does not reach EFA in this version; for decode use a newer image"),
         (
             (sglang("--disaggregation-mode=prefill"), sglang("--disaggregation-mode=decode")),
             {},
-            "with MOONCAKE_PROTOCOL",
+            "mooncake does not reach EFA in this version",
         ),
         (
             (sglang("--disaggregation-mode=prefill"), sglang("--disaggregation-mode=decode")),

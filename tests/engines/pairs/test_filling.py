@@ -37,6 +37,17 @@ def test_two_sides_that_say_nothing_get_the_default(tag: str) -> None:
     assert taken == (FLAG, '{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}')
 
 
+@pytest.mark.parametrize(("tag", "can"), [("v0.12.0", True), ("v0.20.0", True), ("v0.11.0", False), ("mine@", False)])
+def test_pods_that_ask_for_efa_go_by_it(tag: str, can: bool) -> None:
+    lines = pair_lines(engine(), vllm(tag=tag), vllm(tag=tag), efa=True)
+    config = {"kv_connector_extra_config": {"backends": ["LIBFABRIC"]}} if can else {}
+    roles = ("kv_producer", "kv_consumer")
+    expected = [{"kv_connector": "NixlConnector", "kv_role": role} | config for role in roles]
+    assert [json.loads(line.args[-1]) for line in lines] == expected
+    written = vllm(said(), tag=tag)
+    assert pair_lines(engine(), written, vllm(tag=tag), efa=True)[0] is written
+
+
 def test_a_version_without_the_default_is_left_alone() -> None:
     assert filled(vllm(tag="v0.8.5"), vllm(tag="v0.8.5")) == ((), ())
 

@@ -90,3 +90,14 @@ def test_a_pair_that_cannot_talk_is_blamed_on_its_config() -> None:
 
 def test_a_pair_that_says_nothing_is_fine() -> None:
     assert not [each for each in found(booster({}, {}, kind="vLLMDisaggregated")) if each[1] == "error"]
+
+
+def test_a_pair_whose_workers_ask_for_efa_goes_by_it() -> None:
+    body = booster({}, {}, kind="vLLMDisaggregated")
+    for worker in body["spec"]["backends"][0]["workers"]:
+        worker |= {"image": "vllm/vllm-openai:v0.20.0", "resources": {"limits": {"vpc.amazonaws.com/efa": "1"}}}
+    assert not [each for each in found(body) if "EFA" in each[2]]
+    worker["resources"] = {}
+    body["spec"]["backends"][0]["workers"][0]["config"] = {"kv-transfer-config": '{"kv_connector": "NixlConnector"}'}
+    reason = "NixlConnector reaches EFA only with backends LIBFABRIC, and prefill has none; set it on both sides"
+    assert [each[1:] for each in found(body) if "EFA" in each[2]] == [("warning", reason)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .....aws.names import EFA_RESOURCE
 from .....engines.command_line import CommandLine
 from .....engines.flags.configured import config_words
 from .....engines.flags.tables import flags_of
@@ -14,6 +15,7 @@ from .....engines.pairs.rows import Stage
 from .....engines.served.adapters import with_adapters
 from .....engines.settings import Setting
 from .....fleet.objects import Object
+from .....fleet.placement import requests_of
 from ..facts import Started
 from ..setup import RoleOf
 from .weights import Weights
@@ -44,8 +46,12 @@ def commands_of(roles: Sequence[RoleOf], weights: Weights) -> tuple[Commands, ..
     """Return what the pods of each role run: one argument list, whose words no shell reads (D-07)."""
     lines = [_line(role, weights) for role in roles]
     if roles[0].part.is_disaggregated:
-        lines = [*pair_lines(roles[0].part.started.known, *lines)]
+        lines = [*pair_lines(roles[0].part.started.known, *lines, efa=all(map(_asks_for_efa, roles)))]
     return tuple(_commands(role, line) for role, line in zip(roles, lines, strict=True))
+
+
+def _asks_for_efa(role: RoleOf) -> bool:
+    return EFA_RESOURCE in requests_of({"containers": [{"resources": role.worker.resources}]})
 
 
 def _commands(role: RoleOf, line: CommandLine) -> Commands:
