@@ -20,10 +20,8 @@ from .bound import PolicyBinding, blame_of
 from .costs import replica_cost
 from .effective import effective_endpoint, effective_policy
 from .metrics import NEVER_OFFERED, is_counter
-from .targets import ROLE_LABEL, AimedServing
+from .targets import MEASURED, ROLE_LABEL, AimedServing
 
-_ROLE = "leader"
-"""The role whose pods the controller measures, whatever it is told."""
 _TICK = 15_000
 """Milliseconds between two looks."""
 _ALL = 100
@@ -122,15 +120,15 @@ def _unmeasured(target: AimedServing) -> Iterator[Fault]:
             ("adds up the metrics of all pods in the namespace without it; write ModelServing"),
         )
     roles = [role.name for role in target.asked.group.roles]
-    if _ROLE not in roles:
+    if MEASURED not in roles:
         yield (
             aim.name_path,
-            (f"measures pods of role {_ROLE!r} alone, found {', '.join(roles)}; name a role so, or {_NATIVE}"),
+            (f"measures pods of role {MEASURED!r} alone, found {', '.join(roles)}; name a role so, or {_NATIVE}"),
         )
-    named = (aim.target.additional_match_labels or {}).get(ROLE_LABEL, _ROLE)
-    if named != _ROLE:
+    named = (aim.target.additional_match_labels or {}).get(ROLE_LABEL, MEASURED)
+    if named != MEASURED:
         path = f"{aim.path}.target.additionalMatchLabels[{ROLE_LABEL}]"
-        yield path, f"replaces it by {_ROLE!r}, found {named!r}; remove it, or {_NATIVE}"
+        yield path, f"replaces it by {MEASURED!r}, found {named!r}; remove it, or {_NATIVE}"
 
 
 def _doubts(bound: PolicyBinding) -> Iterator[Fault]:

@@ -16,7 +16,7 @@ from .bound import PolicyBinding, blame_of
 from .effective import effective_policy
 from .metrics import pods_metrics
 from .operated import render_for_operator
-from .targets import AimedServing, check_native, find
+from .targets import MEASURED, AimedServing, check_native, find
 
 _POLICY = "spec.policyRef.name"
 
@@ -76,8 +76,8 @@ def _native(bound: PolicyBinding, options: Options) -> Rendered:
     if bound.binding.spec.optimizer_configuration is not None:
         bound.findings.warn(
             OPTIMIZER,
-            "natively each target is scaled by itself, within its own bounds: no load is shared in the order of "
-            "their costs, and costExpansionRatePercent has no effect",
+            "has no common load natively: each target is scaled by itself, within its own bounds; costs and "
+            "costExpansionRatePercent have no effect",
         )
     return Rendered(
         bound.source,
@@ -116,10 +116,14 @@ def _name(bound: PolicyBinding, target: AimedServing) -> str:
 
 
 def _check_scalable(target: AimedServing, findings: Findings) -> None:
-    if not is_one_set(target.asked.group):
-        findings.error(
-            target.aim.name_path,
-            "natively nothing can scale it: its serving groups have several role instances, or pods that start "
-            "together, and become one LeaderWorkerSet each; use realization 'operator', or a ModelServing with one "
-            "role, one instance of it, and no gangPolicy or networkTopology",
-        )
+    group = target.asked.group
+    if is_one_set(group):
+        return
+    # The controller can, if it finds pods to measure.
+    other = ", or use realization 'operator'" if any(role.name == MEASURED for role in group.roles) else ""
+    findings.error(
+        target.aim.name_path,
+        "cannot be scaled natively: its serving groups have several role instances, or pods that start together, and "
+        "become one LeaderWorkerSet each; scale a ModelServing with one role, one instance of it, and no gangPolicy "
+        f"or networkTopology{other}",
+    )

@@ -18,6 +18,8 @@ from .aims import Aim
 from .effective import effective_endpoint
 
 ROLE_LABEL = f"{SERVING_LABEL}/role"
+MEASURED = "leader"
+"""The role whose pods Kthena's controller measures, whatever it is told."""
 _KIND = "ModelServing"
 _UNREAD = ("fieldPath", "resourceVersion", "uid")
 """Fields of a reference that nothing reads."""
@@ -118,8 +120,12 @@ def _check_exported(target: AimedServing, findings: Findings) -> None:
     facts = exporter.facts if exporter else None
     if not (exporter and role and facts and facts.exports == PROMETHEUS) or exporter.is_on:
         return
-    remedy = f"remove {facts.off}" if exporter.is_off else f"add {facts.flag}"
-    reason = f"{facts.engine} does not export the metrics that {findings.source.title} scales on; {remedy}"
+    read = f"the metrics that {findings.source.title} scales on"
+    reason = (
+        f"has {facts.off}, which turns off {read}; remove it"
+        if exporter.is_off
+        else (f"lacks {facts.flag}, without which {facts.engine} does not export {read}; add it")
+    )
     findings.problems.append(role.server.args.problem(reason))
 
 

@@ -109,7 +109,7 @@ def test_an_engine_that_keeps_its_metrics_to_itself() -> None:
     (problem,) = errors(fleet_of(serving(image=SGLANG), policy(metric("sglang:num_queue_reqs")), binding()))
     assert problem.kind == "ModelServing"
     assert problem.path == "spec.template.roles[0].entryTemplate.spec.containers[0].args"
-    assert "add --enable-metrics" in problem.reason
+    assert "lacks --enable-metrics" in problem.reason
 
 
 class TestChain:
