@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ....api.base import Broken, Json, Rule
 from ....api.rules import on_server, unique_names, within
 from ..durations import nanoseconds_of
+from ..prices import backend_cost
 from .bounds import BOUNDS, MOST_REPLICAS
 from .policies import POLICY
 from .routes import ONE_WAY, matches
@@ -223,7 +224,9 @@ def _cost_missing(spec: Json) -> Iterator[Broken]:
         return
     for index, backend in enumerate(spec.backends):
         if not backend.scaling_cost:
-            yield ("backends", index, "scalingCost"), f", found {backend.scaling_cost}"
+            cost = backend_cost(backend)
+            known = f"; by the price of its nodes that is {cost}" if cost else ""
+            yield ("backends", index, "scalingCost"), f", found {backend.scaling_cost}{known}"
 
 
 COST_MISSING = Rule(

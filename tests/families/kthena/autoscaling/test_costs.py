@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from components.api.findings import Findings
+from components.families import objects
 from components.families.kthena.autoscaling.costs import replica_cost
 from components.families.kthena.serving.asked import AskedServing
 from components.families.kthena.types import ModelServing
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.nodes.instances import instance
-from tests.families.kthena.autoscaling.bindings import binding, bounded, policy, said, serving
+from tests.families.kthena.autoscaling.bindings import GPU, binding, bounded, policy, said, serving
 from tests.families.kthena.serving.support import engine, pods, role
 from tests.fleets import fleet_of, read
 
@@ -95,3 +96,40 @@ def test_a_price_that_nobody_knows_is_0_and_that_is_said() -> None:
     found, problems = costs(bounded("gpu"), bounded("cpu"))
     assert found == [101, 0]
     assert problems == [("warning", "AutoscalingPolicyBinding", "spec.optimizerConfiguration.params[1].cost")]
+
+
+AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+    {"matchExpressions": [{"key": TYPE, "operator": "In", "values": [P5, G5]}]}
+]}}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("worker", "known"),
+    [
+        ({"affinity": AFFINITY}, "; by the price of its nodes that is 1376"),
+        ({"affinity": AFFINITY, "replicas": None, "pods": None}, "; by the price of its nodes that is 688"),
+        ({}, ", found 0"),
+        ({"affinity": {"podAffinity": {}}}, ", found 0"),
+    ],
+)
+def test_a_booster_without_a_cost_is_told_the_price(worker: Object, known: str) -> None:
+    """V5: two instances of one pod with one of the eight GPUs of a p5.48xlarge."""
+    fields = {"type": "server", "image": "i", "replicas": 2, "pods": 1, "resources": GPU, **worker}
+    backend = {
+        "name": "gpu",
+        "type": "vLLM",
+        "modelURI": "hf://org/name",
+        "minReplicas": 1,
+        "maxReplicas": 2,
+        "workers": [{key: value for key, value in fields.items() if value is not None}],
+    }
+    document = policy()
+    body = {
+        "apiVersion": document["apiVersion"],
+        "kind": "ModelBooster",
+        "metadata": {"name": "chat"},
+        "spec": {"autoscalingPolicy": document["spec"], "backends": [backend]},
+    }
+    (problem,) = objects([body]).problems
+    assert problem.path == "spec.backends[0].scalingCost"
+    assert problem.reason.endswith(known)
