@@ -26,3 +26,7 @@ def test_chart(values: list[Fraction | int], width: int, height: int, expected: 
 
 def test_plain() -> None:
     assert chart([0, 1, 2, 4], 10, 4, plain=True) == ["   #", "   #", "  ##", " ###"]
+
+
+def test_two_charts_can_have_one_scale() -> None:
+    assert chart([2, 4], 10, 2, top=8) == ["", "▄█"]

@@ -8,21 +8,24 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " #"
 
 
-def chart(values: Sequence[Fraction | int], width: int, height: int, *, plain: bool = False) -> list[str]:
+def chart(
+    values: Sequence[Fraction | int], width: int, height: int, *, top: Fraction | int = 0, plain: bool = False
+) -> list[str]:
     """Return lines of blocks, the highest value first; each column shows the largest value of its part.
 
     Args:
         values: At even distances.
         width: Columns at most.
         height: Lines.
+        top: The value of a whole column, where that is more than the largest value.
         plain: Whether to use only characters that every terminal has.
     """
     marks = _PLAIN if plain else _EIGHTHS
     steps = len(marks) - 1
     columns = _columns([Fraction(value) for value in values], width)
-    top = max(columns, default=Fraction(0))
+    top = max(top, *columns, 0)
     # What is above nothing shows, however little it is.
-    levels = [0 if not column or not top else max(round(column / top * height * steps), 1) for column in columns]
+    levels = [0 if not column or not top else max(round(column * height * steps / top), 1) for column in columns]
     return [
         "".join(marks[min(max(level - row * steps, 0), steps)] for level in levels).rstrip()
         for row in reversed(range(height))

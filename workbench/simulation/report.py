@@ -42,18 +42,20 @@ def _head(result: "Simulation", width: int) -> Iterator[str]:
     defects = f", with {', '.join(result.trial.defects)}" if result.trial.defects else ""
     yield f"{binding} with {policy}{defects}: {span}"
     for metric, target in scenario.metrics.items():
-        yield from _plot(f"{metric}, {_number(target)} for each replica", result.loads(metric), width)
+        loads = result.loads(metric)
+        yield from _plot(f"{metric}, {_number(target)} for each replica", loads, max(loads), width)
+    most = max(measures.peak for measures in result.measures)
     for run in result.runs:
-        yield from _plot(f"replicas set by {run.scaler}", [each.total for each in run.passes], width)
+        yield from _plot(f"replicas set by {run.scaler}", [each.total for each in run.passes], most, width)
     yield ""
 
 
-def _plot(title: str, values: Sequence[Fraction | int], width: int) -> Iterator[str]:
+def _plot(title: str, values: Sequence[Fraction | int], highest: Fraction | int, width: int) -> Iterator[str]:
     plain = (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf16", "utf32")
-    top = _number(max(values))
+    top = _number(highest)
     yield ""
     yield title
-    for row, line in enumerate(chart(values, width - len(top) - 2, _HEIGHT, plain=plain)):
+    for row, line in enumerate(chart(values, width - len(top) - 2, _HEIGHT, top=highest, plain=plain)):
         label = top if row == 0 else "0" if row == _HEIGHT - 1 else ""
         yield f"{label:>{len(top)}} {'|' if plain else '│'}{line}"
 
