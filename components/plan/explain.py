@@ -54,10 +54,10 @@ def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tupl
     document = subject.resource.wire()
     shown, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
 
-    told = set[str]()
+    warned = set[str]()
 
     def became(path: Path, value: object) -> Iterator[str]:
-        for text in _became(trial, planned.problems, document, path, value, told):
+        for text in _became(trial, planned.problems, document, path, value, warned):
             yield masked_text(text, secrets)
 
     return tuple(
@@ -107,7 +107,7 @@ def _became(
     document: dict[str, Any],
     path: Path,
     value: object,
-    told: set[str],
+    warned: set[str],
 ) -> Iterator[str]:
     """Yield what a field became; what is wrong with several fields together is told at the first of them."""
     changed, refused = _first_difference(trial, document, path, value)
@@ -124,8 +124,8 @@ def _became(
         for p in problems
         if ((p.kind, p.name) == own and _covers(p.path, place)) or p.reason.startswith(elsewhere)
     ]
-    yield from dict.fromkeys(text for path, text in found if path == place or text not in told)
-    told.update(text for _, text in found)
+    yield from dict.fromkeys(text for path, text in found if path == place or text not in warned)
+    warned.update(text for _, text in found)
 
 
 def _alike(trial: _Trial, path: Path, value: object) -> list[str]:
