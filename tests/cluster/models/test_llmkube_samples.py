@@ -151,9 +151,9 @@ def test_services_lead_to_their_pods(running: Kube, fleet: Fleet) -> None:
         eventually(lambda labels=labels, wanted=wanted: led_to(running, labels) == wanted)
 
 
-def led_to(kube: Kube, labels: str) -> tuple[set[int], int]:
+def led_to(kube: Kube, labels: str, namespace: str = NAMESPACE) -> tuple[set[int], int]:
     """The ports of a Service's slices, and how many addresses are in them."""
-    slices = kube.list("discovery.k8s.io/v1", "EndpointSlice", NAMESPACE, labels=labels)
+    slices = kube.list("discovery.k8s.io/v1", "EndpointSlice", namespace, labels=labels)
     ends = [end for each in slices for end in each["endpoints"] or ()]
     return {p["port"] for each in slices for p in each["ports"] or ()}, sum(len(end["addresses"]) for end in ends)
 

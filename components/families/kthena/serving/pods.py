@@ -1,12 +1,11 @@
 """Pod templates of a role, with what Kthena's controller and the environment add to them (Kthena spec 3.2)."""
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ....fleet.demand import NodeChoice, NodeField, PodDemand
-from ....fleet.objects import Object
+from ....fleet.objects import Object, copied
 from ....fleet.options import Options
 from ....fleet.placement import requests_of
 from ....fleet.serving import deny_token, override_pod
@@ -86,7 +85,7 @@ def complete(asked: AskedServing, path: str, role: str, written: PodTemplateSpec
     """
     native = asked.options.realization.is_native
     own = written.metadata.wire() if written.metadata else {}
-    body: Object = {"metadata": own, "spec": copy.deepcopy(written.spec or {})}
+    body: Object = {"metadata": own, "spec": copied(written.spec or {})}
     if native:
         override_pod(body, asked.options.overrides)
     labels = entry_labels(asked.name, role) if entry else role_labels(asked.name, role)
@@ -113,7 +112,7 @@ def _settle(spec: Object, choices: tuple[NodeChoice, ...], asked: AskedServing) 
 
 def template_for(template: Template, instance: RoleInstance) -> Object:
     """Return a template for the pods of one role instance."""
-    body = copy.deepcopy(template.body)
+    body = copied(template.body)
     metadata = body["metadata"]
     metadata["labels"] |= instance.labels
     if instance.annotations:
