@@ -1,6 +1,7 @@
 """Names, labels and annotations as Kubernetes checks them (``k8s.io/apimachinery/pkg/util/validation``)."""
 
 import datetime
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,6 +37,7 @@ def is_label_value(text: str) -> bool:
     return len(text) <= LABEL_LENGTH and (not text or _QUALIFIED.match(text) is not None)
 
 
+@functools.lru_cache(maxsize=1024)  # the resources of a fleet have few keys, each of them many times
 def is_qualified_name(text: str) -> bool:
     """A label key: ``name`` or ``prefix.example.com/name``."""
     prefix, slash, name = text.rpartition("/")

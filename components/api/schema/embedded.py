@@ -92,9 +92,10 @@ class _ListMapKeys:
             if not isinstance(item, dict):
                 continue
             # Of all keys only a port's protocol has a default.
-            key = tuple(json.dumps(item.get(k, "TCP" if k == "protocol" else None)) for k in self.keys)
+            values = [item.get(k, "TCP" if k == "protocol" else None) for k in self.keys]
+            key = tuple(value if isinstance(value, str) else (json.dumps(value),) for value in values)
             if key in seen:
-                named = ", ".join(f"{k} {v}" for k, v in zip(self.keys, key, strict=True))
+                named = ", ".join(f"{k} {json.dumps(v)}" for k, v in zip(self.keys, values, strict=True))
                 yield ValueError(f"items must differ in {' and '.join(self.keys)}, found {named} twice; remove one")
             seen.add(key)
 

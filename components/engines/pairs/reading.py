@@ -102,9 +102,9 @@ def of_document(table: Transfers, version: Version | None, document: Mapping[str
 def texts_of(line: CommandLine) -> Iterator[tuple[FlagUse, str]]:
     """Yield the uses of the JSON of a line that the engine reads, each with its text; those of single keys too."""
     reading, words, start = line.reading, line.words, len(line.command)
-    flags = [flag for flag in map(reading.table.find, _json_flags(line)) if flag] if reading else []
-    for use in reading.uses if reading else ():
-        if use.flag in flags:
+    flags = {flag.name for flag in map(reading.table.find, _json_flags(line)) if flag} if reading else set()
+    for use in reading.uses if flags and reading else ():
+        if use.flag and use.flag.name in flags:
             word = words[start + use.values[0].position] if use.values else ""
             yield use, word.partition("=")[2] if use.joined else word
 

@@ -111,24 +111,25 @@ def _settle(spec: Object, choices: tuple[NodeChoice, ...], asked: AskedServing) 
 
 
 def template_for(template: Template, instance: RoleInstance) -> Object:
-    """Return a template for the pods of one role instance."""
-    body = copied(template.body)
-    metadata = body["metadata"]
-    metadata["labels"] |= instance.labels
+    """Return a template for the pods of one role instance; what it does not change is that of all instances."""
+    written, spec = template.body["metadata"], template.body["spec"]
+    metadata = {**written, "labels": {**written["labels"], **instance.labels}}
     if instance.annotations:
-        metadata["annotations"] = {**(metadata.get("annotations") or {}), **instance.annotations}
-    for containers in ("initContainers", "containers"):
-        for container in body["spec"].get(containers) or ():
-            _tell_group(container, instance.entry_address)
-    return body
+        metadata["annotations"] = {**(written.get("annotations") or {}), **instance.annotations}
+    told = {
+        field: [_told_group(container, instance.entry_address) for container in spec[field]]
+        for field in ("initContainers", "containers")
+        if spec.get(field)
+    }
+    return {"metadata": metadata, "spec": {**spec, **told}}
 
 
-def _tell_group(container: Object, entry_address: str) -> None:
-    """Set the variables of the group, in place of any of their names.
+def _told_group(container: Object, entry_address: str) -> Object:
+    """Return a container with the variables of the group, in place of any of their names.
 
     They stand first, so that other variables can refer to them; those that they refer to are put before them by the
     controller of LeaderWorkerSets.
     """
     values = dict(zip(GROUP_VARIABLES, (_SIZE, entry_address, _INDEX), strict=True))
     others = [variable for variable in container.get("env") or () if variable["name"] not in values]
-    container["env"] = [*({"name": name, "value": value} for name, value in values.items()), *others]
+    return {**container, "env": [*({"name": name, "value": value} for name, value in values.items()), *others]}

@@ -1,8 +1,10 @@
 """Labels of what a ModelBooster becomes (Kthena spec 2.1)."""
 
+import functools
 import hashlib
-import json
 import uuid
+
+from pydantic_core import to_json
 
 from .....fleet.objects import Object
 from ...names import WORKLOAD_GROUP
@@ -27,6 +29,7 @@ def labels_of(model: str, namespace: str, backend: str = "") -> dict[str, str]:
     }
 
 
+@functools.lru_cache(maxsize=1024)
 def uid_of(namespace: str, model: str) -> str:
     """Return what stands for the uid of a booster."""
     return str(uuid.uuid5(_UIDS, f"{namespace}/{model}"))
@@ -47,6 +50,5 @@ def metadata_of(name: str, namespace: str, labels: dict[str, str], spec: Object)
 
 def revision_of(spec: Object) -> str:
     """Return what changes with a spec."""
-    written = json.dumps(spec, sort_keys=True, separators=(",", ":"))
-    number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:4], "big")
+    number = int.from_bytes(hashlib.sha256(to_json(spec)).digest()[:4], "big")
     return "".join(_LETTERS[int(digit)] for digit in str(number))
