@@ -104,6 +104,9 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
             endpoint.get("url", "-"),
             endpoint.get("api", "-"),
         )
+    for name, endpoint in sorted(endpoints.items()):
+        if name not in models:  # other names of a model, and routes to several
+            _row(table, name, endpoint.get("model"), "-", "-", endpoint.get("url", "-"), endpoint.get("api", "-"))
     return table
 
 

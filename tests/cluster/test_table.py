@@ -63,3 +63,14 @@ def test_workloads_that_are_one_to_clients_are_one_row(
     (row,) = [line for line in out.getvalue().splitlines() if line.startswith(" p ")]
     assert "LeaderWorkerSet/p-lead (3)" in row
     assert f" {ready} " in row
+
+
+def test_an_endpoint_beside_the_models_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An adapter, or a route to models of other names."""
+    monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
+    out = io.StringIO()
+    more = {"url": "http://chat-lb.models:8080", "api": "openai", "model": "sql"}
+    outputs = {**OUTPUTS, "endpoints": {**OUTPUTS["endpoints"], "chat-lora-sql": more}}
+    table.show(outputs, "kubeconfig", Console(file=out, highlight=False, width=200))
+    (row,) = [line.split() for line in out.getvalue().splitlines() if line.startswith(" chat-lora-sql")]
+    assert row == ["chat-lora-sql", "sql", "-", "-", "http://chat-lb.models:8080", "openai"]

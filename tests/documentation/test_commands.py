@@ -125,7 +125,7 @@ def test_two_gpus_instead_of_one_is_the_error_that_is_shown(tmp_path: Path) -> N
     one, two = "nvidia.com/gpu: 1", "nvidia.com/gpu: 2"
     assert sample.read_text().count(one) == 1
     sample.write_text(sample.read_text().replace(one, two))
-    done = run(tmp_path, "validate", "stacks/models")
+    done = run(tmp_path, "validate", "stacks/models/qwen-chat.yaml")
     assert done.returncode == 1
     # The page has narrower lines.
     assert "".join(shown("workbench validate").split()) in "".join((done.stdout + done.stderr).split())

@@ -41,12 +41,12 @@ def test_gpus_that_a_node_has_are() -> None:
 def test_the_readme_shows_what_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two GPUs instead of one in the shipped sample, word for word."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = readme.partition("$ workbench validate stacks/models\n")[2].partition("```")[0]
+    shown = readme.partition("$ workbench validate stacks/models/qwen-chat.yaml\n")[2].partition("```")[0]
     shutil.copytree(ROOT / "stacks" / "models", tmp_path / "stacks" / "models")
     sample = tmp_path / "stacks" / "models" / "qwen-chat.yaml"
     sample.write_text(sample.read_text().replace("nvidia.com/gpu: 1", "nvidia.com/gpu: 2"))
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["validate", "stacks/models"])
+    result = CliRunner().invoke(app, ["validate", "stacks/models/qwen-chat.yaml"])
     assert result.exit_code == 1
     assert " ".join(result.stdout.split()) == " ".join(shown.split())
 

@@ -19,8 +19,12 @@ class TestNetworkPolicies:
             for rule in spec["ingress"]
             for peer in rule["from"]
         }
-        assert namespaces == {"envoy-gateway-system", "monitoring"}
-        assert {name for name in policies(graph) if "." not in name} == set(graph.exports["models"])
+        # Of a pair of prefill and decode, Kthena's router asks both.
+        assert namespaces == {"envoy-gateway-system", "monitoring", "kthena-system"}
+        workloads = {
+            name for model in graph.exports["models"].values() for name in model.get("workloads", [model["workload"]])
+        }
+        assert {name for name in policies(graph) if "." not in name} == workloads
 
     def test_they_come_before_the_pods(self) -> None:
         graph = run("prod")
@@ -62,7 +66,9 @@ class TestHardening:
 
     def test_a_model_of_several_replicas_has_a_budget(self) -> None:
         budgets = {e.inputs["metadata"]["name"] for e in run("prod").of("kubernetes:policy/v1:PodDisruptionBudget")}
-        assert budgets == {"embeddings", "gemma-elastic", "phi4-autoscaled", "qwen-cpu"}
+        of_kthena = {"mistral-nemo", "phi4-l40s", "qwen2-5-7b-a10g", "qwen2-5-7b-l40s", "qwen3-8b-l40s"}
+        pairs = {"qwen3-pd-decode"}  # one over two LeaderWorkerSets
+        assert budgets == {"embeddings", "gemma-elastic", "phi4-autoscaled", "qwen-cpu", *of_kthena, *pairs}
 
     def test_namespaces_say_which_profile_is_meant(self) -> None:
         labels = run("prod")[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]["labels"]

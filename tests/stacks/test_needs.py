@@ -163,9 +163,12 @@ class TestMetricChain:
     def test_models_are_watched_where_the_environment_says_so(self) -> None:
         graph = shipped("prod")
         monitored = {e.inputs["metadata"]["name"] for e in graph.of("kubernetes:monitoring.coreos.com/v1:PodMonitor")}
-        # Ollama exports nothing, and of an image of one's own nothing is known.
-        models = set(graph.exports["models"]) - {"tiny-ollama", "embeddings"}
-        assert monitored == models | {"inference-gateway.proxies"}
+        workloads = {
+            name for model in graph.exports["models"].values() for name in model.get("workloads", [model["workload"]])
+        }
+        # Ollama exports nothing, and of images of one's own and a router of SGLang nothing is known.
+        unknown = {"tiny-ollama", "embeddings", "qwen3-pd-router"}
+        assert monitored == workloads - unknown | {"inference-gateway.proxies"}
         (rule,) = graph.of("kubernetes:monitoring.coreos.com/v1:PrometheusRule")
         assert len(rule.inputs["spec"]["groups"][0]["rules"]) >= 12
         (shown,) = (
