@@ -70,7 +70,8 @@ def test_an_endpoint_beside_the_models_has_a_row(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
     out = io.StringIO()
     more = {"url": "http://chat-lb.models:8080", "api": "openai", "model": "sql"}
-    outputs = {**OUTPUTS, "endpoints": {**OUTPUTS["endpoints"], "chat-lora-sql": more}}
+    endpoints = {"chat": {"url": "http://chat-lb.models:8080", "api": "openai"}, "chat-lora-sql": more}
+    outputs = {**OUTPUTS, "endpoints": endpoints}
     table.show(outputs, "kubeconfig", Console(file=out, highlight=False, width=200))
     (row,) = [line.split() for line in out.getvalue().splitlines() if line.startswith(" chat-lora-sql")]
     assert row == ["chat-lora-sql", "sql", "-", "-", "http://chat-lb.models:8080", "openai"]

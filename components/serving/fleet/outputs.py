@@ -79,8 +79,8 @@ def _addressed(outside: OutsideEndpoint, source: AddressOf, status: Mapping[str,
 
 
 def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
-    """Return what became of each resource that has pods; routes to them have endpoints alone."""
-    served = [item for item in planned.fleet.rendered if item.workloads]
+    """Return what became of each resource that serves."""
+    served = [item for item in planned.fleet.rendered if item.endpoints]
     options = planned.environment.options
     kept = [claim.name for claim in planned.environment.claims]
     kept += [place for place in (options.cache.claim, options.cache.host_path) if place] if options.cache else []

@@ -100,7 +100,7 @@ def make_nodes(kube: Kube, fleet: Fleet) -> None:
 
 def play(kube: Kube, namespace: str) -> list[Object]:
     """Be the controller of LeaderWorkerSets, and Volcano: return the pods as they were asked for."""
-    asked = []
+    asked: list[Object] = []
     for stored in kube.list(API, "LeaderWorkerSet", namespace=namespace):
         kube.apply(service_of(stored), manager=MANAGER)
         asked += pods_of(stored)

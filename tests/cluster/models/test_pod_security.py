@@ -11,6 +11,7 @@ from components.fleet.objects import Object
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Edition, WorkloadChoice
+from components.fleet.workloads import by_set
 from components.front_door.balancers import Balancing
 from components.front_door.door import Door, front_door
 from components.front_door.words import Exposure
@@ -30,23 +31,35 @@ EXEMPT: dict[str, set[str]] = {
     "embeddings": ROOT_ONLY,
     "gemma-elastic": ROOT_ONLY,
     "llama-405b": ROOT_ONLY,
+    "llama-pd": ROOT_ONLY,
     "llama-sglang": ROOT_ONLY,
     "llama-speculative": ROOT_ONLY,
+    "llama2-7b": ROOT_ONLY,
     "mistral-awq": ROOT_ONLY,
+    "mistral-nemo": ROOT_ONLY,
+    "phi4": ROOT_ONLY,
     "phi-hostpath": {"root", "hostPath"},
     "phi4-autoscaled": ROOT_ONLY,
     "qwen-chat": ROOT_ONLY,
     "qwen-oss": ROOT_ONLY,
+    "qwen2-5-72b": ROOT_ONLY,
+    "qwen2-5-7b": ROOT_ONLY,
+    "qwen3-14b": ROOT_ONLY,
+    "qwen3-8b": ROOT_ONLY,
+    "qwen3-pd": ROOT_ONLY,
     "qwen3-32b": ROOT_ONLY,
     "qwen3-speculative": ROOT_ONLY,
 }
 """The shipped models that do not meet ``restricted``, by what keeps them: images of vLLM, SGLang, TGI 3 and of
-text-embeddings-inference, of which nothing is known; a folder."""
+text-embeddings-inference and of Kthena's downloader, of which nothing is known; a folder."""
 SAID = {
     "root": ("runAsNonRoot != true",),
     "hostPath": ("restricted volume types",),
 }
 """What the admission of Pod Security says of each (its checks capabilities, runAsNonRoot, restrictedVolumes)."""
+
+
+CUSTOM = {"LeaderWorkerSet", "PodGroup", "ModelServer", "ModelRoute"}
 
 
 def space(level: str) -> str:
@@ -84,7 +97,7 @@ def shipped(level: str = "restricted", **options: Any) -> Fleet:
 
 
 def models() -> list[Rendered]:
-    found = [item for item in shipped().rendered if item.endpoints]
+    found = [item for item in shipped().rendered if item.workloads]
     assert len(found) == len(list((ROOT / "stacks" / "models").glob("*.yaml")))
     return found
 
@@ -179,8 +192,8 @@ def test_workloads_budgets_and_services_are_accepted(ready: Kube) -> None:
     accepted = set()
     for item in models():
         for body in harden(item, ALL).objects:
-            if body["kind"] == "LeaderWorkerSet":
-                continue  # a custom resource that is not defined here; its pods are judged above
+            if body["kind"] in CUSTOM:
+                continue  # not defined here; the pods of these are judged above
             ready.apply(body, manager=MANAGER, dry_run=True)
             accepted.add(body["kind"])
     assert accepted == {"Deployment", "Service", "HorizontalPodAutoscaler", "PodDisruptionBudget"}
@@ -205,7 +218,12 @@ def test_a_deployment_is_accepted_whose_pods_are_refused(ready: Kube) -> None:
 )
 def test_network_policies_are_accepted(ready: Kube, allowed: Allowed) -> None:
     made = network_policies(shipped(), allowed)
-    assert len(made) == len(models()) + 1, "one each, and one within the group of llama-405b"
+    names = {body["metadata"]["name"] for body in made}
+    assert len(names) == len(made)
+    fronts = {several[0].pod_set.name for item in models() for several in by_set(item.workloads).values()}
+    assert {name for name in names if "." not in name} == fronts
+    within = {name.removesuffix(".group") for name in names if "." in name}
+    assert {"llama-405b", "qwen2-5-72b-two-nodes", "qwen3-pd-router"} <= within < fronts
     for body in made:
         stored = ready.apply(body, manager=MANAGER, dry_run=True)
         assert stored["spec"].get("egress") == body["spec"].get("egress")
