@@ -22,7 +22,7 @@ from ..types.model_serving import RollingUpdateConfiguration
 from .asked import AskedServing
 from .gang import gang_annotations
 from .groups import is_one_set, size_of
-from .pods import RoleInstance, Template, template_for
+from .pods import LEADER_ADDRESS, RoleInstance, Template, template_for
 from .roles import RolePods
 
 _RESTART = {
@@ -54,8 +54,10 @@ def _scalable(asked: AskedServing, role: RolePods) -> Workload:
 
 
 def _instance(asked: AskedServing, role: RolePods, group: int, instance: int) -> Workload:
+    # An entry pod has a Service of its own only where there is a template of workers; else the set has one for it.
+    own = f"{entry_name(asked.name, group, role.name, instance)}.{asked.namespace}"
     which = RoleInstance(
-        entry_address=f"{entry_name(asked.name, group, role.name, instance)}.{asked.namespace}",
+        entry_address=LEADER_ADDRESS if role.role.worker_template is None else own,
         labels=instance_labels(asked.name, group, role.name, instance),
         annotations=gang_annotations(asked, group, role.name, instance),
     )
