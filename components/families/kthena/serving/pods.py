@@ -116,12 +116,12 @@ def template_for(template: Template, instance: RoleInstance) -> Object:
     metadata = {**written, "labels": {**written["labels"], **instance.labels}}
     if instance.annotations:
         metadata["annotations"] = {**(written.get("annotations") or {}), **instance.annotations}
-    told = {
+    containers = {
         field: [_told_group(container, instance.entry_address) for container in spec[field]]
         for field in ("initContainers", "containers")
         if spec.get(field)
     }
-    return {"metadata": metadata, "spec": {**spec, **told}}
+    return {"metadata": metadata, "spec": {**spec, **containers}}
 
 
 def _told_group(container: Object, entry_address: str) -> Object:
