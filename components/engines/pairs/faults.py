@@ -233,13 +233,19 @@ def _shared(first: Transfer, second: Transfer) -> Iterator[PairFault]:
 def _versions(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:
     if first.version == second.version and prefill.line.tag == decode.line.tag:
         return
-    same = [part.known.same_version for part in first.carriers if part.known and part.known.same_version]
-    if not any(span.is_in(first.version) or span.is_in(second.version) for span in same):
+    if not any(part.known and _is_strict(part.known, part, first, second) for part in second.carriers):
         return
     known = first.version and second.version and first.version != second.version
     tags = f"prefill runs {titled('', prefill.line.tag).strip()} and decode {titled('', decode.line.tag).strip()}"
     reason = f"{first.connector} hands over to the same version only, and {tags}; use the same image for both"
     yield PairFault(Stage.DECODE, Severity.ERROR if known else Severity.WARNING, reason)
+
+
+def _is_strict(known: Connector, part: Transfer, *sides: Transfer) -> bool:
+    """Tell whether a connector takes a cache from its own version only, and is not told to take any."""
+    span, unless = known.same_version, known.same_version_unless
+    strict = span is not None and any(span.is_in(side.version) for side in sides)
+    return strict and not (unless and part.config.get(unless) is False)
 
 
 def _names(transfer: Transfer) -> tuple[str, ...]:

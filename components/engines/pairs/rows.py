@@ -117,6 +117,7 @@ class Connector:
     both: Span | None = None
     tensor_parallel: tuple[tuple[Span, str], ...] = ()
     same_version: Span | None = None
+    same_version_unless: str = ""
     variables: tuple[tuple[frozenset[Stage], Variable], ...] = ()
     ports: tuple[PortRow, ...] = ()
     any_port: bool = False
@@ -187,6 +188,7 @@ def _connector(row: Mapping[str, Any]) -> Connector:
         undirected=_span(row, "undirected"),
         both=_span(row, "both"),
         same_version=_span(row, "same_version"),
+        same_version_unless=row.get("same_version", {}).get("unless", ""),
         **plain,
     )
 

@@ -166,6 +166,13 @@ def test_nodes_without_rdma(
     assert faults(Side(prefill, variables=variables), Side(decode, variables=variables)) == []
 
 
+def test_versions_may_differ_where_nobody_compares_them() -> None:
+    prefill, _ = pair(enforce_handshake_compat=False)
+    _, decode = pair(tag="v0.17.1", enforce_handshake_compat=False)
+    assert faults(prefill, decode) == []
+    assert faults(pair(tag="v0.11.0")[0], pair(tag="v0.11.1")[1]) == []
+
+
 def test_a_side_that_took_nothing_over_from_a_wrong_one_is_not_blamed() -> None:
     wrong = vllm(said("MooncakeConnector"), tag="v0.11.0")
     assert [finding.severity for finding in lint(wrong)] == ["error"]
