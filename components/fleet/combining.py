@@ -1,6 +1,7 @@
 """How resources of a fleet interact: shared objects, clashing names, autoscalers for one another's workloads."""
 
 import copy
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -43,6 +44,7 @@ def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rend
     makers: dict[Key, Rendered] = {}
     problems, unique = [], []
     for item in rendered:
+        problems += _twice(item)
         keys = list(_keys_of(item))
         taken = next((key for key in keys if key in makers), None)
         if taken is None:
@@ -54,12 +56,19 @@ def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rend
     return problems, tuple(unique)
 
 
+def _twice(item: Rendered) -> Iterator[Problem]:
+    """Yield what one resource would have created twice: its parts may have names that are put together alike."""
+    counts = Counter(_created(item))
+    for kind, _, name in (key for key, count in counts.items() if count > 1):
+        yield item.source.problem(
+            "metadata.name", f"{kind} {name!r} would be generated twice; rename one of its parts"
+        )
+
+
 def _keys_of(item: Rendered) -> Iterable[Key]:
     """Return what is created for a resource, here or by a controller."""
-    keys = [(body["kind"], item.namespace, str(body["metadata"]["name"])) for body in item.objects]
-    yield from keys
-    # The LeaderWorkerSet controller makes a headless Service of the set's name.
-    yield from (("Service", *rest) for kind, *rest in keys if kind == LEADER_WORKER_SET)  # type: ignore[misc]
+    yield from _created(item)
+    yield from (("Endpoint", each.namespace, each.name) for each in item.endpoints)
     # What an operator makes is not among the objects: the Service of an endpoint, and a LeaderWorkerSet.
     operated = [workload for workload in item.workloads if workload.operated]
     if operated:
@@ -67,6 +76,13 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
     yield from (("Service", each.namespace, each.name) for each in operated if each.kind == LEADER_WORKER_SET)
     # What scrapes, guards and drains the pods of a workload is named like their set.
     yield from (("Workload", *key) for key in by_set(item.workloads))
+
+
+def _created(item: Rendered) -> Iterator[Key]:
+    keys = [(body["kind"], item.namespace, str(body["metadata"]["name"])) for body in item.objects]
+    yield from keys
+    # The LeaderWorkerSet controller makes a headless Service of the set's name.
+    yield from (("Service", *rest) for kind, *rest in keys if kind == LEADER_WORKER_SET)  # type: ignore[misc]
 
 
 def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
@@ -112,10 +128,11 @@ def _overlong(item: Rendered, workload: Workload) -> Iterator[Problem]:
     most = LABEL_LENGTH - _HASH_LENGTH - len(number)
     if len(workload.name) > most:
         remedy = "shorten the name" + ", or lower the most replicas that there can be" * (len(number) > 2)
+        part = "" if workload.name == item.name else f"makes {workload.kind} {workload.name!r}, whose name "
         yield item.source.problem(
             "metadata.name",
-            f"must be at most {most} characters, found {len(workload.name)}: pods of a StatefulSet carry the label "
-            f"<name>{number}-<hash>, which has at most {LABEL_LENGTH}; {remedy}",
+            f"{part}must be at most {most} characters, found {len(workload.name)}: pods of a StatefulSet carry the "
+            f"label <name>{number}-<hash>, which has at most {LABEL_LENGTH}; {remedy}",
         )
 
 

@@ -14,6 +14,7 @@ from .kinds import BINDING, MODEL_BOOSTER, MODEL_ROUTE, MODEL_SERVER, MODEL_SERV
 from .operated import OPERATOR
 from .routing.rendering import render_model_route
 from .routing.servers import render_model_server
+from .routing.together import shared_models
 from .serving.rendering import render_model_serving
 from .simulation.scenario import SIMULATOR
 
@@ -42,5 +43,6 @@ FAMILY = Family(
         Member(MODEL_SERVER, render_model_server, referred=True, component="ModelServer"),
         Member(MODEL_ROUTE, render_model_route, component="ModelRoute"),
     ),
+    check=shared_models,
     simulator=SIMULATOR,
 )

@@ -78,7 +78,7 @@ def _endpoint(
         port=first.port,
         backends=backends,
         weights=WeightsOwner("ModelRoute", asked.namespace, asked.name),
-        origin=Origin(asked.source, rule.path),
+        origin=Origin(asked.source, _field_of(asked, model) if first.router else rule.path),
         headers=() if first.router else rule.headers,
         order=rule.order,
         routed=routed,
@@ -98,8 +98,14 @@ def _routed(
     if model in asked.adapters and asked.route.spec.model_name:
         others = {backend.service for backend in _services_of(asked, asked.route.spec.model_name, behind)}
         if others - {backend.service for backend in backends}:
-            path = f"spec.loraAdapters[{(asked.route.spec.lora_adapters or []).index(model)}]"
-            yield Routed(Routing.ADAPTERS, Origin(asked.source, path))
+            yield Routed(Routing.ADAPTERS, Origin(asked.source, _field_of(asked, model)))
+
+
+def _field_of(asked: AskedRoute, model: str) -> str:
+    """Return the field that names a model."""
+    if model not in asked.adapters:
+        return "spec.modelName"
+    return f"spec.loraAdapters[{(asked.route.spec.lora_adapters or []).index(model)}]"
 
 
 def _services_of(asked: AskedRoute, model: str, behind: Behind) -> Iterator[Backend]:

@@ -26,18 +26,16 @@ def front_of(roles: list[RolePods]) -> RolePods:
 def check_front(asked: AskedServing, roles: list[RolePods], front: RolePods) -> None:
     """Report roles whose engines no client reaches at the endpoint."""
     stages = stages_of(roles)
-    if not front.server.line.engine and len(roles) > 1:
+    if not front.server.line.engine and front.name not in stages:
         return  # what stands before the others reaches them
     for role in roles:
-        if role is front or not role.server.line.engine:
+        if role is front or not (role.server.line.engine or role.name in stages):
             continue
         if stages.get(role.name) is Stage.PREFILL and front.name in stages:
             reason = (
                 f"is not reached at the endpoint, which leads to role {front.name!r} alone; add a ModelServer with a "
                 "pdGroup and a ModelRoute, so that a router asks both"
             )
-        elif role.name in stages and front.name not in stages:
-            continue
         else:
             reason = (
                 f"is not reached at the endpoint, which leads to role {front.name!r}; add a ModelServer and a "
