@@ -42,7 +42,8 @@ def _kind_of(body: Object, item: Rendered) -> frozenset[str]:
 def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
     """Report objects that two resources would both create, and return the rest."""
     makers: dict[Key, Rendered] = {}
-    problems, unique = [], []
+    problems: list[Problem] = []
+    unique = []
     for item in rendered:
         problems += _twice(item)
         keys = list(_keys_of(item))
@@ -93,7 +94,7 @@ def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
     """
     items = list(rendered)
     sets = [(item, each) for item in items for each in item.workloads if each.kind == LEADER_WORKER_SET]
-    yield from (problem for item, each in sets for problem in _overlong(item, each))
+    yield from (problem for item in items for problem in _overlong(item))
     numbered: dict[Key, tuple[int, Rendered]] = {}
     for item, each in sets:
         for kind in _kinds_of_groups(each):
@@ -123,17 +124,29 @@ def _most_groups(workload: Workload) -> int:
     return groups + surge_of(workload.body["spec"].get("rolloutStrategy") or {}, groups)
 
 
-def _overlong(item: Rendered, workload: Workload) -> Iterator[Problem]:
-    number = f"-{max(_most_groups(workload), 1) - 1}" if workload.size > 1 else ""
-    most = LABEL_LENGTH - _HASH_LENGTH - len(number)
-    if len(workload.name) > most:
+def _overlong(item: Rendered) -> Iterator[Problem]:
+    """Yield the worst of the sets of a resource whose names are too long."""
+    sets = [(len(each.name) - _longest(each), each) for each in item.workloads if each.kind == LEADER_WORKER_SET]
+    excess, workload = max(sets, key=lambda each: each[0], default=(0, None))
+    if workload is not None and excess > 0:
+        number = _group_number(workload)
         remedy = "shorten the name" + ", or lower the most replicas that there can be" * (len(number) > 2)
         part = "" if workload.name == item.name else f"makes {workload.kind} {workload.name!r}, whose name "
         yield item.source.problem(
             "metadata.name",
-            f"{part}must be at most {most} characters, found {len(workload.name)}: pods of a StatefulSet carry the "
-            f"label <name>{number}-<hash>, which has at most {LABEL_LENGTH}; {remedy}",
+            f"{part}must be at most {_longest(workload)} characters, found {len(workload.name)}: pods of a "
+            f"StatefulSet carry the label <name>{number}-<hash>, which has at most {LABEL_LENGTH}; {remedy}",
         )
+
+
+def _longest(workload: Workload) -> int:
+    """Return how long the name of a set may be."""
+    return LABEL_LENGTH - _HASH_LENGTH - len(_group_number(workload))
+
+
+def _group_number(workload: Workload) -> str:
+    """Return what stands behind the name of a set in that of the workers of its last group."""
+    return f"-{max(_most_groups(workload), 1) - 1}" if workload.size > 1 else ""
 
 
 def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:

@@ -1,6 +1,5 @@
 """What of a ModelServing cannot live without Kthena's controller, or is lost (Kthena spec 7)."""
 
-from ....api.problems import field_path
 from ....fleet.words import WorkloadChoice
 from ....nodes.instances import ACCELERATOR_RESOURCES
 from ..names import SERVING_LABEL
@@ -37,11 +36,11 @@ def _check_metadata(asked: AskedServing, path: str, template: PodTemplateSpec) -
     for key in metadata.get("labels") or {}:
         if key in _LABELS:
             reason = "is set by Kthena, which finds its pods by it; remove it"
-            asked.findings.error(field_path((*path.split("."), "labels", key)), reason)
+            asked.findings.error(f"{path}.labels[{key}]", reason)
     for key in metadata.get("annotations") or {}:
         if key in (GROUP_ANNOTATION, TASK_ANNOTATION) and is_gang(asked.group):
             reason = "is set for the gang of the serving group; remove it"
-            asked.findings.error(field_path((*path.split("."), "annotations", key)), reason)
+            asked.findings.error(f"{path}.annotations[{key}]", reason)
 
 
 def check_native(asked: AskedServing) -> None:

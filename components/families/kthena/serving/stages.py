@@ -17,7 +17,8 @@ _PAIR = (Stage.PREFILL, Stage.DECODE)
 def stages_of(roles: list[RolePods]) -> Mapping[str, Stage]:
     """Return what roles do that do not answer by themselves, by the name of the role.
 
-    The command lines tell; where none of them says anything, the names do if they are those of a pair.
+    The names tell where they are those of a pair: what the command lines say otherwise is wrong then. Elsewhere these
+    tell.
     """
     found: dict[str, Stage] = {}
     for role in roles:
@@ -26,7 +27,7 @@ def stages_of(roles: list[RolePods]) -> Mapping[str, Stage]:
             found[role.name] = transfer.role
     named = {role.name.lower(): role.name for role in roles}
     if all(stage in named for stage in _PAIR):
-        found = {named[stage]: stage for stage in _PAIR} | found
+        found |= {named[stage]: stage for stage in _PAIR}
     return found
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import kubernetes_validate  # type: ignore[import-untyped]
 
 from components.fleet.rendered import Rendered
-from tests.fleets import errors, fleet_of
+from tests.fleets import errors, fleet_of, warnings
 
 Object = dict[str, Any]
 WORKLOAD_API = "workload.serving.volcano.sh/v1alpha1"
@@ -72,3 +72,18 @@ def group_of(body: Object) -> Object:
 def env_of(container: Object) -> dict[str, str]:
     """The variables of a container that have a value."""
     return {each["name"]: each["value"] for each in container.get("env") or () if "value" in each}
+
+
+def told(*documents: Object, severity: str = "error", **options: Any) -> dict[str, str]:
+    """The reasons of the problems of a severity, by field; no field has two."""
+    fleet = fleet_of(*documents, **options)
+    found = errors(fleet) if severity == "error" else warnings(fleet)
+    reasons = {problem.path: problem.reason for problem in found}
+    assert len(reasons) == len(found), [str(problem) for problem in found]
+    return reasons
+
+
+def warned(*documents: Object, **options: Any) -> dict[str, str]:
+    """The warnings about documents without an error, by field."""
+    assert not told(*documents, **options)
+    return told(*documents, severity="warning", **options)
