@@ -6,7 +6,10 @@ from hypothesis import strategies as st
 
 from tests.families.kthena.booster.support import KEYS, Object, backend, booster
 
-NAMES = st.from_regex(r"[a-z]([-a-z0-9]{0,8}[a-z0-9])?", fullmatch=True)
+# Without the words that YAML 1.1 takes for something else.
+NAMES = st.from_regex(r"[a-z]([-a-z0-9]{0,8}[a-z0-9])", fullmatch=True).filter(
+    lambda name: name not in ("no", "on", "off", "yes", "true", "false", "null")
+)
 HOSTILE = st.sampled_from(
     [
         "${MODEL_NAME}",
