@@ -180,7 +180,17 @@ class TestProd:
             (container,) = parts[part]["spec"]["containers"]
             assert container["resources"]["limits"]["vpc.amazonaws.com/efa"] == "32"
             assert {"name": "FI_PROVIDER", "value": "efa"} in container["env"]
-        others = [entry for entry in graph.graph if entry.type.startswith("kubernetes:") and entry is not group]
+        # Pods of prefill and decode ask for it by themselves.
+        pairs = {"llama-pd-a100-0": "4", "qwen3-pd-0-prefill": "1", "qwen3-pd-0-decode": "1"}
+        asking = [
+            (g, n) for g in groups for name, n in pairs.items() if g.inputs["metadata"]["name"].startswith(name)
+        ]
+        for each, interfaces in asking:
+            (container,) = each.inputs["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
+            assert container["resources"]["limits"]["vpc.amazonaws.com/efa"] == interfaces
+        assert len(asking) == 5
+        with_efa = {entry.key for entry in (group, *(each for each, _ in asking))}
+        others = [e for e in graph.graph if e.type.startswith("kubernetes:") and e.key not in with_efa]
         assert not any("vpc.amazonaws.com/efa" in str(entry.inputs) for entry in others)
 
     def test_pods_read_their_bucket_and_have_no_token(self, graphs: dict[str, Recorded]) -> None:
