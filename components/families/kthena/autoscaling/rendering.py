@@ -13,7 +13,7 @@ from ..types import AutoscalingPolicy, AutoscalingPolicyBinding
 from .aims import OPTIMIZER, Aim, aims_of
 from .behavior import behavior_of
 from .bound import PolicyBinding, blame_of
-from .effective import effective_policy
+from .effective import COST_EXPANSION_RATE, effective_policy
 from .metrics import pods_metrics
 from .operated import render_for_operator
 from .targets import MEASURED, AimedServing, check_native, find
@@ -73,12 +73,16 @@ def _check_twice(aims: tuple[Aim, ...], findings: Findings) -> None:
 
 
 def _native(bound: PolicyBinding, options: Options) -> Rendered:
-    if bound.binding.spec.optimizer_configuration is not None:
+    optimizer = bound.binding.spec.optimizer_configuration
+    if optimizer is not None:
         bound.findings.warn(
             OPTIMIZER,
             "has no common load natively: each target is scaled by itself, within its own bounds; costs and "
             "costExpansionRatePercent have no effect",
         )
+        if optimizer.cost_expansion_rate_percent != COST_EXPANSION_RATE:
+            reason = "has no effect natively: no load is shared in the order of costs; remove it"
+            bound.findings.warn(f"{OPTIMIZER}.costExpansionRatePercent", reason)
     return Rendered(
         bound.source,
         bound.source.kind.kind,

@@ -1,9 +1,13 @@
 """What of a ModelServing cannot live without Kthena's controller, or is lost (Kthena spec 7)."""
 
+from ....fleet.library import Library
 from ....fleet.words import WorkloadChoice
 from ....nodes.instances import ACCELERATOR_RESOURCES
+from ..autoscaling.aims import aims_of
+from ..made import Made
 from ..names import SERVING_LABEL
 from ..rules.images import bad_images
+from ..types import AutoscalingPolicyBinding
 from ..types.model_serving import PodTemplateSpec, RollingUpdateConfiguration
 from .asked import GROUP, AskedServing
 from .gang import GROUP_ANNOTATION, SCHEDULER, TASK_ANNOTATION
@@ -59,6 +63,16 @@ def check_native(asked: AskedServing) -> None:
         )
     if not is_one_set(group):
         _check_many(asked)
+
+
+def check_owned(asked: AskedServing, library: Library) -> None:
+    """Report a number of serving groups that somebody wrote and an autoscaler decides."""
+    if "replicas" not in asked.serving.spec.model_fields_set or isinstance(asked.source, Made):
+        return
+    for binding in library.all(AutoscalingPolicyBinding, asked.namespace).values():
+        if any(aim.name == asked.name for aim in aims_of(binding)):
+            owner = f"the autoscaler of AutoscalingPolicyBinding {binding.metadata.name!r}"
+            asked.findings.warn("spec.replicas", f"has no effect: {owner} owns the replicas; remove it")
 
 
 def _check_many(asked: AskedServing) -> None:

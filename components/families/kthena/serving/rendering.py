@@ -15,7 +15,7 @@ from ..reach import reached_roles
 from ..types import ModelServing
 from .arguments import check_arguments
 from .asked import AskedServing
-from .checks import check_native, check_placed, check_pods
+from .checks import check_native, check_owned, check_placed, check_pods
 from .endpoints import check_front, endpoint_of, front_of, served_name
 from .gang import pod_groups
 from .groups import has_pod_groups
@@ -37,6 +37,7 @@ def render_model_serving(source: Loaded, library: Library, options: Options, fin
     check_pods(asked)
     if options.realization.is_native:
         check_native(asked)
+        check_owned(asked, library)
     roles = roles_of(asked)
     check_placed(asked, roles)
     check_arguments(roles, findings)

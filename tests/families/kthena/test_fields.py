@@ -1,0 +1,94 @@
+"""Every field of Kthena's contract: it is in what is rendered, or it is refused or warned about.
+
+Natively: with realization operator each field is in the object that is left to the controllers.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from components.api.problems import errors
+from components.families import load
+from components.plan.explain import ExplainedField, explain
+from components.plan.plan import Plan, plan
+from tests.families.kthena.api.table import CONTRACT, KINDS, FieldPath, Row, fields_of, label
+
+DOCUMENTS = Path(__file__).with_name("data") / "fields.yaml"
+INDEX = re.compile(r"\[\d+\]")
+REQUIRED = "only validated: is required"
+CHANGED = {
+    "AutoscalingPolicyMetric.metricName": ("kthena:num_requests_waiting", "vllm:num_requests_running"),
+}
+"""Fields that must be there, and whose name is another in what they become: another value makes another object."""
+
+
+def fields() -> list[tuple[str, str, Row]]:
+    """Return each field of each kind, once for each type that it is of; of the ways of a text to match any counts."""
+    return [
+        (kind, f"{kind}.{_place(path)}", row)
+        for kind in KINDS
+        for path, row in fields_of(kind)
+        if row["type"] != "StringMatch" or "headers" in path
+    ]
+
+
+def _place(path: FieldPath) -> str:
+    """Return a path as ``explain`` has it, without indices; ``*`` stands for any key."""
+    return re.sub(r"headers\.a\b", "headers.*", ".".join(part for part in path if isinstance(part, str)))
+
+
+def test_the_walk_covers_the_specification() -> None:
+    """Those left out are apiVersion, kind, metadata, spec, status, what is below it, and lists."""
+    left = {label(row) for row in CONTRACT} - {label(row) for _, _, row in fields()}
+    top = {f"{kind}.{field}" for kind in KINDS for field in ("apiVersion", "kind", "metadata", "status")}
+    assert all(name in top or "Status." in name or "List." in name for name in left), left
+    assert len(fields()) > 180
+
+
+@cache
+def planned() -> tuple[Plan, dict[str, list[ExplainedField]]]:
+    """The plan, and the rows of every document by kind and path without indices."""
+    manifests = load([DOCUMENTS])
+    assert not manifests.problems
+    found = plan(manifests)
+    assert not errors(found.problems), list(map(str, errors(found.problems)))
+    rows: dict[str, list[ExplainedField]] = {}
+    for subject in manifests.resources:
+        for row in explain(subject, manifests.resources, found):
+            rows.setdefault(f"{subject.resource.kind}.{INDEX.sub('', row.path)}", []).append(row)
+    return found, rows
+
+
+def of(place: str) -> Iterator[ExplainedField]:
+    pattern = re.compile(re.escape(place).replace(r"\*", "[a-z]+") + r"([.\[]|\Z)")
+    for written, rows in planned()[1].items():
+        if pattern.match(written):
+            yield from rows
+
+
+@pytest.mark.parametrize(("kind", "place", "row"), fields(), ids=lambda value: value if "." in value else "")
+def test_a_field_is_rendered_refused_or_warned_about(kind: str, place: str, row: Row) -> None:
+    found = list(of(place))
+    assert found, f"no {kind} sets it"
+    if label(row) not in CHANGED:
+        became = [line for each in found for line in each.became]
+        assert any(not line.startswith(REQUIRED) for line in became), found
+
+
+@pytest.mark.parametrize(("name", "change"), CHANGED.items())
+def test_another_value_makes_another_object(name: str, change: tuple[str, str], tmp_path: Path) -> None:
+    before, _, after = DOCUMENTS.read_text().rpartition(change[0])
+    (tmp_path / "m.yaml").write_text(f"{before}{change[1]}{after}")
+    other = plan(load([tmp_path]))
+    assert not errors(other.problems)
+    usual = [item.objects for item in planned()[0].fleet.rendered]
+    assert [item.objects for item in other.fleet.rendered] != usual
+
+
+def test_nothing_is_silent() -> None:
+    """Nothing that a document sets is without effect, reason or warning."""
+    silent = [row.path for rows in planned()[1].values() for row in rows if not row.became]
+    assert silent == []
