@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from components.api.load import Loaded
 from components.api.problems import errors
 from components.families import load
-from components.plan.explain import ExplainedField, explain
+from components.plan.explain import explain
 from components.plan.plan import Plan, plan
 from tests.families.kthena.api.table import CONTRACT, KINDS, FieldPath, Row, fields_of, label
 
@@ -49,33 +50,45 @@ def test_the_walk_covers_the_specification() -> None:
 
 
 @cache
-def planned() -> tuple[Plan, dict[str, list[ExplainedField]]]:
-    """The plan, and the rows of every document by kind and path without indices."""
+def planned() -> Plan:
     manifests = load([DOCUMENTS])
     assert not manifests.problems
     found = plan(manifests)
     assert not errors(found.problems), list(map(str, errors(found.problems)))
-    rows: dict[str, list[ExplainedField]] = {}
-    for subject in manifests.resources:
-        for row in explain(subject, manifests.resources, found):
-            rows.setdefault(f"{subject.resource.kind}.{INDEX.sub('', row.path)}", []).append(row)
-    return found, rows
+    return found
 
 
-def of(place: str) -> Iterator[ExplainedField]:
+@cache
+def became() -> dict[str, list[tuple[str, list[str]]]]:
+    """What each field of every document became, and what it is warned of, by kind and path without indices."""
+    resources, found = load([DOCUMENTS]).resources, planned()
+    rows: dict[str, list[tuple[str, list[str]]]] = {}
+    for subject in resources:
+        for row in explain(subject, resources, found):
+            lines = [*row.became, *warnings(subject, row.path)]
+            rows.setdefault(f"{subject.resource.kind}.{INDEX.sub('', row.path)}", []).append((row.path, lines))
+    return rows
+
+
+def warnings(subject: Loaded, path: str) -> Iterator[str]:
+    """Yield what a field is warned of, or what it is a part of: ``explain`` tells that at the first part alone."""
+    own = subject.resource.kind, subject.name
+    for problem in (each for each in planned().problems if each.path and (each.kind, each.name) == own):
+        if path == problem.path or path.startswith((f"{problem.path}.", f"{problem.path}[")):
+            yield problem.reason
+
+
+def of(place: str) -> list[tuple[str, list[str]]]:
     pattern = re.compile(re.escape(place).replace(r"\*", "[a-z]+") + r"([.\[]|\Z)")
-    for written, rows in planned()[1].items():
-        if pattern.match(written):
-            yield from rows
+    return [row for written, rows in became().items() if pattern.match(written) for row in rows]
 
 
 @pytest.mark.parametrize(("kind", "place", "row"), fields(), ids=lambda value: value if "." in value else "")
 def test_a_field_is_rendered_refused_or_warned_about(kind: str, place: str, row: Row) -> None:
-    found = list(of(place))
+    found = of(place)
     assert found, f"no {kind} sets it"
     if label(row) not in CHANGED:
-        became = [line for each in found for line in each.became]
-        assert any(not line.startswith(REQUIRED) for line in became), found
+        assert any(not line.startswith(REQUIRED) for _, lines in found for line in lines), found
 
 
 @pytest.mark.parametrize(("name", "change"), CHANGED.items())
@@ -84,11 +97,10 @@ def test_another_value_makes_another_object(name: str, change: tuple[str, str], 
     (tmp_path / "m.yaml").write_text(f"{before}{change[1]}{after}")
     other = plan(load([tmp_path]))
     assert not errors(other.problems)
-    usual = [item.objects for item in planned()[0].fleet.rendered]
+    usual = [item.objects for item in planned().fleet.rendered]
     assert [item.objects for item in other.fleet.rendered] != usual
 
 
 def test_nothing_is_silent() -> None:
     """Nothing that a document sets is without effect, reason or warning."""
-    silent = [row.path for rows in planned()[1].values() for row in rows if not row.became]
-    assert silent == []
+    assert [(path, place) for place, rows in became().items() for path, lines in rows if not lines] == []

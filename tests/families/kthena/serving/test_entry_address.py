@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.families.kthena.serving.support import Object, engine, made, model_serving, pods, role
+from tests.families.kthena.serving.support import Object, made, model_serving, pods, role
 from tests.kubelet import environment
 from tests.leader_worker_sets import pods_of, service_of
 
