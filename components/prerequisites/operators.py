@@ -4,11 +4,14 @@ from typing import Any
 
 import pulumi
 
-from ..serving.objects import PACKAGE, provider_version
+from ..serving.objects import PACKAGE, kubernetes_object, provider_version
 from .chart import NOTHING, ChartArgs, FixedChart
+from .charts import charts
 
 ROUTER_SERVICE = "networking-kthena-router"
 """Name that the chart gives to the Service of Kthena's router, whatever the release is called."""
+KTHENA_ACCOUNT = "workload-kthena-controller-manager"
+"""Name that the chart gives to the ServiceAccount of Kthena's controllers."""
 
 
 class LlmazOperator(FixedChart):
@@ -67,10 +70,49 @@ class KthenaRouter(FixedChart):
 
 
 class KthenaOperator(FixedChart):
-    """Runs Kthena's controllers. Requires CertManager, for a certificate that their pod mounts, and KthenaRouter."""
+    """Runs Kthena's controllers. Requires CertManager, for a certificate that their pod mounts, and KthenaRouter.
+
+    The chart's ClusterRole lacks rights that they need to change what they once made; they get these too.
+    """
 
     _chart = "kthena"
+
+    def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        super().__init__(name, args, opts)
+        for body in kthena_rights():
+            kind = body["kind"].lower()
+            kubernetes_object(body, f"{name}-{kind}", pulumi.ResourceOptions(parent=self, depends_on=[self.release]))
 
     @staticmethod
     def _values() -> dict[str, Any]:
         return {"networking": {"enabled": False}, "global": {"certManager": {"enabled": True}}}
+
+
+def kthena_rights() -> tuple[dict[str, Any], ...]:
+    """Return the ClusterRole with the verbs that the controllers use and the chart leaves out, and its binding.
+
+    Read in volcano-sh/kthena at v0.1.0: pkg/model-booster-controller/controller, pkg/model-serving-controller/
+    gangscheduling/manager.go, and templates/kthena-controller-manager/rbac of the chart.
+    """
+    serving, networking = (f"{group}.serving.volcano.sh" for group in ("workload", "networking"))
+    lacking = (
+        (serving, ["autoscalingpolicies", "autoscalingpolicybindings"], ["create", "update"]),
+        (serving, ["modelservings"], ["delete"]),
+        (networking, ["modelservers"], ["delete"]),
+        ("scheduling.volcano.sh", ["podgroups"], ["update", "delete"]),
+    )
+    api, metadata = "rbac.authorization.k8s.io", {"name": f"{PACKAGE}-kthena-controller-manager"}
+    account = {"kind": "ServiceAccount", "name": KTHENA_ACCOUNT, "namespace": charts()["kthena"].namespace}
+    rules = [{"apiGroups": [group], "resources": kinds, "verbs": verbs} for group, kinds, verbs in lacking]
+    role = {"apiGroup": api, "kind": "ClusterRole", "name": metadata["name"]}
+    return (
+        {"apiVersion": f"{api}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules},
+        {
+            "apiVersion": f"{api}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": metadata,
+            "roleRef": role,
+            "subjects": [account],
+        },
+    )

@@ -8,6 +8,7 @@ from components.front_door.settings import ENVOY_NAMESPACE
 from components.hardening.network_policies import Allowed
 from components.nodes.instances import instance
 from components.prerequisites.charts import charts
+from components.prerequisites.operators import kthena_rights
 from tests.charts.nodes import labels, selected
 from tests.charts.test_relied_upon import Render, served_at
 
@@ -137,6 +138,16 @@ class TestOperators:
         (deployment,) = found.of("Deployment")
         (volume,) = deployment["spec"]["template"]["spec"]["volumes"]
         assert secrets == {volume["secret"]["secretName"]} == {"workload-webhook-certs"}
+
+    def test_kthenas_controllers_lack_the_rights_that_they_get_beside_the_chart(self, rendered: Render) -> None:
+        """A right that the chart gives needs nobody else; so it is with the account, which must be the chart's."""
+        found = rendered("kthena")
+        rules = found.one("ClusterRole", "kthena-controller-manager")["rules"]
+        given = {(kind, verb) for rule in rules for kind in rule["resources"] for verb in rule["verbs"]}
+        (role, bound) = kthena_rights()
+        added = {(kind, verb) for rule in role["rules"] for kind in rule["resources"] for verb in rule["verbs"]}
+        assert not given & added
+        assert found.one("ServiceAccount", bound["subjects"][0]["name"])
 
     def test_kthenas_router_comes_alone_and_needs_no_certificate(self, rendered: Render) -> None:
         found = rendered("kthena-router")

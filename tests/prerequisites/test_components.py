@@ -260,3 +260,33 @@ class TestKthenasRouter:
     def test_no_other_chart_is_patched(self) -> None:
         patched = [name for name, make in COMPONENTS.items() if made(make).of("kubernetes:core/v1:ServicePatch")]
         assert patched == ["kthena-router"]
+
+
+class TestKthenasRights:
+    """What the controllers do at v0.1.0, and the chart's ClusterRole does not let them."""
+
+    def objects(self) -> dict[str, Any]:
+        found = made(COMPONENTS["kthena"])
+        kind = "kubernetes:rbac.authorization.k8s.io/v1:"
+        (role,), (bound,) = found.of(f"{kind}ClusterRole"), found.of(f"{kind}ClusterRoleBinding")
+        return {"role": role.inputs, "bound": bound.inputs}
+
+    def test_they_get_these_verbs_and_no_others(self) -> None:
+        rules = self.objects()["role"]["rules"]
+        assert {(kind, verb) for rule in rules for kind in rule["resources"] for verb in rule["verbs"]} == {
+            ("autoscalingpolicies", "create"),
+            ("autoscalingpolicies", "update"),
+            ("autoscalingpolicybindings", "create"),
+            ("autoscalingpolicybindings", "update"),
+            ("modelservings", "delete"),
+            ("modelservers", "delete"),
+            ("podgroups", "update"),
+            ("podgroups", "delete"),
+        }
+        assert "*" not in str(rules)
+
+    def test_it_is_their_account_that_gets_them(self) -> None:
+        found = self.objects()
+        assert found["bound"]["roleRef"]["name"] == found["role"]["metadata"]["name"]
+        (subject,) = found["bound"]["subjects"]
+        assert (subject["name"], subject["namespace"]) == ("workload-kthena-controller-manager", "kthena-system")

@@ -69,18 +69,11 @@ def _scaled_by_it(bound: PolicyBinding) -> Iterator[Autoscaler]:
 
 def _check(bound: PolicyBinding) -> None:
     findings = bound.findings
-    if isinstance(bound.source, Made):
-        reason = (
-            "the ClusterRole of Kthena v0.1.0 does not let its controller create AutoscalingPolicies and their "
-            f"bindings, so that nothing scales; own them (`workbench render --expand`), or {_NATIVE}"
-        )
-        findings.error("", reason)
-        return
     for found, record, faults in (
         (findings, findings.error, _refused(bound)),
         (findings, findings.warn, _doubts(bound)),
         (bound.policy_findings, bound.policy_findings.error, _refused_in_policy(bound)),
-        (bound.policy_findings, bound.policy_findings.warn, _doubts_of_policy(bound.policy.spec)),
+        (bound.policy_findings, bound.policy_findings.warn, _doubts_of_policy(bound)),
     ):
         for path, reason in faults:
             record(path, f"Kthena's controller v0.1.0 {reason}")
@@ -101,7 +94,8 @@ def _refused(bound: PolicyBinding) -> Iterator[Fault]:
         yield from _unmeasured(target)
     optimizer = bound.binding.spec.optimizer_configuration
     behavior = bound.policy.spec.behavior
-    if optimizer is not None and not (behavior and behavior.scale_up and behavior.scale_up.panic_policy):
+    crashes = not (behavior and behavior.scale_up and behavior.scale_up.panic_policy)
+    if optimizer is not None and crashes and not _is_made(bound):
         yield (
             "spec.policyRef.name",
             (
@@ -174,8 +168,14 @@ def _refused_in_policy(bound: PolicyBinding) -> Iterator[Fault]:
             )
 
 
-def _doubts_of_policy(spec: AutoscalingPolicySpec) -> Iterator[Fault]:
-    yield from _absent(spec)
+def _is_made(bound: PolicyBinding) -> bool:
+    """Tell whether the controller itself makes binding and policy, of a ModelBooster: with every section."""
+    return isinstance(bound.source, Made)
+
+
+def _doubts_of_policy(bound: PolicyBinding) -> Iterator[Fault]:
+    spec = bound.policy.spec
+    yield from _absent(spec, completed=_is_made(bound))
     effective = effective_policy(spec)
     behavior = spec.behavior
     down = behavior.scale_down if behavior else None
@@ -215,8 +215,8 @@ def _doubts_of_policy(spec: AutoscalingPolicySpec) -> Iterator[Fault]:
             )
 
 
-def _absent(spec: AutoscalingPolicySpec) -> Iterator[Fault]:
-    """Yield the sections that nobody fills in."""
+def _absent(spec: AutoscalingPolicySpec, *, completed: bool) -> Iterator[Fault]:
+    """Yield the sections that nobody fills in, or the controller with empty ones (2.8)."""
     behavior = spec.behavior
     there = {
         "spec.behavior": behavior,
@@ -224,8 +224,10 @@ def _absent(spec: AutoscalingPolicySpec) -> Iterator[Fault]:
         "spec.behavior.scaleDown": behavior and behavior.scale_down,
     }
     missing = [path for path, section in there.items() if section is None]
+    becomes = "takes it for an empty one where it is absent: 1 or 100 % every 15s, and panic mode; write it"
+    unlimited = "has no limit where it is absent: replicas change at once by any number; write it"
     for path in missing[:1] if behavior is None else missing:
-        yield path, "has no limit where it is absent: replicas change at once by any number; write it"
+        yield path, becomes if completed else unlimited
 
 
 def _completed(written: Object, bound: PolicyBinding) -> Object:

@@ -7,6 +7,7 @@ import pytest
 from components.families import parse
 from components.families.kthena.autoscaling.aims import SCALING
 from components.fleet.options import Options
+from components.fleet.words import Realization
 from components.plan.environment import Environment
 from components.plan.plan import plan
 from tests.families.kthena.autoscaling.bindings import (
@@ -245,12 +246,13 @@ class TestBooster:
         charts = {each.chart.name for each in found.prerequisites}
         assert charts == {"leader-worker-set", "prometheus", "prometheus-adapter"}
 
-    def test_the_operator_may_not_make_what_scales_it(self) -> None:
-        """The ClusterRole of the chart at v0.1.0 has no verb ``create`` for policies and bindings."""
-        from components.fleet.words import Realization
-
-        options = Options(realization=Realization.OPERATOR)
-        found = plan(parse(BOOSTER, "b.yaml"), Environment(options=options))
-        (problem,) = [p for p in found.problems if "ClusterRole" in p.reason]
-        assert (problem.kind, problem.path) == ("ModelBooster", "spec.backends[0].autoscalingPolicy")
-        assert problem.is_error
+    @pytest.mark.parametrize("namespace", ["ns", "kthena-system"])
+    def test_the_operator_scales_it_in_its_own_namespace(self, namespace: str) -> None:
+        """D-14; what the controller makes has every section, so that the contract's defaults hold (2.8)."""
+        options = Options(realization=Realization.OPERATOR, tolerates_devices=True)
+        text = BOOSTER.replace("namespace: ns", f"namespace: {namespace}")
+        found = plan(parse(text, "b.yaml"), Environment(options=options))
+        policy = [p for p in found.problems if "autoscalingPolicy" in p.path]
+        paths = ["", ".behavior", ".tolerancePercent"][namespace == "kthena-system" :]
+        assert sorted(p.path for p in policy) == [f"spec.backends[0].autoscalingPolicy{path}" for path in paths]
+        assert [p.is_error for p in sorted(policy, key=lambda p: p.path)] == [not path for path in paths]
