@@ -77,6 +77,8 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
     yield from (("Service", each.namespace, each.name) for each in operated if each.kind == LEADER_WORKER_SET)
     # What scrapes, guards and drains the pods of a workload is named like their set.
     yield from (("Workload", *key) for key in by_set(item.workloads))
+    # What the gateway has of an endpoint is named like it, and so is the endpoint in the outputs.
+    yield from (("Endpoint", endpoint.namespace, endpoint.name) for endpoint in item.endpoints)
 
 
 def _created(item: Rendered) -> Iterator[Key]:

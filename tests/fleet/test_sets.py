@@ -102,3 +102,14 @@ def test_no_other_resource_has_a_workload_of_the_sets_name(fleet: Fleet) -> None
     problems, unique = without_clashes([*fleet.rendered, neighbour])
     assert ["Workload 'p-lead' is also generated" in p.reason for p in problems] == [True]
     assert unique == fleet.rendered
+
+
+def test_no_two_resources_have_an_endpoint_of_one_name() -> None:
+    """A resource that only says where a model answers may be called like another one that serves."""
+    (item,) = parts(1).rendered
+    (other,) = fleet_of(open_model(flavors=[GPU]), playground("q")).rendered
+    (usual,) = other.endpoints
+    route = replace(other, name="p", workloads=(), endpoints=(replace(usual, name="p", body=None),))
+    problems, unique = without_clashes([item, route])
+    assert ["Endpoint 'p' is also generated" in p.reason for p in problems] == [True]
+    assert unique == (item,)
