@@ -36,7 +36,7 @@ def on_gpus(**spec: Any) -> Object:
 
 
 VOLCANO = role("a", 1, workerTemplate=pods(engine(), schedulerName="volcano"))
-NO_PODS = {"spec": {"containers": []}}
+NO_PODS: Object = {"spec": {"containers": []}}
 NOTED = pods(engine(), metadata={"annotations": {"a": "b"}})
 
 # The defect, the ModelServing with it, its field, a word of the way out, and one without it.
