@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.api.texts.printable import printable
+
 from ..errors import WorkbenchError
 
 if TYPE_CHECKING:
@@ -71,5 +73,5 @@ def _finish(axes: "Axes", title: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return a text that is no formula: matplotlib reads what stands between dollar signs."""
-    return text.replace("$", r"\$")
+    """Return a text in letters that every font has, and no formula: matplotlib reads what is between dollar signs."""
+    return printable(text).encode("ascii", "backslashreplace").decode("ascii").replace("$", r"\$")

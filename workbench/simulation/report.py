@@ -7,6 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from components.api.texts.printable import printable
+
 from .chart import chart
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def show(result: "Simulation", *, whole: bool) -> None:
     if not console.is_terminal:
         console.width = 240
     for line in _head(result, min(console.width, _WIDTH)):
-        console.print(line, soft_wrap=True)
+        console.print(printable(line), soft_wrap=True)
     console.print(_passes(result, whole=whole))
     console.print()
     console.print(_measures(result))
@@ -67,7 +69,8 @@ def _passes(result: "Simulation", *, whole: bool) -> "Table":
     metrics, targets = result.trial.scenario.metrics, result.trial.scenario.targets
     several = len(targets) > 1
     runs = [f"{run.scaler} {target.name}" if several else run.scaler for run in result.runs for target in targets]
-    table = Table("time", *metrics, *(f"{run.scaler} wanted" for run in result.runs), *runs, "note", box=None)
+    named = map(printable, (*metrics, *(f"{run.scaler} wanted" for run in result.runs), *runs))
+    table = Table("time", *named, "note", box=None)
     before: object = None
     loads = {metric: result.loads(metric) for metric in metrics}
     for place, moment in enumerate(result.moments):
@@ -80,7 +83,7 @@ def _passes(result: "Simulation", *, whole: bool) -> "Table":
                 *(_number(loads[metric][place]) for metric in metrics),
                 *("-" if each.wanted is None else str(each.wanted) for each in passes),
                 *map(str, replicas),
-                "; ".join(_noted(result, notes)),
+                printable("; ".join(_noted(result, notes))),
             )
         before = (replicas, notes)
     return table
