@@ -4,73 +4,16 @@ import json
 import struct
 import zlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.commands.simulations import MANIFESTS, result, series, simulate, write
 from tests.commands.support import workbench
-from tests.hostile.runs import Printed, run
-
-MANIFESTS = """
-apiVersion: workload.serving.volcano.sh/v1alpha1
-kind: AutoscalingPolicy
-metadata: {name: queue}
-spec:
-  metrics: [{metricName: load, targetValue: "10"}]
-  behavior:
-    scaleUp: {stablePolicy: {}, panicPolicy: {period: 0s}}
-    scaleDown: {}
----
-apiVersion: workload.serving.volcano.sh/v1alpha1
-kind: AutoscalingPolicyBinding
-metadata: {name: chat}
-spec:
-  policyRef: {name: queue}
-  scalingConfiguration:
-    minReplicas: 1
-    maxReplicas: 10
-    target: {targetRef: {kind: ModelServing, name: chat}}
----
-apiVersion: workload.serving.volcano.sh/v1alpha1
-kind: AutoscalingPolicyBinding
-metadata: {name: both}
-spec:
-  policyRef: {name: queue}
-  optimizerConfiguration:
-    params:
-    - {target: {targetRef: {kind: ModelServing, name: big}}, cost: 30, minReplicas: 1, maxReplicas: 5}
-    - {target: {targetRef: {kind: ModelServing, name: small}}, cost: 20, minReplicas: 0, maxReplicas: 4}
-"""
-TOTALS = (35, 12, 12, 12, 12, 12, 12, 5, 0)
-"""The first golden vector of spec 4.4."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "models.yaml").write_text(MANIFESTS)
-    rows = "".join(f"{number * 15},{total}\n" for number, total in enumerate(TOTALS))
-    (tmp_path / "trace.csv").write_text(f"time,load\n{rows}")
-    lines = (json.dumps({"time": number * 15, "load": total}) for number, total in enumerate(TOTALS))
-    (tmp_path / "trace.jsonl").write_text("\n".join(lines))
-    shared = "".join(f"{n * 15},big,{t * 10},,\n{n * 15},small,0,,\n" for n, t in enumerate((1, 5, 9, 9, 3)))
-    (tmp_path / "both.csv").write_text(f"time,target,load,ready,failed\n{shared}")
-    return tmp_path
-
-
-def simulate(folder: Path, *arguments: str, binding: str = "chat", trace: str = "trace.csv") -> Printed:
-    manifests, metrics = str(folder / "models.yaml"), str(folder / trace)
-    return run("simulate", manifests, "--binding", binding, "--metrics", metrics, *arguments)
-
-
-def result(folder: Path, *arguments: str, **options: str) -> dict[str, Any]:
-    done = simulate(folder, "--output", "json", *arguments, **options)
-    assert done.code == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def series(found: dict[str, Any], place: int = 0) -> list[int]:
-    return [each["total"] for each in found["runs"][place]["passes"]]
+    return write(tmp_path)
 
 
 class TestJson:
@@ -279,80 +222,3 @@ def test_stdin(folder: Path) -> None:
     done = workbench("simulate", "-", "--binding", "chat", "--metrics", "-", text=trace, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "stdin has either manifests or the trace; write one of them to a file\n"
-
-
-SERVING = """
-apiVersion: workload.serving.volcano.sh/v1alpha1
-kind: ModelServing
-metadata: {name: chat}
-spec:
-  schedulerName: volcano
-  template:
-    roles:
-    - name: leader
-      workerReplicas: 0
-      entryTemplate:
-        spec:
-          nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}
-          tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-          containers:
-          - name: engine
-            image: vllm/vllm-openai:v0.10.1
-            args: [--model, a/m]
-            ports: [{containerPort: 8000}]
-            resources: {limits: {nvidia.com/gpu: 1}}
----
-"""
-
-
-class TestAgainst:
-    @pytest.fixture
-    def waiting(self, folder: Path) -> Path:
-        """The same with a metric that the engine exports under another name, and the target beside it."""
-        queue = "kthena:num_requests_waiting"
-        one = MANIFESTS.rpartition("---")[0].replace("metricName: load", f"metricName: {json.dumps(queue)}")
-        (folder / "models.yaml").write_text(SERVING + one)
-        trace = folder / "trace.csv"
-        trace.write_text(trace.read_text().replace("load", queue))
-        return folder
-
-    def test_both_side_by_side(self, waiting: Path) -> None:
-        """The autoscaler may at most double the replicas in 15 seconds, and has no panic mode."""
-        found = result(waiting, "--against", "hpa")
-        assert [run["scaler"] for run in found["runs"]] == ["Kthena", "HPA"]
-        assert series(found) == [4, 4, 4, 4, 4, 2, 2, 1, 1]
-        assert series(found, 1) == [2, 2, 2, 2, 2, 2, 2, 1, 1]
-        # 26 replicas of the one and 16 of the other for 15 s each; the first load was too much for two.
-        assert found["difference"] == {
-            "replicaHours": pytest.approx((16 - 26) * 15 / 3600, abs=1e-6),
-            "usd": pytest.approx((16 - 26) * 15 / 3600 * 1.006, abs=1e-6),
-            "secondsAboveTarget": 15.0,
-            "changes": -1,
-            "peakReplicas": -2,
-        }
-
-    def test_in_the_table(self, waiting: Path) -> None:
-        done = simulate(waiting, "--against", "hpa")
-        assert done.code == 0, done.stderr
-        rows = [line.split() for line in done.stdout.splitlines()]
-        assert ["0", "s", "35", "4", "4", "4", "2", "Kthena:", "panic"] in rows
-        assert ["most", "replicas", "4", "2", "-2"] in rows
-        assert ["Kthena", "HPA", "difference"] in rows
-
-    def test_the_price_is_that_of_the_node(self, waiting: Path) -> None:
-        assert result(waiting)["usdPerReplicaHour"] == {"chat": 1.006}
-        assert result(waiting, "--price", "chat=3")["usdPerReplicaHour"] == {"chat": 3.0}
-
-    def test_without_the_target_nothing_is_rendered(self, folder: Path) -> None:
-        done = simulate(folder, "--against", "hpa")
-        assert (done.code, done.stdout) == (1, "")
-        assert "no ModelServing named 'chat'" in done.stderr
-
-    def test_the_operator_renders_none(self, waiting: Path) -> None:
-        manifests = waiting / "models.yaml"
-        namespace = "metadata: {namespace: kthena-system, name"
-        manifests.write_text(manifests.read_text().replace("metadata: {name", namespace))
-        done = simulate(waiting, "--against", "hpa", "--realization", "operator")
-        assert (done.code, done.stdout) == (1, "")
-        assert "no HorizontalPodAutoscaler is rendered for 'chat'" in done.stderr
-        assert simulate(waiting, "--realization", "operator").code == 0
