@@ -28,7 +28,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
@@ -88,6 +87,7 @@ class Engine:
         span = self.features.get(feature)
         return span is not None and span.is_in(self.version(tag) or None)
 
+    @functools.cache  # noqa: B019  there is one of each engine
     def dated(self, repository: str, tag: str, *, declared: bool = False) -> str:
         """Return a tag as far as it tells the engine's version, which not every number in a tag does.
 
@@ -143,16 +143,21 @@ def engine_of(repository: str) -> Engine | None:
 
 def engine_started(words: Sequence[object]) -> Engine | None:
     """Return the engine whose program some words run, whatever the image is called; None where they name none."""
-    first = PurePosixPath(str(words[0])).name if words else ""
+    first = str(words[0]).rpartition("/")[2] if words else ""
     if PYTHON.fullmatch(first):
         module = words.index("-m") + 1 if "-m" in words else len(words)
         first = "".join(map(str, words[module : module + 1]))
-    return next((engine for engine in engines().values() if first in engine.programs), None) if first else None
+    return _by_program(folders()).get(first)
 
 
 def usual_flags(setting: Setting) -> Flags:
     """Return the flags that servers usually have for a setting, for an engine that nothing is known of."""
     return _usual().get(setting, ())
+
+
+@functools.cache
+def _by_program(folders: tuple[Traversable, ...]) -> Mapping[str, Engine]:
+    return {program: engine for engine in reversed([*_engines(folders).values()]) for program in engine.programs}
 
 
 @functools.cache
