@@ -6,6 +6,7 @@ import pytest
 
 from components.families import objects as read
 from components.families.kthena import lookup
+from components.families.kthena.booster.expansion import expand
 from components.fleet.library import Library
 from tests.families.kthena.booster.support import POLICY, Object, backend, booster
 
@@ -66,12 +67,12 @@ def test_what_is_written_comes_first() -> None:
 
 def test_a_thousand_boosters_are_not_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     known = library(*(booster(f"m{place}") for place in range(1000)))
-    expand, calls = lookup.expand, []
+    calls: list[int] = []
 
     def counted(*given: Any, **named: Any) -> Any:
         calls.append(1)
         return expand(*given, **named)
 
-    monkeypatch.setattr(lookup, "expand", counted)
+    monkeypatch.setattr("components.families.kthena.lookup.expand", counted)
     assert lookup.serving(known, "ns", "m999-b") is not None
     assert len(calls) == 1

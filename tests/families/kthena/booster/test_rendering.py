@@ -1,5 +1,6 @@
 """A booster natively: what it is expanded into goes the way of what is written by hand."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -93,7 +94,7 @@ def test_nodes_are_planned_for_what_the_affinity_names() -> None:
     (workload,) = rendered(booster("m", backend(minReplicas=2, workers=[server]))).workloads
     (demand,) = workload.pods
     assert [choice.instance_type for choice in demand.choices] == ["g6.xlarge"]
-    assert (demand.pods, demand.requests["nvidia.com/gpu"]) == (2, 1)
+    assert (demand.pods, demand.requests["nvidia.com/gpu"]) == (2, Decimal(1))
     assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in workload.front["spec"][
         "tolerations"
     ]
