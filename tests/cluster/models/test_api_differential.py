@@ -24,6 +24,7 @@ from tests.families.kthena.api.table import KINDS as KTHENA
 from tests.families.kthena.random import documents, faults
 from tests.families.llmkube.api.documents import inference_services, models
 from tests.families.llmkube.api.wrong import wrong
+from tests.families.llmkube.random.faults import merged
 from workbench.cluster.cluster import Running
 from workbench.kube import Kube, KubeError
 
@@ -188,3 +189,41 @@ def test_what_the_contract_refuses(server: Kube, index: int, path: tuple[Any, ..
     owner[path[-1]] = value
     assert isinstance(answer(server, document), str)
     compare(server, document)
+
+
+GANG = {"spec": {"template": {"gangPolicy": {"minRoleReplicas": {"leader": 1}}}}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "reason"),
+    [
+        ("ModelRoute", {"spec": {"modelName": "a"}}, {"spec": {"modelName": "b"}}, "modelName is immutable"),
+        ("ModelRoute", {"spec": {"modelName": "a"}}, {"spec": {"modelName": "a", "loraAdapters": ["l"]}}, ""),
+        ("ModelServing", GANG, {"spec": {"template": {}}}, "gangPolicy cannot be removed once set"),
+        ("ModelServing", GANG, {"spec": {"template": {"gangPolicy": {}}}}, "minRoleReplicas can neither be changed"),
+        (
+            "ModelServing",
+            GANG,
+            {"spec": {"template": {"gangPolicy": {"minRoleReplicas": {"leader": 0}}}}},
+            "minRoleReplicas can neither be changed nor removed once set",
+        ),
+        ("ModelServing", GANG, {"spec": {**GANG["spec"], "replicas": 2}}, ""),
+        ("ModelServing", {"spec": {"template": {"gangPolicy": {}}}}, GANG, ""),
+    ],
+)
+def test_what_may_not_be_changed(server: Kube, kind: str, before: Document, after: Document, reason: str) -> None:
+    """Upstream's rules about what was there before (Kthena spec 1.2, 5): only the API server knows it."""
+    least = next(d for d in DOCUMENTS if d["kind"] == kind and d["metadata"]["name"] in ("least", "adapters"))
+    place = kind, least["metadata"]["name"], "default"
+    api_version = least["apiVersion"]
+    stored = server.create(merged(least, before))
+    try:
+        changed = merged({**least, "metadata": stored["metadata"]}, after)
+        path = server.path(api_version, *place)
+        if reason:
+            with pytest.raises(KubeError, match=reason):
+                server.request("PUT", path, body=changed)
+        else:
+            server.request("PUT", path, body=changed)
+    finally:
+        server.delete(api_version, *place)
