@@ -15,7 +15,6 @@ def _nameless(spec: Json) -> Iterator[Broken]:
         yield (), ", found neither"
 
 
-# Upstream's own rule fails where modelName is absent, even beside adapters.
 _NAMED = Rule(
     "set modelName or at least one of loraAdapters: requests find a route by either",
     _nameless,

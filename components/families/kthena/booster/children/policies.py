@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .....fleet.objects import Object, new_object
+from ...autoscaling.effective import effective_cost_rate
 from ...names import SERVING_LABEL, WORKLOAD_API
 from ...types import ModelBooster
 from ...types.autoscaling import AutoscalingPolicySpec
@@ -11,8 +12,6 @@ from .labels import labels_of, metadata_of
 from .pods import RUNTIME_PORT, runtime_port
 from .serving import DECODE, LEADER
 
-_EXPANSION_PERCENT = 200
-"""How fast blocks of replicas grow where nothing is said (Kthena spec M1, D-25)."""
 Ports = Sequence[int]
 """Where the engine of each backend tells its metrics."""
 
@@ -22,13 +21,13 @@ def of_booster(booster: ModelBooster, parts: Sequence[Part], ports: Ports) -> tu
     policy = booster.spec.autoscaling_policy
     if policy is None:
         return None
-    model, rate = booster.metadata.name, booster.spec.cost_expansion_rate_percent
+    model = booster.metadata.name
     params = [
         {"target": _target(part, port), "cost": part.backend.scaling_cost, **_bounds(part)}
         for part, port in zip(parts, ports, strict=True)
     ]
     # Said even where it is 0, which a controller would leave out and the API server take for the default (D-27).
-    optimizer = {"params": params, "costExpansionRatePercent": _EXPANSION_PERCENT if rate is None else rate}
+    optimizer = {"params": params, "costExpansionRatePercent": effective_cost_rate(booster.spec)}
     labels = labels_of(model, parts[0].namespace)
     return _bound(model, parts[0].namespace, labels, policy, {"optimizerConfiguration": optimizer})
 
