@@ -57,9 +57,8 @@ def _boosters(library: Library, namespace: str, name: str) -> Iterator[Expansion
             continue
 
 
-def servings(library: Library, namespace: str) -> Iterator[list[ModelServing]]:
-    """Yield the ModelServings of a namespace: first what is written, then what each booster becomes."""
-    yield list(library.all(ModelServing, namespace).values())
+def made_servings(library: Library, namespace: str) -> Iterator[list[ModelServing]]:
+    """Yield the ModelServings that each booster of a namespace becomes."""
     for name in library.all(ModelBooster, namespace):
         for expansion in _boosters(library, namespace, name):
             yield [each.resource for each in expansion.servings if isinstance(each.resource, ModelServing)]

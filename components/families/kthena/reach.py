@@ -1,18 +1,21 @@
 """Which pods of ModelServings a ModelServer selects, and which are reached through ModelRoutes."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...api.load import Loaded
 from ...fleet.library import Library
 from ...fleet.workloads import Server
 from .kinds import MODEL_SERVING
-from .lookup import server, servings
+from .lookup import made_servings, server
 from .names import entry_labels
 from .serving.roles import ports_in, server_in
 from .types import ModelRoute, ModelServer, ModelServing
 from .types.model_serving import Role
+
+Label = tuple[str, str]
+"""Key and value of a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +60,45 @@ def meets(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
 
 def selected_by(selector: Mapping[str, str], library: Library, namespace: str) -> list[SelectedRole]:
     """Return the roles whose entry pods a selector selects: of what is written, else of what boosters become."""
-    found: list[SelectedRole] = []
-    for several in servings(library, namespace):
-        found += [
-            SelectedRole(each, role)
-            for each in several
-            for role in each.spec.template.roles
-            if meets(labels_of(each, role), selector) and (role.entry_template.spec or {}).get("containers")
-        ]
-        if found:
-            break
-    return found
+    written = _by_label(library, namespace)
+    # Every one that is selected has each of the labels; the rarest one is looked at.
+    fewest = min((written.get(label, []) for label in selector.items()), key=len, default=[])
+    found = [role for role in fewest if meets(role.labels, selector)]
+    return found or next(
+        filter(None, (_among(several, selector) for several in made_servings(library, namespace))), []
+    )
 
 
 def reached_roles(library: Library, namespace: str, serving: ModelServing) -> frozenset[str]:
     """Return the roles of a ModelServing that a ModelRoute leads to."""
     selectors = _selectors(library, namespace)
-    roles = serving.spec.template.roles
-    return frozenset(
-        role.name
-        for role in roles
-        if selectors and any(meets(labels_of(serving, role), selector) for selector in selectors)
-    )
+    roles = serving.spec.template.roles if selectors else ()
+    return frozenset(role.name for role in roles if _is_selected(labels_of(serving, role), selectors))
+
+
+def _is_selected(labels: Mapping[str, str], selectors: Mapping[Label, list[Mapping[str, str]]]) -> bool:
+    return any(meets(labels, each) for label in labels.items() for each in selectors.get(label, ()))
+
+
+def _roles_of(serving: ModelServing) -> Iterator[SelectedRole]:
+    for role in serving.spec.template.roles:
+        if (role.entry_template.spec or {}).get("containers"):
+            yield SelectedRole(serving, role)
+
+
+def _among(several: Iterable[ModelServing], selector: Mapping[str, str]) -> list[SelectedRole]:
+    return [role for each in several for role in _roles_of(each) if meets(role.labels, selector)]
+
+
+@functools.lru_cache(maxsize=4)
+def _by_label(library: Library, namespace: str) -> Mapping[Label, list[SelectedRole]]:
+    """Return the roles that are written in a namespace by each label of their entry pods."""
+    found: dict[Label, list[SelectedRole]] = {}
+    for serving in library.all(ModelServing, namespace).values():
+        for role in _roles_of(serving):
+            for label in role.labels.items():
+                found.setdefault(label, []).append(role)
+    return found
 
 
 def is_routed(library: Library, namespace: str, name: str) -> bool:
@@ -97,10 +117,16 @@ def _routed(library: Library, namespace: str) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=4)
-def _selectors(library: Library, namespace: str) -> tuple[Mapping[str, str], ...]:
-    """Return what the ModelServers select that routes of a namespace lead to."""
-    found = (server(library, namespace, name) for name in sorted(_routed(library, namespace)))
-    return tuple(_selector(each) for each in found if each is not None and _selector(each))
+def _selectors(library: Library, namespace: str) -> Mapping[Label, list[Mapping[str, str]]]:
+    """Return what the ModelServers select that routes of a namespace lead to, each by one of its labels."""
+    found: dict[Label, list[Mapping[str, str]]] = {}
+    for name in sorted(_routed(library, namespace)):
+        each = server(library, namespace, name)
+        selector = _selector(each) if each else {}
+        if selector:
+            # The last label is most likely the one that tells ModelServings apart.
+            found.setdefault(max(selector.items()), []).append(selector)
+    return found
 
 
 def _selector(each: ModelServer) -> Mapping[str, str]:
