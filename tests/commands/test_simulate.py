@@ -189,6 +189,14 @@ def test_wrong_traces(folder: Path) -> None:
     assert f"{folder / 'trace.csv'}:2: not UTF-8 text; save the file as UTF-8" in simulate(folder).stderr
 
 
+def test_steps_that_are_too_short(folder: Path) -> None:
+    (folder / "trace.csv").write_text("time,load\n0,1\n1000000000,1\n")
+    done = simulate(folder, "--every", "0.001")
+    assert (done.code, done.stdout) == (2, "")
+    assert "--every: 1000000000001 passes in the 1000000000 s of the trace are more than 1000000" in done.stderr
+    assert simulate(folder).code == 0
+
+
 def test_hostile_names_are_escaped(folder: Path) -> None:
     metric = "\x1b[31mload\n${X} $(X) $1^2$ \u202e\u6f22 [bold]"
     (folder / "models.yaml").write_text(MANIFESTS.replace("metricName: load", f"metricName: {json.dumps(metric)}"))

@@ -14,7 +14,7 @@ import typer
 
 from ..errors import WorkbenchError
 from ..subject import STDIN, Paths, Subject, planned, takes_subject
-from .inputs import defects_chosen, milliseconds, prices_given, read_metrics, start_given, tell
+from .inputs import check_passes, defects_chosen, milliseconds, prices_given, read_metrics, start_given, tell
 
 if TYPE_CHECKING:
     from components.plan.plan import Plan
@@ -117,6 +117,7 @@ def simulate(
     given_prices, given_start = prices_given(price, scenario), start_given(start, scenario)
     hpas = _hpas(found, scenario) if against else {}
     trace = read_metrics(metrics, scenario)
+    check_passes(trace, step)
     prices = {**_known_prices(found, scenario), **given_prices}
     replicas = starting_replicas(scenario, trace, given_start)
     result = simulated(Trial(scenario, trace, replicas, defects, step, prices, hpas))

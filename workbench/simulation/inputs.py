@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from components.simulation.trace import Trace
 
 _MOST_PROBLEMS = 100
+_MOST_PASSES = 1_000_000
 _MOST_USD = Decimal(1_000_000)
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?\Z", re.ASCII)
 _SHORTEST = Decimal("0.001")
@@ -107,6 +108,19 @@ def milliseconds(seconds: str) -> int | None:
             f"--every: must be seconds from {_SHORTEST} to {_LONGEST} such as 15, found {seconds!r}", 2
         )
     return int(Decimal(text) * 1000)
+
+
+def check_passes(trace: "Trace", every: int | None) -> None:
+    """Refuse steps that are so short for the trace that a simulation would never end."""
+    times = trace.times
+    passes = (times[-1] - times[0]) // every + 1 if every else 0
+    if passes > _MOST_PASSES:
+        span = f"{(times[-1] - times[0]) / 1000:.12g} s"
+        raise WorkbenchError(
+            f"--every: {passes} passes in the {span} of the trace are more than {_MOST_PASSES}; pass longer steps, "
+            "or a part of the trace",
+            2,
+        )
 
 
 def defects_chosen(names: Sequence[str] | None, *, literal: bool) -> tuple[str, ...]:
