@@ -195,6 +195,16 @@ IDLE = {
     "Model": {"spec.quantization", "spec.hardware.gpu.enabled"},
     # Its defaults are those of the Service.
     "InferenceService": {"spec.endpoint"},
+    # The usual tolerance of an autoscaler, the default, and a flag that is added where a policy scales.
+    "ModelBooster": {
+        "spec.backends[0].autoscalingPolicy.tolerancePercent",
+        "spec.costExpansionRatePercent",
+        "spec.backends[0].workers[0].config[enable-metrics]",
+    },
+    # Where the engine serves its metrics anyway; Kthena's controller has to be told.
+    "AutoscalingPolicyBinding": {"spec.scalingConfiguration.target.metricEndpoint.port"},
+    # For people.
+    "ModelRoute": {"spec.rules[0].name"},
 }
 
 
