@@ -139,7 +139,10 @@ def _check_whole(
     """Check that the trace is that of the autoscaler; columns and targets that it does not read are warnings."""
     others = [column for column in columns if column not in RESERVED]
     for metric in metrics:
-        if metric not in columns:
+        if metric in RESERVED:
+            reason = "is a metric of the policy, and the name of a column that says something else; name it otherwise"
+            reader.wrong(1, metric, reason)
+        elif metric not in columns:
             found = f"found {', '.join(map(shown, others)) or 'no metric'}{did_you_mean(metric, others)}"
             reader.wrong(
                 1, metric, f"is a metric of the policy, and no column of the trace ({found}); add the column"

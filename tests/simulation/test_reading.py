@@ -147,6 +147,13 @@ def test_several_targets_must_be_named() -> None:
     assert found[0] == "t:2: target: is required: there are several; write one of a, b"
 
 
+def test_a_metric_that_no_column_can_have() -> None:
+    found = read_trace("time,ready\n0,5\n", "t", ["a"], ["ready"])[1]
+    assert [str(problem) for problem in found] == [
+        "t:1: ready: is a metric of the policy, and the name of a column that says something else; name it otherwise"
+    ]
+
+
 def test_hostile_text_is_quoted() -> None:
     found = problems_of("time,queue\n\x1b[31m${X}$(X),5\n")
     assert "\\x1b" in found[0]
