@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.simulation.hpa.controller import HpaController, simulate_hpas
@@ -194,7 +194,7 @@ RULES = st.builds(
 
 
 @given(RULES, RULES, st.integers(1, 30), st.integers(0, 30), st.lists(st.integers(0, 900), max_size=30))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_bounds_and_direction(
     up: dict[str, Any], down: dict[str, Any], minimum: int, more: int, totals: list[int]
 ) -> None:

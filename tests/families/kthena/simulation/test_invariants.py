@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.families.kthena.autoscaling.effective import Pace, Panic
@@ -66,7 +66,7 @@ def simulated(policy: ScalingPolicy, case: Case, totals: list[int]) -> ScalingRu
 
 
 @given(POLICIES, cases(), TOTALS)
-@settings(max_examples=RUNS, deadline=None)
+@settings(max_examples=RUNS, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_run(policy: ScalingPolicy, case: Case, totals: list[int]) -> None:
     made = simulated(policy, case, totals)
     before = [case.start, *(each.total for each in made.passes)]
@@ -128,7 +128,7 @@ def stabilized(policy: ScalingPolicy, passes: Sequence[Pass], current: int, numb
 
 
 @given(POLICIES, cases(), st.integers(0, 500))
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_constant_load_does_not_oscillate(policy: ScalingPolicy, case: Case, total: int) -> None:
     """Replicas go in one direction, and not back."""
     made = simulated(policy, case, [total] * TICKS)
@@ -151,7 +151,7 @@ def optimizers(draw: st.DrawFn) -> Bound:
 
 
 @given(optimizers(), st.integers(0, 120))
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=2_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_optimizer_fills_minima_first_and_releases_the_dearest_first(bound: Bound, total: int) -> None:
     replicas = distribution(bound, total)
     assert sum(replicas) == min(max(total, bound.minimum), bound.maximum)
@@ -173,7 +173,7 @@ def starts(bound: Bound) -> list[int]:
 
 
 @given(optimizers(), POLICIES, TOTALS)
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_an_optimizer_keeps_the_bounds_of_each_target(bound: Bound, policy: ScalingPolicy, totals: list[int]) -> None:
     """The load of a target without replicas is not lost: it goes to the others."""
     moments = [
@@ -186,7 +186,7 @@ def test_an_optimizer_keeps_the_bounds_of_each_target(bound: Bound, policy: Scal
 
 
 @given(optimizers(), POLICIES, st.integers(0, 80), st.lists(st.integers(0, 120), min_size=4, max_size=4))
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_constant_load_of_an_optimizer_does_not_oscillate(
     bound: Bound, policy: ScalingPolicy, start: int, totals: list[int]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.families.kthena.simulation.autoscaler import BindingScaler
@@ -26,13 +26,13 @@ def reading(state: str, value: int) -> TargetReading:
 
 
 @given(POLICIES, optimizers(), st.lists(st.integers(0, 20), min_size=4, max_size=4), TRACES)
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_same_replicas(policy: ScalingPolicy, bound: Bound, start: list[int], trace: Steps) -> None:
     check(policy, bound, start, trace)
 
 
 @given(POLICIES, st.integers(0, 5), st.integers(1, 30), st.lists(st.integers(0, 40), min_size=1, max_size=1), TRACES)
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_same_replicas_of_one_target(
     policy: ScalingPolicy, minimum: int, more: int, start: list[int], trace: Steps
 ) -> None:
