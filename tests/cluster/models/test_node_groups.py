@@ -112,11 +112,10 @@ def usable(node: dict[str, Any]) -> bool:
 def pods_of(fleet: Fleet, *, largest: bool) -> list[Object]:
     """Every pod of every workload, as its controller would make it from the rendered template."""
     made = []
-    for item in (item for item in fleet.rendered if item.endpoints):
-        (workload,) = (o for o in item.objects if o["kind"] in ("Deployment", "LeaderWorkerSet"))
-        counts = [demand.most if largest else demand.pods for demand in item.pods]
-        for part, (template, count) in enumerate(zip(templates(workload), counts, strict=True)):
-            made += [pod(item.name, f"{item.name}-{part}-{index}", template) for index in range(count)]
+    for item, workload in fleet.workloads:
+        counts = [demand.most if largest else demand.pods for demand in workload.pods]
+        for part, (template, count) in enumerate(zip(templates(workload.body), counts, strict=True)):
+            made += [pod(item.name, f"{workload.name}-{part}-{index}", template) for index in range(count)]
     return made
 
 
@@ -132,6 +131,8 @@ def pod(model: str, name: str, template: Object) -> Object:
     spec["automountServiceAccountToken"] = False
     # Whether nodes are enough is asked here, not who goes first and what is mounted.
     spec.pop("priorityClassName", None)
+    # No Volcano runs here; gangs are what it adds.
+    spec.pop("schedulerName", None)
     for volume in spec.get("volumes", ()):
         if volume.pop("persistentVolumeClaim", None):
             volume["emptyDir"] = {}
