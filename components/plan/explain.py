@@ -109,12 +109,17 @@ def _became(
     value: object,
     warned: set[str],
 ) -> Iterator[str]:
-    """Yield what a field became; what is wrong with several fields together is told at the first of them."""
+    """Yield what a field became.
+
+    What is wrong with several fields together is told at the first of them, and at those that become nothing else.
+    """
     changed, refused = _first_difference(trial, document, path, value)
     yield from changed
     named = {r.resource.metadata.name: r.resource.kind for r in trial.resources if r is not trial.subject}
-    if not changed and isinstance(value, str) and value in named:
-        yield f"refers to {named[value]}/{value}"
+    refers = not changed and isinstance(value, str) and value in named
+    is_idle = not changed and not refers and refused is None
+    if refers:
+        yield f"refers to {named[str(value)]}/{value}"
     elif not changed and refused is not None:
         yield from _alike(trial, path, value) or [f"only validated: {refused}" if refused else "only validated"]
     place, name = field_path(path), trial.subject.resource.metadata.name
@@ -124,7 +129,7 @@ def _became(
         for p in problems
         if ((p.kind, p.name) == own and _covers(p.path, place)) or p.reason.startswith(elsewhere)
     ]
-    yield from dict.fromkeys(text for path, text in found if path == place or text not in warned)
+    yield from dict.fromkeys(text for path, text in found if is_idle or path == place or text not in warned)
     warned.update(text for _, text in found)
 
 
