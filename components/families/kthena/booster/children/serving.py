@@ -15,6 +15,8 @@ ROLES = {"server": LEADER, PREFILL: PREFILL, DECODE: DECODE}
 """Name of the role of each type of workers."""
 GRACE_SECONDS = 60
 """How long a pod that failed may take to come back by itself before its role starts anew."""
+LOADING_SECONDS = 3600
+"""How long an engine may take to load its weights before its pod starts anew."""
 _SCHEDULER = "volcano"
 """What every ModelServing must say (Kthena spec V12); pods need it only in gangs."""
 
@@ -80,11 +82,18 @@ def _leader(role: RoleOf, commands: Commands, weights: Weights) -> Object:
 
 def _pair_member(role: RoleOf, commands: Commands, weights: Weights) -> Object:
     """Return the pod of prefill or decode."""
-    ready = {"httpGet": _health(role, commands), "initialDelaySeconds": 5, "periodSeconds": 5, "failureThreshold": 3}
-    alive = {**ready, "initialDelaySeconds": 90}
-    pull = "IfNotPresent"
+    health = {"httpGet": _health(role, commands)}
+    ready = {**health, "initialDelaySeconds": 5, "periodSeconds": 5, "failureThreshold": 3}
     return entry_spec(
-        role, commands, weights, "vllm", imagePullPolicy=pull, readinessProbe=ready, livenessProbe=alive
+        role,
+        commands,
+        weights,
+        "vllm",
+        imagePullPolicy="IfNotPresent",
+        # Large weights load for longer than the 105 seconds after which liveness alone would restart the container.
+        startupProbe={**health, "periodSeconds": 10, "failureThreshold": LOADING_SECONDS // 10},
+        readinessProbe=ready,
+        livenessProbe={**ready, "initialDelaySeconds": 90},
     )
 
 
