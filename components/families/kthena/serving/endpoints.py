@@ -1,5 +1,6 @@
 """Where a ModelServing answers."""
 
+from ....engines.flags.tables import flags_of
 from ....engines.pairs.rows import Stage
 from ....engines.paths import path_prefix
 from ....engines.served.names import served_names
@@ -18,18 +19,26 @@ def front_of(roles: list[RolePods]) -> RolePods:
     """Return the role that clients talk to: what stands before the engines, an engine by itself, else decode."""
     stages = stages_of(roles)
     whole = [role for role in roles if role.name not in stages]
-    proxies = [role for role in whole if not role.server.line.engine]
+    proxies = [role for role in whole if _is_proxy(role)]
     decodes = [role for role in roles if stages.get(role.name) is Stage.DECODE]
     return next(iter((proxies if len(roles) > len(proxies) else []) or whole or decodes or roles))
+
+
+def _is_proxy(role: RolePods) -> bool:
+    """Tell whether something else than an engine listens; the image of an engine may hold such a program too."""
+    line = role.server.line
+    if not line.engine:
+        return True
+    return bool(line.command) and not line.is_script and not line.is_read and flags_of(line.engine) is not None
 
 
 def check_front(asked: AskedServing, roles: list[RolePods], front: RolePods) -> None:
     """Report roles whose engines no client reaches at the endpoint."""
     stages = stages_of(roles)
-    if not front.server.line.engine and front.name not in stages:
+    if front.name not in stages and _is_proxy(front):
         return  # what stands before the others reaches them
     for role in roles:
-        if role is front or not (role.server.line.engine or role.name in stages):
+        if role is front or (_is_proxy(role) and role.name not in stages):
             continue
         if stages.get(role.name) is Stage.PREFILL and front.name in stages:
             reason = (
@@ -78,7 +87,7 @@ def _backend(asked: AskedServing, role: RolePods) -> Backend:
 def served_name(asked: AskedServing, roles: list[RolePods], front: RolePods) -> str:
     """Return the name that clients ask for: that of the engine that answers, else that of the ModelServing."""
     stages = stages_of(roles)
-    engines = [role for role in (front, *roles) if role.server.line.engine]
+    engines = [role for role in (front, *roles) if not _is_proxy(role)]
     answering = [role for role in engines if stages.get(role.name) is not Stage.PREFILL]
     for line in (role.server.line for role in (*answering, *engines, front)):
         written = line.value_of(Setting.SERVED_NAME) or line.value_of(Setting.MODEL)

@@ -60,6 +60,19 @@ def test_what_stands_before_the_engines_is_reached() -> None:
     assert endpoint.model == "org/name", "the engines know their model"
 
 
+def test_a_program_in_the_image_of_an_engine_may_stand_before_the_engines() -> None:
+    """SGLang's image holds its router (sgl-router)."""
+    launched = {
+        "name": "router",
+        "image": "lmsysorg/sglang:v0.5.9",
+        "command": ["python3", "-m", "sglang_router.launch_router"],
+        "args": ["--pd-disaggregation", "--port", "8000"],
+    }
+    roles = (GIVER, TAKER, role("router", entryTemplate=pods(launched)))
+    assert url(*roles) == "http://ms-router.ns.svc.cluster.local:8000/v1"
+    assert warned(model_serving("ms", *roles)) == {}
+
+
 def test_of_several_engines_the_first_is_reached() -> None:
     roles = (role("large"), role("small"))
     assert url(*roles) == "http://ms-large.ns.svc.cluster.local:8000/v1"
