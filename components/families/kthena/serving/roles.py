@@ -1,21 +1,26 @@
 """The roles of a ModelServing: their pods, and the container in them that serves."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ....api.findings import Unrenderable
 from ....api.load import Loaded
+from ....api.problems import did_you_mean
 from ....engines.command_line import line_of
 from ....engines.registry import engines
+from ....engines.shell import expanded_in
 from ....fleet.objects import Object
 from ....fleet.serving import declared_port, require_containers, server_of, warn_of_secrets_in_scripts
-from ....fleet.workloads import Server
+from ....fleet.workloads import LWS_VARIABLES, Server
 from ..types.model_serving import Role
 from .asked import AskedServing
 from .pods import GROUP_VARIABLES, Template, complete
 
 _PARTS = ("entryTemplate", "workerTemplate")
+_VARIABLE = re.compile(r"[A-Za-z]+(_[A-Za-z0-9]+)+")
+_OF_SETS = frozenset(asdict(LWS_VARIABLES).values())
 _RUNTIMES = ("kthena/runtime", "volcano-sh/runtime")
 """Images of the container that Kthena puts beside an engine."""
 
@@ -144,7 +149,25 @@ def _check_unused(asked: AskedServing, path: str, template: Object | None) -> No
 def _check_variables(asked: AskedServing, path: str, pod: Object) -> None:
     for field in ("initContainers", "containers"):
         for position, container in enumerate(pod.get(field) or ()):
+            place = f"{path}.{field}[{position}]"
             for index, variable in enumerate(container.get("env") or ()):
                 if variable["name"] in GROUP_VARIABLES:
                     reason = f"has no effect: every container gets its own {variable['name']}; remove it"
-                    asked.findings.warn(f"{path}.{field}[{position}].env[{index}]", reason)
+                    asked.findings.warn(f"{place}.env[{index}]", reason)
+            _check_references(asked, place, container)
+
+
+def _check_references(asked: AskedServing, place: str, container: Object) -> None:
+    """Report variables that a command refers to and no pod has: upstream's own sample has one.
+
+    Names of programs, which a shell runs in such brackets too, are no such words.
+    """
+    if container.get("envFrom"):
+        return
+    own = {*GROUP_VARIABLES, *(variable["name"] for variable in container.get("env") or ())}
+    for field in ("command", "args"):
+        names = {name for word in container.get(field) or () for name in expanded_in(str(word))}
+        for name in sorted(name for name in names - own - _OF_SETS if _VARIABLE.fullmatch(name)):
+            hint = did_you_mean(name, own) or f"; the address of the entry pod is $({GROUP_VARIABLES[1]})"
+            reason = f"refers to $({name}), and the container has no such variable{hint}"
+            asked.findings.warn(f"{place}.{field}", reason)

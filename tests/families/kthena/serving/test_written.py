@@ -21,8 +21,15 @@ from tests.families.kthena.serving.support import (
 ROLE = "spec.template.roles[0]"
 BOTH = [Realization.NATIVE, Realization.OPERATOR]
 SECRET = [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]
+OWN_ADDRESS = [{"name": "MY_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}]
+FROM_MAP = [{"configMapRef": {"name": "m"}}]
 SCRIPT = {"command": ["sh", "-c", "echo $(KEY)"], "args": [], "env": SECRET}
 GANG: Object = {"gangPolicy": {}}
+
+
+def joining(address: str, **fields: Any) -> Object:
+    script = f"bash multi-node-serving.sh worker --ray_address={address}"
+    return {"name": "worker", "image": "example.com/own:1", "command": ["sh", "-c", script], **fields}
 
 
 def labelled(key: str, kind: str = "labels") -> Object:
@@ -106,6 +113,12 @@ WARNED: list[tuple[str, Object, str, str]] = [
         "ENTRY_ADDRESS",
     ),
     (
+        "upstream's sample multi-node (issue 487)",
+        model_serving("ms", role("a", 1, workerTemplate=pods(joining("$(Leader_Node_Address)")))),
+        f"{ROLE}.workerTemplate.spec.containers[0].command",
+        "did you mean 'ENTRY_ADDRESS'",
+    ),
+    (
         "a secret in a script",
         model_serving("ms", role(entryTemplate=pods(engine(**SCRIPT)))),
         f"{ROLE}.entryTemplate.spec.containers[0].command",
@@ -127,6 +140,12 @@ def test_warned(_what: str, document: Object, path: str, word: str) -> None:
         model_serving("ms", template={"restartGracePeriodSeconds": 0}),
         model_serving("ms", role(workerTemplate={"spec": {"containers": []}})),
         model_serving("ms", role(entryTemplate=pods(engine(env=[{"name": "GROUP", "value": "3"}])))),
+        model_serving("ms", role("a", 1, workerTemplate=pods(joining("$(ENTRY_ADDRESS)")))),
+        model_serving("ms", role("a", 1, workerTemplate=pods(joining("$(LWS_LEADER_ADDRESS)")))),
+        model_serving("ms", role("a", 1, workerTemplate=pods(joining("$(hostname)")))),
+        model_serving("ms", role("a", 1, workerTemplate=pods(joining("$$(Leader_Node_Address)")))),
+        model_serving("ms", role("a", 1, workerTemplate=pods(joining("$(MY_IP)", env=OWN_ADDRESS)))),
+        model_serving("ms", role("a", 1, workerTemplate=pods(joining("$(MY_IP)", envFrom=FROM_MAP)))),
     ],
 )
 def test_nothing_to_tell(document: Object) -> None:
