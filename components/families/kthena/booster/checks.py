@@ -15,7 +15,11 @@ _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*\Z", re.ASCII)
 _LONGEST_SUFFIX = "-model-downloader"
 _S3 = "s3://"
 _CLAIM = "pvc://"
-_PORTS = 65535
+_TAKEN = frozenset(
+    f"/{name}"
+    for name in ("app", "bin", "dev", "etc", "lib", "lib64", "opt", "proc", "root", "run", "sbin", "sys", "usr")
+)
+"""Folders that an engine, the downloader or every program needs as the image has them."""
 
 
 def check_booster(booster: ModelBooster, parts: Sequence[Part], findings: Findings) -> None:
@@ -90,6 +94,10 @@ def _check_cache(part: Part, findings: Findings) -> None:
     folder = cache_folder(uri)
     if uri.startswith(_CLAIM) and not is_dns1123_subdomain(name):
         findings.error(path, f"must be pvc:// and the name of a claim, found {uri!r}")
+    elif folder in _TAKEN:
+        findings.error(
+            path, f"would hide {folder} of the image, found {uri!r}; use a claim or a folder of another name"
+        )
     elif folder == "/" or ":" in folder or ".." in folder.split("/"):
         findings.error(path, f"must be a folder without ':' and '..', found {uri!r}")
 

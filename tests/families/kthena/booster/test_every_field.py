@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def of_backend(document: Object, **fields: object) -> Object:
     return {**document, "spec": {**document["spec"], "backends": [{**first, **fields}, *rest]}}
 
 
-def of_worker(**fields: object) -> Object:
+def of_worker(**fields: Any) -> Object:
     return booster("m", backend(workers=[worker(**fields)]))
 
 

@@ -28,6 +28,8 @@ ERRORS: list[tuple[Object, str, str]] = [
     (booster("m", backend(workers=[worker(config={"": 1})])), f"{W}.config", "has the key ''"),
     (booster("m", backend(cacheURI="pvc://a/b")), f"{B}.cacheURI", "the name of a claim"),
     (booster("m", backend(cacheURI="pvc://A")), f"{B}.cacheURI", "the name of a claim"),
+    (booster("m", backend(cacheURI="pvc://usr")), f"{B}.cacheURI", "would hide /usr"),
+    (booster("m", backend(cacheURI="hostpath:///app/")), f"{B}.cacheURI", "would hide /app"),
     (booster("m", backend(cacheURI="hostpath:///")), f"{B}.cacheURI", "must be a folder"),
     (booster("m", backend(cacheURI="hostpath:///a:b")), f"{B}.cacheURI", "must be a folder"),
     (booster("m", backend(cacheURI="hostpath:///a/../b")), f"{B}.cacheURI", "must be a folder"),
