@@ -1,5 +1,8 @@
 """What of a ModelServing cannot live without Kthena's controller, or is lost (Kthena spec 7)."""
 
+import functools
+from collections.abc import Mapping
+
 from ....fleet.library import Library
 from ....fleet.words import WorkloadChoice
 from ....nodes.instances import ACCELERATOR_RESOURCES
@@ -69,10 +72,20 @@ def check_owned(asked: AskedServing, library: Library) -> None:
     """Report a number of serving groups that somebody wrote and an autoscaler decides."""
     if "replicas" not in asked.serving.spec.model_fields_set or isinstance(asked.source, Made):
         return
-    for binding in library.all(AutoscalingPolicyBinding, asked.namespace).values():
-        if any(aim.name == asked.name for aim in aims_of(binding)):
-            owner = f"the autoscaler of AutoscalingPolicyBinding {binding.metadata.name!r}"
-            asked.findings.warn("spec.replicas", f"has no effect: {owner} owns the replicas; remove it")
+    binding = _bindings(library, asked.namespace).get(asked.name)
+    if binding is not None:
+        owner = f"the autoscaler of AutoscalingPolicyBinding {binding!r}"
+        asked.findings.warn("spec.replicas", f"has no effect: {owner} owns the replicas; remove it")
+
+
+@functools.lru_cache(maxsize=4)
+def _bindings(library: Library, namespace: str) -> Mapping[str, str]:
+    """Return which binding of a namespace scales a ModelServing, by its name."""
+    found: dict[str, str] = {}
+    for name, binding in sorted(library.all(AutoscalingPolicyBinding, namespace).items()):
+        for aim in aims_of(binding):
+            found.setdefault(aim.name, name)
+    return found
 
 
 def _check_many(asked: AskedServing) -> None:

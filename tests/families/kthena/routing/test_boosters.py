@@ -1,0 +1,43 @@
+"""Routes by hand lead to what a ModelBooster becomes, by its ModelServer or by the labels of its pods."""
+
+import pytest
+
+from tests.families.kthena.routing.routes import model_route, model_server, rule
+from tests.families.kthena.serving.support import LABEL, VLLM, WORKLOAD_API, Object
+from tests.fleets import errors, fleet_of
+
+BOOSTER: Object = {
+    "apiVersion": WORKLOAD_API,
+    "kind": "ModelBooster",
+    "metadata": {"name": "demo", "namespace": "ns"},
+    "spec": {
+        "backends": [
+            {
+                "name": "b1",
+                "type": "vLLM",
+                "modelURI": "hf://org/name",
+                "minReplicas": 1,
+                "maxReplicas": 1,
+                "workers": [{"image": VLLM, "config": {"served-model-name": "q"}}],
+            }
+        ]
+    },
+}
+OWN = model_server("own", model="q", workloadSelector={"matchLabels": {f"{LABEL}/name": "demo-b1"}})
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [(model_route(rule("demo-b1"), model="alias"),), (OWN, model_route(rule("own"), model="alias"))],
+    ids=["its ModelServer", "its labels"],
+)
+def test_a_further_name_for_a_booster(documents: tuple[Object, ...]) -> None:
+    fleet = fleet_of(BOOSTER, *documents)
+    assert not errors(fleet), [str(problem) for problem in errors(fleet)]
+    found = {e.model: [(b.service, b.workload, b.knows_as) for b in e.backends] for _, e in fleet.endpoints}
+    assert found == {
+        "alias": [("demo-b1-leader", "demo-b1", "q")],
+        "demo": [("demo-b1-leader", "demo-b1", "q")],
+    }
+    services = [body["metadata"]["name"] for body in fleet.objects if body["kind"] == "Service"]
+    assert services == ["demo-b1-leader"]
