@@ -18,6 +18,7 @@ from ..autoscaling.costs import replica_cost
 from ..autoscaling.effective import effective_policy
 from ..booster.expansion import expand
 from ..booster.setup import Setup
+from ..made import Made
 from ..serving.asked import AskedServing
 from ..types import AutoscalingPolicy, AutoscalingPolicyBinding, ModelBooster, ModelServing
 from ..types.autoscaling import OptimizerParam, ScalingConfiguration
@@ -51,7 +52,8 @@ def scenario(resources: Sequence[Loaded], names: Names) -> Scenario:
     def run(read_moments: Sequence[Moment], start: Mapping[str, int], defects: Sequence[str]) -> ScalingRun:
         switches = Defects.of(defects)
         filled = bound_settings(binding) if switches.absent_stays else bound
-        return simulate(policy_settings(policy, switches), filled, read_moments, start, switches)
+        read_by_it = _as_sent(policy) if isinstance(written, Made) and switches.absent_stays else policy
+        return simulate(policy_settings(read_by_it, switches), filled, read_moments, start, switches)
 
     replicas = _replicas(resources, namespace, names.namespace)
     return Scenario(
@@ -84,6 +86,15 @@ def policy_settings(policy: AutoscalingPolicy, defects: Defects = FIXED) -> Scal
             settings, up=settings.up if grows else UNLIMITED, down=settings.down if shrinks else UNLIMITED
         )
     return settings
+
+
+def _as_sent(policy: AutoscalingPolicy) -> AutoscalingPolicy:
+    """Return the policy of a booster as Kthena sends it: absent sections are empty, and get defaults (spec 2.8)."""
+    written = policy.wire()
+    behavior = written["spec"].get("behavior") or {}
+    growing = {"stablePolicy": {}, "panicPolicy": {"period": "0s"}, **(behavior.get("scaleUp") or {})}
+    written["spec"]["behavior"] = {"scaleUp": growing, "scaleDown": behavior.get("scaleDown") or {}}
+    return AutoscalingPolicy.model_validate(written)
 
 
 def bound_settings(binding: AutoscalingPolicyBinding, costs: Mapping[str, int] = _UNPRICED) -> Bound:

@@ -12,6 +12,7 @@ from components.families.kthena.simulation.scenario import bound_settings, polic
 from components.families.kthena.simulation.settings import UNLIMITED, Bound, Defects, ScaledTarget
 from components.families.kthena.types import AutoscalingPolicy, AutoscalingPolicyBinding
 from components.simulation.scenario import Names, Scenario, ScenarioError
+from components.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.support import pace
 
 API = "workload.serving.volcano.sh/v1alpha1"
@@ -161,8 +162,7 @@ class TestFinding:
             scenario(policy(), binding(optimizerConfiguration={"params": params}))
 
 
-def test_what_a_booster_becomes_is_found() -> None:
-    """A policy of a backend becomes a policy and a binding of the same name (spec 2.8)."""
+def booster() -> dict[str, Any]:
     backend = {
         "name": "small",
         "type": "vLLM",
@@ -173,13 +173,39 @@ def test_what_a_booster_becomes_is_found() -> None:
         "autoscalingPolicy": {"metrics": METRICS},
         "workers": [{"type": "server", "image": "vllm/vllm-openai:v0.9.2", "replicas": 1, "pods": 1, "config": {}}],
     }
-    booster = {
+    return {
         "apiVersion": API,
         "kind": "ModelBooster",
         "metadata": {"name": "demo"},
         "spec": {"backends": [backend]},
     }
-    found = scenario(booster, names=Names("demo-small", "", "default"))
+
+
+BOOSTED = Names("demo-small", "", "default")
+
+
+def test_what_a_booster_becomes_is_found() -> None:
+    """A policy of a backend becomes a policy and a binding of the same name (spec 2.8)."""
+    found = scenario(booster(), names=BOOSTED)
     assert [(each.name, each.minimum, each.maximum, each.replicas) for each in found.targets] == [
         ("demo-small", 1, 6, 1)
     ]
+
+
+@pytest.mark.parametrize(
+    ("defects", "expected"),
+    [
+        # Absent sections as the admission hook would fill them in: 4 or 100 % a minute, no panic, a window of 5 min.
+        ((), [5, 6, 6, 6]),
+        # As the controller sends them: empty, with the defaults of the CustomResourceDefinition, panic included.
+        (("M2",), [6, 6, 6, 6]),
+    ],
+)
+def test_sections_that_a_booster_leaves_out(defects: tuple[str, ...], expected: list[int]) -> None:
+    found = scenario(booster(), names=BOOSTED)
+    values = [3, 3, 3, 3]
+    moments = [
+        Moment(number * 61_000, {"demo-small": TargetReading({"load": Fraction(value)})})
+        for number, value in enumerate(values)
+    ]
+    assert [each.total for each in found.run(moments, {"demo-small": 1}, defects).passes] == expected
