@@ -25,13 +25,17 @@ from components.plan.rendering import render_fleet
 from workbench.cluster.binaries import find
 from workbench.cluster.cluster import SimulatedCluster
 
-from .fleets import write_fleet
+from .fleets import booster, write_fleet
 from .measure import Contestant, medians
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "benchmarks.md"
 SIZES = {10: 3, 100: 3, 1000: 1}
 """Models of the fleet, and how often each figure is taken."""
+FAMILY_MODELS, FAMILY_RUNS = 1000, 3
+_COMPARED = """\
+Each Playground comes with its OpenModel. A ModelBooster is expanded into a ModelServing, a ModelServer and a
+ModelRoute, which are checked and rendered as if somebody had written them. The goal is 1.3."""
 WORKBENCH = [sys.executable, "-m", "workbench"]
 NAMESPACE = "bench"
 
@@ -102,6 +106,24 @@ def measure(site: Site, runs: int) -> dict[str, float]:
     return medians(plain, runs, {"PYTHONPATH": str(ROOT)})
 
 
+def families(folder: Path) -> str:
+    """Return the table of models that say the same in two families: validate and render of 1,000 each."""
+    places = {
+        "Playground": write_fleet(folder / "playgrounds", FAMILY_MODELS),
+        "ModelBooster": write_fleet(folder / "boosters", FAMILY_MODELS, booster),
+    }
+    commands = [(verb, kind) for verb in ("validate", "render") for kind in places]
+    plain = [Contestant(f"{verb} {kind}", [*WORKBENCH, verb, str(places[kind])], ROOT) for verb, kind in commands]
+    taken = medians(plain, FAMILY_RUNS, {"PYTHONPATH": str(ROOT)})
+    rows = [
+        f"| {verb} | {taken[f'{verb} Playground']:.2f} | {taken[f'{verb} ModelBooster']:.2f} "
+        f"| {taken[f'{verb} ModelBooster'] / taken[f'{verb} Playground']:.2f} |"
+        for verb in ("validate", "render")
+    ]
+    head = f"| {FAMILY_MODELS:,} models | Playgrounds | ModelBoosters | ratio |"
+    return "\n".join([head, "|---|--:|--:|--:|", *rows, "", _COMPARED])
+
+
 def row(site: Site, runs: int, taken: dict[str, float]) -> str:
     """Return a row of the table."""
     cells = [
@@ -117,7 +139,7 @@ def row(site: Site, runs: int, taken: dict[str, float]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def report(rows: Iterable[str]) -> str:
+def report(rows: Iterable[str], compared: str) -> str:
     """Return the page."""
     head = (
         "| models | objects | runs | render | preview | flat | thin | preview / flat | preview / thin "
@@ -150,6 +172,8 @@ def report(rows: Iterable[str]) -> str:
             "  at 1,000 models.",
             "- There is only one run with 1,000 models, so its spread is unknown.",
             "",
+            compared,
+            "",
             "With a handful of models, starting the interpreter and the Pulumi SDK (about half a second) accounts",
             "for most of every figure except render's.",
             "",
@@ -171,7 +195,8 @@ def main() -> None:
                 site.clear()
         finally:
             cluster.stop()
-    REPORT.write_text(report(rows))
+        compared = families(Path(scratch))
+    REPORT.write_text(report(rows, compared))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Fleets of any size, the same for every program that is measured."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 MODELS_PER_FILE = 50
@@ -43,6 +44,37 @@ spec:
       limits: {{cpu: "4", memory: 16Gi}}
 """
 _BACKENDS = ("vllm", "sglang", "tgi", "vllm")
+_BOOSTER = """\
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelBooster
+metadata:
+  name: {name}
+  namespace: bench
+spec:
+  backends:
+    - name: a10g
+      type: {backend}
+      modelURI: hf://Qwen/Qwen2-7B-Instruct
+      minReplicas: 1
+      maxReplicas: 1
+      env:
+        - name: TEAM
+          value: team-{team}
+      workers:
+        - image: {image}
+          replicas: 1
+          pods: 1
+          resources:
+            requests: {{cpu: "2", memory: 8Gi}}
+            limits: {{cpu: "4", memory: 16Gi, nvidia.com/gpu: "1"}}
+          affinity:
+            nodeAffinity:
+              requiredDuringSchedulingIgnoredDuringExecution:
+                nodeSelectorTerms:
+                  - matchExpressions:
+                      - {{key: node.kubernetes.io/instance-type, operator: In, values: [g5.2xlarge]}}
+"""
+_ENGINES = (("vLLM", "vllm/vllm-openai:v0.20.0"), ("SGLang", "lmsysorg/sglang:v0.5.4-cu129-amd64"))
 
 
 def manifest(index: int) -> str:
@@ -54,7 +86,13 @@ def manifest(index: int) -> str:
     )
 
 
-def write_fleet(folder: Path, models: int) -> Path:
+def booster(index: int) -> str:
+    """Return a model as one document of Kthena, with an engine and a size as the others have."""
+    backend, image = _ENGINES[index % len(_ENGINES)]
+    return _BOOSTER.format(name=f"model-{index:04d}", backend=backend, image=image, team=index % 7)
+
+
+def write_fleet(folder: Path, models: int, manifest: Callable[[int], str] = manifest) -> Path:
     """Write ``models`` models into ``folder``, fifty to a file."""
     folder.mkdir(parents=True)
     for start in range(0, models, MODELS_PER_FILE):

@@ -18,7 +18,7 @@ Label = tuple[str, str]
 """Key and value of a label."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SelectedRole:
     """A role of a ModelServing whose entry pods are selected."""
 
@@ -30,7 +30,7 @@ class SelectedRole:
         """Labels of its entry pods."""
         return labels_of(self.serving, self.role)
 
-    @property
+    @functools.cached_property
     def server(self) -> tuple[Server, int]:
         """Its container that serves, and where that listens; 0 where it is not known."""
         return server_in(self.role, Loaded.of(self.serving, MODEL_SERVING), "")
