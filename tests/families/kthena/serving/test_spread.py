@@ -63,6 +63,13 @@ def test_what_no_pod_may_have_is_refused(wrong: Object, path: str) -> None:
     assert list(told(spread(constraint))) == [f"{PATH}[0].{path}"]
 
 
+@pytest.mark.parametrize("when", ["DoNotSchedule", "ScheduleAnyway"])
+def test_both_ways_of_pods_are_taken(when: str) -> None:
+    group = group_of(made(spread({**HARD, "whenUnsatisfiable": when}))["LeaderWorkerSet", "ms"])
+    (found,) = group["leaderTemplate"]["spec"]["topologySpreadConstraints"]
+    assert found["whenUnsatisfiable"] == when
+
+
 def test_one_is_enough() -> None:
     assert list(told(spread(HARD, {**HARD, "maxSkew": 2}))) == [f"{PATH}[1]"]
 
