@@ -4,11 +4,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from workbench.cluster.binaries import Found, NoControlPlaneError, find
 from workbench.cluster.cluster import Running, SimulatedCluster
 from workbench.kube import Kube
+
+# How long one example takes says how busy the machine is; speed is measured by the benchmark.
+hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")

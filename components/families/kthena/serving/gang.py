@@ -56,7 +56,11 @@ def _spec(group: ServingGroup) -> Object:
 
 
 def _resources(group: ServingGroup) -> dict[str, Decimal]:
-    """Sum the requests of the containers of all pods that must find room; init containers do not count."""
+    """Sum the requests of the containers of all pods that must find room; init containers do not count.
+
+    What has a limit alone is requested as well: so the API server completes pods, and a gang that left its
+    accelerators out would be let in before there are any.
+    """
     total: dict[str, Decimal] = {}
     for role in group.roles:
         entry = role.entry_template.spec or {}
@@ -70,6 +74,7 @@ def _resources(group: ServingGroup) -> dict[str, Decimal]:
 def _requests(pod: dict[str, Any]) -> dict[str, Decimal]:
     total: dict[str, Decimal] = {}
     for container in pod.get("containers") or ():
-        for key, amount in ((container.get("resources") or {}).get("requests") or {}).items():
+        resources = container.get("resources") or {}
+        for key, amount in {**(resources.get("limits") or {}), **(resources.get("requests") or {})}.items():
             total[key] = total.get(key, Decimal(0)) + parse_quantity(amount)
     return total

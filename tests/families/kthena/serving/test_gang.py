@@ -36,16 +36,16 @@ def test_each_group_has_one() -> None:
 
 
 def test_resources_are_the_requests_of_containers() -> None:
-    """Neither limits nor init containers count; those of workers do, as often as there are some."""
+    """A limit alone is requested too; init containers do not count; those of workers do, as often as there are some."""
     entry = pods(
-        engine(resources={"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"cpu": 9}}),
+        engine(resources={"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"cpu": 9, "nvidia.com/gpu": 2}}),
         {"name": "b", "image": "b", "resources": {"requests": {"cpu": 1}}},
         initContainers=[{"name": "i", "image": "i", "resources": {"requests": {"cpu": 50}}}],
     )
     worker = pods(engine(resources={"requests": {"cpu": 2}}))
     roles = role("a", 2, replicas=3, entryTemplate=entry, workerTemplate=worker)
     spec = gang(roles, gangPolicy={"minRoleReplicas": {"a": 2}})["PodGroup", "ms-0"]["spec"]
-    assert spec["minResources"] == {"cpu": "11", "memory": str(2 * 2**30)}
+    assert spec["minResources"] == {"cpu": "11", "memory": str(2 * 2**30), "nvidia.com/gpu": "4"}
 
 
 @pytest.mark.parametrize("part", ["leaderTemplate", "workerTemplate"])
