@@ -36,7 +36,7 @@ def test_each_group_has_one() -> None:
 
 
 def test_resources_are_the_requests_of_containers() -> None:
-    """A limit alone is requested too; init containers do not count; those of workers do, as often as there are some."""
+    """A limit alone is requested too; init containers do not count; those of workers do, for each worker."""
     entry = pods(
         engine(resources={"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"cpu": 9, "nvidia.com/gpu": 2}}),
         {"name": "b", "image": "b", "resources": {"requests": {"cpu": 1}}},
