@@ -50,7 +50,9 @@ def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tupl
         planned: What they come to, without errors.
     """
     options = planned.environment.options
-    trial = _Trial(subject, resources, options, view(render_fleet(resources, options)))
+    usual = render_fleet(resources, options)
+    own = tuple(item for item in usual.rendered if item.source.resource is subject.resource)
+    trial = _Trial(subject, resources, options, view(usual), view(replace(usual, rendered=own or usual.rendered)))
     document = subject.resource.wire()
     shown, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
 
@@ -69,12 +71,18 @@ def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tupl
 
 @dataclass(slots=True)
 class _Trial:
-    """Renders the fleet with another version of one resource."""
+    """Renders the fleet with another version of one resource.
+
+    Attributes:
+        usual: What the fleet comes to.
+        own: What the resource alone does; that of the fleet for one that others refer to, and which is nothing itself.
+    """
 
     subject: Loaded
     resources: Sequence[Loaded]
     options: Options
     usual: dict[str, str]
+    own: dict[str, str]
 
     @property
     def kind(self) -> Kind:
@@ -134,11 +142,9 @@ def _became(
 
 
 def _alike(trial: _Trial, path: Path, value: object) -> list[str]:
-    """Return where a field of this name has this value, for one that cannot be changed alone."""
+    """Return where its objects have this value in a field of this name, for one that cannot be changed alone."""
     name, text = str(path[-1]), value if isinstance(value, str) else json.dumps(value)
-    return lines(
-        {place: shown for place, shown in trial.usual.items() if shown == text and name in place}, trial.usual
-    )
+    return lines({place: shown for place, shown in trial.own.items() if shown == text and name in place}, trial.own)
 
 
 def _covers(problem: str, place: str) -> bool:
@@ -170,10 +176,20 @@ def _candidates(
     without = copy.deepcopy(document)
     _remove(without, path)
     yield without, False
-    for other in _others(value, path, shape):
-        changed = copy.deepcopy(document)
-        _at(changed, path[:-1])[path[-1]] = other
-        yield changed, True
+    for keys in ((path[-1],), _equal_numbers(_at(document, path[:-1]), value)):
+        for other in _others(value, path, shape) if keys else ():
+            changed = copy.deepcopy(document)
+            for key in keys:
+                _at(changed, path[:-1])[key] = other
+            yield changed, True
+
+
+def _equal_numbers(parent: object, value: object) -> tuple[str | int, ...]:
+    """Return the fields of an object that have a number in common: some must agree, such as two bounds."""
+    if not isinstance(parent, dict) or isinstance(value, bool) or not isinstance(value, int | float):
+        return ()
+    keys = tuple(key for key, other in parent.items() if other == value and not isinstance(other, bool))
+    return keys if len(keys) > 1 else ()
 
 
 def _others(value: object, path: Path, shape: SchemaGraph) -> Iterator[object]:

@@ -208,6 +208,32 @@ IDLE = {
 }
 
 
+BOOSTER = """\
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelBooster
+metadata: {name: pair}
+spec:
+  backends:
+    - {name: b, type: vLLM, modelURI: "hf://org/model", minReplicas: 3, maxReplicas: 3, workers: [{image: a/b:v1}]}
+---
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: beside, labels: {minReplicas: "3"}}
+spec: {replicas: 3, leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: c, image: i}]}}}}
+"""
+
+
+def test_bounds_that_must_agree_are_changed_together() -> None:
+    """Without a policy minReplicas must be maxReplicas (Kthena spec V4)."""
+    found = rows("pair", BOOSTER)["spec.backends[0].minReplicas"].became
+    assert "LeaderWorkerSet/pair-b: spec.replicas = 3" in found
+
+
+def test_a_field_that_cannot_be_changed_is_not_found_in_other_resources() -> None:
+    found = rows("pair", BOOSTER)
+    assert not [text for row in found.values() for text in row.became if "beside" in text]
+
+
 def test_no_other_field_of_the_shipped_models_is_without_effect() -> None:
     manifests = load([ROOT / "stacks" / "models"])
     planned = plan(manifests)
