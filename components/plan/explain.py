@@ -75,7 +75,7 @@ class _Trial:
 
     Attributes:
         usual: What the fleet comes to.
-        own: What the resource alone does; that of the fleet for one that others refer to, and which is nothing itself.
+        own: What the resource alone does; what the fleet does for one that is nothing itself, as others refer to it.
     """
 
     subject: Loaded
