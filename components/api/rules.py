@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .base import Broken, Json, Rule
+from .base import Broken, Json, Rule, by_the_server
 from .names import is_dns1123_subdomain
 
 
@@ -38,7 +38,7 @@ def within(rule: Rule, parts: Callable[[Json], Iterable[tuple[tuple[str | int, .
 
 def on_server(rule: Rule) -> Rule:
     """Return a rule for the API server alone: what is written there is checked here by another one, or by a type."""
-    return Rule(rule.message, lambda _: (), rule.cel)
+    return Rule(rule.message, by_the_server, rule.cel)
 
 
 OBJECT_NAME = name_rule(

@@ -8,7 +8,6 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any
 
 from .flags.splitting import FlagUse, is_closed, split
@@ -112,6 +111,8 @@ class CommandLine:
     @property
     def is_read(self) -> bool:
         """Whether the engine reads it, and its flags are known."""
+        if not self.unread:
+            return self.reading is not None
         table = flags_of(self.engine)
         return table is not None and _start_of(table, self.command, self.args, self.tag) is not None
 
@@ -256,9 +257,7 @@ def _read(table: EngineFlags, tag: str, args: tuple[str, ...], command: tuple[st
     if start is None:
         return None
     version = table.version(tag)
-    uses = split(table, (command + args)[start:], version)
-    by = start - len(command)
-    return EngineReading(table, version, tuple(use.moved(by) for use in uses) if by else uses)
+    return EngineReading(table, version, split(table, (command + args)[start:], version, start - len(command)))
 
 
 def _start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], tag: str) -> int | None:
@@ -267,7 +266,7 @@ def _start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], t
     What another program does with its words is not known: a shell, a script of one's own, a client in the same image.
     """
     engine, words = table.engine, [*command, *args]
-    first = PurePosixPath(words[0]).name if words else ""
+    first = words[0].rpartition("/")[2] if words else ""
     if first in engine.programs:
         return 1
     if PYTHON.fullmatch(first):

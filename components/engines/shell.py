@@ -26,7 +26,7 @@ def script_words(script: str, name: str, *params: str) -> tuple[str, ...]:
 
 def expanded_in(text: str) -> frozenset[str]:
     """Return the names of the variables whose values the kubelet writes into a text."""
-    return frozenset(name for name in _EXPANDED.findall(text) if name)
+    return frozenset(name for name in _EXPANDED.findall(text) if name) if "$" in text else frozenset()
 
 
 def is_plain(text: str) -> bool:

@@ -28,7 +28,7 @@ def new_object(api_version: str, kind: str, name: str, namespace: str, spec: Obj
 def copied(value: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
     """Return plain data that shares no map and no list with what it was; ``copy.deepcopy`` takes far longer."""
     if isinstance(value, dict):
-        return {key: copied(inner) for key, inner in value.items()}
+        return {key: copied(inner) if isinstance(inner, (dict, list)) else inner for key, inner in value.items()}
     return [copied(inner) for inner in value] if isinstance(value, list) else value
 
 

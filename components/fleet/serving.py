@@ -69,7 +69,7 @@ def warn_of_secrets_in_scripts(group: Object, path: str, findings: Findings, par
     """Report scripts of hand-written pods with ``$(NAME)`` in them: a shell runs what the Secret behind it holds."""
     for part, template in ((part, group.get(part) or {}) for part in parts):
         for position, container in enumerate((template.get("spec") or {}).get("containers") or ()):
-            line = line_of(container)
+            line = CommandLine("", "", container.get("args") or (), container.get("command") or ())
             text = "".join(line.words[line.script : line.script + 1]) if line.script else ""
             field = "command" if line.script < len(line.command) else "args"
             for name in sorted(expanded_in(text) & _secret_variables(container)):
@@ -84,7 +84,13 @@ def _secret_variables(container: Object) -> set[str]:
     return {each["name"] for each in container.get("env") or () if "secretKeyRef" in (each.get("valueFrom") or {})}
 
 
-def server_of(containers: list[Object], source: Loaded, path: str, preferred: str = "") -> Server:
+def server_of(
+    containers: list[Object],
+    source: Loaded,
+    path: str,
+    preferred: str = "",
+    lines: Sequence[CommandLine] = (),
+) -> Server:
     """Return the serving container of hand-written pods.
 
     It is the one with a preferred name, otherwise one with a known engine, otherwise the first.
@@ -94,8 +100,9 @@ def server_of(containers: list[Object], source: Loaded, path: str, preferred: st
         source: The resource.
         path: The field that holds the containers.
         preferred: Name of the container that serves, where the kind has one.
+        lines: What the containers are started with, where that is known.
     """
-    lines = [line_of(container) for container in containers]
+    lines = lines or [line_of(container) for container in containers]
     named = [position for position, container in enumerate(containers) if container["name"] == preferred]
     known = [position for position, line in enumerate(lines) if line.engine]
     position = (named or known or [0])[0]

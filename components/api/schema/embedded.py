@@ -83,8 +83,9 @@ class _ListMapKeys:
         self.keys = keys
 
     def validate(self, items: Json) -> None:
-        for error in self.iter_errors(items):
-            raise error
+        if isinstance(items, list) and len(items) > 1:
+            for error in self.iter_errors(items):
+                raise error
 
     def iter_errors(self, items: Json) -> Iterator[ValueError]:
         seen = set()

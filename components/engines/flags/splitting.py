@@ -59,21 +59,28 @@ class FlagUse:
         return FlagUse(self.position + by, self.name, self.flag, values, self.joined, self.dotted, self.stray)
 
 
-def split(table: EngineFlags, args: Sequence[str], version: Version | None) -> tuple[FlagUse, ...]:
-    """Return the uses of flags in order; what follows an unknown flag may be its value and is left out."""
+def split(table: EngineFlags, args: Sequence[str], version: Version | None, first: int = 0) -> tuple[FlagUse, ...]:
+    """Return the uses of flags in order; what follows an unknown flag may be its value and is left out.
+
+    Args:
+        table: The flags of the engine.
+        args: What it reads.
+        version: Its version.
+        first: Where the first one stands.
+    """
     uses: list[FlagUse] = []
     position = 0
     while position < len(args):
         if args[position] == "--" and table.style != LLAMA:
-            uses += (FlagUse(at, args[at], stray=True) for at in range(position + 1, len(args)))
+            uses += (FlagUse(at + first, args[at], stray=True) for at in range(position + 1, len(args)))
             break
         if not is_flag(table, args[position]):
-            uses.append(FlagUse(position, args[position], stray=True))
+            uses.append(FlagUse(position + first, args[position], stray=True))
             position += 1
             continue
-        use = _use(table, args, position, version)
+        use = _use(table, args, position, version, first)
         uses.append(use)
-        position = use.last + 1
+        position = use.last - first + 1
         if use.flag is None:
             while position < len(args) and not is_flag(table, args[position]):
                 position += 1
@@ -113,30 +120,32 @@ def ends_values(table: EngineFlags, arg: str) -> bool:
     return arg == "--" or is_flag(table, arg)
 
 
-def _use(table: EngineFlags, args: Sequence[str], position: int, version: Version | None) -> FlagUse:
-    arg = args[position]
+def _use(table: EngineFlags, args: Sequence[str], position: int, version: Version | None, first: int) -> FlagUse:
+    arg, place = args[position], position + first
     name, joint, value = arg.partition("=")
-    joined = (Value(value, position),) if joint else ()
+    joined = (Value(value, place),) if joint else ()
     flag = find(table, name, version)
     if flag is None and table.dotted and "." in name:
         owner = find(table, name.partition(".")[0], version)
         if owner is not None:
-            given = joined or _following(table, args, position, 1)
-            return FlagUse(position, name, owner, given, joined=bool(joint), dotted=True)
+            given = joined or _following(table, args, position, 1, first)
+            return FlagUse(place, name, owner, given, joined=bool(joint), dotted=True)
     if flag is None and table.style in (ARGPARSE, CLAP) and not arg.startswith("--"):
         short = table.find(arg[:_SHORT])
         if short is not None:
-            return FlagUse(position, arg[:_SHORT], short, (Value(arg[_SHORT:].removeprefix("="), position),))
+            return FlagUse(place, arg[:_SHORT], short, (Value(arg[_SHORT:].removeprefix("="), place),))
     if flag is None or joint:
-        return FlagUse(position, name, flag, joined, joined=bool(joint))
+        return FlagUse(place, name, flag, joined, joined=bool(joint))
     form = flag.at(version)
     if not form.takes_value or table.dashed(name) in flag.negatives:
-        return FlagUse(position, name, flag)
+        return FlagUse(place, name, flag)
     most = form.nargs if isinstance(form.nargs, int) else None if form.nargs in ("*", "+") else 1
-    return FlagUse(position, name, flag, _following(table, args, position, most))
+    return FlagUse(place, name, flag, _following(table, args, position, most, first))
 
 
-def _following(table: EngineFlags, args: Sequence[str], position: int, most: int | None) -> tuple[Value, ...]:
+def _following(
+    table: EngineFlags, args: Sequence[str], position: int, most: int | None, first: int
+) -> tuple[Value, ...]:
     """Return the values after a flag, up to ``most`` or to the next flag.
 
     llama.cpp would take the next flag for a value: to the reader that is a missing one all the same.
@@ -145,5 +154,5 @@ def _following(table: EngineFlags, args: Sequence[str], position: int, most: int
     for at in range(position + 1, len(args)):
         if len(values) == most or ends_values(table, args[at]):
             break
-        values.append(Value(args[at], at))
+        values.append(Value(args[at], at + first))
     return tuple(values)

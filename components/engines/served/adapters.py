@@ -24,6 +24,8 @@ def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]
         line: What the container is started with.
         adapters: Where each one is, by its name.
     """
+    if not adapters:
+        return line
     known, flag = served_of(engine.name), engine.flag(Setting.ADAPTERS)
     present = {name for name, _ in adapters_of(line)}
     missing = {name: path for name, path in adapters.items() if name not in present}

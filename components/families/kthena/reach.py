@@ -25,7 +25,7 @@ class SelectedRole:
     serving: ModelServing
     role: Role
 
-    @property
+    @functools.cached_property
     def labels(self) -> Mapping[str, str]:
         """Labels of its entry pods."""
         return labels_of(self.serving, self.role)

@@ -110,6 +110,8 @@ def _instances(role: SelectedRole) -> int:
 
 def _weights(roles: Sequence[RoleBackend]) -> list[int]:
     """Return whole weights: those of the targets, each divided among its roles by their instances at rest."""
+    if len(roles) == 1:
+        return [roles[0].target.weight]
     parts = []
     for each in roles:
         own = [other for other in roles if other.target is each.target]

@@ -1,5 +1,6 @@
 """What a ModelRoute leads to: ModelServers, and the roles whose pods those select."""
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from ..types import ModelRoute, ModelServer
 from ..types.networking import RouteRule
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AskedRoute:
     """A ModelRoute, and how to render it."""
 
@@ -29,13 +30,13 @@ class AskedRoute:
         """Its name."""
         return self.route.metadata.name
 
-    @property
+    @functools.cached_property
     def adapters(self) -> list[str]:
         """Names of adapters that it leads to; one that is called like its model never counts."""
         names = dict.fromkeys(self.route.spec.lora_adapters or ())
         return [name for name in names if name != self.route.spec.model_name]
 
-    @property
+    @functools.cached_property
     def models(self) -> list[str]:
         """What clients may ask for, its model first."""
         model = self.route.spec.model_name

@@ -5,7 +5,7 @@ V13 is in the types: nothing is negative. V3 would cost the API server too much 
 
 from collections.abc import Iterator
 
-from ....api.base import Broken, Json, Rule
+from ....api.base import Broken, Json, Rule, by_the_server
 from ....api.names import is_dns1035_label
 from ....api.rules import on_server, unique_names, within
 from ...leaderworkerset.rules import MAX_SURGE, MAX_UNAVAILABLE, is_share, share
@@ -129,18 +129,14 @@ _GANG = Rule(
 )
 
 
-def _kept_by_the_server(_part: Json) -> Iterator[Broken]:
-    yield from ()
-
-
 GANG_STAYS = Rule(
     "gangPolicy cannot be removed once set; delete the ModelServing and create it anew",
-    _kept_by_the_server,
+    by_the_server,
     "!has(oldSelf.gangPolicy) || has(self.gangPolicy)",
 )
 LEAST_STAYS = Rule(
     "minRoleReplicas can neither be changed nor removed once set; delete the ModelServing and create it anew",
-    _kept_by_the_server,
+    by_the_server,
     "!has(oldSelf.minRoleReplicas) || (has(self.minRoleReplicas) && self.minRoleReplicas == oldSelf.minRoleReplicas)",
 )
 

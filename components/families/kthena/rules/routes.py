@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ....api.base import Broken, Json, Rule
+from ....api.base import Broken, Json, Rule, by_the_server
 from ....api.rules import on_server, within
 
 _Parts = Iterator[tuple[tuple[str | int, ...], Json]]
@@ -35,13 +35,9 @@ _ADAPTERS = Rule(
 )
 
 
-def _kept_by_the_server(_spec: Json) -> Iterator[Broken]:
-    yield from ()
-
-
 _NAME_STAYS = Rule(
     "modelName is immutable; delete the route and create it anew",
-    _kept_by_the_server,
+    by_the_server,
     "!has(oldSelf.modelName) || !has(self.modelName) || self.modelName == oldSelf.modelName",
 )
 
@@ -50,7 +46,7 @@ def held(wire: str) -> Rule:
     """Return what tells the API server that Go must be able to hold a duration; its type tells it here."""
     return Rule(
         f"{wire} must be a duration of less than 292 years",
-        _kept_by_the_server,
+        by_the_server,
         f"!has(self.{wire}) || duration(self.{wire}) <= duration('2562047h47m16.854775807s')",
     )
 

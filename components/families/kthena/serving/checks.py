@@ -39,12 +39,14 @@ def check_pods(asked: AskedServing) -> None:
 
 
 def _check_metadata(asked: AskedServing, path: str, template: PodTemplateSpec) -> None:
-    metadata = template.metadata.wire() if template.metadata else {}
-    for key in metadata.get("labels") or {}:
+    metadata = template.metadata
+    if metadata is None:
+        return
+    for key in metadata.labels or ():
         if key in _LABELS:
             reason = "is set by Kthena, which finds its pods by it; remove it"
             asked.findings.error(f"{path}.labels[{key}]", reason)
-    for key in metadata.get("annotations") or {}:
+    for key in metadata.annotations or ():
         if key in (GROUP_ANNOTATION, TASK_ANNOTATION) and is_gang(asked.group):
             reason = "is set for the gang of the serving group; remove it"
             asked.findings.error(f"{path}.annotations[{key}]", reason)

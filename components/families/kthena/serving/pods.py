@@ -1,5 +1,6 @@
 """Pod templates of a role, with what Kthena's controller and the environment add to them (Kthena spec 3.2)."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -39,7 +40,7 @@ class RoleInstance:
     annotations: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     """The entry pods or the workers of a role, complete but for what differs between its instances.
 
@@ -61,7 +62,7 @@ class Template:
         spec: Object = self.body["spec"]
         return spec
 
-    @property
+    @functools.cached_property
     def requests(self) -> Mapping[str, Decimal]:
         """What one of them requests."""
         return requests_of(self.spec)

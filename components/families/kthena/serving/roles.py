@@ -87,7 +87,9 @@ def server_in(role: Role, source: Loaded, path: str) -> tuple[Server, int]:
         path: The field of the role.
     """
     containers = (role.entry_template.spec or {})["containers"]
-    server = server_of(containers, source, f"{path}.entryTemplate.spec.containers", _preferred(containers))
+    lines = [line_of(container) for container in containers]
+    preferred = "" if any(line.engine for line in lines) else _preferred(containers)
+    server = server_of(containers, source, f"{path}.entryTemplate.spec.containers", preferred, lines)
     engine = engines().get(server.line.engine)
     port = declared_port(containers[server.position], server.line) or (engine.port if engine else None) or 0
     return server, port
@@ -111,8 +113,6 @@ def _role(asked: AskedServing, path: str, role: Role) -> RolePods:
 
 def _preferred(containers: list[Object]) -> str:
     """Return the container that serves where no image tells: the first one that is not Kthena's own."""
-    if any(line_of(container).engine for container in containers):
-        return ""
     others = (container for container in containers if not _is_runtime(container))
     return str(next(others, containers[0])["name"])
 
@@ -124,7 +124,11 @@ def _is_runtime(container: Mapping[str, Any]) -> bool:
 
 def _check(asked: AskedServing, path: str, role: Role) -> None:
     """Report what no pod can be made of, and what is set and never reaches one."""
-    written: Object = role.wire()
+    written: Object = {
+        part: {"spec": template.spec}
+        for part, template in zip(_PARTS, (role.entry_template, role.worker_template), strict=True)
+        if template is not None
+    }
     if not role.worker_replicas:
         _check_unused(asked, path, written.pop("workerTemplate", None))
     elif role.worker_template is None:
@@ -133,7 +137,6 @@ def _check(asked: AskedServing, path: str, role: Role) -> None:
             "add it, or set workerReplicas to 0"
         )
         raise asked.findings.fail(f"{path}.workerTemplate", reason)
-    written.setdefault("entryTemplate", {})
     require_containers(written, path, asked.findings, _PARTS)
     warn_of_secrets_in_scripts(written, path, asked.findings, _PARTS)
     for part in _PARTS:
@@ -164,9 +167,9 @@ def _check_references(asked: AskedServing, place: str, container: Object) -> Non
     """
     if container.get("envFrom"):
         return
-    own = {*GROUP_VARIABLES, *(variable["name"] for variable in container.get("env") or ())}
     for field in ("command", "args"):
         names = {name for word in container.get(field) or () for name in expanded_in(str(word))}
+        own = {*GROUP_VARIABLES, *(variable["name"] for variable in container.get("env") or ())} if names else set()
         for name in sorted(name for name in names - own - _OF_SETS if _VARIABLE.fullmatch(name)):
             hint = did_you_mean(name, own) or f"; the address of the entry pod is $({GROUP_VARIABLES[1]})"
             reason = f"refers to $({name}), and the container has no such variable{hint}"

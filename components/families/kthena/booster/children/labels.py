@@ -11,7 +11,7 @@ from ...names import WORKLOAD_GROUP
 
 _UIDS = uuid.uuid5(uuid.NAMESPACE_DNS, WORKLOAD_GROUP)
 REVISION = f"{WORKLOAD_GROUP}/revision"
-_LETTERS = "456789bcdf"
+_LETTERS = str.maketrans("0123456789", "456789bcdf")
 """What stands for the ten digits in a revision (Kubernetes ``rand.SafeEncodeString``, which lets no words arise)."""
 
 
@@ -51,4 +51,4 @@ def metadata_of(name: str, namespace: str, labels: dict[str, str], spec: Object)
 def revision_of(spec: Object) -> str:
     """Return what changes with a spec."""
     number = int.from_bytes(hashlib.sha256(to_json(spec)).digest()[:4], "big")
-    return "".join(_LETTERS[int(digit)] for digit in str(number))
+    return str(number).translate(_LETTERS)

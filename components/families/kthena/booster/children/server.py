@@ -31,9 +31,9 @@ def server_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]]) -> Object:
         "workloadPort": {"port": front.port},
         "trafficPolicy": {"retry": {"attempts": _ATTEMPTS, "retryInterval": "0s"}},
     }
-    connector = next(filter(None, (_connector(commands) for _, commands in reversed(roles))), "")
-    if part.is_disaggregated and connector:
-        spec["kvConnector"] = {"type": connector}
+    if part.is_disaggregated:
+        connector = next(filter(None, (_connector(commands) for _, commands in reversed(roles))), "")
+        spec |= {"kvConnector": {"type": connector}} if connector else {}
     body = new_object(NETWORKING_API, "ModelServer", part.name, part.namespace, spec)
     labels = labels_of(part.model, part.namespace, part.backend.name)
     return {**body, "metadata": metadata_of(part.name, part.namespace, labels, spec)}
