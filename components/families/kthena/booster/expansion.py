@@ -1,6 +1,6 @@
 """A ModelBooster becomes a ModelServing and a ModelServer for each backend, a ModelRoute, policies and bindings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ....api.checking import check
@@ -42,7 +42,9 @@ class Expansion:
 
 
 def expand(source: Loaded, findings: Findings, setup: Setup = _NATIVE) -> Expansion:
-    """Return what a ModelBooster becomes.
+    """Return what a ModelBooster becomes; where a backend is wrong, only the ModelServings of the others.
+
+    So that what is wrong with those is told as well.
 
     Args:
         source: The booster.
@@ -55,9 +57,12 @@ def expand(source: Loaded, findings: Findings, setup: Setup = _NATIVE) -> Expans
     parts = parts_of(source, setup)
     booster = parts[0].booster
     check_booster(booster, parts, findings)
-    if findings.failed:
+    maker, wrong = _Maker(source, findings), [problem.path for problem in findings.problems if problem.is_error]
+    if not wrong:
+        return maker.expansion(booster, parts)
+    if any(not path.startswith("spec.backends[") for path in wrong):
         raise Unrenderable
-    return _Maker(source, findings).expansion(booster, parts)
+    return maker.servings(part for part in parts if not any(path.startswith(f"{part.path}.") for path in wrong))
 
 
 def parts_of(source: Loaded, setup: Setup) -> tuple[Part, ...]:
@@ -84,6 +89,13 @@ class _Maker:
         for part, port in zip(parts, ports, strict=True):
             self._bound(policies.of_backend(part, port), part.path, (part,), expansion)
         return expansion
+
+    def servings(self, parts: Iterable[Part]) -> Expansion:
+        """Return the ModelServings of some backends."""
+        expansion = Expansion()
+        for part in parts:
+            self._backend(part, expansion)
+        return Expansion(servings=expansion.servings)
 
     def _backend(self, part: Part, expansion: Expansion) -> int:
         """Add what a backend becomes, and return where its engine listens."""

@@ -50,14 +50,17 @@ def render_model_booster(source: Loaded, _library: Library, options: Options, fi
 def expanded(source: Loaded, options: Options, findings: Findings) -> tuple[Object, ...]:
     """Return the resources that a ModelBooster stands for; with realization operator as the controllers need them."""
     try:
-        return tuple(child.resource.wire() for child in expand(source, findings, Setup.of(options)))
+        children = expand(source, findings, Setup.of(options))
     except Unrenderable:
         return ()
+    return () if findings.failed else tuple(child.resource.wire() for child in children)
 
 
 def _rendered(expansion: Expansion, options: Options, findings: Findings) -> Iterator[Rendered]:
     """Yield what the resources become that become something; each knows the others and nothing else."""
     library = Library(expansion, options.namespace)
+    # Warnings of a part would be about what is missing around it.
+    in_part = findings.failed
     kinds: tuple[tuple[_Render, Iterable[Made]], ...] = (
         (render_model_serving, expansion.servings),
         (render_model_server, expansion.servers),
@@ -71,7 +74,7 @@ def _rendered(expansion: Expansion, options: Options, findings: Findings) -> Ite
                 item = render(child, library, options, found)
             except Unrenderable:
                 item = None
-            findings.problems += found.problems
+            findings.problems += [each for each in found.problems if each.is_error or not in_part]
             if item:
                 yield item
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from components.api.problems import Severity
 from tests.families.kthena.booster.support import (
     KEYS,
     POLICY,
@@ -10,6 +11,7 @@ from tests.families.kthena.booster.support import (
     booster,
     pair,
     problems_of,
+    reported,
     worker,
 )
 
@@ -112,3 +114,17 @@ def test_a_problem_has_the_line_of_its_field() -> None:
     assert (problem.file, problem.kind, problem.name) == ("booster.yaml", "ModelBooster", "m")
     assert problem.line == 11, "the line of the name of the backend"
     assert problem.reason.startswith("becomes metadata.name of ModelServing 'm-")
+
+
+def test_what_is_wrong_with_other_backends_is_told_as_well() -> None:
+    """A pair that cannot talk, beside a backend of a type that nobody converts."""
+    transfers: list[Object] = [
+        {"kv-transfer-config": {"kv_connector": name, "kv_role": "kv_both"}}
+        for name in ("NixlConnector", "LMCacheConnectorV1")
+    ]
+    apart = pair("b2", {"config": transfers[0]}, {"config": transfers[1]})
+    found = reported(booster("m", backend("b1", type="MindIE"), apart))
+    assert [(each.path, each.severity) for each in found] == [
+        ("spec.backends[0].type", Severity.ERROR),
+        ("spec.backends[1].workers[1].config", Severity.ERROR),
+    ]
