@@ -70,7 +70,7 @@ def parts_of(source: Loaded, setup: Setup) -> tuple[Part, ...]:
     booster = source.resource
     assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
     namespace = booster.metadata.namespace or setup.namespace
-    return tuple(Part(booster, index, namespace, setup) for index in range(len(booster.spec.backends)))
+    return tuple(Part(booster, each, index, namespace, setup) for index, each in enumerate(booster.spec.backends))
 
 
 class _Maker:

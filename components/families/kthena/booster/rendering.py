@@ -32,7 +32,7 @@ def render_model_booster(source: Loaded, _library: Library, options: Options, fi
     Raises:
         Unrenderable: an error that leaves nothing to render; it is in ``findings``.
     """
-    setup = Setup.of(options)
+    setup = Setup.of(options, applied=not options.realization.is_native)
     if setup.purpose is Purpose.CONTROLLERS:
         check_booster_for_operator(parts_of(source, setup), options, findings)
     expansion = expand(source, findings, setup)

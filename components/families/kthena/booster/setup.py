@@ -30,18 +30,20 @@ class Setup:
         namespace: Of a booster that names none.
         loader_image: Takes the place of Kthena's downloader.
         cache: Where the environment keeps weights, for backends that do not say it.
+        applied: Whether somebody applies what is made: what is rendered natively in its place has no revision.
     """
 
     purpose: Purpose = Purpose.NATIVE
     namespace: str = "default"
     loader_image: str = ""
     cache: ModelCache | None = None
+    applied: bool = True
 
     @classmethod
-    def of(cls, options: Options) -> "Setup":
+    def of(cls, options: Options, *, applied: bool = True) -> "Setup":
         """Return what the options of a rendering decide."""
         purpose = Purpose.NATIVE if options.realization.is_native else Purpose.CONTROLLERS
-        return cls(purpose, options.namespace, options.loader_image, options.cache)
+        return cls(purpose, options.namespace, options.loader_image, options.cache, applied)
 
     @property
     def runtime(self) -> bool:
@@ -54,19 +56,16 @@ class Part:
     """One backend of a ModelBooster on its way.
 
     Attributes:
-        index: Which backend it is.
+        backend: The backend.
+        index: Which one it is.
         namespace: Namespace of the booster.
     """
 
     booster: ModelBooster
+    backend: ModelBackend
     index: int
     namespace: str
     setup: Setup
-
-    @property
-    def backend(self) -> ModelBackend:
-        """The backend."""
-        return self.booster.spec.backends[self.index]
 
     @property
     def path(self) -> str:

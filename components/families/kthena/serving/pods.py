@@ -22,6 +22,9 @@ GROUP_VARIABLES = ("GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX")
 """What every container of a ModelServing knows of its role instance."""
 LEADER_ADDRESS = "$(LWS_LEADER_ADDRESS)"
 """Address of the entry pod as LeaderWorkerSets tell it."""
+_USUAL_SCHEDULER = Options().scheduler_name
+_CHANGED = ("affinity", "tolerations")
+"""Fields of a pod that are changed where they stand; all others are only replaced as a whole."""
 _SIZE, _INDEX = "$(LWS_GROUP_SIZE)", "$(LWS_WORKER_INDEX)"
 
 
@@ -86,7 +89,8 @@ def complete(asked: AskedServing, path: str, role: str, written: PodTemplateSpec
     """
     native = asked.options.realization.is_native
     own = written.metadata.wire() if written.metadata else {}
-    body: Object = {"metadata": own, "spec": copied(written.spec or {})}
+    spec = written.spec or {}
+    body: Object = {"metadata": own, "spec": {**spec, **{key: copied(spec[key]) for key in _CHANGED if key in spec}}}
     if native:
         override_pod(body, asked.options.overrides)
     labels = entry_labels(asked.name, role) if entry else role_labels(asked.name, role)
@@ -106,7 +110,7 @@ def _settle(spec: Object, choices: tuple[NodeChoice, ...], asked: AskedServing) 
     put_on_nodes(spec, choices)
     if has_pod_groups(asked.group):
         spec.setdefault("schedulerName", SCHEDULER)
-    elif asked.options.scheduler_name != Options().scheduler_name:
+    elif asked.options.scheduler_name != _USUAL_SCHEDULER:
         spec.setdefault("schedulerName", asked.options.scheduler_name)
     deny_token(spec)
 

@@ -33,6 +33,8 @@ def stages_of(roles: list[RolePods]) -> Mapping[str, Stage]:
 
 def check_pairs(roles: list[RolePods], findings: Findings) -> None:
     """Report prefill that cannot hand over its cache to decode, or hardly."""
+    if len(roles) < len(_PAIR):
+        return
     stages = stages_of(roles)
     givers = [role for role in roles if stages.get(role.name) is Stage.PREFILL]
     takers = [role for role in roles if stages.get(role.name) is Stage.DECODE]

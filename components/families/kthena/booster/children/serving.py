@@ -38,7 +38,11 @@ def serving_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]], weights: We
         # With RoleRecreate, the default, the controllers never replace the only pod of an instance (D-13).
         spec["recoveryPolicy"] = "ServingGroupRecreate"
     body = new_object(WORKLOAD_API, "ModelServing", part.name, part.namespace, spec)
-    return {**body, "metadata": metadata_of(part.name, part.namespace, labels, spec)}
+    if part.setup.applied:
+        body["metadata"] = metadata_of(part.name, part.namespace, labels, spec)
+    else:
+        body["metadata"]["labels"] = labels
+    return body
 
 
 def with_commands(roles: Sequence[RoleOf], weights: Weights) -> tuple[tuple[RoleOf, Commands], ...]:
