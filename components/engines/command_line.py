@@ -43,8 +43,7 @@ class EngineReading:
 
     def uses_of(self, flags: Sequence[str], *, off: bool) -> Iterator[FlagUse]:
         """Yield the uses of some flags, of what turns them off too if that is asked for."""
-        known = {flag.name for flag in map(self.table.find, flags) if flag}
-        names = frozenset(map(_name, flags))
+        known, names = _names(self.table, tuple(flags))
         for use in self.uses:
             if use.flag is None:
                 if not use.stray and _name(use.name) in names:
@@ -275,6 +274,12 @@ def _start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], t
     if command or first in _SHELLS or tag.startswith(engine.other_tags):
         return None
     return 0
+
+
+@functools.lru_cache(maxsize=256)
+def _names(table: EngineFlags, flags: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what some flags are called in the table, and what they are called where the table does not have them."""
+    return frozenset(flag.name for flag in map(table.find, flags) if flag), frozenset(map(_name, flags))
 
 
 def _name(word: str) -> str:

@@ -59,7 +59,8 @@ def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rend
 
 def _twice(item: Rendered) -> Iterator[Problem]:
     """Yield what one resource would have created twice: its parts may have names that are put together alike."""
-    counts = Counter(_created(item))
+    keys = list(_created(item))
+    counts = Counter(keys if len(keys) > len(set(keys)) else ())
     for kind, _, name in (key for key, count in counts.items() if count > 1):
         yield item.source.problem(
             "metadata.name", f"{kind} {name!r} would be generated twice; rename one of its parts"

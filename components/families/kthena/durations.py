@@ -1,5 +1,6 @@
 """Durations as Go reads and counts them (``time.ParseDuration``), such as ``30s``, ``1h30m`` or ``100ms``."""
 
+import functools
 import re
 from collections.abc import Mapping
 
@@ -41,6 +42,7 @@ def seconds_of(duration: str) -> float:
     return nanoseconds_of(duration) / 10**9
 
 
+@functools.lru_cache(maxsize=1024)
 def fits(duration: str) -> bool:
     """Tell whether Go can hold a duration: about 292 years."""
     return abs(nanoseconds_of(duration)) <= INT64_MAX

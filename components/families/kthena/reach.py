@@ -16,6 +16,8 @@ from .types.model_serving import Role
 
 Label = tuple[str, str]
 """Key and value of a label."""
+_FEW = 8
+"""Up to so many roles, as a ModelBooster becomes, are faster looked at one by one."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,12 @@ def meets(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
 
 def selected_by(selector: Mapping[str, str], library: Library, namespace: str) -> list[SelectedRole]:
     """Return the roles whose entry pods a selector selects: of what is written, else of what boosters become."""
-    written = _by_label(library, namespace)
-    # Every one that is selected has each of the labels; the rarest one is looked at.
-    fewest = min((written.get(label, []) for label in selector.items()), key=len, default=[])
-    found = [role for role in fewest if meets(role.labels, selector)]
+    candidates = _written(library, namespace)
+    if len(candidates) > _FEW:
+        indexed = _by_label(library, namespace)
+        # Every one that is selected has each of the labels; the rarest one is looked at.
+        candidates = min((indexed.get(label, []) for label in selector.items()), key=len, default=[])
+    found = [role for role in candidates if selector and meets(role.labels, selector)]
     return found or next(
         filter(None, (_among(several, selector) for several in made_servings(library, namespace))), []
     )
@@ -91,13 +95,18 @@ def _among(several: Iterable[ModelServing], selector: Mapping[str, str]) -> list
 
 
 @functools.lru_cache(maxsize=4)
+def _written(library: Library, namespace: str) -> list[SelectedRole]:
+    """Return the roles that are written in a namespace."""
+    return [role for serving in library.all(ModelServing, namespace).values() for role in _roles_of(serving)]
+
+
+@functools.lru_cache(maxsize=4)
 def _by_label(library: Library, namespace: str) -> Mapping[Label, list[SelectedRole]]:
     """Return the roles that are written in a namespace by each label of their entry pods."""
     found: dict[Label, list[SelectedRole]] = {}
-    for serving in library.all(ModelServing, namespace).values():
-        for role in _roles_of(serving):
-            for label in role.labels.items():
-                found.setdefault(label, []).append(role)
+    for role in _written(library, namespace):
+        for label in role.labels.items():
+            found.setdefault(label, []).append(role)
     return found
 
 
