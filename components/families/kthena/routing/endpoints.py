@@ -9,7 +9,7 @@ from ....fleet.endpoints import Backend, Endpoint, Routed, WeightsOwner
 from ....fleet.origins import Origin
 from ....fleet.words import Routing
 from .backends import RoleBackend, of_router, of_services
-from .matching import UsedRule, rules_for
+from .matching import UsedRule, UsedRules, rules_for
 from .targets import AskedRoute
 
 _DIGEST = 6
@@ -17,21 +17,20 @@ Behind = dict[str, list[RoleBackend]]
 """What answers for each rule, by its field."""
 
 
-def endpoints_of(asked: AskedRoute, behind: Behind) -> list[Endpoint]:
+def endpoints_of(asked: AskedRoute, used: UsedRules, behind: Behind) -> list[Endpoint]:
     """Return an endpoint for each rule and model, those for all requests first."""
     found = [
         endpoint
-        for model in asked.models
-        for rule in sorted(rules_for(asked, model), key=lambda each: bool(each.headers))
+        for model, rules in used.items()
+        for rule in sorted(rules, key=lambda each: bool(each.headers))
         for endpoint in _of_rule(asked, rule, model, behind)
     ]
     return sorted(found, key=lambda each: asked.models.index(each.model))
 
 
-def routed_endpoints_of(asked: AskedRoute, behind: Behind) -> Iterator[Endpoint]:
+def routed_endpoints_of(asked: AskedRoute, used: UsedRules, behind: Behind) -> Iterator[Endpoint]:
     """Yield an endpoint for each model, at Kthena's router, which does all that the rules say."""
-    for model in asked.models:
-        rules = rules_for(asked, model)
+    for model, rules in used.items():
         roles = [role for rule in rules for role in behind[rule.path]]
         if roles:
             backends = of_router(asked, roles)

@@ -31,6 +31,10 @@ class UsedRule:
     headers: tuple[HeaderMatch, ...]
 
 
+UsedRules = Mapping[str, list[UsedRule]]
+"""The rules that answer requests, by model."""
+
+
 def rules_for(asked: AskedRoute, model: str) -> list[UsedRule]:
     """Return the rules that answer requests for a model, up to the first one that takes all of them."""
     found: list[UsedRule] = []
@@ -67,9 +71,8 @@ def matches_paths(rule: RouteRule) -> bool:
     return not (kind is HeaderKind.PREFIX and _PATHS.startswith(value))
 
 
-def check_rules(asked: AskedRoute) -> None:
+def check_rules(asked: AskedRoute, used: UsedRules) -> None:
     """Report rules that no request reaches, and models that no rule answers for."""
-    used = {model: rules_for(asked, model) for model in asked.models}
     reached = {rule.path for rules in used.values() for rule in rules}
     for path, rule in asked.rules:
         if path not in reached:

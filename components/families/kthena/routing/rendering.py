@@ -16,7 +16,7 @@ from ..operated import OPERATOR
 from ..types import ModelRoute
 from .backends import behind, check_names
 from .endpoints import check_endpoints, endpoints_of, routed_endpoints_of
-from .matching import check_rules, matches_paths, rules_for
+from .matching import UsedRules, check_rules, matches_paths, rules_for
 from .targets import AskedRoute, RouteTarget, check_targets, targets_of
 
 Targets = Mapping[str, list[RouteTarget]]
@@ -30,7 +30,8 @@ def render_model_route(source: Loaded, library: Library, options: Options, findi
     asked = AskedRoute(source, route, namespace, library, options, findings)
     targets = targets_of(asked)
     check_targets(asked, targets)
-    check_rules(asked)
+    used = {model: rules_for(asked, model) for model in asked.models}
+    check_rules(asked, used)
     native = options.realization.is_native
     routed = not native or _needs_router(asked, targets)
     return Rendered(
@@ -38,7 +39,7 @@ def render_model_route(source: Loaded, library: Library, options: Options, findi
         source.kind.kind,
         asked.name,
         namespace,
-        endpoints=() if findings.failed else _endpoints(asked, targets, routed=routed),
+        endpoints=() if findings.failed else _endpoints(asked, targets, used, routed=routed),
         others=(as_written(source, options),) if routed else (),
         shared=tuple(_servers(asked, targets)) if routed and native else (),
         requires=frozenset({ROUTER if native else OPERATOR}) if routed else frozenset(),
@@ -46,12 +47,12 @@ def render_model_route(source: Loaded, library: Library, options: Options, findi
     )
 
 
-def _endpoints(asked: AskedRoute, targets: Targets, *, routed: bool) -> tuple[Endpoint, ...]:
+def _endpoints(asked: AskedRoute, targets: Targets, used: UsedRules, *, routed: bool) -> tuple[Endpoint, ...]:
     answering = {path: behind(several) for path, several in targets.items()}
-    for model in asked.models:
-        for rule in rules_for(asked, model):
+    for model, rules in used.items():
+        for rule in rules:
             check_names(asked, answering[rule.path], model)
-    found = tuple((routed_endpoints_of if routed else endpoints_of)(asked, answering))
+    found = tuple((routed_endpoints_of if routed else endpoints_of)(asked, used, answering))
     check_endpoints(asked, found)
     return found
 
