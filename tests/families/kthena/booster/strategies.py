@@ -21,7 +21,7 @@ HOSTILE = st.sampled_from(
         "'; rm -rf / #",
         '"',
         "`x`",
-        "--port",
+        "--unknown",
         "-1",
         " ",
         "日本",
