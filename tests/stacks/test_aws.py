@@ -189,7 +189,10 @@ class TestProd:
             (container,) = each.inputs["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
             assert container["resources"]["limits"]["vpc.amazonaws.com/efa"] == interfaces
         assert len(asking) == 5
-        with_efa = {entry.key for entry in (group, *(each for each, _ in asking))}
+        # A gang finds room only where its pods' interfaces are.
+        gangs = graph.of("kubernetes:scheduling.volcano.sh/v1beta1:PodGroup")
+        assert [gang.inputs["spec"]["minResources"]["vpc.amazonaws.com/efa"] for gang in gangs] == ["3"]
+        with_efa = {entry.key for entry in (group, *gangs, *(each for each, _ in asking))}
         others = [e for e in graph.graph if e.type.startswith("kubernetes:") and e.key not in with_efa]
         assert not any("vpc.amazonaws.com/efa" in str(entry.inputs) for entry in others)
 
