@@ -173,6 +173,11 @@ def test_without_metrics_it_would_scale_on_cpu() -> None:
         read_spec({"maxReplicas": 2}, {})
 
 
+def test_without_a_ready_pod_nothing_is_proposed() -> None:
+    """No pod has a value to read, whatever the trace says (calcPlainMetricReplicas: no metrics returned)."""
+    assert simulated(spec(), 4, [900, 900], ready=0, starting=4) == [4, 4]
+
+
 def test_metrics_have_the_names_of_the_trace() -> None:
     read = read_spec(spec(), {"q": "kind:queue"})
     step = HpaController(read).step(0, 2, TargetReading({"kind:queue": Fraction(40)}))

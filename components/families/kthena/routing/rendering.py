@@ -29,7 +29,7 @@ def render_model_route(source: Loaded, library: Library, options: Options, findi
     namespace = route.metadata.namespace or options.namespace
     asked = AskedRoute(source, route, namespace, library, options, findings)
     targets = targets_of(asked)
-    check_targets(asked, targets)
+    check_targets(asked)
     used = {model: rules_for(asked, model) for model in asked.models}
     check_rules(asked, used)
     native = options.realization.is_native

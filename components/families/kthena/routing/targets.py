@@ -1,7 +1,7 @@
 """What a ModelRoute leads to: ModelServers, and the roles whose pods those select."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....api.findings import Findings, unknown
@@ -102,7 +102,7 @@ def _report_missing(asked: AskedRoute, path: str, name: str) -> None:
     asked.findings.error(path, unknown("ModelServer", name, asked.library.all(ModelServer, asked.namespace), remedy))
 
 
-def check_targets(asked: AskedRoute, targets: Mapping[str, list[RouteTarget]]) -> None:
+def check_targets(asked: AskedRoute) -> None:
     """Report rules that lead nowhere."""
     for path, rule in asked.rules:
         if not rule.target_models:
@@ -110,7 +110,3 @@ def check_targets(asked: AskedRoute, targets: Mapping[str, list[RouteTarget]]) -
         elif not any(target.weight for target in rule.target_models):
             reason = "must have a weight above 0 for at least one target: with 0 for all of them no request has a way"
             asked.findings.error(f"{path}.targetModels[0].weight", reason)
-        for target in targets[path]:
-            name = target.server.metadata.name
-            if not target.roles and name not in asked.library.all(ModelServer, asked.namespace):
-                asked.findings.error(target.path, f"ModelServer {name!r} selects no pods of a ModelServing")
