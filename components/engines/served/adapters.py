@@ -84,8 +84,8 @@ def adapter_faults(line: CommandLine) -> Iterator[tuple[Severity, str]]:
 
 
 def _read(way: AdapterWay, text: str) -> tuple[str, str]:
-    """Read an adapter, as JSON or name=path; without a name it is called like its path."""
-    if way.json and text.lstrip().startswith("{"):
+    """Read an adapter like its engine; without a name it is called like its path, one that is refused is empty."""
+    if way.takes_for_json(text):
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
@@ -93,14 +93,16 @@ def _read(way: AdapterWay, text: str) -> tuple[str, str]:
         name, path = (found.get(way.json[key]) for key in ("name", "path")) if isinstance(found, dict) else ("", "")
         return str(name or ""), str(path or "")
     name, joint, path = text.partition("=")
+    if set(way.unsafe) & set(path):
+        return "", ""
     return (name, path) if joint else (text, text)
 
 
 def _written(way: AdapterWay, name: str, path: str) -> str:
     """Write an adapter as name=path, or as JSON where that would be read otherwise."""
-    is_plain = "=" not in name and not set(way.unsafe) & {*name, *path}
-    if is_plain or not way.json:
-        return f"{name}={path}"
+    plain = f"{name}={path}"
+    if not way.json or _read(way, plain) == (name, path):
+        return plain
     return json.dumps({way.json["name"]: name, way.json["path"]: path}, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -4,13 +4,15 @@ several: whether the model may have several names.
 others: what happens to a request by another name: refused or answered.
 adapters: by version (from, absent, until):
   json: the keys of an adapter written as JSON, name and path; without it there is name=path only.
-  unsafe: letters in a name or path that name=path cannot have; ``=`` never is in a name.
+  read: a pattern of the texts that are read as JSON; others are name=path.
+  unsafe: letters that a path written as name=path cannot have; ``=`` never is in a name.
   needs: flags that adapters need besides.
   asked: what a request calls its model to get an adapter; empty where a field of its own tells.
   most: the flag that limits how many there may be.
 """
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,10 +28,15 @@ class AdapterWay:
 
     span: Span
     json: Mapping[str, str] = field(default_factory=dict)
+    read: re.Pattern[str] | None = None
     unsafe: str = ""
     needs: tuple[str, ...] = ()
     asked: str = ""
     most: str = ""
+
+    def takes_for_json(self, text: str) -> bool:
+        """Tell whether an adapter is read as JSON."""
+        return self.read is not None and self.read.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,4 +71,5 @@ def _read(engine: Engine) -> Served | None:
 def _way(row: Mapping[str, Any]) -> AdapterWay:
     needs = tuple(row.get("needs", ()))
     plain = {name: row[name] for name in ("json", "unsafe", "asked", "most") if name in row}
-    return AdapterWay(span=Span.of(row), needs=needs, **plain)
+    read = re.compile(row["read"], re.DOTALL) if "read" in row else None
+    return AdapterWay(span=Span.of(row), needs=needs, read=read, **plain)

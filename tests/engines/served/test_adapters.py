@@ -4,7 +4,7 @@ import argparse
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from components.engines.command_line import CommandLine
@@ -141,11 +141,11 @@ def parsed(values: list[str]) -> dict[str, str]:
     }
 
 
-TEXT = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=6).filter(
-    lambda text: text[0] not in "-{"
-)
+TEXT = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=6).filter(lambda text: text[0] != "-")
 
 
+@example({" {": "0"}, False)
+@example({"{": "}"}, True)
 @given(st.dictionaries(TEXT, TEXT, min_size=1, max_size=3), st.booleans())
 def test_vllm_reads_what_was_given(adapters: dict[str, str], before: bool) -> None:
     line = vllm("--lora-modules", "own=/own", "--port", "1") if before else vllm("--port", "1")
@@ -159,3 +159,28 @@ def test_vllm_reads_what_was_given(adapters: dict[str, str], before: bool) -> No
     assert read.enable_lora
     assert parsed(read.lora_modules) == adapters | own
     assert dict(adapters_of(found)) == adapters | own
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (vllm("--lora-modules", " {=0", "{a=/a}", "b=/b"), {" {": "0", "{a": "/a}", "b": "/b"}),
+        # It refuses to start with these: text without "=" or with a comma is JSON, and name=path has one "=".
+        (vllm("--lora-modules", "a", "a=/b,c", "a=/b=c", ""), {}),
+        (vllm("--lora-modules", ' {"name":"a","path":"/a=b"}', "b=/b"), {"a": "/a=b", "b": "/b"}),
+        (vllm("--lora-modules", ' {"name":"a","path":"/a"}'), {"a": "/a"}),
+        # sglang, LoRAPathAction: JSON is what has braces around it; check_lora_server_args: the first "=" counts.
+        (sglang("--lora-paths", "/a", "b=/b=c", "{c=/c"), {"/a": "/a", "b": "/b=c", "{c": "/c"}),
+        (sglang("--lora-paths", ' {"lora_name":"a","lora_path":"/a"} '), {"a": "/a"}),
+        (sglang("--lora-paths", "{a=/a}"), {}),
+    ],
+)
+def test_adapters_are_read_as_the_engine_reads_them(line: CommandLine, found: dict[str, str]) -> None:
+    assert dict(adapters_of(line)) == found
+
+
+@pytest.mark.parametrize("name", ["{a", " {a"])
+def test_sglang_is_told_in_json_of_what_looks_like_it(name: str) -> None:
+    found = with_adapters(engines()["sglang"], sglang(), {name: "/a}"})
+    assert dict(adapters_of(found)) == {name: "/a}"}
+    assert json.loads(found.args[-1]) == {"lora_name": name, "lora_path": "/a}"}
