@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
-from ..api.load import Loaded
 from ..api.problems import Problem, Severity
 
 
@@ -12,6 +11,17 @@ class Reporter(Protocol):
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
         """Return what is wrong with it."""
+
+
+class Whole(Protocol):
+    """What has the fields that something comes from: a resource, or what a resource was made of."""
+
+    @property
+    def title(self) -> str:
+        """``Kind/name``, as messages name it."""
+
+    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+        """Return what is wrong with one of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +50,7 @@ class Origin:
         lead: Prefix of every reason, if the field itself is not the one at fault.
     """
 
-    source: Loaded
+    source: Whole
     path: str = ""
     lead: str = ""
 

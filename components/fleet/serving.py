@@ -10,7 +10,7 @@ from ..engines.settings import Setting
 from ..engines.shell import expanded_in
 from .objects import Object
 from .options import Options, PodOverrides
-from .origins import Origin
+from .origins import Origin, Whole
 from .rendered import Rendered
 from .workloads import Server
 
@@ -86,7 +86,7 @@ def _secret_variables(container: Object) -> set[str]:
 
 def server_of(
     containers: list[Object],
-    source: Loaded,
+    source: Whole,
     path: str,
     preferred: str = "",
     lines: Sequence[CommandLine] = (),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ....api.findings import Findings
 from ....api.load import Loaded
 from ....fleet.origins import Origin
+from ..made import behind
 from ..types import AutoscalingPolicy, AutoscalingPolicyBinding
 from .targets import AimedServing
 
@@ -35,7 +36,7 @@ class PolicyBinding:
 
 def blame_of(bound: PolicyBinding, target: AimedServing) -> Callable[[str], Origin]:
     """Return what finds the field behind a field of a target's autoscaler: of the binding, or of its policy."""
-    source, policy, aim = bound.source, bound.policy_findings.source, target.aim
+    source, policy, aim = behind(bound.source), behind(bound.policy_findings.source), target.aim
 
     def blame(path: str) -> Origin:
         metric = _METRIC.match(path)

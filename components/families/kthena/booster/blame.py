@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ....api.problems import field_path
 from ....fleet.objects import Object
 from .children.command import words_of
+from .children.serving import pods_of, roles_of
 from .setup import Part, RoleOf
 
 _ROLES = "spec.template.roles"
@@ -26,6 +27,8 @@ class Field:
 
 class Fields:
     """Fields of one resource; the longest path that leads to a field counts."""
+
+    __slots__ = ("_fields", "_title")
 
     def __init__(self, title: str, fields: Callable[[], Iterator[Field]]) -> None:
         """Keep how to find the fields: nobody asks as long as nothing is wrong.
@@ -52,12 +55,13 @@ def _leads_to(start: str, path: str) -> bool:
     return path.startswith(start) and (not start or path[len(start) : len(start) + 1] in ("", ".", "["))
 
 
-def of_serving(part: Part, roles: tuple[RoleOf, ...], body: Object) -> Iterator[Field]:
+def of_serving(part: Part) -> Iterator[Field]:
     """Yield the fields of a backend's ModelServing."""
+    _, body = pods_of(part)
     yield Field("", part.path)
     yield Field("metadata.name", f"{part.path}.name")
     yield Field("spec.replicas", f"{part.path}.minReplicas", same=True)
-    for place, role in enumerate(roles):
+    for place, role in enumerate(roles_of(part)):
         start = f"{_ROLES}[{place}]"
         yield Field(start, role.path)
         yield Field(f"{start}.replicas", f"{role.path}.replicas", same=True)
@@ -101,13 +105,13 @@ def _of_arguments(start: str, role: RoleOf, args: list[str]) -> Iterator[Field]:
             yield Field(f"{start}[{place}]", f"{role.path}.config")
 
 
-def of_server(part: Part, roles: tuple[RoleOf, ...]) -> Iterator[Field]:
+def of_server(part: Part) -> Iterator[Field]:
     """Yield the fields of a backend's ModelServer."""
     yield Field("", part.path)
     yield Field("metadata.name", f"{part.path}.name")
-    if roles:
+    for role in roles_of(part)[-1:]:
         for field in ("spec.model", "spec.workloadPort", "spec.kvConnector"):
-            yield Field(field, f"{roles[-1].path}.config")
+            yield Field(field, f"{role.path}.config")
 
 
 def of_route(parts: tuple[Part, ...]) -> Iterator[Field]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from ....api.checking import check
 from ....api.findings import Findings, Unrenderable
@@ -16,12 +17,10 @@ from . import blame
 from .blame import Field, Fields
 from .checks import check_booster
 from .children import policies
-from .children.command import Commands
 from .children.route import route_of
 from .children.server import server_of
-from .children.serving import roles_of, serving_of, with_commands
-from .children.weights import weights_of
-from .setup import Part, RoleOf, Setup
+from .children.serving import pods_of
+from .setup import Part, Setup
 
 _NATIVE = Setup()
 
@@ -84,7 +83,7 @@ class _Maker:
         """Return what the backends and the booster become."""
         expansion = Expansion()
         ports = [self._backend(part, expansion) for part in parts]
-        expansion.routes += self._child(route_of(booster, parts), MODEL_ROUTE, lambda: blame.of_route(parts))
+        expansion.routes += self._child(route_of(booster, parts), MODEL_ROUTE, partial(blame.of_route, parts))
         self._bound(policies.of_booster(booster, parts, ports), "spec", parts, expansion)
         for part, port in zip(parts, ports, strict=True):
             self._bound(policies.of_backend(part, port), part.path, (part,), expansion)
@@ -99,12 +98,9 @@ class _Maker:
 
     def _backend(self, part: Part, expansion: Expansion) -> int:
         """Add what a backend becomes, and return where its engine listens."""
-        weights = weights_of(part)
-        roles: tuple[tuple[RoleOf, Commands], ...] = with_commands(roles_of(part), weights)
-        alone = tuple(role for role, _ in roles)
-        serving = serving_of(part, roles, weights)
-        expansion.servings += self._child(serving, MODEL_SERVING, lambda: blame.of_serving(part, alone, serving))
-        expansion.servers += self._child(server_of(part, roles), MODEL_SERVER, lambda: blame.of_server(part, alone))
+        roles, serving = pods_of(part)
+        expansion.servings += self._child(serving, MODEL_SERVING, partial(blame.of_serving, part))
+        expansion.servers += self._child(server_of(part, roles), MODEL_SERVER, partial(blame.of_server, part))
         return roles[-1][1].port
 
     def _bound(
@@ -113,8 +109,8 @@ class _Maker:
         if pair is None:
             return
         policy, binding = pair
-        expansion.policies += self._child(policy, POLICY, lambda: blame.of_policy(path))
-        expansion.bindings += self._child(binding, BINDING, lambda: blame.of_binding(path, parts))
+        expansion.policies += self._child(policy, POLICY, partial(blame.of_policy, path))
+        expansion.bindings += self._child(binding, BINDING, partial(blame.of_binding, path, parts))
 
     def _child(self, body: Object, kind: Kind, fields: Callable[[], Iterator[Field]]) -> list[Made]:
         behind = Fields(f"{kind.kind} {body['metadata']['name']!r}", fields)

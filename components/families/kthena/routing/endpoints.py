@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from ....engines.paths import path_prefix
 from ....fleet.endpoints import Backend, Endpoint, Routed, WeightsOwner
-from ....fleet.origins import Origin
 from ....fleet.words import Routing
 from .backends import RoleBackend, of_router, of_services
 from .matching import UsedRule, UsedRules, rules_for
@@ -77,7 +76,7 @@ def _endpoint(
         port=first.port,
         backends=backends,
         weights=WeightsOwner("ModelRoute", asked.namespace, asked.name),
-        origin=Origin(asked.source, _field_of(asked, model) if first.router else rule.path),
+        origin=asked.origin(_field_of(asked, model) if first.router else rule.path),
         headers=() if first.router else rule.headers,
         order=rule.order,
         routed=routed,
@@ -89,15 +88,15 @@ def _routed(
 ) -> Iterator[Routed]:
     """Yield what only a gateway in front of the models does for a rule."""
     if len(backends) > 1:
-        yield Routed(Routing.WEIGHTS, Origin(asked.source, f"{rule.path}.targetModels"))
+        yield Routed(Routing.WEIGHTS, asked.origin(f"{rule.path}.targetModels"))
     if rule.headers:
-        yield Routed(Routing.HEADERS, Origin(asked.source, f"{rule.path}.modelMatch.headers"))
+        yield Routed(Routing.HEADERS, asked.origin(f"{rule.path}.modelMatch.headers"))
     if backends[0].knows_as:
-        yield Routed(Routing.NAMES, Origin(asked.source, f"{rule.path}.targetModels"))
+        yield Routed(Routing.NAMES, asked.origin(f"{rule.path}.targetModels"))
     if model in asked.adapters and asked.route.spec.model_name:
         others = {backend.service for backend in _services_of(asked, asked.route.spec.model_name, behind)}
         if others - {backend.service for backend in backends}:
-            yield Routed(Routing.ADAPTERS, Origin(asked.source, _field_of(asked, model)))
+            yield Routed(Routing.ADAPTERS, asked.origin(_field_of(asked, model)))
 
 
 def _field_of(asked: AskedRoute, model: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ....fleet.endpoints import HeaderMatch
-from ....fleet.origins import Origin
 from ....fleet.words import HeaderKind
 from ..types.networking import RouteRule, StringMatch
 from .targets import AskedRoute
@@ -53,7 +52,7 @@ def _headers(asked: AskedRoute, path: str, rule: RouteRule) -> Iterator[HeaderMa
     for name, match in sorted(((rule.model_match and rule.model_match.headers) or {}).items()):
         stated = _stated(match)
         if stated is not None:
-            yield HeaderMatch(name, *stated, Origin(asked.source, f"{path}.modelMatch.headers[{name}]"))
+            yield HeaderMatch(name, *stated, asked.origin(f"{path}.modelMatch.headers[{name}]"))
 
 
 def _stated(match: StringMatch) -> tuple[HeaderKind, str] | None:

@@ -8,7 +8,9 @@ from ....api.findings import Findings, unknown
 from ....api.load import Loaded
 from ....fleet.library import Library
 from ....fleet.options import Options
+from ....fleet.origins import Origin
 from ..lookup import server
+from ..made import behind
 from ..reach import SelectedRole, selected_by
 from ..types import ModelRoute, ModelServer
 from ..types.networking import RouteRule
@@ -24,6 +26,10 @@ class AskedRoute:
     library: Library
     options: Options
     findings: Findings
+
+    def origin(self, path: str = "") -> Origin:
+        """Return one of its fields; itself for no path."""
+        return Origin(behind(self.source), path)
 
     @property
     def name(self) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from ....api.findings import Findings
 from ....api.load import Loaded
 from ....fleet.options import Options
+from ....fleet.origins import Origin
+from ..made import behind
 from ..types import ModelServing
 from ..types.model_serving import Role, ServingGroup
 
@@ -22,6 +24,10 @@ class AskedServing:
     namespace: str
     options: Options
     findings: Findings
+
+    def origin(self, path: str = "") -> Origin:
+        """Return one of its fields; itself for no path."""
+        return Origin(behind(self.source), path)
 
     @property
     def name(self) -> str:

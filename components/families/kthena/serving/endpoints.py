@@ -7,7 +7,6 @@ from ....engines.served.names import served_names
 from ....engines.settings import Setting
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ....fleet.objects import Object
-from ....fleet.origins import Origin
 from ..names import role_service
 from .asked import AskedServing
 from .groups import is_one_set
@@ -72,7 +71,7 @@ def endpoint_of(asked: AskedServing, role: RolePods, model: str, body: Object | 
         port=role.port,
         backends=(_backend(asked, role),),
         weights=WeightsOwner("ModelServing", asked.namespace, asked.name),
-        origin=Origin(asked.source),
+        origin=asked.origin(),
         body=body,
     )
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from ....api.load import Loaded
 from ....fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, instance_type_in
 from ....fleet.objects import Object
-from ....fleet.origins import Origin
+from ....fleet.origins import Origin, Whole
 from ....fleet.placement import place, requests_of, taints, tolerate
 from ....nodes.instances import ACCELERATOR_RESOURCES
 
@@ -14,7 +13,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def choices_of(spec: Object, alternatives: Alternatives, source: Loaded, path: str) -> tuple[NodeChoice, ...]:
+def choices_of(spec: Object, alternatives: Alternatives, source: Whole, path: str) -> tuple[NodeChoice, ...]:
     """Return the nodes that a pod may run on, in order of preference; none where it says nothing.
 
     Args:
@@ -36,7 +35,7 @@ def choices_of(spec: Object, alternatives: Alternatives, source: Loaded, path: s
     return (NodeChoice("nodeSelector", named, others, instead, selector_field(source, path)),) if selector else ()
 
 
-def selector_field(source: Loaded, path: str) -> NodeField:
+def selector_field(source: Whole, path: str) -> NodeField:
     """Return the field that chooses nodes where nothing else does."""
     return NodeField(Origin(source, f"{path}.nodeSelector"))
 

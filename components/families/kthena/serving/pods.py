@@ -10,6 +10,7 @@ from ....fleet.objects import Object, copied
 from ....fleet.options import Options
 from ....fleet.placement import requests_of
 from ....fleet.serving import deny_token, override_pod
+from ..made import behind
 from ..names import entry_labels, role_labels
 from ..types.model_serving import PodTemplateSpec
 from .asked import AskedServing
@@ -96,13 +97,13 @@ def complete(asked: AskedServing, path: str, role: str, written: PodTemplateSpec
     labels = entry_labels(asked.name, role) if entry else role_labels(asked.name, role)
     body["metadata"] = {**body["metadata"], "labels": {**(body["metadata"].get("labels") or {}), **labels}}
     alternatives = asked.options.alternatives if native else {}
-    choices = choices_of(body["spec"], alternatives, asked.source, f"{path}.spec")
+    choices = choices_of(body["spec"], alternatives, behind(asked.source), f"{path}.spec")
     if native:
         _settle(body["spec"], choices, asked)
         if entry:
             spread(asked, role, body["spec"])
     part = "leaderTemplate" if entry else "workerTemplate"
-    return Template(part, body, choices, selector_field(asked.source, f"{path}.spec"))
+    return Template(part, body, choices, selector_field(behind(asked.source), f"{path}.spec"))
 
 
 def _settle(spec: Object, choices: tuple[NodeChoice, ...], asked: AskedServing) -> None:

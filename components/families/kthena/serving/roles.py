@@ -6,14 +6,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ....api.findings import Unrenderable
-from ....api.load import Loaded
 from ....api.problems import did_you_mean
 from ....engines.command_line import line_of
 from ....engines.registry import engines
 from ....engines.shell import expanded_in
 from ....fleet.objects import Object
+from ....fleet.origins import Whole
 from ....fleet.serving import declared_port, require_containers, server_of, warn_of_secrets_in_scripts
 from ....fleet.workloads import LWS_VARIABLES, Server
+from ..made import behind
 from ..types.model_serving import Role
 from .asked import AskedServing
 from .pods import GROUP_VARIABLES, Template, complete
@@ -78,7 +79,7 @@ def roles_of(asked: AskedServing) -> list[RolePods]:
     return [_role(asked, path, role) for path, role in asked.roles]
 
 
-def server_in(role: Role, source: Loaded, path: str) -> tuple[Server, int]:
+def server_in(role: Role, source: Whole, path: str) -> tuple[Server, int]:
     """Return the container of a role that serves, and where it listens; 0 where that is not known.
 
     Args:
@@ -108,7 +109,7 @@ def _role(asked: AskedServing, path: str, role: Role) -> RolePods:
     worker = None
     if role.worker_replicas and role.worker_template is not None:
         worker = complete(asked, f"{path}.workerTemplate", role.name, role.worker_template, entry=False)
-    return RolePods(path, role, entry, worker, *server_in(role, asked.source, path))
+    return RolePods(path, role, entry, worker, *server_in(role, behind(asked.source), path))
 
 
 def _preferred(containers: list[Object]) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ....fleet.objects import LEADER_WORKER_SET, Object, new_object
-from ....fleet.origins import Origin
 from ....fleet.workloads import PodSet, Workload, surge_of
 from ..names import (
     entry_labels,
@@ -99,7 +98,7 @@ def _workload(asked: AskedServing, role: RolePods, name: str, spec: Object, surg
         replicas=replicas,
         pods=tuple(part.demand(replicas * pods, per_replica=pods, surge=surge * pods) for part, pods in parts),
         model=asked.name,
-        origin=Origin(asked.source, "spec"),
+        origin=asked.origin("spec"),
         role=role.name,
     )
 

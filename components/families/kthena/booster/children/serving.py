@@ -8,7 +8,7 @@ from ..setup import Part, RoleOf
 from .command import Commands, commands_of
 from .labels import labels_of, metadata_of
 from .pods import DRAIN_SECONDS, drain_of, entry_spec, worker_spec
-from .weights import Weights
+from .weights import Weights, weights_of
 
 LEADER, PREFILL, DECODE = "leader", "prefill", "decode"
 ROLES = {"server": LEADER, PREFILL: PREFILL, DECODE: DECODE}
@@ -27,8 +27,14 @@ def roles_of(part: Part) -> tuple[RoleOf, ...]:
     return tuple(RoleOf(part, ROLES[kind], *part.workers[kind]) for kind in wanted if kind in part.workers)
 
 
-def serving_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]], weights: Weights) -> Object:
-    """Return the ModelServing of a backend."""
+def pods_of(part: Part) -> tuple[tuple[tuple[RoleOf, Commands], ...], Object]:
+    """Return the roles of a backend with what their pods run, and its ModelServing."""
+    weights, roles = weights_of(part), roles_of(part)
+    running = tuple(zip(roles, commands_of(roles, weights), strict=True))
+    return running, _serving(part, running, weights)
+
+
+def _serving(part: Part, roles: Sequence[tuple[RoleOf, Commands]], weights: Weights) -> Object:
     labels = labels_of(part.model, part.namespace, part.backend.name)
     template: Object = {"roles": [_role(role, commands, weights, labels) for role, commands in roles]}
     if part.setup.runtime:
@@ -43,11 +49,6 @@ def serving_of(part: Part, roles: Sequence[tuple[RoleOf, Commands]], weights: We
     else:
         body["metadata"]["labels"] = labels
     return body
-
-
-def with_commands(roles: Sequence[RoleOf], weights: Weights) -> tuple[tuple[RoleOf, Commands], ...]:
-    """Return what the pods of each role run."""
-    return tuple(zip(roles, commands_of(roles, weights), strict=True))
 
 
 def _role(role: RoleOf, commands: Commands, weights: Weights, labels: dict[str, str]) -> Object:
