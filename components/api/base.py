@@ -27,11 +27,13 @@ class Rule:
         message: What must hold, and what to do.
         broken: Yields every place where the rule does not hold.
         cel: The same rule for the CustomResourceDefinition.
+        of: The one field that it is about, without which it holds; empty where it is about others too.
     """
 
     message: str
     broken: Callable[[Any], Iterable[Broken]]
     cel: str
+    of: str = ""
 
     def problems(self, checked: Json) -> Iterator[Broken]:
         """Yield every place where the rule does not hold, with the whole reason."""
@@ -74,7 +76,9 @@ class ApiModel(BaseModel):
     @model_validator(mode="after")
     def _obey_rules(self) -> Self:
         if self._checked:
-            found = [rule.problem(*broken) for rule in self._checked for broken in rule.broken(self)]
+            given = self.model_fields_set
+            rules = [rule for rule in self._checked if not rule.of or rule.of in given]
+            found = [rule.problem(*broken) for rule in rules for broken in rule.broken(self)]
             if found:
                 raise several(found)
         return self

@@ -13,13 +13,16 @@ from .names import (
     generate_name_broken,
     labels_broken,
     owners_broken,
-    times_broken,
+    time_broken,
 )
 from .schema.embedded import Conditions as Conditions
 from .schema.embedded import JsonObject as JsonObject
 
 _GO_MAP: JsonDict = {"x-null-is-empty": True}
 """The server decodes metadata into Go types, where a null entry of a map of strings is empty text."""
+
+
+_NAMESPACE = "must be a DNS-1123 label (lower-case letters, digits and '-')"
 
 
 class OwnerReference(ApiModel):
@@ -53,13 +56,14 @@ class ObjectMeta(ApiModel):
     managed_fields: list[dict[str, Any]] | None = None
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        Rule("must be a DNS-1123 label (lower-case letters, digits and '-')", dns_label("namespace"), ""),
-        Rule("", labels_broken, ""),
-        Rule("", annotations_broken, ""),
-        Rule("", finalizers_broken, ""),
-        Rule("", owners_broken, ""),
-        Rule("", generate_name_broken, ""),
-        Rule("", times_broken, ""),
+        Rule(_NAMESPACE, dns_label("namespace"), "", of="namespace"),
+        Rule("", labels_broken, "", of="labels"),
+        Rule("", annotations_broken, "", of="annotations"),
+        Rule("", finalizers_broken, "", of="finalizers"),
+        Rule("", owners_broken, "", of="owner_references"),
+        Rule("", generate_name_broken, "", of="generate_name"),
+        Rule("", time_broken("creation_timestamp", "creationTimestamp"), "", of="creation_timestamp"),
+        Rule("", time_broken("deletion_timestamp", "deletionTimestamp"), "", of="deletion_timestamp"),
     )
 
 

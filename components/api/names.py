@@ -64,14 +64,15 @@ def generate_name_broken(meta: Json) -> Iterator[Broken]:
         yield ("generateName",), f"must be the beginning of a DNS-1123 subdomain, found {prefix!r}"
 
 
-def times_broken(meta: Json) -> Iterator[Broken]:
-    """Times are RFC 3339, whoever writes them."""
-    for wire, text in (
-        ("creationTimestamp", meta.creation_timestamp),
-        ("deletionTimestamp", meta.deletion_timestamp),
-    ):
+def time_broken(field: str, wire: str) -> Callable[[Any], Iterator[Broken]]:
+    """Return the check that a field, where set, is a time in the form of RFC 3339, whoever writes it."""
+
+    def broken(meta: Json) -> Iterator[Broken]:
+        text = getattr(meta, field)
         if text is not None and not _is_time(text):
             yield (wire,), f"must be a time such as 2026-01-31T12:00:00Z, found {text!r}"
+
+    return broken
 
 
 def _is_time(text: str) -> bool:

@@ -9,6 +9,7 @@ from ...api.meta import Resource
 from ...fleet.library import Library
 from .booster.expansion import Expansion, expand
 from .booster.setup import Setup
+from .made import Made
 from .types import AutoscalingPolicy, ModelBooster, ModelServer, ModelServing
 
 R = TypeVar("R", bound=Resource)
@@ -57,8 +58,8 @@ def _boosters(library: Library, namespace: str, name: str) -> Iterator[Expansion
             continue
 
 
-def made_servings(library: Library, namespace: str) -> Iterator[list[ModelServing]]:
+def made_servings(library: Library, namespace: str) -> Iterator[list[Made]]:
     """Yield the ModelServings that each booster of a namespace becomes."""
     for name in library.all(ModelBooster, namespace):
         for expansion in _boosters(library, namespace, name):
-            yield [each.resource for each in expansion.servings if isinstance(each.resource, ModelServing)]
+            yield expansion.servings

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from ...api.load import Loaded
 from ...fleet.library import Library
+from ...fleet.origins import Whole
 from ...fleet.workloads import Server
-from .kinds import MODEL_SERVING
 from .lookup import made_servings, server
+from .made import behind
 from .names import entry_labels
+from .serving.asked import placed_roles
 from .serving.roles import ports_in, server_in
 from .types import ModelRoute, ModelServer, ModelServing
 from .types.model_serving import Role
@@ -22,10 +24,17 @@ _FEW = 8
 
 @dataclass(frozen=True)
 class SelectedRole:
-    """A role of a ModelServing whose entry pods are selected."""
+    """A role of a ModelServing whose entry pods are selected.
+
+    Attributes:
+        source: The ModelServing, for messages.
+        path: The field of the role.
+    """
 
     serving: ModelServing
     role: Role
+    source: Whole
+    path: str
 
     @functools.cached_property
     def labels(self) -> Mapping[str, str]:
@@ -35,7 +44,7 @@ class SelectedRole:
     @functools.cached_property
     def server(self) -> tuple[Server, int]:
         """Its container that serves, and where that listens; 0 where it is not known."""
-        return server_in(self.role, Loaded.of(self.serving, MODEL_SERVING), "")
+        return server_in(self.role, self.source, self.path)
 
     @property
     def ports(self) -> list[int]:
@@ -45,7 +54,11 @@ class SelectedRole:
     @property
     def title(self) -> str:
         """What messages call it."""
-        return f"role {self.role.name!r} of ModelServing {self.serving.metadata.name!r}"
+        return _title(self.serving, self.role)
+
+
+def _title(serving: ModelServing, role: Role) -> str:
+    return f"role {role.name!r} of ModelServing {serving.metadata.name!r}"
 
 
 def labels_of(serving: ModelServing, role: Role) -> dict[str, str]:
@@ -73,31 +86,46 @@ def selected_by(selector: Mapping[str, str], library: Library, namespace: str) -
     )
 
 
-def reached_roles(library: Library, namespace: str, serving: ModelServing) -> frozenset[str]:
-    """Return the roles of a ModelServing that a ModelRoute leads to."""
+def roles_in(source: Loaded) -> Iterator[SelectedRole]:
+    """Yield the roles of a ModelServing whose entry pods have containers."""
+    serving = source.resource
+    assert isinstance(serving, ModelServing)  # noqa: S101  the callers chose it by kind
+    for path, role in placed_roles(serving.spec.template):
+        if (role.entry_template.spec or {}).get("containers"):
+            yield SelectedRole(serving, role, behind(source), path)
+
+
+def known_roles(library: Library, namespace: str, source: Loaded) -> list[SelectedRole]:
+    """Return the roles of a ModelServing: those that others select, unless another one has its name."""
+    is_known = library.source(ModelServing, namespace, source.name) is source
+    return _known(library, namespace)[source.name] if is_known else [*roles_in(source)]
+
+
+def reached_roles(library: Library, namespace: str, roles: Iterable[SelectedRole]) -> frozenset[str]:
+    """Return which of some roles a ModelRoute leads to."""
     selectors = _selectors(library, namespace)
-    roles = serving.spec.template.roles if selectors else ()
-    return frozenset(role.name for role in roles if _is_selected(labels_of(serving, role), selectors))
+    return frozenset(each.role.name for each in roles if selectors and _is_selected(each.labels, selectors))
 
 
 def _is_selected(labels: Mapping[str, str], selectors: Mapping[Label, list[Mapping[str, str]]]) -> bool:
     return any(meets(labels, each) for label in labels.items() for each in selectors.get(label, ()))
 
 
-def _roles_of(serving: ModelServing) -> Iterator[SelectedRole]:
-    for role in serving.spec.template.roles:
-        if (role.entry_template.spec or {}).get("containers"):
-            yield SelectedRole(serving, role)
-
-
-def _among(several: Iterable[ModelServing], selector: Mapping[str, str]) -> list[SelectedRole]:
-    return [role for each in several for role in _roles_of(each) if meets(role.labels, selector)]
+def _among(several: Iterable[Loaded], selector: Mapping[str, str]) -> list[SelectedRole]:
+    return [role for each in several for role in roles_in(each) if meets(role.labels, selector)]
 
 
 @functools.lru_cache(maxsize=4)
 def _written(library: Library, namespace: str) -> list[SelectedRole]:
     """Return the roles that are written in a namespace."""
-    return [role for serving in library.all(ModelServing, namespace).values() for role in _roles_of(serving)]
+    return [role for several in _known(library, namespace).values() for role in several]
+
+
+@functools.lru_cache(maxsize=4)
+def _known(library: Library, namespace: str) -> Mapping[str, list[SelectedRole]]:
+    """Return the roles of each ModelServing that is written in a namespace, by its name."""
+    found = {name: library.source(ModelServing, namespace, name) for name in library.all(ModelServing, namespace)}
+    return {name: [*roles_in(source)] for name, source in found.items() if source}
 
 
 @functools.lru_cache(maxsize=4)
@@ -146,4 +174,4 @@ def titles_of(library: Library, namespace: str) -> Iterator[str]:
     """Yield what there is to select, for messages."""
     for each in library.all(ModelServing, namespace).values():
         for role in each.spec.template.roles:
-            yield SelectedRole(each, role).title
+            yield _title(each, role)

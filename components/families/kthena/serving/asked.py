@@ -47,4 +47,9 @@ class AskedServing:
     @property
     def roles(self) -> Iterator[tuple[str, Role]]:
         """Each role, with the field that it is in."""
-        return ((f"{GROUP}.roles[{index}]", role) for index, role in enumerate(self.group.roles))
+        return placed_roles(self.group)
+
+
+def placed_roles(group: ServingGroup) -> Iterator[tuple[str, Role]]:
+    """Yield each role of a serving group, with the field that it is in."""
+    return ((f"{GROUP}.roles[{index}]", role) for index, role in enumerate(group.roles))

@@ -11,7 +11,7 @@ from ....fleet.rendered import Rendered
 from ....fleet.serving import as_written
 from ..names import VOLCANO
 from ..operated import OPERATOR, check_serving_for_operator
-from ..reach import reached_roles
+from ..reach import known_roles, reached_roles
 from ..types import ModelServing
 from .arguments import check_arguments
 from .asked import AskedServing
@@ -38,11 +38,12 @@ def render_model_serving(source: Loaded, library: Library, options: Options, fin
     if options.realization.is_native:
         check_native(asked)
         check_owned(asked, library)
-    roles = roles_of(asked)
+    known = known_roles(library, asked.namespace, source)
+    roles = roles_of(asked, {each.path: each.server for each in known})
     check_placed(asked, roles)
     check_arguments(roles, findings)
     check_pairs(roles, findings)
-    reached = reached_roles(library, asked.namespace, resource)
+    reached = reached_roles(library, asked.namespace, known)
     return _native(asked, roles, reached) if options.realization.is_native else _operated(asked, roles, reached)
 
 
@@ -85,7 +86,6 @@ def _reached_by(
     asked: AskedServing, roles: list[RolePods], reached: frozenset[str]
 ) -> tuple[tuple[Endpoint, ...], list[Object]]:
     """Return where clients reach a ModelServing, unless a ModelRoute tells them, and the Services of other roles."""
-    front = front_of(roles)
     services = {role.name: client_service(asked, role) for role in roles if role.port}
     for role in (role for role in roles if not role.port):
         reason = (
@@ -93,6 +93,9 @@ def _reached_by(
             "containerPort: ...}"
         )
         asked.findings.warn(role.server.ports.path, reason)
+    if reached.issuperset(services) and len(services) == len(roles):
+        return (), [*services.values()]
+    front = front_of(roles)
     if front.name in reached or not front.port:
         return (), [*services.values()]
     check_front(asked, roles, front)

@@ -26,6 +26,10 @@ _RUNTIMES = ("kthena/runtime", "volcano-sh/runtime")
 """Images of the container that Kthena puts beside an engine."""
 
 
+Listening = tuple[Server, int]
+"""The container of a role that serves, and where that listens; 0 where it is not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class RolePods:
     """The pods of one role.
@@ -62,8 +66,12 @@ class RolePods:
         return container
 
 
-def roles_of(asked: AskedServing) -> list[RolePods]:
+def roles_of(asked: AskedServing, servers: Mapping[str, Listening] | None = None) -> list[RolePods]:
     """Return the pods of each role.
+
+    Args:
+        asked: The ModelServing.
+        servers: What serves in each role by its field, where that is known.
 
     Raises:
         Unrenderable: a template has no containers; it is in the findings.
@@ -76,10 +84,10 @@ def roles_of(asked: AskedServing) -> list[RolePods]:
             lacking = True
     if lacking:
         raise Unrenderable
-    return [_role(asked, path, role) for path, role in asked.roles]
+    return [_role(asked, path, role, (servers or {}).get(path)) for path, role in asked.roles]
 
 
-def server_in(role: Role, source: Whole, path: str) -> tuple[Server, int]:
+def server_in(role: Role, source: Whole, path: str) -> Listening:
     """Return the container of a role that serves, and where it listens; 0 where that is not known.
 
     Args:
@@ -104,12 +112,12 @@ def ports_in(role: Role, listening: int) -> list[int]:
     return list(dict.fromkeys([*([listening] if listening else []), *numbers]))
 
 
-def _role(asked: AskedServing, path: str, role: Role) -> RolePods:
+def _role(asked: AskedServing, path: str, role: Role, known: Listening | None) -> RolePods:
     entry = complete(asked, f"{path}.entryTemplate", role.name, role.entry_template, entry=True)
     worker = None
     if role.worker_replicas and role.worker_template is not None:
         worker = complete(asked, f"{path}.workerTemplate", role.name, role.worker_template, entry=False)
-    return RolePods(path, role, entry, worker, *server_in(role, behind(asked.source), path))
+    return RolePods(path, role, entry, worker, *(known or server_in(role, behind(asked.source), path)))
 
 
 def _preferred(containers: list[Object]) -> str:
