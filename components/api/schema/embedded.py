@@ -83,9 +83,15 @@ class _ListMapKeys:
         self.keys = keys
 
     def validate(self, items: Json) -> None:
-        if isinstance(items, list) and len(items) > 1:
+        if isinstance(items, list) and len(items) > 1 and not self._differ_at_once(items):
             for error in self.iter_errors(items):
                 raise error
+
+    def _differ_at_once(self, items: list[Json]) -> bool:
+        """Tell whether the first key alone tells all items apart, as names do."""
+        key = self.keys[0]
+        found = {name for item in items if isinstance(item, dict) and isinstance(name := item.get(key), str | int)}
+        return len(found) == len(items)
 
     def iter_errors(self, items: Json) -> Iterator[ValueError]:
         seen = set()
@@ -117,15 +123,25 @@ def _is_date_time(text: str) -> bool:
     return match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
 
 
-class _ListType:
+_LIST_TYPE = "x-kubernetes-list-type"
+
+
+def _of_items(schema: Json) -> Json:
+    """Return a schema without the types of lists, of which only a set says something about its items."""
+    if isinstance(schema, dict):
+        return {key: _of_items(inner) for key, inner in schema.items() if key != _LIST_TYPE or inner == "set"}
+    return [_of_items(inner) for inner in schema] if isinstance(schema, list) else schema
+
+
+class _Set:
     """Refuses equal items in a list that is a set."""
 
-    def __init__(self, _parent: Schema, kind: str, _path: list[str | int]) -> None:
-        self.kind = kind
+    def __init__(self, _parent: Schema, _kind: str, _path: list[str | int]) -> None:
+        """Have nothing to keep."""
 
     def validate(self, items: Json) -> None:
         """Raise the problem, if there is one."""
-        if self.kind != "set" or not isinstance(items, list):
+        if not isinstance(items, list):
             return
         twice = [item for index, item in enumerate(items) if item in items[:index]]
         if twice:
@@ -142,10 +158,10 @@ class Embedded:
     def _validator(self) -> Json:
         import jsonschema_rs
 
-        needed = {name: definitions()[name] for name in sorted(reachable(self.schema))}
+        needed = {name: _of_items(definitions()[name]) for name in sorted(reachable(self.schema))}
         return jsonschema_rs.validator_for(
-            {"$schema": "https://json-schema.org/draft/2020-12/schema", **self.schema, "$defs": needed},
-            keywords={"x-kubernetes-list-map-keys": _ListMapKeys, "x-kubernetes-list-type": _ListType},
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **_of_items(self.schema), "$defs": needed},
+            keywords={"x-kubernetes-list-map-keys": _ListMapKeys, _LIST_TYPE: _Set},
             formats={"date-time": _is_date_time},
             validate_formats=True,
         )
