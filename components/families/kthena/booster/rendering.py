@@ -89,8 +89,7 @@ def _joined(source: Loaded, parts: list[Rendered], options: Options) -> Rendered
         name=name,
         namespace=source.resource.metadata.namespace or options.namespace,
         workloads=tuple(
-            owned(replace(each, model=name), scalers.get((each.kind, each.namespace, each.name)))
-            for each in _workloads(parts)
+            owned(each, scalers.get((each.kind, each.namespace, each.name))) for each in _workloads(parts)
         ),
         endpoints=tuple(each for part in parts for each in part.endpoints),
         autoscalers=tuple(each for part in parts for each in part.autoscalers),

@@ -7,7 +7,7 @@ from ....api.findings import Findings
 from ....api.load import Loaded
 from ....fleet.options import Options
 from ....fleet.origins import Origin
-from ..made import behind
+from ..made import Made, behind
 from ..types import ModelServing
 from ..types.model_serving import Role, ServingGroup
 
@@ -33,6 +33,11 @@ class AskedServing:
     def name(self) -> str:
         """Its name."""
         return self.serving.metadata.name
+
+    @property
+    def model(self) -> str:
+        """What its pods serve, as series and panels name it: the resource that somebody wrote."""
+        return self.source.behind.writer.name if isinstance(self.source, Made) else self.name
 
     @property
     def replicas(self) -> int:

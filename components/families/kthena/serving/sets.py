@@ -97,7 +97,7 @@ def _workload(asked: AskedServing, role: RolePods, name: str, spec: Object, surg
         port=role.port,
         replicas=replicas,
         pods=tuple(part.demand(replicas * pods, per_replica=pods, surge=surge * pods) for part, pods in parts),
-        model=asked.name,
+        model=asked.model,
         origin=asked.origin("spec"),
         role=role.name,
     )
