@@ -130,9 +130,14 @@ class Workload:
         return PodSet(self.name, self.body["spec"]["selector"]["matchLabels"])
 
     @property
+    def set_name(self) -> str:
+        """What the pods of its set are called together."""
+        return self.name if self.part_of is None else self.part_of.name
+
+    @property
     def places(self) -> frozenset[tuple[str, str]]:
         """What endpoints may say to be behind them: its namespace and name, and the name of the set of its pods."""
-        return frozenset({(self.namespace, self.name), (self.namespace, self.pod_set.name)})
+        return frozenset({(self.namespace, self.name), (self.namespace, self.set_name)})
 
     @property
     def selector(self) -> dict[str, str]:
@@ -150,7 +155,7 @@ def by_set(workloads: Iterable[Workload]) -> dict[tuple[str, str], list[Workload
     """Return workloads by the set of their pods: its namespace and name."""
     sets: dict[tuple[str, str], list[Workload]] = {}
     for workload in workloads:
-        sets.setdefault((workload.namespace, workload.pod_set.name), []).append(workload)
+        sets.setdefault((workload.namespace, workload.set_name), []).append(workload)
     return sets
 
 

@@ -179,5 +179,5 @@ def _policy(
     if egress is not None:
         spec["egress"] = egress
     # Workloads have no dot in their names, so that no other workload's policy has this one.
-    name = f"{workload.pod_set.name}{suffix}"
+    name = f"{workload.set_name}{suffix}"
     return new_object("networking.k8s.io/v1", "NetworkPolicy", name, workload.namespace, spec)

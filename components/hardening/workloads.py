@@ -127,4 +127,4 @@ def _budget(workload: Workload) -> Object:
         "selector": {"matchLabels": workload.selector},
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
-    return new_object("policy/v1", "PodDisruptionBudget", workload.pod_set.name, workload.namespace, spec)
+    return new_object("policy/v1", "PodDisruptionBudget", workload.set_name, workload.namespace, spec)

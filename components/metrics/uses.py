@@ -33,7 +33,7 @@ class Scraped:
     @property
     def name(self) -> str:
         """Name of the set of its pods, which are scraped together."""
-        return self.workload.pod_set.name
+        return self.workload.set_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,12 +110,12 @@ def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str])
     return {
         "kind": item.kind,
         "namespace": item.namespace,
-        "workload": parts[0].pod_set.name if parts else "",
+        "workload": parts[0].set_name if parts else "",
         "workloadKind": parts[0].kind if parts else "",
         "replicas": sum(part.replicas for part in parts),
         "model": item.model,
         **({"weights": ", ".join(weights)} if weights else {}),
-        **({"workloads": [each[0].pod_set.name for each in sets]} if len(sets) > 1 else {}),
+        **({"workloads": [each[0].set_name for each in sets]} if len(sets) > 1 else {}),
         **({"parts": [part.name for part in parts]} if len(parts) > 1 else {}),
     }
 
