@@ -166,6 +166,8 @@ BAD: list[tuple[int, dict[str, Any], str, str]] = [
     (PLAYGROUND, {f"{ELASTIC}/scaleTrigger": {}}, f"{ELASTIC}/scaleTrigger/hpa", "is required"),
     (PLAYGROUND, {f"{BACKEND}/resources/limits/cpu": "1"}, f"{BACKEND}/resources/limits/cpu", "found limit 1 and request 2"),
     (PLAYGROUND, {f"{BACKEND}/envs": [{"name": "A"}, {"name": "A"}]}, f"{BACKEND}/envs", "must differ in name"),
+    (PLAYGROUND, {f"{BACKEND}/envs": [{"name": "A"}, {"name": "B"}, {"name": "A"}]}, f"{BACKEND}/envs", 'found name "A" twice'),
+    (PLAYGROUND, {f"{BACKEND}/envs": [{"name": "A"}, {"name": ["A"]}]}, f"{BACKEND}/envs/1/name", "must be a string"),
     (PLAYGROUND, {f"{BACKEND}/envs/0/valueForm": {}}, f"{BACKEND}/envs/0/valueForm", "did you mean 'valueFrom'?"),
     (PLAYGROUND, {f"{BACKEND}/envs/0/value": 1}, f"{BACKEND}/envs/0/value", "must be a string, found 1"),
     (PLAYGROUND, {f"{BACKEND}/sharedMemorySize": "lots"}, f"{BACKEND}/sharedMemorySize", "must be a quantity"),

@@ -1,11 +1,13 @@
 """A booster natively: what it is expanded into goes the way of what is written by hand."""
 
+import gc
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from components.families.kthena.types import ModelRoute, ModelServer, ModelServing
 from components.fleet.rendered import Fleet, Rendered
 from tests.families.kthena.booster.strategies import boosters
 from tests.families.kthena.booster.support import (
@@ -64,6 +66,15 @@ def test_so_does_any_other(document: Object) -> None:
     itself, parts = fleet_of(document), fleet_of(*expanded(document).values())
     if not errors(itself):
         assert objects_of(itself) == objects_of(parts)
+
+
+def test_a_fleet_does_not_hold_what_boosters_are_expanded_into() -> None:
+    """But for a few that were looked at last."""
+    before = {id(each) for each in gc.get_objects() if isinstance(each, ModelServing | ModelServer | ModelRoute)}
+    fleet = fleet_of(*(booster(f"m{number}") for number in range(40)))
+    found = [each for each in gc.get_objects() if isinstance(each, ModelServing | ModelServer | ModelRoute)]
+    assert len([item for item in fleet.rendered if item.workloads and item.endpoints]) == 40
+    assert len([each for each in found if id(each) not in before]) < 40
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
