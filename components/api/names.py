@@ -32,6 +32,7 @@ def is_dns1123_subdomain(text: str) -> bool:
     return len(text) <= 253 and _SUBDOMAIN.match(text) is not None
 
 
+@functools.lru_cache(maxsize=1024)  # what belongs together is labelled alike
 def is_label_value(text: str) -> bool:
     """Empty, or letters, digits, ``-_.`` between letters or digits; at most 63 characters."""
     return len(text) <= LABEL_LENGTH and (not text or _QUALIFIED.match(text) is not None)
