@@ -1,6 +1,7 @@
 """The command line: one module per group of commands, each importing what is heavy only when it runs."""
 
 import gc
+import sys
 from typing import Annotated
 
 import typer
@@ -12,6 +13,8 @@ from .version import show_version
 
 _ALLOCATIONS = 50_000
 """Objects between two runs of the cyclic garbage collector: what a command reads and makes lives until it ends."""
+_BRIEF = ("validate", "render")
+"""Commands that end as soon as they have said what they read and planned: they need no collector at all."""
 
 app = typer.Typer(
     name="workbench",
@@ -37,4 +40,10 @@ for module in (stack, manifests, rendering, explaining, simulation, cluster):
 def main() -> None:
     """Run a command; a problem the user can act on is a message and an exit code, never a traceback."""
     gc.set_threshold(_ALLOCATIONS)
-    run(app)
+    if sys.argv[1:2] and sys.argv[1] in _BRIEF:
+        gc.disable()
+    try:
+        run(app)
+    finally:
+        # The process ends with all that it made: nobody needs the garbage in it.
+        gc.freeze()

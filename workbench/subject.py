@@ -1,7 +1,6 @@
 """What the commands that need no cluster work on: manifests, and the environment that they are for."""
 
 import functools
-import gc
 import inspect
 import sys
 from collections.abc import Callable, Sequence
@@ -132,16 +131,11 @@ def read(paths: Sequence[Path]) -> "Manifests":
 
 def planned(subject: Subject, paths: Sequence[Path] | None, default: Path | None = None) -> "tuple[Manifests, Plan]":
     """Read and plan; what is wrong with manifests is in the plan."""
-    from components.api.collection import paused_collection
     from components.plan.plan import plan
 
-    with paused_collection():
-        settings = subject.settings()
-        manifests = subject.manifests(paths, settings, default)
-        found = plan(manifests, subject.environment(settings))
-        # All of it lives until the command ends: the collector need not look for garbage in it, not even then.
-        gc.freeze()
-    return manifests, found
+    settings = subject.settings()
+    manifests = subject.manifests(paths, settings, default)
+    return manifests, plan(manifests, subject.environment(settings))
 
 
 def _subject(
