@@ -38,7 +38,7 @@ class Findings:
     @property
     def failed(self) -> bool:
         """Whether there is an error among the problems."""
-        return any(problem.is_error for problem in self.problems)
+        return bool(self.problems) and any(problem.is_error for problem in self.problems)
 
 
 def unknown(what: str, name: str, known: Iterable[str], remedy: str) -> str:

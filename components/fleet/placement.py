@@ -105,7 +105,16 @@ def requests_of(pod_spec: Object) -> dict[str, Decimal]:
     return total
 
 
+def requested_by(pod_spec: Object) -> dict[str, None]:
+    """Return the names of what the scheduler counts for a pod, in the order of :func:`requests_of`."""
+    containers = (*pod_spec["containers"], *pod_spec.get("initContainers", ()))
+    return dict.fromkeys(key for container in containers for key in _stated(container))
+
+
 def _requests(container: Object) -> dict[str, Decimal]:
-    resources = container.get("resources") or {}
-    stated = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-    return {key: parse_quantity(value) for key, value in stated.items()}
+    return {key: parse_quantity(value) for key, value in _stated(container).items()}
+
+
+def _stated(container: Object) -> Object:
+    resources = container.get("resources")
+    return {**(resources.get("limits") or {}), **(resources.get("requests") or {})} if resources else {}

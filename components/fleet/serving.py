@@ -69,10 +69,13 @@ def warn_of_secrets_in_scripts(group: Object, path: str, findings: Findings, par
     """Report scripts of hand-written pods with ``$(NAME)`` in them: a shell runs what the Secret behind it holds."""
     for part, template in ((part, group.get(part) or {}) for part in parts):
         for position, container in enumerate((template.get("spec") or {}).get("containers") or ()):
+            secret = _secret_variables(container)
+            if not secret:
+                continue
             line = CommandLine("", "", container.get("args") or (), container.get("command") or ())
             text = "".join(line.words[line.script : line.script + 1]) if line.script else ""
             field = "command" if line.script < len(line.command) else "args"
-            for name in sorted(expanded_in(text) & _secret_variables(container)):
+            for name in sorted(expanded_in(text) & secret):
                 findings.warn(
                     f"{path}.{part}.spec.containers[{position}].{field}",
                     f"has $({name}) in the text of a script: Kubernetes writes the value of a Secret there, and the "

@@ -96,7 +96,7 @@ _MOVES = Rule(
 
 
 def _roles_broken(group: Json) -> Iterator[Broken]:
-    return unique_names(group.roles, "roles")
+    return unique_names(group.roles, "roles") if len(group.roles) > 1 else iter(())
 
 
 _ROLES = Rule(
@@ -107,8 +107,10 @@ _ROLES = Rule(
 
 
 def _gang_broken(group: Json) -> Iterator[Broken]:
+    if not group.gang_policy or not group.gang_policy.min_role_replicas:
+        return
     pods = {role.name: role.replicas + role.worker_replicas for role in group.roles}
-    for name, least in ((group.gang_policy and group.gang_policy.min_role_replicas) or {}).items():
+    for name, least in group.gang_policy.min_role_replicas.items():
         place = ("gangPolicy", "minRoleReplicas", name)
         if name not in pods:
             yield place, f"; there is no role {name!r}, but {', '.join(map(repr, pods))}"

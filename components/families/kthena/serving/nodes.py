@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from ....fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, instance_type_in
 from ....fleet.objects import Object
 from ....fleet.origins import Origin, Whole
-from ....fleet.placement import place, requests_of, taints, tolerate
+from ....fleet.placement import place, requested_by, taints, tolerate
 from ....nodes.instances import ACCELERATOR_RESOURCES
 
 Alternatives = Mapping[str, tuple[str, ...]]
@@ -51,7 +51,7 @@ def put_on_nodes(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
             place(spec, choices)
         else:
             _widen(spec, {choice.instance_type: choice.alternatives for choice in choices})
-    keys = [key for key in requests_of(spec) if key in ACCELERATOR_RESOURCES]
+    keys = [key for key in requested_by(spec) if key in ACCELERATOR_RESOURCES]
     tolerate(spec, [*keys, *(taint["key"] for choice in choices for taint in taints(choice.instance_type))])
 
 

@@ -177,8 +177,11 @@ def _check_references(asked: AskedServing, place: str, container: Object) -> Non
     if container.get("envFrom"):
         return
     for field in ("command", "args"):
-        names = {name for word in container.get(field) or () for name in expanded_in(str(word))}
-        own = {*GROUP_VARIABLES, *(variable["name"] for variable in container.get("env") or ())} if names else set()
+        words = [text for text in map(str, container.get(field) or ()) if "$" in text]
+        if not words:
+            continue
+        names = {name for text in words for name in expanded_in(text)}
+        own = {*GROUP_VARIABLES, *(variable["name"] for variable in container.get("env") or ())}
         for name in sorted(name for name in names - own - _OF_SETS if _VARIABLE.fullmatch(name)):
             hint = did_you_mean(name, own) or f"; the address of the entry pod is $({GROUP_VARIABLES[1]})"
             reason = f"refers to $({name}), and the container has no such variable{hint}"

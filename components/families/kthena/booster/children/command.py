@@ -15,7 +15,7 @@ from .....engines.pairs.rows import Stage
 from .....engines.served.adapters import with_adapters
 from .....engines.settings import Setting
 from .....fleet.objects import Object
-from .....fleet.placement import requests_of
+from .....fleet.placement import requested_by
 from ..facts import Started
 from ..setup import RoleOf
 from .weights import Weights
@@ -51,7 +51,7 @@ def commands_of(roles: Sequence[RoleOf], weights: Weights) -> tuple[Commands, ..
 
 
 def _asks_for_efa(role: RoleOf) -> bool:
-    return EFA_RESOURCE in requests_of({"containers": [{"resources": role.worker.resources}]})
+    return EFA_RESOURCE in requested_by({"containers": [{"resources": role.worker.resources}]})
 
 
 def _commands(role: RoleOf, line: CommandLine) -> Commands:

@@ -24,6 +24,8 @@ done
 """
 """Waits until the server has no requests; ends as well when it answers no more."""
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  the name that libraries look for
+_Volumes = list[tuple[Object, str]]
+"""Volumes, and where a container has each."""
 
 
 def entry_spec(role: RoleOf, commands: Commands, weights: Weights, engine: str, **extra: Object | str) -> Object:
@@ -36,16 +38,18 @@ def entry_spec(role: RoleOf, commands: Commands, weights: Weights, engine: str, 
         engine: Name of the container with the engine.
         extra: Further fields of that container.
     """
-    container = {**_engine(role, commands, commands.entry, weights, engine), **extra}
+    volumes = _volumes(role, weights)
+    container = {**_engine(role, commands, commands.entry, volumes, engine), **extra}
     containers = [_runtime(role, commands)] if role.part.setup.runtime else []
-    return _spec(role, weights, [*containers, container])
+    return _spec(role, weights, [*containers, container], volumes)
 
 
 def worker_spec(role: RoleOf, commands: Commands, weights: Weights) -> Object:
     """Return the spec of the pods that join it."""
     backend = role.part.backend
     name = f"{backend.name.lower()}-{backend.type.lower()}-worker"
-    return _spec(role, weights, [_engine(role, commands, commands.worker, weights, name)])
+    volumes = _volumes(role, weights)
+    return _spec(role, weights, [_engine(role, commands, commands.worker, volumes, name)], volumes)
 
 
 def drain_of(gauges: str, port: int) -> Object:
@@ -70,19 +74,25 @@ def runtime_arguments(values: Mapping[str, str]) -> list[str]:
     return [values.get(word, word) for word in facts().runtime]
 
 
-def _spec(role: RoleOf, weights: Weights, containers: list[Object]) -> Object:
-    spec: Object = {"initContainers": list(weights.loaders), "containers": containers, "volumes": [weights.volume]}
-    if _shares_memory(role):
-        spec["volumes"].append({"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory"}})
+def _volumes(role: RoleOf, weights: Weights) -> _Volumes:
+    """Return the volumes of a pod, and where its engine has each."""
+    own = [(weights.volume, weights.folder)]
+    memory = {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}
+    return [*own, (memory, _SHARED_MEMORY)] if _shares_memory(role) else own
+
+
+def _spec(role: RoleOf, weights: Weights, containers: list[Object], volumes: _Volumes) -> Object:
+    spec: Object = {
+        "initContainers": list(weights.loaders),
+        "containers": containers,
+        "volumes": [volume for volume, _ in volumes],
+    }
     if role.worker.affinity:
         spec["affinity"] = role.worker.affinity
     return spec
 
 
-def _engine(role: RoleOf, commands: Commands, line: CommandLine, weights: Weights, name: str) -> Object:
-    mounts = [weights.mount]
-    if _shares_memory(role):
-        mounts.append({"name": SHARED_MEMORY, "mountPath": _SHARED_MEMORY})
+def _engine(role: RoleOf, commands: Commands, line: CommandLine, volumes: _Volumes, name: str) -> Object:
     container: Object = {
         "name": name,
         "image": role.worker.image or "",
@@ -93,7 +103,8 @@ def _engine(role: RoleOf, commands: Commands, line: CommandLine, weights: Weight
     }
     if role.worker.resources:
         container["resources"] = role.worker.resources
-    return {**container, "volumeMounts": mounts}
+    container["volumeMounts"] = [{"name": volume["name"], "mountPath": folder} for volume, folder in volumes]
+    return container
 
 
 def _runtime(role: RoleOf, commands: Commands) -> Object:

@@ -30,11 +30,6 @@ class Weights:
     volume: Object
     loaders: tuple[Object, ...]
 
-    @property
-    def mount(self) -> Object:
-        """How a container has it."""
-        return {"name": self.volume["name"], "mountPath": self.folder}
-
 
 def weights_of(part: Part) -> Weights:
     """Return the cache of a backend."""
