@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ...api.findings import Findings
 from ...api.kinds import Kind
 from ...api.load import Loaded
 from ...api.meta import Resource
@@ -33,6 +34,17 @@ class Behind:
         """Return a problem of the writer's resource, at the line of the field behind."""
         field, lead = self.blame(path)
         return self.writer.problem(field, f"{lead}{reason}", severity)
+
+
+@dataclass(slots=True)
+class FindingsBehind(Findings):
+    """The problems of what nobody wrote, reported at the fields behind."""
+
+    behind: Behind = field(kw_only=True)
+
+    def record(self, path: str, reason: str, severity: Severity) -> None:
+        """Record what is wrong with a field."""
+        self.problems.append(self.behind.problem(path, reason, severity))
 
 
 @dataclass(frozen=True, slots=True)

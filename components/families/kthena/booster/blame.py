@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ....api.kinds import Kind
 from ....api.problems import field_path
 from ....fleet.objects import Object
 from .children.command import words_of
@@ -49,6 +50,11 @@ class Fields:
         if field.same:
             return field.written + path[len(field.child) :], ""
         return field.written, f"becomes {path} of {self._title}: " if path else ""
+
+
+def fields_of(kind: Kind, name: str, fields: Callable[[], Iterator[Field]]) -> Fields:
+    """Return the fields of a resource of a kind and name."""
+    return Fields(f"{kind.kind} {name!r}", fields)
 
 
 def _leads_to(start: str, path: str) -> bool:

@@ -1,6 +1,6 @@
 """A ModelBooster becomes a ModelServing and a ModelServer for each backend, a ModelRoute, policies and bindings."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,26 +14,34 @@ from ..kinds import BINDING, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
 from ..made import Made
 from ..types import ModelBooster
 from . import blame
-from .blame import Field, Fields
+from .blame import Field, fields_of
 from .checks import check_booster
 from .children import policies
+from .children.command import Commands
 from .children.route import route_of
 from .children.server import server_of
 from .children.serving import pods_of
-from .setup import Part, Setup
+from .setup import Part, RoleOf, Setup
+from .sound import is_sound, needs_router
 
 _NATIVE = Setup()
 
 
 @dataclass(slots=True)
 class Expansion:
-    """What a ModelBooster becomes, in the order in which it can be applied."""
+    """What a ModelBooster becomes, in the order in which it can be applied.
+
+    Attributes:
+        fronts: The backends, and what the pods of each run that take requests: in place of servers and routes where
+            nothing of those is written and all of them are good.
+    """
 
     servings: list[Made] = field(default_factory=list)
     servers: list[Made] = field(default_factory=list)
     routes: list[Made] = field(default_factory=list)
     policies: list[Made] = field(default_factory=list)
     bindings: list[Made] = field(default_factory=list)
+    fronts: list[tuple[Part, Commands]] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Made]:
         """Yield all of it."""
@@ -82,26 +90,39 @@ class _Maker:
     def expansion(self, booster: ModelBooster, parts: tuple[Part, ...]) -> Expansion:
         """Return what the backends and the booster become."""
         expansion = Expansion()
-        ports = [self._backend(part, expansion) for part in parts]
-        expansion.routes += self._child(route_of(booster, parts), MODEL_ROUTE, partial(blame.of_route, parts))
+        pods = [pods_of(part) for part in parts]
+        fronts = [roles[-1][1] for roles, _ in pods]
+        unwritten = not (parts[0].setup.applied or needs_router(parts)) and is_sound(parts, fronts)
+        for part, (roles, serving) in zip(parts, pods, strict=True):
+            expansion.servings += self._serving(part, serving)
+            expansion.servers += [] if unwritten else self._server(part, roles)
+        if unwritten and len(expansion.servings) == len(parts):
+            expansion.fronts = [*zip(parts, fronts, strict=True)]
+        else:
+            # Where a ModelServing is refused, the ModelServers that do not find its pods are told of as well.
+            for part, (roles, _) in zip(parts, pods, strict=True) if unwritten else ():
+                expansion.servers += self._server(part, roles)
+            expansion.routes += self._child(route_of(booster, parts), MODEL_ROUTE, partial(blame.of_route, parts))
+        ports = [front.port for front in fronts]
         self._bound(policies.of_booster(booster, parts, ports), "spec", parts, expansion)
         for part, port in zip(parts, ports, strict=True):
             self._bound(policies.of_backend(part, port), part.path, (part,), expansion)
         return expansion
 
     def servings(self, parts: Iterable[Part]) -> Expansion:
-        """Return the ModelServings of some backends."""
+        """Return the ModelServings of some backends; what is wrong with their ModelServers is told as well."""
         expansion = Expansion()
         for part in parts:
-            self._backend(part, expansion)
-        return Expansion(servings=expansion.servings)
+            roles, serving = pods_of(part)
+            expansion.servings += self._serving(part, serving)
+            self._server(part, roles)
+        return expansion
 
-    def _backend(self, part: Part, expansion: Expansion) -> int:
-        """Add what a backend becomes, and return where its engine listens."""
-        roles, serving = pods_of(part)
-        expansion.servings += self._child(serving, MODEL_SERVING, partial(blame.of_serving, part))
-        expansion.servers += self._child(server_of(part, roles), MODEL_SERVER, partial(blame.of_server, part))
-        return roles[-1][1].port
+    def _serving(self, part: Part, body: Object) -> list[Made]:
+        return self._child(body, MODEL_SERVING, partial(blame.of_serving, part))
+
+    def _server(self, part: Part, roles: Sequence[tuple[RoleOf, Commands]]) -> list[Made]:
+        return self._child(server_of(part, roles), MODEL_SERVER, partial(blame.of_server, part))
 
     def _bound(
         self, pair: tuple[Object, Object] | None, path: str, parts: tuple[Part, ...], expansion: Expansion
@@ -113,7 +134,7 @@ class _Maker:
         expansion.bindings += self._child(binding, BINDING, partial(blame.of_binding, path, parts))
 
     def _child(self, body: Object, kind: Kind, fields: Callable[[], Iterator[Field]]) -> list[Made]:
-        behind = Fields(f"{kind.kind} {body['metadata']['name']!r}", fields)
+        behind = fields_of(kind, body["metadata"]["name"], fields)
         resource, problems = check(body, kind, odd=False)
         for parts, reason in problems:
             written, lead = behind(field_path(parts))

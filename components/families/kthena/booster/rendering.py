@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from ....api.findings import Findings, Unrenderable
 from ....api.load import Loaded
@@ -19,6 +20,8 @@ from ..operated import OPERATOR
 from ..routing.rendering import render_model_route
 from ..routing.servers import render_model_server
 from ..serving.rendering import render_model_serving
+from . import direct
+from .direct import Step
 from .expansion import Expansion, expand, parts_of
 from .operated import check_booster_for_operator
 from .setup import Purpose, Setup
@@ -36,7 +39,7 @@ def render_model_booster(source: Loaded, _library: Library, options: Options, fi
     if setup.purpose is Purpose.CONTROLLERS:
         check_booster_for_operator(parts_of(source, setup), options, findings)
     expansion = expand(source, findings, setup)
-    parts = list(_rendered(expansion, options, findings))
+    parts = list(_rendered(_steps(source, expansion, options), findings))
     if findings.failed:
         raise Unrenderable
     joined = _joined(source, parts, options)
@@ -56,27 +59,34 @@ def expanded(source: Loaded, options: Options, findings: Findings) -> tuple[Obje
     return () if findings.failed else tuple(child.resource.wire() for child in children)
 
 
-def _rendered(expansion: Expansion, options: Options, findings: Findings) -> Iterator[Rendered]:
-    """Yield what the resources become that become something; each knows the others and nothing else."""
-    library = Library(expansion, options.namespace)
-    # Warnings of a part would be about what is missing around it.
-    in_part = findings.failed
+def _steps(source: Loaded, expansion: Expansion, options: Options) -> Iterator[Step]:
+    """Yield what renders the resources; each knows the others and nothing else."""
     kinds: tuple[tuple[_Render, Iterable[Made]], ...] = (
         (render_model_serving, expansion.servings),
         (render_model_server, expansion.servers),
         (render_model_route, expansion.routes),
-        (render_binding, expansion.bindings),
     )
-    for render, children in kinds:
-        for child in children:
-            found = Findings(child)
-            try:
-                item = render(child, library, options, found)
-            except Unrenderable:
-                item = None
-            findings.problems += [each for each in found.problems if each.is_error or not in_part]
-            if item:
-                yield item
+    if expansion.fronts:
+        yield from direct.steps(source, expansion.fronts, expansion.servings, options)
+        kinds = ()
+    if kinds or expansion.bindings:
+        library = Library(expansion, options.namespace)
+        for render, children in (*kinds, (render_binding, expansion.bindings)):
+            yield from ((partial(render, child, library, options), Findings(child)) for child in children)
+
+
+def _rendered(steps: Iterable[Step], findings: Findings) -> Iterator[Rendered]:
+    """Yield what the resources become that become something."""
+    # Warnings of a part would be about what is missing around it.
+    in_part = findings.failed
+    for render, found in steps:
+        try:
+            item = render(found)
+        except Unrenderable:
+            item = None
+        findings.problems += [each for each in found.problems if each.is_error or not in_part]
+        if item:
+            yield item
 
 
 def _joined(source: Loaded, parts: list[Rendered], options: Options) -> Rendered:

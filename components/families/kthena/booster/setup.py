@@ -30,7 +30,8 @@ class Setup:
         namespace: Of a booster that names none.
         loader_image: Takes the place of Kthena's downloader.
         cache: Where the environment keeps weights, for backends that do not say it.
-        applied: Whether somebody applies what is made: what is rendered natively in its place has no revision.
+        applied: Whether somebody applies what is made: else ModelServings are rendered in its place, which
+            need no revision, and servers and routes are made only for Kthena's router.
     """
 
     purpose: Purpose = Purpose.NATIVE

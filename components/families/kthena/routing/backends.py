@@ -13,7 +13,8 @@ from ....fleet.workloads import Server
 from ..names import CONTROLLER_NAMESPACE, ROUTER_PODS, ROUTER_PORT, ROUTER_SERVICE, role_service
 from ..reach import SelectedRole
 from ..serving.groups import is_one_set
-from .targets import AskedRoute, RouteTarget
+from .asked import AskedRoute
+from .targets import RouteTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,9 @@ def behind(targets: Iterable[RouteTarget]) -> list[RoleBackend]:
     """Return the roles behind targets whose port is known."""
     found = []
     for target in targets:
-        wanted = target.server.spec.workload_port
-        for role in target.roles:
+        for role in target.server.roles:
             server, listening = role.server
-            port = wanted.port if wanted else listening
+            port = target.server.port or listening
             if port:
                 found.append(RoleBackend(target, role, server, port))
     return found
@@ -82,18 +82,18 @@ def check_names(asked: AskedRoute, roles: Iterable[RoleBackend], model: str) -> 
                 )
                 asked.findings.warn(each.target.path, reason)
             continue
-        name = each.target.server.spec.model or model
+        name = each.target.server.model or model
         if is_answered(each.line, name) is False:
             reason = (
                 f"the engine of {each.role.title} answers to {', '.join(served_names(each.line))}, and is asked for "
-                f"{name!r}; set model of ModelServer {each.target.server.metadata.name!r}"
+                f"{name!r}; set model of ModelServer {each.target.server.name!r}"
             )
             asked.findings.warn(each.target.path, reason)
 
 
 def _known_as(asked: AskedRoute, each: RoleBackend, model: str) -> str:
-    name = asked_as(each.line, model) if model in asked.adapters else each.target.server.spec.model
-    return "" if not name or name == model else name
+    name = asked_as(each.line, model) if model in asked.adapters else each.target.server.model
+    return "" if name == model else name
 
 
 def _pods(asked: AskedRoute, role: SelectedRole) -> str:

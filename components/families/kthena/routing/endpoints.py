@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from ....engines.paths import path_prefix
 from ....fleet.endpoints import Backend, Endpoint, Routed, WeightsOwner
 from ....fleet.words import Routing
+from .asked import AskedRoute
 from .backends import RoleBackend, of_router, of_services
 from .matching import UsedRule, UsedRules, rules_for
-from .targets import AskedRoute
 
 _DIGEST = 6
 Behind = dict[str, list[RoleBackend]]
@@ -24,7 +24,7 @@ def endpoints_of(asked: AskedRoute, used: UsedRules, behind: Behind) -> list[End
         for rule in sorted(rules, key=lambda each: bool(each.headers))
         for endpoint in _of_rule(asked, rule, model, behind)
     ]
-    return sorted(found, key=lambda each: asked.models.index(each.model))
+    return sorted(found, key=lambda each: asked.models.index(each.model)) if len(found) > 1 else found
 
 
 def routed_endpoints_of(asked: AskedRoute, used: UsedRules, behind: Behind) -> Iterator[Endpoint]:
@@ -93,8 +93,8 @@ def _routed(
         yield Routed(Routing.HEADERS, asked.origin(f"{rule.path}.modelMatch.headers"))
     if backends[0].knows_as:
         yield Routed(Routing.NAMES, asked.origin(f"{rule.path}.targetModels"))
-    if model in asked.adapters and asked.route.spec.model_name:
-        others = {backend.service for backend in _services_of(asked, asked.route.spec.model_name, behind)}
+    if model in asked.adapters and asked.model:
+        others = {backend.service for backend in _services_of(asked, asked.model, behind)}
         if others - {backend.service for backend in backends}:
             yield Routed(Routing.ADAPTERS, asked.origin(_field_of(asked, model)))
 
@@ -103,7 +103,7 @@ def _field_of(asked: AskedRoute, model: str) -> str:
     """Return the field that names a model."""
     if model not in asked.adapters:
         return "spec.modelName"
-    return f"spec.loraAdapters[{(asked.route.spec.lora_adapters or []).index(model)}]"
+    return f"spec.loraAdapters[{asked.lora_adapters.index(model)}]"
 
 
 def _services_of(asked: AskedRoute, model: str, behind: Behind) -> Iterator[Backend]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ....fleet.endpoints import HeaderMatch
 from ....fleet.words import HeaderKind
-from ..types.networking import RouteRule, StringMatch
-from .targets import AskedRoute
+from ..types.networking import StringMatch
+from .asked import AskedRoute, AskedRule
 
 _PATHS = "/v1/"
 """How the paths of all requests begin."""
@@ -37,22 +37,21 @@ UsedRules = Mapping[str, list[UsedRule]]
 def rules_for(asked: AskedRoute, model: str) -> list[UsedRule]:
     """Return the rules that answer requests for a model, up to the first one that takes all of them."""
     found: list[UsedRule] = []
-    for order, (path, rule) in enumerate(asked.rules):
-        body = rule.model_match.body if rule.model_match else None
-        if body is not None and body.model is not None and body.model != model:
+    for order, rule in enumerate(asked.rules):
+        if rule.model is not None and rule.model != model:
             continue
-        headers = tuple(_headers(asked, path, rule))
-        found.append(UsedRule(path, order, rule.name or "", headers))
+        headers = tuple(_headers(asked, rule))
+        found.append(UsedRule(rule.path, order, rule.name, headers))
         if not headers and not matches_paths(rule):
             break
     return found
 
 
-def _headers(asked: AskedRoute, path: str, rule: RouteRule) -> Iterator[HeaderMatch]:
-    for name, match in sorted(((rule.model_match and rule.model_match.headers) or {}).items()):
+def _headers(asked: AskedRoute, rule: AskedRule) -> Iterator[HeaderMatch]:
+    for name, match in sorted(rule.headers.items()):
         stated = _stated(match)
         if stated is not None:
-            yield HeaderMatch(name, *stated, asked.origin(f"{path}.modelMatch.headers[{name}]"))
+            yield HeaderMatch(name, *stated, asked.origin(f"{rule.path}.modelMatch.headers[{name}]"))
 
 
 def _stated(match: StringMatch) -> tuple[HeaderKind, str] | None:
@@ -60,10 +59,9 @@ def _stated(match: StringMatch) -> tuple[HeaderKind, str] | None:
     return next(((kind, value) for kind, value in values if value is not None), None)
 
 
-def matches_paths(rule: RouteRule) -> bool:
+def matches_paths(rule: AskedRule) -> bool:
     """Tell whether a rule is for some paths alone."""
-    uri = rule.model_match.uri if rule.model_match else None
-    stated = _stated(uri) if uri else None
+    stated = _stated(rule.uri) if rule.uri else None
     if stated is None:
         return False
     kind, value = stated
@@ -73,16 +71,17 @@ def matches_paths(rule: RouteRule) -> bool:
 def check_rules(asked: AskedRoute, used: UsedRules) -> None:
     """Report rules that no request reaches, and models that no rule answers for."""
     reached = {rule.path for rules in used.values() for rule in rules}
-    for path, rule in asked.rules:
-        if path not in reached:
-            body = rule.model_match.body.model if rule.model_match and rule.model_match.body else None
-            if body is not None and body not in used:
-                reason = f"is never used: {body!r} is neither modelName nor one of loraAdapters; correct the name"
-                asked.findings.warn(f"{path}.modelMatch.body.model", reason)
+    for rule in asked.rules:
+        if rule.path not in reached:
+            if rule.model is not None and rule.model not in used:
+                reason = (
+                    f"is never used: {rule.model!r} is neither modelName nor one of loraAdapters; correct the name"
+                )
+                asked.findings.warn(f"{rule.path}.modelMatch.body.model", reason)
             else:
                 reason = "is never used: a rule before it takes all of its requests; put it first, or remove it"
-                asked.findings.warn(path, reason)
-        _check_matches(asked, path, rule)
+                asked.findings.warn(rule.path, reason)
+        _check_matches(asked, rule)
     for model, rules in used.items():
         if not rules:
             reason = f"no rule answers requests for {model!r}; add one without modelMatch.body, or with that model"
@@ -90,12 +89,11 @@ def check_rules(asked: AskedRoute, used: UsedRules) -> None:
             report("spec.rules", reason)
 
 
-def _check_matches(asked: AskedRoute, path: str, rule: RouteRule) -> None:
-    match = rule.model_match
-    fields = {f"headers[{name}]": each for name, each in ((match and match.headers) or {}).items()}
-    if match and match.uri:
-        fields["uri"] = match.uri
+def _check_matches(asked: AskedRoute, rule: AskedRule) -> None:
+    fields = {f"headers[{name}]": each for name, each in rule.headers.items()}
+    if rule.uri:
+        fields["uri"] = rule.uri
     for field, each in fields.items():
         if _stated(each) is None:
             reason = f"has no effect: it says none of {', '.join(_KINDS.values())}; add one, or remove it"
-            asked.findings.warn(f"{path}.modelMatch.{field}", reason)
+            asked.findings.warn(f"{rule.path}.modelMatch.{field}", reason)

@@ -1,6 +1,6 @@
 """What ModelRoute becomes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ....api.findings import Findings
 from ....api.load import Loaded
@@ -11,43 +11,69 @@ from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ....fleet.serving import as_written
 from ..kinds import MODEL_SERVER
+from ..lookup import server
+from ..made import behind as fields_of
 from ..names import ROUTER
 from ..operated import OPERATOR
 from ..types import ModelRoute
+from .asked import AskedRoute, adapters_beside, rule_of
 from .backends import behind, check_names
 from .endpoints import check_endpoints, endpoints_of, routed_endpoints_of
-from .matching import UsedRules, check_rules, matches_paths, rules_for
-from .targets import AskedRoute, RouteTarget, check_targets, targets_of
-
-Targets = Mapping[str, list[RouteTarget]]
+from .matching import check_rules, matches_paths, rules_for
+from .targets import Targets, check_targets, known_servers, targets_of
 
 
 def render_model_route(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
     """Render a ModelRoute: endpoints at the Services of roles, or at Kthena's router where only that can do it."""
-    route = source.resource
-    assert isinstance(route, ModelRoute)  # noqa: S101  the caller chose this function by kind
-    namespace = route.metadata.namespace or options.namespace
-    asked = AskedRoute(source, route, namespace, library, options, findings)
-    targets = targets_of(asked)
-    check_targets(asked)
-    used = {model: rules_for(asked, model) for model in asked.models}
-    check_rules(asked, used)
+    asked = _asked(source, options, findings)
+    targets = targets_of(asked, known_servers(asked, library))
     native = options.realization.is_native
     routed = not native or _needs_router(asked, targets)
     return Rendered(
         source,
         source.kind.kind,
         asked.name,
-        namespace,
-        endpoints=() if findings.failed else _endpoints(asked, targets, used, routed=routed),
+        asked.namespace,
+        endpoints=checked_endpoints(asked, targets, routed=routed),
         others=(as_written(source, options),) if routed else (),
-        shared=tuple(_servers(asked, targets)) if routed and native else (),
+        shared=tuple(_servers(asked, targets, library)) if routed and native else (),
         requires=frozenset({ROUTER if native else OPERATOR}) if routed else frozenset(),
         model=asked.name,
     )
 
 
-def _endpoints(asked: AskedRoute, targets: Targets, used: UsedRules, *, routed: bool) -> tuple[Endpoint, ...]:
+def _asked(source: Loaded, options: Options, findings: Findings) -> AskedRoute:
+    route = source.resource
+    assert isinstance(route, ModelRoute)  # noqa: S101  the callers chose it by kind
+    spec = route.spec
+    model, written = spec.model_name or "", tuple(spec.lora_adapters or ())
+    return AskedRoute(
+        fields_of(source),
+        route.metadata.name,
+        route.metadata.namespace or options.namespace,
+        model,
+        written,
+        adapters_beside(model, written),
+        tuple(rule_of(index, rule) for index, rule in enumerate(spec.rules_)),
+        options,
+        findings,
+        limited=spec.rate_limit is not None,
+    )
+
+
+def checked_endpoints(asked: AskedRoute, targets: Targets, *, routed: bool) -> tuple[Endpoint, ...]:
+    """Report what is wrong with a route, and return where clients reach its models.
+
+    Args:
+        asked: The route.
+        targets: What its rules lead to.
+        routed: Whether Kthena's router does what they say.
+    """
+    check_targets(asked)
+    used = {model: rules_for(asked, model) for model in asked.models}
+    check_rules(asked, used)
+    if asked.findings.failed:
+        return ()
     answering = {path: behind(several) for path, several in targets.items()}
     for model, rules in used.items():
         for rule in rules:
@@ -62,12 +88,13 @@ def _needs_router(asked: AskedRoute, targets: Targets) -> bool:
 
     That is to ask prefill and decode one after the other, to count tokens of one model, to match paths.
     """
-    pairs = any(target.is_pair for several in targets.values() for target in several)
-    return pairs or asked.route.spec.rate_limit is not None or any(matches_paths(rule) for _, rule in asked.rules)
+    pairs = any(target.server.is_pair for several in targets.values() for target in several)
+    return pairs or asked.limited or any(map(matches_paths, asked.rules))
 
 
-def _servers(asked: AskedRoute, targets: Targets) -> Iterator[Object]:
+def _servers(asked: AskedRoute, targets: Targets, library: Library) -> Iterator[Object]:
     """Yield the ModelServers that the router must know; several routes may lead to one."""
-    servers = {each.server.metadata.name: each.server for several in targets.values() for each in several}
-    for _, server in sorted(servers.items()):
-        yield as_written(Loaded.of(server, MODEL_SERVER), asked.options)
+    for name in sorted({target.server.name for several in targets.values() for target in several}):
+        there = server(library, asked.namespace, name)
+        if there is not None:
+            yield as_written(Loaded.of(there, MODEL_SERVER), asked.options)

@@ -33,7 +33,7 @@ def render_model_server(source: Loaded, library: Library, options: Options, find
     _check_unused(spec, findings, native=native)
     roles = _check_selected(spec, library, namespace, findings, native=native)
     _check_ports(spec, roles, findings, native=native)
-    _check_engines(spec, roles, findings)
+    check_engines(spec.inference_engine, roles, findings)
     _check_pair(spec, roles, findings)
     if native and not is_routed(library, namespace, source.name):
         findings.warn("", "has no effect: no ModelRoute leads to it; add one, or remove it")
@@ -97,12 +97,13 @@ def _check_ports(spec: ModelServerSpec, roles: Sequence[SelectedRole], findings:
             findings.error("spec.workloadPort.port", reason)
 
 
-def _check_engines(spec: ModelServerSpec, roles: Sequence[SelectedRole], findings: Findings) -> None:
+def check_engines(engine: str, roles: Sequence[SelectedRole], findings: Findings) -> None:
+    """Report pods that run another engine than their ModelServer says."""
     for role in roles:
         server, _ = role.server
-        if server.line.engine in engines() and server.line.engine != spec.inference_engine.lower():
+        if server.line.engine in engines() and server.line.engine != engine.lower():
             reason = (
-                f"is {spec.inference_engine}, but the pods of {role.title} run {server.line.engine}, whose metrics "
+                f"is {engine}, but the pods of {role.title} run {server.line.engine}, whose metrics "
                 "have other names; correct it"
             )
             findings.warn("spec.inferenceEngine", reason)

@@ -1,57 +1,32 @@
 """What a ModelRoute leads to: ModelServers, and the roles whose pods those select."""
 
-import functools
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ....api.findings import Findings, unknown
-from ....api.load import Loaded
+from ....api.findings import unknown
 from ....fleet.library import Library
-from ....fleet.options import Options
-from ....fleet.origins import Origin
 from ..lookup import server
-from ..made import behind
 from ..reach import SelectedRole, selected_by
-from ..types import ModelRoute, ModelServer
-from ..types.networking import RouteRule
+from ..types import ModelServer
+from .asked import AskedRoute
 
 
-@dataclass(frozen=True)
-class AskedRoute:
-    """A ModelRoute, and how to render it."""
+@dataclass(frozen=True, slots=True)
+class RoutedServer:
+    """A ModelServer that requests are led to, whether somebody wrote it or a ModelBooster stands for it.
 
-    source: Loaded
-    route: ModelRoute
-    namespace: str
-    library: Library
-    options: Options
-    findings: Findings
+    Attributes:
+        model: What its engines are asked for; empty for what clients ask for.
+        port: Where they are asked; 0 for where each listens.
+        is_pair: Whether prefill and decode are asked one after the other.
+        roles: The roles whose entry pods it selects.
+    """
 
-    def origin(self, path: str = "") -> Origin:
-        """Return one of its fields; itself for no path."""
-        return Origin(behind(self.source), path)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.route.metadata.name
-
-    @functools.cached_property
-    def adapters(self) -> list[str]:
-        """Names of adapters that it leads to; one that is called like its model never counts."""
-        names = dict.fromkeys(self.route.spec.lora_adapters or ())
-        return [name for name in names if name != self.route.spec.model_name]
-
-    @functools.cached_property
-    def models(self) -> list[str]:
-        """What clients may ask for, its model first."""
-        model = self.route.spec.model_name
-        return [*([model] if model else []), *self.adapters]
-
-    @property
-    def rules(self) -> Iterator[tuple[str, RouteRule]]:
-        """Each rule, with the field that it is in."""
-        return ((f"spec.rules[{index}]", rule) for index, rule in enumerate(self.route.spec.rules_))
+    name: str
+    model: str
+    port: int
+    is_pair: bool
+    roles: tuple[SelectedRole, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,58 +36,75 @@ class RouteTarget:
     Attributes:
         path: The field that names it.
         weight: Its share of the requests.
-        roles: The roles whose entry pods it selects.
     """
 
     path: str
-    server: ModelServer
+    server: RoutedServer
     weight: int
-    roles: tuple[SelectedRole, ...]
-
-    @property
-    def is_pair(self) -> bool:
-        """Whether prefill and decode are asked one after the other."""
-        return self.server.spec.workload_selector.pd_group is not None
 
 
-def targets_of(asked: AskedRoute) -> dict[str, list[RouteTarget]]:
-    """Return the targets of each rule, by its field; those that do not exist are reported."""
-    known: dict[str, tuple[ModelServer, tuple[SelectedRole, ...]] | None] = {}
-    found: dict[str, list[RouteTarget]] = {}
-    for path, rule in asked.rules:
-        targets = found.setdefault(path, [])
-        for index, target in enumerate(rule.target_models):
-            name, place = target.model_server_name, f"{path}.targetModels[{index}]"
+Targets = Mapping[str, list[RouteTarget]]
+"""What each rule leads to, by its field."""
+
+
+def targets_of(asked: AskedRoute, servers: Mapping[str, RoutedServer | None]) -> Targets:
+    """Return the targets of each rule that exist.
+
+    Args:
+        asked: The route.
+        servers: The ModelServers that it names, None for one that does not exist.
+    """
+    return {
+        rule.path: [
+            RouteTarget(f"{rule.path}.targetModels[{index}]", there, weight)
+            for index, (name, weight) in enumerate(rule.targets)
+            if (there := servers[name]) is not None
+        ]
+        for rule in asked.rules
+    }
+
+
+def known_servers(asked: AskedRoute, library: Library) -> dict[str, RoutedServer | None]:
+    """Return the ModelServers that the rules of a route name; those that do not exist are reported."""
+    known: dict[str, RoutedServer | None] = {}
+    for rule in asked.rules:
+        for index, (name, _) in enumerate(rule.targets):
             if name not in known:
-                known[name] = _server(asked, name)
-            there = known[name]
-            if there is None:
-                _report_missing(asked, f"{place}.modelServerName", name)
-            else:
-                targets.append(RouteTarget(place, there[0], target.weight, there[1]))
-    return found
+                known[name] = _server(asked, library, name)
+            if known[name] is None:
+                _report_missing(asked, library, f"{rule.path}.targetModels[{index}].modelServerName", name)
+    return known
 
 
-def _server(asked: AskedRoute, name: str) -> tuple[ModelServer, tuple[SelectedRole, ...]] | None:
-    there = server(asked.library, asked.namespace, name)
-    if there is None:
-        return None
-    labels = there.spec.workload_selector.match_labels or {}
-    return there, tuple(selected_by(labels, asked.library, asked.namespace)) if labels else ()
+def _server(asked: AskedRoute, library: Library, name: str) -> RoutedServer | None:
+    there = server(library, asked.namespace, name)
+    return _routed(there, asked, library) if there else None
 
 
-def _report_missing(asked: AskedRoute, path: str, name: str) -> None:
-    if asked.library.is_unread("ModelServer", name):
+def _routed(there: ModelServer, asked: AskedRoute, library: Library) -> RoutedServer:
+    spec, selector = there.spec, there.spec.workload_selector
+    labels = selector.match_labels or {}
+    return RoutedServer(
+        there.metadata.name,
+        spec.model or "",
+        spec.workload_port.port if spec.workload_port else 0,
+        selector.pd_group is not None,
+        tuple(selected_by(labels, library, asked.namespace)) if labels else (),
+    )
+
+
+def _report_missing(asked: AskedRoute, library: Library, path: str, name: str) -> None:
+    if library.is_unread("ModelServer", name):
         return  # it is reported where it could not be read
     remedy = f"add its manifest to namespace {asked.namespace}, or correct the name"
-    asked.findings.error(path, unknown("ModelServer", name, asked.library.all(ModelServer, asked.namespace), remedy))
+    asked.findings.error(path, unknown("ModelServer", name, library.all(ModelServer, asked.namespace), remedy))
 
 
 def check_targets(asked: AskedRoute) -> None:
     """Report rules that lead nowhere."""
-    for path, rule in asked.rules:
-        if not rule.target_models:
-            asked.findings.error(f"{path}.targetModels", "must have at least one target, found none; add one")
-        elif not any(target.weight for target in rule.target_models):
+    for rule in asked.rules:
+        if not rule.targets:
+            asked.findings.error(f"{rule.path}.targetModels", "must have at least one target, found none; add one")
+        elif not any(weight for _, weight in rule.targets):
             reason = "must have a weight above 0 for at least one target: with 0 for all of them no request has a way"
-            asked.findings.error(f"{path}.targetModels[0].weight", reason)
+            asked.findings.error(f"{rule.path}.targetModels[0].weight", reason)

@@ -1,5 +1,7 @@
 """What ModelServing becomes."""
 
+from collections.abc import Iterable
+
 from ....api.findings import Findings
 from ....api.load import Loaded
 from ....fleet.capabilities import LEADER_WORKER_SET
@@ -11,7 +13,7 @@ from ....fleet.rendered import Rendered
 from ....fleet.serving import as_written
 from ..names import VOLCANO
 from ..operated import OPERATOR, check_serving_for_operator
-from ..reach import known_roles, reached_roles
+from ..reach import SelectedRole, known_roles, reached_roles
 from ..types import ModelServing
 from .arguments import check_arguments
 from .asked import AskedServing
@@ -34,21 +36,45 @@ def render_model_serving(source: Loaded, library: Library, options: Options, fin
     resource = source.resource
     assert isinstance(resource, ModelServing)  # noqa: S101  the caller chose this function by kind
     asked = AskedServing(source, resource, resource.metadata.namespace or options.namespace, options, findings)
-    check_pods(asked)
+    check_written(asked)
     if options.realization.is_native:
-        check_native(asked)
         check_owned(asked, library)
     known = known_roles(library, asked.namespace, source)
+    roles = checked_roles(asked, known)
+    reached = reached_roles(library, asked.namespace, known)
+    return native(asked, roles, reached) if options.realization.is_native else _operated(asked, roles, reached)
+
+
+def check_written(asked: AskedServing) -> None:
+    """Report what is wrong with a ModelServing whatever is around it.
+
+    Raises:
+        Unrenderable: an error that leaves nothing to render; it is in the findings.
+    """
+    check_pods(asked)
+    if asked.options.realization.is_native:
+        check_native(asked)
+
+
+def checked_roles(asked: AskedServing, known: Iterable[SelectedRole]) -> list[RolePods]:
+    """Return the pods of each role, and report what is wrong with them.
+
+    Args:
+        asked: The ModelServing.
+        known: Its roles, as far as their entry pods have containers.
+
+    Raises:
+        Unrenderable: a template has no containers; it is in the findings.
+    """
     roles = roles_of(asked, {each.path: each.server for each in known})
     check_placed(asked, roles)
-    check_arguments(roles, findings)
-    check_pairs(roles, findings)
-    reached = reached_roles(library, asked.namespace, known)
-    return _native(asked, roles, reached) if options.realization.is_native else _operated(asked, roles, reached)
+    check_arguments(roles, asked.findings)
+    check_pairs(roles, asked.findings)
+    return roles
 
 
-def _native(asked: AskedServing, roles: list[RolePods], reached: frozenset[str]) -> Rendered:
-    """Return LeaderWorkerSets, and what makes them serving groups."""
+def native(asked: AskedServing, roles: list[RolePods], reached: frozenset[str]) -> Rendered:
+    """Return LeaderWorkerSets, and what makes them serving groups; a ModelRoute leads to some roles."""
     endpoints, services = _reached_by(asked, roles, reached)
     gangs = pod_groups(asked) if has_pod_groups(asked.group) else []
     return Rendered(

@@ -10,6 +10,13 @@ from ....api.meta import Resource
 from ..rules import routes
 from .values import Duration, Weight
 
+MAX_RULES = MAX_TARGETS = 16
+"""Rules of a route, and targets of a rule."""
+MAX_ADAPTERS = 10
+MAX_MODEL = 256
+"""Characters of what engines are asked for."""
+MAX_PORT = 65535
+
 
 class StringMatch(ApiModel):
     """How a text must be: the first of the fields that is set counts; without any it may be anything."""
@@ -47,7 +54,7 @@ class RouteRule(ApiModel):
 
     name: str | None = None
     model_match: ModelMatch | None = None
-    target_models: list[TargetModel] = Field(max_length=16)
+    target_models: list[TargetModel] = Field(max_length=MAX_TARGETS)
 
 
 class RedisConfig(ApiModel):
@@ -75,8 +82,8 @@ class ModelRouteSpec(ApiModel):
     """From the name of a model to ModelServers; the first rule that matches counts."""
 
     model_name: str | None = None
-    lora_adapters: Annotated[list[str], Field(max_length=10)] | None = None
-    rules_: list[RouteRule] = Field(max_length=16, alias="rules")
+    lora_adapters: Annotated[list[str], Field(max_length=MAX_ADAPTERS)] | None = None
+    rules_: list[RouteRule] = Field(max_length=MAX_RULES, alias="rules")
     rate_limit: RouteRateLimit | None = None
 
     rules: ClassVar[tuple[Rule, ...]] = routes.SPEC_CEL
@@ -115,7 +122,7 @@ class WorkloadSelector(ApiModel):
 class WorkloadPort(ApiModel):
     """Where they listen."""
 
-    port: Annotated[PositiveInt32, Field(le=65535)]
+    port: Annotated[PositiveInt32, Field(le=MAX_PORT)]
     protocol: Literal["http", "https"] = "http"
 
 
@@ -146,7 +153,7 @@ class KVConnector(ApiModel):
 class ModelServerSpec(ApiModel):
     """Pods that serve a model, and how to ask them."""
 
-    model: Annotated[str, Field(max_length=256)] | None = None
+    model: Annotated[str, Field(max_length=MAX_MODEL)] | None = None
     inference_engine: Literal["vLLM", "SGLang"]
     workload_selector: WorkloadSelector
     workload_port: WorkloadPort | None = None
