@@ -44,12 +44,14 @@ def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
     known, own = served_of(line.engine), engine_line(line)
     if known is None or own is None:
         return ()
+    uses = _uses(own, known)
+    if not uses:
+        return ()
     way, words, start = known.way(known.engine.version(line.tag)), own.words, len(own.command)
-    found: list[tuple[str, str]] = []
-    for use in _uses(own, known)[-1:]:  # the last one counts
-        for value in use.values:
-            word = words[start + value.position]
-            found.append(_read(way, word.partition("=")[2] if use.joined else word))
+    last, found = uses[-1], []  # the last one counts
+    for value in last.values:
+        word = words[start + value.position]
+        found.append(_read(way, word.partition("=")[2] if last.joined else word))
     return tuple(pair for pair in found if pair[0])
 
 

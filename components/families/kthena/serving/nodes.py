@@ -79,6 +79,8 @@ def _in_term(
 
 
 def _preferred_first(found: list[NodeChoice], spec: Object) -> tuple[NodeChoice, ...]:
+    if len(found) == 1:
+        return (found[0],)
     node = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     wishes = [(int(each["weight"]), _values(each["preference"])) for each in node.get(_PREFERRED) or ()]
 

@@ -55,10 +55,10 @@ def _asks_for_efa(role: RoleOf) -> bool:
 
 
 def _commands(role: RoleOf, line: CommandLine) -> Commands:
-    started = role.part.started
+    engine = role.part.started.known
     served = line.value_of(Setting.SERVED_NAME) or role.part.model
-    port = line.number_of(Setting.PORT) or started.known.port or 0
-    entry, worker = (line, line) if role.pods == 1 else group_lines(started.known, line, _GROUP)
+    port = line.number_of(Setting.PORT) or engine.port or 0
+    entry, worker = (line, line) if role.pods == 1 else group_lines(engine, line, _GROUP)
     return Commands(entry, worker, served, port, tuple(_variables(role, line)))
 
 
