@@ -9,9 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.api.findings import Findings
+from components.families import objects as read
 from components.families.kthena.booster import expansion
 from components.families.kthena.booster.setup import Setup
 from components.fleet.endpoints import Endpoint
+from components.plan.plan import plan
 from tests.families.kthena.booster.strategies import boosters
 from tests.families.kthena.booster.support import POLICY, Object, backend, booster, load, pair, worker
 from tests.fleets import fleet_of
@@ -52,9 +54,10 @@ def edited(document: Object, odd: Object) -> Object:
 
 def told(document: Object) -> list[Any]:
     """Everything about a booster natively."""
-    found = fleet_of(document)
+    found = plan(read([document]))
     items = [
-        (item.title, item.objects, item.requires, [*map(of_endpoint, item.endpoints)]) for item in found.rendered
+        (item.title, item.objects, item.requires, [*map(of_endpoint, item.endpoints)])
+        for item in found.fleet.rendered
     ]
     return [[str(problem) for problem in found.problems], items]
 
