@@ -15,6 +15,7 @@ from .family import Family, Member
 from .kthena.family import FAMILY as KTHENA
 from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
 from .llmaz.family import FAMILY as LLMAZ
+from .llmd.family import FAMILY as LLMD
 from .llmkube.family import FAMILY as LLMKUBE
 
 FAMILIES: list[Family] = [
@@ -22,6 +23,7 @@ FAMILIES: list[Family] = [
     LEADER_WORKER_SET,
     LLMKUBE,
     KTHENA,
+    LLMD,
 ]
 
 

@@ -39,6 +39,8 @@ class Member:
         render: What a resource of the kind becomes.
         serves: Whether it creates a workload with its own name, which no other resource in the namespace may have.
         referred: Whether other resources refer to it: such kinds are rendered first.
+        attached: Whether it scales what other resources become, and finds that in the library: such kinds are
+            rendered last.
         component: Class in the family's folder ``components`` for creating a single one; empty without.
         expand: The resources that one of the kind stands for, if the operator makes typed resources of it.
         convert: What the operator makes of one, literally.
@@ -48,6 +50,7 @@ class Member:
     render: Render
     serves: bool = False
     referred: bool = False
+    attached: bool = False
     component: str = ""
     expand: Expand | None = None
     convert: Convert | None = None

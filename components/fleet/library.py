@@ -6,6 +6,8 @@ from typing import TypeVar
 from ..api.load import Loaded
 from ..api.meta import Resource
 from ..api.problems import Problem, errors
+from .rendered import Rendered
+from .workloads import Workload
 
 R = TypeVar("R", bound=Resource)
 
@@ -24,6 +26,7 @@ class Library:
         self._unread = frozenset((problem.kind, problem.name) for problem in errors(unread))
         self._by_kind: dict[type[Resource], dict[str, dict[str, Resource]]] = {}
         self._sources: dict[tuple[type[Resource], str, str], Loaded] = {}
+        self._workloads: dict[tuple[str, str], tuple[Rendered, Workload]] = {}
         for source in resources:
             namespace = (source.resource.metadata.namespace or default_namespace) if source.kind.namespaced else ""
             there = self._by_kind.setdefault(type(source.resource), {}).setdefault(namespace, {})
@@ -46,3 +49,17 @@ class Library:
     def is_unread(self, kind: str, name: str) -> bool:
         """Tell whether a resource exists but could not be read; that is reported at the resource itself."""
         return (kind, name) in self._unread
+
+    def add(self, item: Rendered) -> None:
+        """Take what a resource has become, for those that are attached to its workloads."""
+        for workload in item.workloads:
+            self._workloads.setdefault((workload.namespace, workload.name), (item, workload))
+
+    def workload(self, namespace: str, name: str) -> tuple[Rendered, Workload] | None:
+        """Return a workload of what was rendered so far, with its resource; None if there is none."""
+        return self._workloads.get((namespace, name))
+
+    def workloads_in(self, namespace: str) -> list[Workload]:
+        """Return the workloads in a namespace of what was rendered so far, by their names."""
+        there = sorted(key for key in self._workloads if key[0] == namespace)
+        return [self._workloads[key][1] for key in there]

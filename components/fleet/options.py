@@ -1,10 +1,11 @@
 """How to render: plain settings that are the same for every resource of a call."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ..api.names import is_dns1123_label
+from ..sizing.levels import ServiceLevels
 from .objects import Object
 from .words import Edition, Realization, WorkloadChoice
 
@@ -79,6 +80,8 @@ class Options:
         tolerates_devices: Whether the API server lets pods that request a device tolerate the taint of its nodes
             (admission plugin ExtendedResourceToleration).
         tolerates_changes: Whether autoscalers can be told how small a change to ignore (Kubernetes 1.35 and later).
+        realizations: By family, another realization for its resources.
+        levels: What is promised and expected of models.
     """
 
     realization: Realization = Realization.NATIVE
@@ -94,8 +97,15 @@ class Options:
     monitoring: bool = False
     tolerates_devices: bool = False
     tolerates_changes: bool = False
+    realizations: Mapping[str, Realization] = field(default_factory=dict)
+    levels: ServiceLevels = field(default_factory=ServiceLevels)
 
     def __post_init__(self) -> None:
         """Refuse a namespace that no object can have."""
         if not is_dns1123_label(self.namespace):
             raise ValueError(f"namespace must be lower-case letters, digits and '-', found {self.namespace!r}")
+
+    def of_family(self, name: str) -> "Options":
+        """Return the settings for the resources of a family, which may have a realization of its own."""
+        own = self.realizations.get(name, self.realization)
+        return self if own is self.realization else replace(self, realization=own)

@@ -6,13 +6,15 @@ from ..api.findings import Findings, Unrenderable
 from ..api.load import Loaded
 from ..api.problems import Problem
 from ..families import FAMILIES, members
-from ..families.family import Member
+from ..families.family import Family, Member
 from ..fleet.combining import group_names, shared_items, with_contributions, without_clashes
 from ..fleet.library import Library
 from ..fleet.options import Options
 from ..fleet.rendered import Fleet, Rendered
 
 _DEFAULTS = Options()
+_Member = tuple[tuple[Family, Member], Loaded]
+"""A resource, with its kind among those of its family."""
 
 
 def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unread: Iterable[Problem] = ()) -> Fleet:
@@ -28,20 +30,21 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
         unread: Problems of reading. A model with a wrong field is reported there; what claims it is not told
             that there is no such model.
     """
-    known = {title: member for title, (_, member) in members().items()}
+    known = members()
     ordered = sorted(((known[source.kind.title], source) for source in resources), key=_place)
     library = Library((source for _, source in ordered), options.namespace, unread)
     again = _duplicates(ordered, options)
     problems, rendered = list(again.values()), list[Rendered]()
-    for member, source in ordered:
+    for (family, member), source in ordered:
         findings = Findings(source)
         try:
-            item = member.render(source, library, options, findings)
+            item = member.render(source, library, options.of_family(family.name), findings)
         except Unrenderable:
             item = None
         problems += findings.problems
         if item and not findings.failed and id(source) not in again:
             rendered.append(item)
+            library.add(item)
     clashes, unique = without_clashes(rendered)
     misdirected, moved = with_contributions(unique)
     problems += [*clashes, *misdirected, *group_names(moved), *_together(moved)]
@@ -54,16 +57,17 @@ def _together(rendered: tuple[Rendered, ...]) -> Iterator[Problem]:
         yield from family.check([item for item in rendered if item.source.kind.title in own])
 
 
-def _place(pair: tuple[Member, Loaded]) -> tuple[str, str, str]:
-    member, source = pair
-    return f"{int(not member.referred)}{source.kind.kind}", source.resource.metadata.namespace or "", source.name
+def _place(pair: _Member) -> tuple[int, str, str, str]:
+    (_, member), source = pair
+    turn = 0 if member.referred else 1 + member.attached
+    return turn, source.kind.kind, source.resource.metadata.namespace or "", source.name
 
 
-def _duplicates(ordered: list[tuple[Member, Loaded]], options: Options) -> dict[int, Problem]:
+def _duplicates(ordered: list[_Member], options: Options) -> dict[int, Problem]:
     """Report objects declared twice, and workloads of different kinds with one name, by identity."""
     seen: dict[tuple[str, str, str], Loaded] = {}
     problems = {}
-    for member, source in ordered:
+    for (_, member), source in ordered:
         namespace = source.resource.metadata.namespace or ""
         if source.kind.namespaced:
             namespace = namespace or options.namespace

@@ -12,9 +12,10 @@ from ..metrics.chain import MetricSettings
 from ..metrics.words import Adapter, Scrape
 from ..prerequisites.needed import ClusterFacts, GpuStack, is_at_least
 from ..prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
-from .access_settings import FrontDoorSettings, HardeningSettings
 from .environment import Environment
 from .section import Flag, Section
+from .sections.access import FrontDoorSettings, HardeningSettings
+from .sections.levels import LevelSettings
 
 NAMESPACE = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 MODEL_ACCOUNT = "model-loader"
@@ -117,6 +118,7 @@ class FleetSettings(Section):
 
     namespace: str = Field(default="models", pattern=NAMESPACE)
     realization: Realization = Realization.NATIVE
+    realizations: dict[str, Realization] = Field(default_factory=dict)
     workload: WorkloadChoice = WorkloadChoice.AUTO
     runtimes: Edition = Edition.UPSTREAM
     other_kinds: OtherKinds = OtherKinds.ERROR
@@ -128,6 +130,7 @@ class FleetSettings(Section):
     prerequisites: Prerequisites = Field(default_factory=Prerequisites)
     front_door: FrontDoorSettings = Field(default_factory=FrontDoorSettings)
     hardening: HardeningSettings = Field(default_factory=HardeningSettings)
+    service_levels: LevelSettings = Field(default_factory=LevelSettings)
     file: str = Field(default="<program>", exclude=True)
     """What to name in messages; not a key."""
 
@@ -172,6 +175,8 @@ class FleetSettings(Section):
         pods = self.pods
         return Options(
             realization=self.realization,
+            realizations=self.realizations,
+            levels=self.service_levels.levels(),
             workload=self.workload,
             runtimes=self.runtimes,
             namespace=self.namespace,

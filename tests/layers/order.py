@@ -19,7 +19,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # Names and facts, which every room may know.
     ("components.aws.names",),
     ("components.nodes.instances",),
-    ("components.engines",),
+    ("components.engines", "components.sizing"),
     ("components.fleet",),
     # How autoscalers behave, whatever they scale.
     ("components.simulation",),

@@ -29,6 +29,7 @@ OWN = {
     "kthena": "loraAdapters lora_adapters routeWeight scalingCost modelURI cacheURI entryTemplate workerReplicas "
     "gangPolicy minRoleReplicas tolerancePercent panicPolicy optimizerConfiguration modelServerName workloadSelector "
     "kvConnector",
+    "llmd": "sloClassRef slo_class_ref modelProfile acc accCount maxBatchSize variantCost arrivalRate",
 }
 
 

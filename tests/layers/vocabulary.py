@@ -38,6 +38,7 @@ ORDINARY = {
     "a value of the chart of the Cluster Autoscaler": "extraArgs",
     "metadata of Envoy AI Gateway": "backend_name",
     "a metric of the Workload Variant Autoscaler": "desired_replicas",
+    "the model of queues, and what is asked of it": "accelerators alpha applied beta load",
     "what engines can be told": " ".join(Setting),
 }
 """Words that a family has in common with others, by what they are there."""

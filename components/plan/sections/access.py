@@ -2,12 +2,12 @@
 
 from pydantic import Field
 
-from ..front_door.limits import BODY_SIZE, RateLimit
-from ..front_door.settings import SUBJECT, Auth, Door, Tls
-from ..front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
-from ..hardening.words import PodSecurity, Priority
-from ..hardening.workloads import Hardening
-from .section import Flag, Section
+from ...front_door.limits import BODY_SIZE, RateLimit
+from ...front_door.settings import SUBJECT, Auth, Door, Tls
+from ...front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
+from ...hardening.words import PodSecurity, Priority
+from ...hardening.workloads import Hardening
+from ..section import Flag, Section
 
 
 class TlsSettings(Section):

@@ -1,0 +1,13 @@
+"""llm-d's Workload Variant Autoscaler as a family."""
+
+from ..family import Family, Member
+from .kinds import VARIANT_AUTOSCALING
+from .names import OPERATOR
+from .rendering import render_variant_autoscaling
+
+FAMILY = Family(
+    name="llmd",
+    package=__package__ or "",
+    operator=OPERATOR,
+    members=(Member(VARIANT_AUTOSCALING, render_variant_autoscaling, attached=True),),
+)

@@ -1,0 +1,12 @@
+"""Names that the controller has compiled in (WVA spec 4, 5)."""
+
+GROUP = "llmd.ai"
+API = f"{GROUP}/v1alpha1"
+OPERATOR = "wva"
+"""What is installed for realization ``operator``."""
+ACCELERATOR_LABEL = "inference.optimization/acceleratorName"
+"""Label of a VariantAutoscaling: the accelerator that its workload runs on."""
+NAMESPACE = "inferno-autoscaler-system"
+COSTS = "accelerator-unit-costs"
+CLASSES = "service-classes-config"
+SETTINGS = "inferno-autoscaler-variantautoscaling-config"

@@ -1,0 +1,22 @@
+"""Texts of llm-d with a grammar of their own (WVA spec 2)."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from ....api.base import several
+from ....api.schema.embedded import show
+
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z", re.ASCII)
+
+
+def _decimal(text: str) -> str:
+    if _DECIMAL.match(text) is None:
+        raise several([((), f"must be an unsigned number in quotes, such as '20.58', found {show(text)}")])
+    return text
+
+
+DecimalText = Annotated[str, Field(json_schema_extra={"pattern": r"^\d+(\.\d+)?$"}), AfterValidator(_decimal)]
+"""A number as text, without sign and exponent."""
+Text = Annotated[str, Field(min_length=1)]

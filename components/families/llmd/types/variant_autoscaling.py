@@ -1,0 +1,55 @@
+"""llm-d: VariantAutoscaling (``llmd.ai/v1alpha1``, WVA spec 2)."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from ....api import rules
+from ....api.base import ApiModel, PositiveInt32, Rule
+from ....api.meta import Resource
+from .status import VariantAutoscalingStatus
+from .values import DecimalText, Text
+
+
+class ConfigMapKeyRef(ApiModel):
+    """A key of a ConfigMap."""
+
+    name: Text
+    key: Text
+
+
+class AcceleratorProfile(ApiModel):
+    """How fast a replica is on an accelerator."""
+
+    acc: Text
+    acc_count: PositiveInt32
+    alpha: DecimalText
+    beta: DecimalText
+    max_batch_size: PositiveInt32
+
+
+class ModelProfile(ApiModel):
+    """How fast the model is on each accelerator."""
+
+    accelerators: list[AcceleratorProfile] = Field(
+        min_length=1, json_schema_extra={"x-kubernetes-list-type": "atomic"}
+    )
+
+
+class VariantAutoscalingSpec(ApiModel):
+    """Which model to size, for which service level, and how fast it is."""
+
+    model_id: Annotated[Text, Field(alias="modelID")]
+    slo_class_ref: ConfigMapKeyRef
+    model_profile: ModelProfile
+
+
+class VariantAutoscaling(Resource):
+    """Sizes the workload of its name for a service level."""
+
+    api_version: Literal["llmd.ai/v1alpha1"]
+    kind: Literal["VariantAutoscaling"]
+    spec: VariantAutoscalingSpec
+    status: VariantAutoscalingStatus | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = (rules.OBJECT_NAME,)

@@ -1,0 +1,1 @@
+"""How many replicas of which accelerator a service level needs, and what they cost: a model of queues."""
