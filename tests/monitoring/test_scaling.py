@@ -4,12 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from components.metrics.chain import MetricSettings
+from tests.fleets import open_model
+from tests.leader_worker_sets import LABEL
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.prometheus import Prometheus
 from tests.monitoring.simulated.chain import Chain, Reported, SharedLoad
 from tests.monitoring.simulated.engines import VLLM, WVA
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import Made, made, scaled
+from tests.monitoring.simulated.groups import install_kind
 from tests.monitoring.simulated.workload import external_metric, pods_metric, without_waiting
 from workbench.kube import Kube
 
@@ -52,3 +55,27 @@ def test_what_wva_wants_is_what_the_model_gets(
     load = Reported(VLLM, controller, "inferno_desired_replicas", labels)
     chain = Chain(metrics_kube, prometheus, exporter, adapter(dict(fleet.chain.adapter_rules)))
     assert chain.scale(model, hpa, load, [1, 3, 1]) == [1, 3, 1]
+
+
+def test_what_wva_wants_is_what_a_group_gets(
+    metrics_kube: Kube, metrics_namespace: str, prometheus: Prometheus, exporter: Exporter, adapter: Adapting
+) -> None:
+    """An autoscaler moves groups through the scale subresource of the LeaderWorkerSet; a group is one replica."""
+    install_kind(metrics_kube)
+    wish = external_metric("inferno_desired_replicas", "1", variant_name="chat")
+    flavor = {"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "1", "PP": "2"}}
+    document = scaled("chat", metrics_namespace, [wish], maximum=3)
+    one_by_one = {"type": "Pods", "value": 1, "periodSeconds": 60}
+    slowly = {"scaleDown": {"stabilizationWindowSeconds": 600, "policies": [one_by_one]}}
+    document["spec"]["elasticConfig"]["scaleTrigger"]["hpa"]["behavior"] = slowly
+    fleet = made(document, model=open_model("qwen", flavors=[flavor]), settings=MetricSettings(wva=True))
+    model = fleet.find("LeaderWorkerSet", "chat", metrics_namespace)
+    assert model["spec"]["leaderWorkerTemplate"]["size"] == 2
+    hpa = without_waiting(fleet.find("HorizontalPodAutoscaler", "chat", metrics_namespace))
+    controller = exporter.pod(WVA, "inferno-autoscaler-system", "wva-0", container="manager", endpoint="https")
+    labels = {"variant_name": "chat", "namespace": metrics_namespace, "accelerator_type": "A100"}
+    load = Reported(VLLM, controller, "inferno_desired_replicas", labels)
+    chain = Chain(metrics_kube, prometheus, exporter, adapter(dict(fleet.chain.adapter_rules)))
+    assert chain.scale(model, hpa, load, [1, 3, 1]) == [1, 3, 1]
+    running = metrics_kube.list("v1", "Pod", metrics_namespace, labels=f"{LABEL}/name=chat")
+    assert sorted(pod["metadata"]["name"] for pod in running) == ["chat-0", "chat-0-1"]

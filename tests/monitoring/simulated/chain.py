@@ -1,7 +1,8 @@
 """The whole metric chain: pods, exporter, Prometheus, adapter, autoscaler, and pods again.
 
 What is real: the API server, the controllers with the horizontal pod autoscaler, the scheduler, Prometheus and
-prometheus-adapter. What is pretended: that the pods' containers run, and what their ``/metrics`` say.
+prometheus-adapter. What is pretended: that the pods' containers run, what their ``/metrics`` say, and the controller
+of LeaderWorkerSets.
 
     chain = Chain(kube, prometheus, exporter, adapter(rules))
     load = SharedLoad(VLLM, VLLM.queue)
@@ -22,6 +23,7 @@ from tests.monitoring.programs.monitors import scrape_job, targets_of
 from tests.monitoring.programs.prometheus import Prometheus, watching
 from tests.monitoring.simulated.engines import Engine
 from tests.monitoring.simulated.exporter import Exporter, PretendedPod
+from tests.monitoring.simulated.groups import KIND, play
 from tests.monitoring.simulated.workload import MANAGER, fitting_node, running_pods
 from workbench.kube import Kube
 
@@ -95,7 +97,7 @@ class Reported:
 
 
 class Chain:
-    """The parts, joined. Each must be running; the chain adds a node, a Deployment and an autoscaler."""
+    """The parts, joined. Each must be running; the chain adds a node, a workload and an autoscaler."""
 
     def __init__(
         self,
@@ -127,7 +129,8 @@ class Chain:
         (``workload.without_waiting``) where the number after it is of interest.
 
         Args:
-            deployment: applied first, with a node that it fits on; in a namespace that exists. Without replicas.
+            deployment: a Deployment or LeaderWorkerSet, applied first, with a node that it fits on; in a namespace
+                that exists. Without replicas.
             hpa: applied when the metric's first value can be read.
             load: what to move; its values are those of ``values``.
             values: one after the other.
@@ -148,6 +151,8 @@ class Chain:
     def look(self, deployment: Mapping[str, Any], load: Load, value: float) -> int:
         """Let the exporter and the targets follow the pods of this moment, and return how many there are."""
         namespace = deployment["metadata"]["namespace"]
+        if deployment["kind"] == KIND:
+            play(self.kube, deployment)
         real = {pod["metadata"]["name"]: pod for pod in running_pods(self.kube, deployment)}
         pretended = {pod.name: pod for pod in self._pods_of(deployment)}
         for gone in pretended.keys() - real.keys():
@@ -173,10 +178,11 @@ class Chain:
         return [target for pod in pods for target in targets_of(pod)]
 
     def _pods_of(self, deployment: Mapping[str, Any]) -> list[PretendedPod]:
-        """Pods of a Deployment are named after it; the exporter may hold others (controllers)."""
+        """Pods of a workload are named after it; the exporter may hold others (controllers)."""
         name, namespace = deployment["metadata"]["name"], deployment["metadata"]["namespace"]
+        added = 1 if deployment["kind"] == KIND else 2
         return [
-            pod for pod in self.exporter.pods if pod.namespace == namespace and pod.name.rsplit("-", 2)[0] == name
+            pod for pod in self.exporter.pods if pod.namespace == namespace and pod.name.rsplit("-", added)[0] == name
         ]
 
     def _settle(
@@ -213,8 +219,8 @@ class Chain:
 
     def _replicas(self, deployment: Mapping[str, Any]) -> int:
         metadata = deployment["metadata"]
-        found = self.kube.get("apps/v1", "Deployment", metadata["name"], metadata["namespace"])
-        return int(found["spec"]["replicas"])
+        found = self.kube.get(deployment["apiVersion"], deployment["kind"], metadata["name"], metadata["namespace"])
+        return int(found["spec"].get("replicas", 1))
 
 
 def _read(status: Mapping[str, Any], metric: int) -> Decimal | None:

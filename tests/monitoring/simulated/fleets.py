@@ -38,13 +38,13 @@ class Made:
         return dict(found)
 
 
-def made(*documents: Json, settings: MetricSettings | None = None, **options: Any) -> Made:
+def made(*documents: Json, model: Json = MODEL, settings: MetricSettings | None = None, **options: Any) -> Made:
     """Render documents with their model.
 
     Raises:
         AssertionError: there is an error, or a problem of the metrics.
     """
-    fleet = fleet_of(MODEL, *documents, **options)
+    fleet = fleet_of(model, *documents, **options)
     chain = metric_chain(fleet, settings or MetricSettings())
     problems = [*map(str, errors(fleet)), *map(str, chain.problems)]
     assert not problems, problems

@@ -1,8 +1,10 @@
-"""Pods for the metrics to be about: a Deployment on a simulated node."""
+"""Pods for the metrics to be about: a Deployment, or a LeaderWorkerSet, on a simulated node."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from components.fleet.objects import LEADER_WORKER_SET, pod_templates
+from tests.leader_worker_sets import LABEL
 from tests.monitoring.programs.daemon import eventually
 from workbench.kube import Kube
 
@@ -73,8 +75,8 @@ def without_waiting(hpa: Mapping[str, Any]) -> Json:
 
 def fitting_node(target: Mapping[str, Any], name: str = "metrics-node", pods: int = 16) -> Json:
     """A simulated node on which that many pods of the target run: their labels, their resources, no taints."""
-    spec = target["spec"]["template"]["spec"]
-    limits = [container.get("resources", {}).get("limits", {}) for container in spec["containers"]]
+    specs = [template["spec"] for template in pod_templates(dict(target)).values()]
+    limits = [container.get("resources", {}).get("limits", {}) for spec in specs for container in spec["containers"]]
     extended = {resource for limit in limits for resource in limit if "/" in resource}
     counts = {resource: sum(int(limit.get(resource, 0)) for limit in limits) * pods for resource in extended}
     resources = {"cpu": "1k", "memory": "16Ti", "ephemeral-storage": "64Ti", "pods": "110"}
@@ -85,7 +87,7 @@ def fitting_node(target: Mapping[str, Any], name: str = "metrics-node", pods: in
         "metadata": {
             "name": name,
             "annotations": {"kwok.x-k8s.io/node": "fake"},
-            "labels": spec.get("nodeSelector", {}),
+            "labels": specs[0].get("nodeSelector", {}),
         },
         "status": {"capacity": resources, "allocatable": resources},
     }
@@ -98,8 +100,12 @@ def apply_namespace(kube: Kube, name: str) -> None:
 
 
 def running_pods(kube: Kube, target: Mapping[str, Any]) -> list[Json]:
-    """The pods of a Deployment that run and are not about to end."""
-    selector = ",".join(f"{key}={value}" for key, value in target["spec"]["selector"]["matchLabels"].items())
+    """The pods of a workload that take requests, run and are not about to end: of groups the leaders."""
+    if target["kind"] == LEADER_WORKER_SET:
+        labels = {f"{LABEL}/name": target["metadata"]["name"], f"{LABEL}/worker-index": "0"}
+    else:
+        labels = target["spec"]["selector"]["matchLabels"]
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
     found = kube.list("v1", "Pod", target["metadata"]["namespace"], labels=selector)
     return [
         pod
