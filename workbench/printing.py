@@ -21,6 +21,14 @@ ShowSecrets = Annotated[
 ]
 
 
+def tell(lines: Iterable[str]) -> None:
+    """Write lines for people to stderr."""
+    from components.api.texts.printable import printable
+
+    for line in lines:
+        print(printable(line), file=sys.stderr)  # noqa: T201
+
+
 def write_objects(objects: Iterable[dict[str, Any]], *, show_secrets: bool) -> None:
     """Write objects as YAML.
 

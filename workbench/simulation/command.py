@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import WorkbenchError
+from ..plotting.pictures import check_picture
+from ..printing import tell
 from ..subject import STDIN, Paths, Subject, planned, takes_subject
-from .inputs import check_passes, defects_chosen, milliseconds, prices_given, read_metrics, start_given, tell
+from .inputs import check_passes, defects_chosen, milliseconds, prices_given, read_metrics, start_given
 
 if TYPE_CHECKING:
     from components.plan.plan import Plan
@@ -108,8 +110,7 @@ def simulate(
     from components.simulation.result import Trial, simulated, starting_replicas
     from components.simulation.scenario import Names
 
-    if plot and plot.suffix != ".png":
-        raise WorkbenchError(f"--plot: must be a file that ends in .png, found {str(plot)!r}", 2)
+    check_picture(plot, [".png"])
     defects, step = defects_chosen(defect, literal=literal), milliseconds(every)
     if str(metrics) == STDIN and STDIN in map(str, paths or ()):
         raise WorkbenchError("stdin has either manifests or the trace; write one of them to a file", 2)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import WorkbenchError
+from ..printing import tell
 from ..subject import STDIN
 
 if TYPE_CHECKING:
@@ -51,14 +52,6 @@ def _lines(problems: "Sequence[Problem]") -> str:
     ordered = [str(problem) for problem in sorted(problems, key=lambda problem: problem.place)]
     further = len(ordered) - _MOST_PROBLEMS
     return "\n".join([*ordered[:_MOST_PROBLEMS], *([f"and {further} more"] if further > 0 else [])])
-
-
-def tell(lines: Iterable[str]) -> None:
-    """Write lines for people to stderr."""
-    from components.api.texts.printable import printable
-
-    for line in lines:
-        print(printable(line), file=sys.stderr)  # noqa: T201
 
 
 def prices_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, Decimal]:

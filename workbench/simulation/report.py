@@ -1,6 +1,5 @@
 """A simulation for people: a plot, what changed, and what it comes to."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from components.api.texts.printable import printable
 
-from .chart import chart
+from ..plotting.chart import chart, framed, is_plain
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,13 +52,10 @@ def _head(result: "Simulation", width: int) -> Iterator[str]:
 
 
 def _plot(title: str, values: Sequence[Fraction | int], highest: Fraction | int, width: int) -> Iterator[str]:
-    plain = (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf16", "utf32")
-    top = _number(highest)
+    plain, top = is_plain(), _number(highest)
     yield ""
     yield title
-    for row, line in enumerate(chart(values, width - len(top) - 2, _HEIGHT, top=highest, plain=plain)):
-        label = top if row == 0 else "0" if row == _HEIGHT - 1 else ""
-        yield f"{label:>{len(top)}} {'|' if plain else '│'}{line}"
+    yield from framed(chart(values, width - len(top) - 2, _HEIGHT, top=highest, plain=plain), top, plain=plain)
 
 
 def _passes(result: "Simulation", *, whole: bool) -> "Table":

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from workbench.simulation.chart import chart
+from workbench.plotting.chart import chart
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Series as blocks of text, for a terminal."""
 
 import itertools
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -30,6 +31,24 @@ def chart(
         "".join(marks[min(max(level - row * steps, 0), steps)] for level in levels).rstrip()
         for row in reversed(range(height))
     ]
+
+
+def framed(lines: Sequence[str], top: str, *, plain: bool = False) -> Iterator[str]:
+    """Yield the lines of a chart with an axis, which starts at 0.
+
+    Args:
+        lines: The chart, the highest line first.
+        top: What the highest line stands for.
+        plain: Whether to use only characters that every terminal has.
+    """
+    for row, line in enumerate(lines):
+        label = top if row == 0 else "0" if row == len(lines) - 1 else ""
+        yield f"{label:>{len(top)}} {'|' if plain else '│'}{line}"
+
+
+def is_plain() -> bool:
+    """Tell whether what is printed must do without blocks."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf16", "utf32")
 
 
 def _columns(values: Sequence[Fraction], width: int) -> list[Fraction]:

@@ -1,0 +1,1 @@
+"""Charts for terminals, and pictures as files."""

@@ -1,0 +1,66 @@
+"""Pictures as files: the same input is the same file, to the byte."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.api.texts.printable import printable
+
+from ..errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_INCHES = (10, 6)
+_DPI = 120
+_SALT = "inference-platform"
+"""Of the names of what an SVG refers to; without it they are random."""
+
+
+def check_picture(path: Path | None, suffixes: Sequence[str]) -> None:
+    """Refuse a file of ``--plot`` that is no picture of these kinds.
+
+    Raises:
+        WorkbenchError: it has another suffix.
+    """
+    if path and path.suffix not in suffixes:
+        raise WorkbenchError(f"--plot: must be a file that ends in {' or '.join(suffixes)}, found {str(path)!r}", 2)
+
+
+@contextmanager
+def picture(path: Path) -> "Iterator[Figure]":
+    """Hand out an empty figure, and write it when all is drawn: a PNG or an SVG, by the suffix of the file.
+
+    Raises:
+        WorkbenchError: matplotlib is missing.
+    """
+    try:
+        # The object-oriented interface alone: nothing global, no window, no display.
+        import matplotlib as mpl
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise WorkbenchError(f"--plot needs {error.name}: pip install 'inference-platform[workbench]'") from None
+    figure = Figure(figsize=_INCHES, layout="constrained")
+    yield figure
+    FigureCanvasAgg(figure)
+    form = path.suffix.removeprefix(".")
+    # Without the time, and the name and version of the library, the same result is the same file.
+    metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
+    with mpl.rc_context({"svg.hashsalt": _SALT, "svg.fonttype": "none"}):
+        figure.savefig(path, format=form, dpi=_DPI, metadata=metadata)
+
+
+def finish(axes: "Axes", title: str) -> None:
+    """Give axes what all have: they start at 0, with a grid, a legend and a title."""
+    axes.set_ylim(bottom=0)
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(loc="upper right", fontsize="small")
+    axes.set_title(plain_text(title), fontsize="medium")
+
+
+def plain_text(text: str) -> str:
+    """Return a text in letters that every font has, and no formula: matplotlib reads what is between dollar signs."""
+    return printable(text).encode("ascii", "backslashreplace").decode("ascii").replace("$", r"\$")
