@@ -6,11 +6,12 @@ from typing import Any, BinaryIO
 
 from ..api import load as reading
 from ..api.kinds import Kinds
-from ..api.load import Manifests
+from ..api.load import Loaded, Manifests
 from ..api.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.origins import Argument
 from ..simulation.scenario import Simulator
+from ..sizing.variants import ModelVariant
 from .family import Family, Member
 from .kthena.family import FAMILY as KTHENA
 from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
@@ -60,6 +61,12 @@ def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
 def simulator() -> Simulator:
     """Return what simulates autoscalers of the only family that has its own."""
     return next(family.simulator for family in FAMILIES if family.simulator)
+
+
+def variants(resources: Iterable[Loaded]) -> tuple[ModelVariant, ...]:
+    """Return the variants of models that resources describe."""
+    found = (family.variant(source) for source in resources for family in FAMILIES)
+    return tuple(each for each in found if each)
 
 
 def flavors(

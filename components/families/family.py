@@ -17,6 +17,7 @@ from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
 from ..simulation.scenario import Simulator
+from ..sizing.variants import ModelVariant
 
 Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
 """Returns what a resource becomes; None if it becomes nothing by itself.
@@ -67,6 +68,10 @@ def _nothing(_rendered: Sequence[Rendered]) -> Iterator[Problem]:
     yield from ()
 
 
+def _no_variant(_source: Loaded) -> ModelVariant | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """Kinds of one API, and everything that only they know.
@@ -77,6 +82,7 @@ class Family:
         check: Yields what is wrong with the family's resources together.
         flavor: Reads a flavor that no model claims, if the family has flavors.
         simulator: Simulates its autoscalers, if it has its own.
+        variant: Returns what a resource of the family says of a variant of a model; None for one that says nothing.
     """
 
     name: str
@@ -86,6 +92,7 @@ class Family:
     check: Callable[[Sequence[Rendered]], Iterator[Problem]] = _nothing
     flavor: ReadFlavor | None = None
     simulator: Simulator | None = None
+    variant: Callable[[Loaded], ModelVariant | None] = _no_variant
 
     def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
         """Return the component of a kind."""

@@ -1,6 +1,7 @@
 """llm-d's Workload Variant Autoscaler as a family."""
 
 from ..family import Family, Member
+from .described import described_variant
 from .kinds import VARIANT_AUTOSCALING
 from .names import OPERATOR
 from .rendering import render_variant_autoscaling
@@ -10,4 +11,5 @@ FAMILY = Family(
     package=__package__ or "",
     operator=OPERATOR,
     members=(Member(VARIANT_AUTOSCALING, render_variant_autoscaling, attached=True),),
+    variant=described_variant,
 )

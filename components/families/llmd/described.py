@@ -1,0 +1,26 @@
+"""What a VariantAutoscaling says of its model: profiles, and the accelerator it runs on."""
+
+from ...api.load import Loaded
+from ...sizing.cases import Profile
+from ...sizing.variants import ModelVariant
+from .names import ACCELERATOR_LABEL
+from .types import VariantAutoscaling
+from .types.variant_autoscaling import AcceleratorProfile
+
+
+def described_variant(source: Loaded) -> ModelVariant | None:
+    """Return what a resource says of a variant; None for one of another kind."""
+    resource = source.resource
+    if not isinstance(resource, VariantAutoscaling):
+        return None
+    return ModelVariant(
+        source,
+        resource.spec.model_id,
+        (resource.metadata.labels or {}).get(ACCELERATOR_LABEL, ""),
+        tuple(profile_of(each) for each in resource.spec.model_profile.accelerators),
+    )
+
+
+def profile_of(given: AcceleratorProfile) -> Profile:
+    """Return how fast a replica is on one accelerator, as numbers."""
+    return Profile(given.acc, given.acc_count, float(given.alpha), float(given.beta), given.max_batch_size)

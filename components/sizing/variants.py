@@ -1,0 +1,22 @@
+"""A variant of a model as its resource describes it, whatever family that is of."""
+
+from dataclasses import dataclass
+
+from ..api.load import Loaded
+from .cases import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVariant:
+    """A model on one of several accelerators.
+
+    Attributes:
+        model: The name under which clients ask for it.
+        accelerator: The one that it runs on; empty where its resource does not say.
+        profiles: How fast it is on each that it could run on.
+    """
+
+    source: Loaded
+    model: str
+    accelerator: str
+    profiles: tuple[Profile, ...]

@@ -1,0 +1,60 @@
+"""What a VariantAutoscaling says of its model, as numbers."""
+
+from typing import Any
+
+from components.families import objects, variants
+from components.sizing.cases import Profile
+from components.sizing.variants import ModelVariant
+
+VARIANT: dict[str, Any] = {
+    "apiVersion": "llmd.ai/v1alpha1",
+    "kind": "VariantAutoscaling",
+    "metadata": {"name": "chat", "labels": {"inference.optimization/acceleratorName": "A100"}},
+    "spec": {
+        "modelID": "default/default",
+        "sloClassRef": {"name": "service-classes-config", "key": "premium.yaml"},
+        "modelProfile": {
+            "accelerators": [
+                {"acc": "A100", "accCount": 1, "alpha": "20.58", "beta": "0.41", "maxBatchSize": 4},
+                {"acc": "G2", "accCount": 2, "alpha": "17", "beta": "0.34", "maxBatchSize": 8},
+            ]
+        },
+    },
+}
+
+
+def described(**changes: Any) -> ModelVariant:
+    manifests = objects([{**VARIANT, **changes}])
+    assert manifests.problems == ()
+    (found,) = variants(manifests.resources)
+    return found
+
+
+def test_profiles_and_accelerator() -> None:
+    found = described()
+    assert (found.source.title, found.model, found.accelerator) == (
+        "VariantAutoscaling/chat",
+        "default/default",
+        "A100",
+    )
+    assert found.profiles == (Profile("A100", 1, 20.58, 0.41, 4), Profile("G2", 2, 17.0, 0.34, 8))
+
+
+def test_without_a_label_it_runs_on_none() -> None:
+    assert described(metadata={"name": "chat"}).accelerator == ""
+
+
+def test_other_kinds_describe_none() -> None:
+    other = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "chat"},
+        "spec": {
+            "leaderWorkerTemplate": {
+                "workerTemplate": {"spec": {"containers": [{"name": "engine", "image": "vllm/vllm-openai:v0.10.1"}]}}
+            }
+        },
+    }
+    manifests = objects([other])
+    assert manifests.problems == ()
+    assert variants(manifests.resources) == ()
