@@ -1,10 +1,12 @@
 """Checks one object of a known kind, as the API server's admission does."""
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 from pydantic import ValidationError
 
+from .base import Json
 from .kinds import Kind
 from .meta import Resource
 from .problems import Hints
@@ -24,22 +26,19 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
 
     Returns:
         The resource, or None, and every problem as path and reason. Status is checked for unknown fields only
-        and dropped, as on creation.
+        and dropped, as on creation, unless the kind reads it.
     """
     found: list[Found] = []
+    observed: Any = None
     if odd or "status" in value:
-        from .schema.structural import clean, graph, unknown
+        from .schema.structural import clean, graph
 
         schema = graph(kind)
-        status = schema.root["properties"].get("status")
-        if "status" in value and status is not None:
-            hints = Hints()
-            found += [
-                (path, f"unknown field{hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1]))}")
-                for path in unknown(value["status"], schema, status, ("status",))
-            ]
-            value = {key: inner for key, inner in value.items() if key != "status"}
         value = clean(value, schema, schema.root)
+        if "status" in value and "status" in schema.root["properties"]:
+            observed = value["status"]
+            found += _unknown_status(observed, kind)
+            value = {key: inner for key, inner in value.items() if key != "status"}
     try:
         resource = kind.model.model_validate(value)
     except ValidationError as error:
@@ -47,7 +46,27 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
 
         reasons = list(explain(error, kind))
         return None, [*found, *_name_problems(value, kind, reasons), *reasons]
+    if kind.reads_status and observed is not None:
+        resource = _with_status(resource, value, observed)
     return (None if found else resource), found
+
+
+def _unknown_status(status: Json, kind: Kind) -> Iterator[Found]:
+    from .messages import later_field
+    from .schema.structural import graph, unknown
+
+    schema, hints = graph(kind), Hints()
+    for path in unknown(status, schema, schema.root["properties"]["status"], ("status",)):
+        later = later_field(path, kind)
+        yield path, "unknown field" + (later or hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1])))
+
+
+def _with_status(resource: Resource, value: dict[str, Any], status: Json) -> Resource:
+    """Return a resource with its status; without one that has a wrong value, which the writer did not choose."""
+    try:
+        return type(resource).model_validate({**value, "status": status})
+    except ValidationError:
+        return resource
 
 
 def _name_problems(value: dict[str, Any], kind: Kind, known: list[Found]) -> list[Found]:

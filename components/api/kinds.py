@@ -55,6 +55,8 @@ class Kind:
     """Whether there is a scale subresource that tells no selector: autoscalers cannot use it, clients can."""
     columns: tuple[Column, ...] = ()
     upstream: Upstream = field(default=Upstream(), repr=False, compare=False)
+    reads_status: bool = False
+    """Whether what a controller wrote into a status says something to a plan; else it is dropped, as on creation."""
 
     def later(self, path: Iterable[str | int]) -> str:
         """Return the first release of upstream that has a field which the supported one has not; empty for others."""

@@ -37,15 +37,15 @@ def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
         for path, reason in _one(dict(item)):
             if (path, reason) not in seen:
                 seen.add((path, reason))
-                later = _later(path, kind) if reason == UNKNOWN else _later_value(path, item, kind)
+                later = later_field(path, kind) if reason == UNKNOWN else _later_value(path, item, kind)
                 reason = reason.partition("; did you mean")[0] if later else reason
                 hinted = reason == UNKNOWN and not later and hints > 0
                 hints -= hinted
                 yield path, reason + later + (_hint(path, kind) if hinted else "")
 
 
-def _later(path: tuple[str | int, ...], kind: Kind) -> str:
-    """Say which release of upstream has a field that the supported one has not."""
+def later_field(path: tuple[str | int, ...], kind: Kind) -> str:
+    """Say which release of upstream has a field that the supported one has not; nothing of any other field."""
     release = kind.later(path)
     return f": {kind.upstream.release} has no such field; {release} has; remove it" if release else ""
 

@@ -6,6 +6,7 @@ from typing import Any
 from components.api.kinds import Kind
 from components.families import kinds
 from tests.families.kthena.api.samples import DOCUMENTS as KTHENA_DOCUMENTS
+from tests.families.llmd.api.samples import DOCUMENTS as LLMD_DOCUMENTS
 from tests.families.llmkube.api.samples import DOCUMENTS as LLMKUBE_DOCUMENTS
 
 Document = dict[str, Any]
@@ -195,6 +196,7 @@ DOCUMENTS: tuple[Document, ...] = (
     },
     *LLMKUBE_DOCUMENTS,
     *KTHENA_DOCUMENTS,
+    *LLMD_DOCUMENTS,
 )
 
 

@@ -103,7 +103,7 @@ def test_defaults(good: Path, bad: Path) -> None:
 def test_crds_and_schemas() -> None:
     done = run("crds", "Playground")
     assert list(yaml.safe_load_all(done.stdout)) == [crd(kinds().one("Playground"))]
-    assert len(list(yaml.safe_load_all(run("crds").stdout))) == 13
+    assert len(list(yaml.safe_load_all(run("crds").stdout))) == 14
     done = run("schema", "Playground", "OpenModel")
     assert json.loads(done.stdout) == {
         "inference.llmaz.io/v1alpha1/Playground": schema(kinds().one("Playground")),

@@ -1,6 +1,7 @@
 """The kind of llm-d, as the API server registers it (WVA spec 1)."""
 
-from ...api.kinds import Column, Kind
+from ...api.kinds import Column, Kind, Upstream
+from ...api.tables import table
 from .names import API
 from .types import VariantAutoscaling
 
@@ -17,4 +18,6 @@ VARIANT_AUTOSCALING = Kind(
         Column("CurrentReplicas", "integer", ".status.currentAlloc.numReplicas"),
         Column("Optimized", "string", ".status.desiredOptimizedAlloc.numReplicas"),
     ),
+    upstream=Upstream(**table(__package__, "upstream.yaml")),
+    reads_status=True,  # what the controller saw of the load
 )

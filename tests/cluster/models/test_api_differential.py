@@ -22,6 +22,8 @@ from tests.api.breaking import broken, sent
 from tests.api.documents import DOCUMENTS, Document, kind_of
 from tests.families.kthena.api.table import KINDS as KTHENA
 from tests.families.kthena.random import documents, faults
+from tests.families.llmd.random.documents import document as variant
+from tests.families.llmd.random.faults import wrong as wrong_variant
 from tests.families.llmkube.api.documents import inference_services, models
 from tests.families.llmkube.api.wrong import wrong
 from tests.families.llmkube.random.faults import merged
@@ -144,6 +146,20 @@ def test_random_documents_of_kthena(server: Kube, kind: str) -> None:
 def test_random_wrong_documents_of_kthena(server: Kube, kind: str) -> None:
     for seed in range(EXAMPLES // 20):
         document = faults.wrong(kind, Random(seed)).document
+        assert isinstance(answer(server, document), str), seed
+        compare(server, document)
+
+
+def test_random_documents_of_llmd(server: Kube) -> None:
+    for seed in range(EXAMPLES // 20):
+        document = variant(Random(seed))
+        assert check(document, kind_of(document))[1] == [], seed
+        compare(server, document)
+
+
+def test_random_wrong_documents_of_llmd(server: Kube) -> None:
+    for seed in range(EXAMPLES // 20):
+        document = wrong_variant(Random(seed)).document
         assert isinstance(answer(server, document), str), seed
         compare(server, document)
 

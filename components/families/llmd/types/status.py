@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ....api.base import ApiModel, Int32
+from ....api.base import ApiModel, Int64
 from ....api.schema.embedded import Time
 from .values import DecimalText, Text
 
-_Natural = Annotated[Int32, Field(ge=0)]
+_Natural = Annotated[Int64, Field(ge=0)]
 
 
 class LoadProfile(ApiModel):

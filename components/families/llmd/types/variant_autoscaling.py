@@ -5,10 +5,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from ....api import rules
-from ....api.base import ApiModel, PositiveInt32, Rule
+from ....api.base import ApiModel, Int64, Rule
 from ....api.meta import Resource
 from .status import VariantAutoscalingStatus
 from .values import DecimalText, Text
+
+_Positive = Annotated[Int64, Field(ge=1)]
 
 
 class ConfigMapKeyRef(ApiModel):
@@ -22,18 +24,16 @@ class AcceleratorProfile(ApiModel):
     """How fast a replica is on an accelerator."""
 
     acc: Text
-    acc_count: PositiveInt32
+    acc_count: _Positive
     alpha: DecimalText
     beta: DecimalText
-    max_batch_size: PositiveInt32
+    max_batch_size: _Positive
 
 
 class ModelProfile(ApiModel):
     """How fast the model is on each accelerator."""
 
-    accelerators: list[AcceleratorProfile] = Field(
-        min_length=1, json_schema_extra={"x-kubernetes-list-type": "atomic"}
-    )
+    accelerators: Annotated[list[AcceleratorProfile], Field(min_length=1)]
 
 
 class VariantAutoscalingSpec(ApiModel):
