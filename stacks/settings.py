@@ -19,7 +19,6 @@ from components.aws.nodes.place import SettingsPlace
 from components.aws.reach import SSM_ENDPOINTS
 from components.aws.subnets import CIDR
 from components.aws.words import NatGateways, Provisioner
-from components.fleet.words import Realization
 from components.plan.faults import SettingsFault, faults
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
@@ -133,7 +132,7 @@ class Settings(FleetSettings):
 
     @model_validator(mode="after")
     def _tolerated(self) -> "Settings":
-        if self.gpu_nodes.has_taints and self.realization == Realization.OPERATOR:
+        if self.gpu_nodes.has_taints and self.is_operated:
             raise ValueError(f"gpuNodes.taints: {OPERATED_TAINTS}")
         return self
 
@@ -184,6 +183,7 @@ _EXAMPLES = {
     "kubeconfig": ".workbench/kubeconfig",
     "modelCache": "{claim: model-cache}",
     "pods": "{serviceAccountName: inference}",
+    "realizations": "{llmd: operator}",
     "simulatedNodes": "true",
     "customResources": "true",
     "region": "us-east-1",
@@ -192,6 +192,7 @@ _EXAMPLES = {
 _LISTS = ("models", "modelBuckets")
 _STRUCTURED = (
     *_LISTS,
+    "realizations",
     "modelCache",
     "pods",
     "tags",
@@ -202,6 +203,7 @@ _STRUCTURED = (
     "prerequisites",
     "frontDoor",
     "hardening",
+    "serviceLevels",
 )
 
 

@@ -9,6 +9,7 @@ from ..api.kinds import Kinds
 from ..api.load import Loaded, Manifests
 from ..api.problems import Problem
 from ..fleet.demand import PodDemand
+from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..simulation.scenario import Simulator
 from ..sizing.variants import ModelVariant
@@ -36,6 +37,17 @@ def kinds() -> Kinds:
 def members() -> dict[str, tuple[Family, Member]]:
     """Return every kind with its family, by ``apiVersion/Kind``."""
     return {member.kind.title: (family, member) for family in FAMILIES for member in family.members}
+
+
+def operators() -> tuple[str, ...]:
+    """Return the families that have an operator: those that can have a realization of their own."""
+    return tuple(family.name for family in FAMILIES if family.operator)
+
+
+def are_operated(options: Options) -> bool:
+    """Whether the operator of a family makes pods."""
+    serving = (f for f in FAMILIES if f.operator and any(member.serves for member in f.members))
+    return any(not options.of_family(family.name).realization.is_native for family in serving)
 
 
 def load(paths: Iterable[Path | str]) -> Manifests:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from ..aws.environment import AwsEnvironment
 from ..aws.subnets import range_of
+from ..families import are_operated
 from ..fleet.options import BoundClaim, Options
 from ..fleet.words import OtherKinds
 from ..front_door.balancers import Balancing
@@ -54,7 +55,7 @@ class Environment:
     @property
     def operated(self) -> bool:
         """Whether an operator makes the pods."""
-        return not self.options.realization.is_native
+        return are_operated(self.options)
 
     @property
     def knows_nodes(self) -> bool:

@@ -40,6 +40,8 @@ def faults(error: ValidationError, settings: type[Section], *, by_name: bool = F
             yield SettingsFault(path, f"unknown key{hint}", unknown=True)
         elif detail["type"] == "missing":
             yield SettingsFault(path, "is required")
+        elif detail["type"] == "several":
+            yield from (SettingsFault((*path, *below), reason) for below, reason in detail["ctx"]["items"])
         elif not path:
             key, _, what = detail["msg"].removeprefix("Value error, ").partition(": ")
             yield SettingsFault((key,), what)

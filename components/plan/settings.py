@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from ..aws.environment import AwsEnvironment
+from ..families import are_operated, operators
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
@@ -20,6 +21,12 @@ from .sections.levels import LevelSettings
 NAMESPACE = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 MODEL_ACCOUNT = "model-loader"
 """Service account of the pods where they may read buckets and none is named."""
+
+
+def _with_operator(family: str) -> str:
+    if family not in operators():
+        raise ValueError(f"must be a family with an operator: {', '.join(sorted(operators()))}")
+    return family
 
 
 ClaimName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
@@ -118,7 +125,9 @@ class FleetSettings(Section):
 
     namespace: str = Field(default="models", pattern=NAMESPACE)
     realization: Realization = Realization.NATIVE
-    realizations: dict[str, Realization] = Field(default_factory=dict)
+    realizations: dict[Annotated[str, AfterValidator(_with_operator)], Realization] = Field(
+        default_factory=dict, json_schema_extra={"propertyNames": {"enum": list(operators())}}
+    )
     workload: WorkloadChoice = WorkloadChoice.AUTO
     runtimes: Edition = Edition.UPSTREAM
     other_kinds: OtherKinds = OtherKinds.ERROR
@@ -149,6 +158,11 @@ class FleetSettings(Section):
     def aws(self) -> AwsEnvironment | None:
         """What is known of AWS; None elsewhere."""
         return None
+
+    @property
+    def is_operated(self) -> bool:
+        """Whether operators make pods."""
+        return are_operated(Options(realization=self.realization, realizations=self.realizations))
 
     def facts(self) -> ClusterFacts:
         """Return what is known of the cluster, for what must be installed in it."""

@@ -106,7 +106,13 @@ NUMBERS = (-5, 0, 1, 19, 20, 65, 450, 451, 16385, 65536)
 TEXTS = ("", "a b", "1", "true", "us-east-1a", "2027-01-01T12:00:00", "2027-01-01T12:00:00Z")
 VALUES: tuple[Any, ...] = (None, True, *NUMBERS, *TEXTS, [], ["a"], [1], {}, {"a": "b"}, {"a": 1})
 """Of every type, at and beyond the bounds of numbers, in and out of the forms of texts."""
-NEEDED = {"ReservationSettings": {"id": "cr-0a1b", "zone": "us-east-1a", "count": 1}}
+NEEDED: dict[str, dict[str, Any]] = {
+    "ReservationSettings": {"id": "cr-0a1b", "zone": "us-east-1a", "count": 1},
+    "LoadSettings": {"requestsPerMinute": 1e6, "outputTokens": 100},
+    "ClassSettings": {"name": "Premium", "models": {"chat": {"itlMs": 24}}},
+    "TaintSettings": {"key": "team"},
+    "BudgetSettings": {"nodes": "2"},
+}
 Put = Callable[[Any], Any]
 """Returns a part of the settings in which a value stands at a certain key."""
 
@@ -122,6 +128,10 @@ def within(key: str, put: Put, given: dict[str, Any] | None = None) -> Put:
     return lambda value: {**(given or {}), key: put(value)}
 
 
+def one(put: Put) -> Put:
+    return lambda value: [put(value)]
+
+
 def below(part: dict[str, Any]) -> Iterator[tuple[str, Put]]:
     for each in (part, *part.get("anyOf", ())):
         name = each.get("$ref", "").rpartition("/")[2]
@@ -130,6 +140,8 @@ def below(part: dict[str, Any]) -> Iterator[tuple[str, Put]]:
             yield from ((f"{key}.{path}", within(key, put)) for path, put in below(inner))
         if isinstance(each.get("additionalProperties"), dict):
             yield from ((f"*.{path}", within("some", put)) for path, put in below(each["additionalProperties"]))
+        if isinstance(each.get("items"), dict):
+            yield from ((f"[].{path}", one(put)) for path, put in below(each["items"]))
 
 
 @pytest.mark.parametrize(("path", "put"), [pytest.param(path, put, id=path) for path, put in every_key()])

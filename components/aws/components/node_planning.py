@@ -10,7 +10,6 @@ from ...api.problems import Problem, field_path
 from ...families import flavors, objects
 from ...fleet.options import Options, PodOverrides
 from ...fleet.origins import Argument
-from ...fleet.words import Realization
 from ...nodes.fit import misfits
 from ...nodes.flavors import MOST_NODES_UNCLAIMED, flavor_groups, flavor_wishes
 from ...plan.environment import Environment
@@ -76,7 +75,7 @@ def planned_groups(
     if args.get("flavors"):
         groups, problems = _of_flavors(name, args["flavors"], where)
     else:
-        if nodes.has_taints and fleet.realization == Realization.OPERATOR:
+        if nodes.has_taints and fleet.is_operated:
             refuse([Problem(name, 0, "", "", "taints", OPERATED_TAINTS)])
         options = replace(
             fleet.options(),

@@ -1,15 +1,76 @@
 """The settings of service levels: what is promised for models, what is asked of them, what accelerators cost."""
 
+import re
 from decimal import Decimal
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
-from ...sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels, VariantController
+from ...api.base import several
+from ...api.names import is_dns1123_label, is_dns1123_subdomain, is_label_value
+from ...sizing.levels import (
+    LOWEST_PRIORITY,
+    Accelerator,
+    Load,
+    Promise,
+    ServiceClass,
+    ServiceLevels,
+    VariantController,
+)
 from ..section import Flag, Section
 
-_Milliseconds = Annotated[int, Field(ge=0)]
-_Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_CLASS = r"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*$"
+"""In lower case it is the key of a ConfigMap."""
+_HTTPS = r"^(https://[-.a-zA-Z0-9]+(:[0-9]{1,5})?(/[^\s?#]*)?)?$"
+_DURATION = r"^(?=.*[1-9])([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h)){1,4}$"
+_MOST_MS = 3_600_000
+_MOST = 1e9
+
+
+def _https(value: str) -> str:
+    if re.fullmatch(_HTTPS, value, re.ASCII) is None:
+        raise ValueError(
+            "must be an https URL such as https://prometheus.monitoring.svc:9090, because the controller refuses "
+            "every other one"
+        )
+    return value
+
+
+def _duration(value: str) -> str:
+    if re.fullmatch(_DURATION, value, re.ASCII) is None:
+        raise ValueError("must be a duration above zero, such as 30s or 1m30s")
+    return value
+
+
+def _class_name(value: str) -> str:
+    if re.fullmatch(_CLASS, value, re.ASCII) is None:
+        raise ValueError("must be letters, digits, '-' and '.', and begin and end with a letter or digit")
+    return value
+
+
+def _accelerator_name(value: str) -> str:
+    if len(value) < 2 or not is_label_value(value):
+        raise ValueError(
+            "must be 2 to 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit, because it "
+            "is the value of a label"
+        )
+    return value
+
+
+def _variant_name(value: str) -> str:
+    namespace, slash, name = value.rpartition("/")
+    if not is_dns1123_subdomain(name) or (slash and not is_dns1123_label(namespace)):
+        raise ValueError("must be the name of a variant, or namespace/name")
+    return value
+
+
+_Milliseconds = Annotated[int, Field(ge=0, le=_MOST_MS)]
+_Number = Annotated[float, Field(ge=0, le=_MOST, allow_inf_nan=False)]
+_Tokens = Annotated[float, Field(ge=1, le=_MOST, allow_inf_nan=False)]
+_HttpsUrl = Annotated[str, AfterValidator(_https), WithJsonSchema({"type": "string", "pattern": _HTTPS})]
+_Interval = Annotated[str, AfterValidator(_duration), WithJsonSchema({"type": "string", "pattern": _DURATION})]
+_ClassName = Annotated[str, AfterValidator(_class_name), WithJsonSchema({"type": "string", "pattern": _CLASS})]
+_ModelName = Annotated[str, Field(min_length=1)]
 
 
 class PromiseSettings(Section):
@@ -18,18 +79,18 @@ class PromiseSettings(Section):
     itl_ms: _Milliseconds = 0
     """Mean time from one token of an answer to the next, in whole milliseconds. Default: 0, no promise."""
     ttft_ms: _Milliseconds = 0
-    """Time that 95 % of the requests wait at most for their first token, in whole milliseconds. Default: 0, no
-    promise."""
+    """Time that 95 % of the requests wait at most before work on them begins, in whole milliseconds; the time to the
+    first token is longer by the work on the prompt. Default: 0, no promise."""
 
 
 class ClassSettings(Section):
     """Models with one priority."""
 
-    name: str = Field(min_length=1)
-    """Name of the class."""
-    priority: int = Field(default=100, ge=1, le=100)
+    name: _ClassName
+    """Name of the class; no other one has it, in upper or lower case."""
+    priority: int = Field(default=LOWEST_PRIORITY, ge=1, le=LOWEST_PRIORITY)
     """Priority: 1 is the highest."""
-    models: dict[str, PromiseSettings] = Field(min_length=1)
+    models: dict[_ModelName, PromiseSettings] = Field(min_length=1)
     """What is promised, by the name under which clients ask for a model."""
 
 
@@ -38,12 +99,20 @@ class LoadSettings(Section):
 
     requests_per_minute: _Number
     """Requests a minute at the peak."""
-    output_tokens: _Number
+    output_tokens: _Tokens
     """Mean tokens of an answer."""
     input_tokens: _Number = 0
     """Mean tokens of a prompt."""
     least_requests_per_minute: _Number = 0
-    """Requests a minute at the quietest time."""
+    """Requests a minute at the quietest time, at most those at the peak."""
+
+    @field_validator("least_requests_per_minute")
+    @classmethod
+    def _at_most_the_peak(cls, value: float, info: ValidationInfo) -> float:
+        peak = info.data.get("requests_per_minute")
+        if peak is not None and value > peak:
+            raise ValueError(f"must be at most requestsPerMinute, which is {peak:g}")
+        return value
 
 
 class AcceleratorSettings(Section):
@@ -58,13 +127,13 @@ class AcceleratorSettings(Section):
 class ControllerSettings(Section):
     """The controller that sizes variants in the cluster."""
 
-    prometheus_url: str = ""
+    prometheus_url: _HttpsUrl = ""
     """URL of Prometheus with its port, which must be https."""
     insecure_skip_verify: Flag = False
     """Whether the controller takes any certificate of Prometheus."""
     scale_to_zero: Flag = False
     """Whether a variant without load has no replica; nothing wakes it up again."""
-    interval: str = "60s"
+    interval: _Interval = "60s"
     """How often it decides, such as 60s."""
     image: str = ""
     """Its image. Default: the pinned one."""
@@ -75,12 +144,28 @@ class LevelSettings(Section):
 
     classes: list[ClassSettings] = Field(default_factory=list)
     """Service classes; a model is in exactly one."""
-    loads: dict[str, LoadSettings] = Field(default_factory=dict)
+    loads: dict[Annotated[str, AfterValidator(_variant_name)], LoadSettings] = Field(default_factory=dict)
     """What is asked of each variant, by name or namespace/name."""
-    accelerators: dict[str, AcceleratorSettings] = Field(default_factory=dict)
+    accelerators: dict[Annotated[str, AfterValidator(_accelerator_name)], AcceleratorSettings] = Field(
+        default_factory=dict
+    )
     """Accelerators, by the name that variants give them."""
     controller: ControllerSettings = Field(default_factory=ControllerSettings)
     """The controller, with realization operator."""
+
+    @field_validator("classes")
+    @classmethod
+    def _one_of_a_name(cls, value: list[ClassSettings]) -> list[ClassSettings]:
+        first = dict[str, str]()
+        again = []
+        for position, each in enumerate(value):
+            if each.name.lower() in first:
+                reason = f"is that of another class, {first[each.name.lower()]!r}; upper and lower case are the same"
+                again.append(((position, "name"), reason))
+            first.setdefault(each.name.lower(), each.name)
+        if again:
+            raise several(again)
+        return value
 
     def levels(self) -> ServiceLevels:
         """Return what rendering works with."""

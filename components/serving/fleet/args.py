@@ -4,6 +4,8 @@ from typing import Any, TypedDict
 
 import pulumi
 
+from ..level_args import ServiceLevelsArgs
+
 
 class ModelCacheArgs(TypedDict, total=False):
     """Where loaded weights are kept: a claim or a folder on the node; and claims with weights to read."""
@@ -198,6 +200,8 @@ class ModelFleetArgs(TypedDict, total=False):
     """Namespace of resources that do not set one. Default: models."""
     realization: str
     """native renders plain Kubernetes objects; operator creates the custom resources. Default: native."""
+    realizations: dict[str, str]
+    """Families with another realization, by name: llmaz, llmkube, kthena, llmd. Default: none."""
     workload: str
     """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods. Default: auto."""
     runtimes: str
@@ -222,3 +226,5 @@ class ModelFleetArgs(TypedDict, total=False):
     """How clients outside the cluster reach the models. Default: not at all."""
     hardening: HardeningArgs
     """Security and availability settings of the pods. Default: none."""
+    service_levels: ServiceLevelsArgs
+    """What models promise and what is asked of them, for VariantAutoscalings. Default: nothing."""

@@ -23,16 +23,8 @@ from ...prerequisites.needed import Cloud, ClusterFacts
 from ..arguments import plain, refuse
 from ..settled import outputs, settled
 from ..site import Site
-from ..typed_args import keys_of, known_keys, unknown_keys
-from .args import (
-    AuthArgs,
-    FleetPrerequisitesArgs,
-    FrontDoorArgs,
-    HardeningArgs,
-    ModelFleetArgs,
-    RateLimitArgs,
-    TlsArgs,
-)
+from ..typed_args import keys_below, known_keys, unknown_keys
+from .args import ModelFleetArgs
 
 _SOURCES = ("files", "manifests")
 _LEAVES: Mapping[str, tuple[type, str]] = {
@@ -43,8 +35,7 @@ _LEAVES: Mapping[str, tuple[type, str]] = {
 }
 """Of the cluster what may be known only after other resources, and what it is then."""
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]*)+\b")
-_SECTIONS = (FleetPrerequisitesArgs, FrontDoorArgs, TlsArgs, AuthArgs, RateLimitArgs, HardeningArgs, ModelFleetArgs)
-_KEYS = {to_camel(key): key for section in _SECTIONS for key in keys_of(section)}
+_KEYS = {to_camel(key): key for key in keys_below(ModelFleetArgs)}
 
 
 class _Cluster(Section):

@@ -1,30 +1,14 @@
 """A value other than its default for every key of the settings, beside what gives the key a meaning."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
-TYPE = "g5.2xlarge"
+from tests.stacks.every_key.level_samples import LEVEL_SAMPLES
+from tests.stacks.every_key.sample import TYPE, Sample
+
 _CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b"
 _KEY = "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
 _ROLE = "arn:aws:iam::123456789012:role/team"
 _ISSUER = "https://login.example.com"
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One key.
-
-    Attributes:
-        value: What it is set to.
-        beside: Settings without which it means nothing; they are there before, too.
-        entry: The entry of a map that it is in.
-        word: What a message says for the key, if not its name.
-    """
-
-    value: Any
-    beside: dict[str, Any] = field(default_factory=dict)
-    entry: str = TYPE
-    word: str = ""
 
 
 def _type(**rule: Any) -> dict[str, Any]:
@@ -108,6 +92,7 @@ SAMPLES: dict[str, Sample] = {
     "modelCache.fsx.throughputPerTib": Sample(500, _LUSTRE),
     "modelCache.fsx.kmsKeyArn": Sample(_KEY, _LUSTRE),
     "modelCache.s3": Sample(["weights/llama/"]),
+    **LEVEL_SAMPLES,
     "pods.tolerations": Sample([{"key": "dedicated", "operator": "Exists"}]),
     "pods.serviceAccountName": Sample("serving"),
     "pods.imagePullSecrets": Sample(["registry"]),

@@ -1,0 +1,41 @@
+"""Samples of what models promise, beside a variant that is sized for it."""
+
+from typing import Any
+
+from tests.stacks.every_key.sample import Sample
+
+_MODEL, _NAME = "llama3-1-8b", "llama-8b"
+_VARIANT: dict[str, Any] = {
+    "models": ["stacks/variants/llama-8b.yaml"],
+    "serviceLevels": {
+        "classes": [{"name": "Premium", "priority": 1, "models": {_MODEL: {"itlMs": 30, "ttftMs": 1000}}}],
+        "loads": {_NAME: {"requestsPerMinute": 480, "outputTokens": 512}},
+    },
+}
+_VARIANT_OPERATED: dict[str, Any] = {
+    **_VARIANT,
+    "realizations": {"llmd": "operator"},
+    "serviceLevels": {
+        **_VARIANT["serviceLevels"],
+        "controller": {"prometheusUrl": "https://prometheus.monitoring.svc:9090"},
+    },
+}
+
+LEVEL_SAMPLES: dict[str, Sample] = {
+    "realizations": Sample({"llmd": "operator"}, _VARIANT),
+    "serviceLevels.classes[].name": Sample("Gold", _VARIANT_OPERATED),
+    "serviceLevels.classes[].priority": Sample(2, _VARIANT_OPERATED),
+    "serviceLevels.classes[].models.*.itlMs": Sample(35, _VARIANT, entry=_MODEL),
+    "serviceLevels.classes[].models.*.ttftMs": Sample(200, _VARIANT, entry=_MODEL),
+    "serviceLevels.loads.*.requestsPerMinute": Sample(9000, _VARIANT, entry=_NAME),
+    "serviceLevels.loads.*.outputTokens": Sample(2000, _VARIANT, entry=_NAME),
+    "serviceLevels.loads.*.inputTokens": Sample(2000, _VARIANT, entry=_NAME),
+    "serviceLevels.loads.*.leastRequestsPerMinute": Sample(200, _VARIANT, entry=_NAME),
+    "serviceLevels.accelerators.*.centsPerHour": Sample(5, _VARIANT_OPERATED, entry="A10G"),
+    "serviceLevels.accelerators.*.device": Sample("NVIDIA-A10G-24GB", _VARIANT_OPERATED, entry="A10G"),
+    "serviceLevels.controller.prometheusUrl": Sample("https://other.monitoring.svc:9091", _VARIANT_OPERATED),
+    "serviceLevels.controller.insecureSkipVerify": Sample(True, _VARIANT_OPERATED),
+    "serviceLevels.controller.scaleToZero": Sample(True, _VARIANT_OPERATED),
+    "serviceLevels.controller.interval": Sample("30s", _VARIANT_OPERATED),
+    "serviceLevels.controller.image": Sample("registry.example.com/wva:1", _VARIANT_OPERATED),
+}
