@@ -24,8 +24,11 @@ class Library:
             unread: Problems of reading: what could not be read must not be called missing.
         """
         self._unread = frozenset((problem.kind, problem.name) for problem in errors(unread))
+        self._lost: set[tuple[str, str]] = set()
+        self._default_namespace = default_namespace
         self._by_kind: dict[type[Resource], dict[str, dict[str, Resource]]] = {}
         self._sources: dict[tuple[type[Resource], str, str], Loaded] = {}
+        self._items: dict[tuple[str, str], Rendered] = {}
         self._workloads: dict[tuple[str, str], tuple[Rendered, Workload]] = {}
         for source in resources:
             namespace = (source.resource.metadata.namespace or default_namespace) if source.kind.namespaced else ""
@@ -52,14 +55,42 @@ class Library:
 
     def add(self, item: Rendered) -> None:
         """Take what a resource has become, for those that are attached to its workloads."""
+        if item.workloads:
+            self._items.setdefault((item.namespace, item.name), item)
         for workload in item.workloads:
             self._workloads.setdefault((workload.namespace, workload.name), (item, workload))
+
+    def lose(self, source: Loaded) -> None:
+        """Take a resource that became nothing because it is wrong; that is reported at the resource itself."""
+        self._lost.add((source.resource.metadata.namespace or self._default_namespace, source.name))
 
     def workload(self, namespace: str, name: str) -> tuple[Rendered, Workload] | None:
         """Return a workload of what was rendered so far, with its resource; None if there is none."""
         return self._workloads.get((namespace, name))
 
-    def workloads_in(self, namespace: str) -> list[Workload]:
-        """Return the workloads in a namespace of what was rendered so far, by their names."""
-        there = sorted(key for key in self._workloads if key[0] == namespace)
-        return [self._workloads[key][1] for key in there]
+    def item(self, namespace: str, name: str) -> Rendered | None:
+        """Return what the resource of a name has become, if it has become workloads of any names."""
+        return self._items.get((namespace, name))
+
+    def workload_names(self, namespace: str) -> list[str]:
+        """Return the names of the workloads in a namespace, of what was rendered so far."""
+        return sorted(name for there, name in self._workloads if there == namespace)
+
+    def namespaces_with_workload(self, name: str) -> list[str]:
+        """Return the namespaces that have a workload of a name, of what was rendered so far."""
+        return sorted(namespace for namespace, other in self._workloads if other == name)
+
+    def is_lost(self, namespace: str, name: str, except_kind: str) -> bool:
+        """Tell whether what could have become a workload of this name could not be read, or rendered.
+
+        The names of workloads begin with that of their resource. Of what could not be read the namespace is not
+        known.
+
+        Args:
+            namespace: Namespace of the workload.
+            name: Its name.
+            except_kind: A kind that becomes no workload.
+        """
+        unread = {other for kind, other in self._unread if kind != except_kind}
+        lost = {other for there, other in self._lost if there == namespace}
+        return any(other and (name == other or name.startswith(f"{other}-")) for other in unread | lost)

@@ -45,6 +45,8 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
         if item and not findings.failed and id(source) not in again:
             rendered.append(item)
             library.add(item)
+        elif findings.failed and not member.attached:
+            library.lose(source)
     clashes, unique = without_clashes(rendered)
     misdirected, moved = with_contributions(unique)
     problems += [*clashes, *misdirected, *group_names(moved), *_together(moved)]
