@@ -64,6 +64,13 @@ The last argument is, by instance type, further types that the environment allow
 """
 
 
+Together = Callable[[Sequence[Rendered], Library, Options], tuple[list[Problem], tuple[Rendered, ...]]]
+"""Returns what a family has once, whatever the number of its resources, and what is wrong with that.
+
+It is called where there is at least one of them, with what they have become, in the order of their names.
+"""
+
+
 def _nothing(_rendered: Sequence[Rendered]) -> Iterator[Problem]:
     yield from ()
 
@@ -80,6 +87,7 @@ class Family:
         package: The family's folder, as a package.
         operator: Name of the chart for the realization ``operator`` (:mod:`..prerequisites.charts`); empty without.
         check: Yields what is wrong with the family's resources together.
+        together: What they have in common once, if anything: objects made of all of them.
         flavor: Reads a flavor that no model claims, if the family has flavors.
         simulator: Simulates its autoscalers, if it has its own.
         variant: Returns what a resource of the family says of a variant of a model; None for one that says nothing.
@@ -90,6 +98,7 @@ class Family:
     members: tuple[Member, ...]
     operator: str = ""
     check: Callable[[Sequence[Rendered]], Iterator[Problem]] = _nothing
+    together: Together | None = None
     flavor: ReadFlavor | None = None
     simulator: Simulator | None = None
     variant: Callable[[Loaded], ModelVariant | None] = _no_variant

@@ -1,6 +1,6 @@
 """Renders everything that was read, and collects every problem of every resource."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ..api.findings import Findings, Unrenderable
 from ..api.load import Loaded
@@ -49,14 +49,25 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
             library.lose(source)
     clashes, unique = without_clashes(rendered)
     misdirected, moved = with_contributions(unique)
-    problems += [*clashes, *misdirected, *group_names(moved), *_together(moved)]
-    return Fleet((*shared_items(moved), *moved), tuple(sorted(problems, key=lambda p: p.place)))
+    found, common = _together(moved, library, options)
+    problems += [*clashes, *misdirected, *group_names(moved), *found]
+    return Fleet((*shared_items(moved), *common, *moved), tuple(sorted(problems, key=lambda p: p.place)))
 
 
-def _together(rendered: tuple[Rendered, ...]) -> Iterator[Problem]:
+def _together(
+    rendered: tuple[Rendered, ...], library: Library, options: Options
+) -> tuple[list[Problem], list[Rendered]]:
+    """Look at the resources of each family as a whole: what is wrong with them, and what they have once."""
+    problems, common = list[Problem](), list[Rendered]()
     for family in FAMILIES:
-        own = {member.kind.title for member in family.members}
-        yield from family.check([item for item in rendered if item.source.kind.title in own])
+        kinds = {member.kind.title for member in family.members}
+        own = [item for item in rendered if item.source.kind.title in kinds]
+        problems += family.check(own)
+        if own and family.together:
+            found, items = family.together(own, library, options.of_family(family.name))
+            problems += found
+            common += items
+    return problems, common
 
 
 def _place(pair: _Member) -> tuple[int, str, str, str]:

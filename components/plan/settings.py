@@ -190,7 +190,7 @@ class FleetSettings(Section):
         return Options(
             realization=self.realization,
             realizations=self.realizations,
-            levels=self.service_levels.levels(),
+            levels=self.service_levels.levels(self.file),
             workload=self.workload,
             runtimes=self.runtimes,
             namespace=self.namespace,

@@ -91,12 +91,14 @@ class ServiceLevels:
     Attributes:
         loads: By variant, as ``name`` or ``namespace/name``.
         accelerators: By the name that variants give them.
+        file: What to name in messages about all this.
     """
 
     classes: tuple[ServiceClass, ...] = ()
     loads: Mapping[str, Load] = field(default_factory=dict)
     accelerators: Mapping[str, Accelerator] = field(default_factory=dict)
     controller: VariantController = field(default_factory=VariantController)
+    file: str = "<program>"
 
     def load(self, namespace: str, name: str) -> Load | None:
         """Return what is asked of a variant; None where nobody says."""

@@ -5,11 +5,13 @@ from .described import described_variant
 from .kinds import VARIANT_AUTOSCALING
 from .names import OPERATOR
 from .rendering import render_variant_autoscaling
+from .together import in_common
 
 FAMILY = Family(
     name="llmd",
     package=__package__ or "",
     operator=OPERATOR,
     members=(Member(VARIANT_AUTOSCALING, render_variant_autoscaling, attached=True),),
+    together=in_common,
     variant=described_variant,
 )

@@ -10,3 +10,8 @@ NAMESPACE = "inferno-autoscaler-system"
 COSTS = "accelerator-unit-costs"
 CLASSES = "service-classes-config"
 SETTINGS = "inferno-autoscaler-variantautoscaling-config"
+
+
+def autoscaler_name(workload: str) -> str:
+    """Return the name of the autoscaler of a workload: one that the workload brings itself has the workload's own."""
+    return f"{workload}-va"

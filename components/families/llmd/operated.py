@@ -1,19 +1,108 @@
-"""What the controller of VariantAutoscalings needs: the resource itself, and an autoscaler on the signal it emits."""
+"""What the controller of VariantAutoscalings needs: the resource itself, and an autoscaler on the signal it emits.
 
+Read in llm-d/llm-d-workload-variant-autoscaler at c0f645c: internal/controller, internal/collector, docs.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...api.findings import Unrenderable
+from ...fleet.autoscalers import Autoscaler
+from ...fleet.objects import DEPLOYMENT, HPA, Object, new_object
+from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written
-from .names import OPERATOR
+from .names import OPERATOR, autoscaler_name
+from .peak import replicas_at_peak
 from .variant import Variant
+
+SIGNAL = "inferno_desired_replicas"
+_MOST_REPLICAS = 10
+"""Of upstream's sample, where nobody says what is asked of the model (WVA spec 10)."""
+_UNQUOTED = ('"', "\\", "\n")
+"""What ends or changes a string of PromQL: the controller puts names into its queries as they are."""
+_NO_WAY_BACK = (
+    "without requests it scales to zero (serviceLevels.controller.scaleToZero), and requests that nobody answers do "
+    "not wake it up again; scale it up yourself, or set scaleToZero to false"
+)
+BEHAVIOR: Final = {
+    # The signal is how many replicas there should be, whatever there is: starting ones do not drive it up.
+    "scaleUp": {
+        "stabilizationWindowSeconds": 0,
+        "policies": [{"type": "Pods", "value": 10, "periodSeconds": 15}],
+    },
+    # It follows a minute of requests, and a replica that went too early takes minutes to start again: five rounds of
+    # the controller must agree. Upstream's samples have 0 for emulated models; its later chart has 240 and 150.
+    "scaleDown": {
+        "stabilizationWindowSeconds": 300,
+        "policies": [{"type": "Pods", "value": 10, "periodSeconds": 150}],
+    },
+}
 
 
 def render_for_operator(variant: Variant) -> Rendered:
-    """Return the resource for the controller."""
+    """Return the resource for the controller, and an autoscaler that follows it.
+
+    Raises:
+        Unrenderable: the controller would ignore it; that is in the findings.
+    """
     source = variant.source
+    for path, reason in _refused(variant):
+        variant.findings.error(path, reason)
+    if variant.findings.failed:
+        raise Unrenderable
+    if variant.options.levels.controller.scale_to_zero:
+        variant.findings.warn("", _NO_WAY_BACK)
     return Rendered(
         source,
         source.kind.kind,
         source.name,
         variant.namespace,
+        autoscalers=(Autoscaler(_hpa(variant), lambda path: _blame(variant, path)),),
         others=(as_written(source, variant.options),),
         requires=frozenset({OPERATOR}),
     )
+
+
+def _refused(variant: Variant) -> Iterator[tuple[str, str]]:
+    """Yield what the controller cannot do."""
+    workload, model = variant.workload, variant.resource.spec.model_id
+    if workload.kind != DEPLOYMENT:
+        yield (
+            "metadata.name",
+            f"the controller finds Deployments alone, and {workload.name!r} is a {workload.kind}; use realization "
+            "'native', also for this family alone (realizations: {llmd: native})",
+        )
+    if any(character in model for character in _UNQUOTED):
+        yield (
+            "spec.modelID",
+            f"must have no quotes, backslashes and line breaks, found {model!r}: the controller writes it into its "
+            "queries as it is; use realization 'native', or serve the model under another name",
+        )
+
+
+def _hpa(variant: Variant) -> Object:
+    name, controller = variant.source.name, variant.options.levels.controller
+    least = 0 if controller.scale_to_zero else 1
+    metric = {"name": SIGNAL, "selector": {"matchLabels": {"variant_name": name}}}
+    spec: Object = {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": DEPLOYMENT, "name": name},
+        "minReplicas": least,
+        "maxReplicas": max(replicas_at_peak(variant) or _MOST_REPLICAS, 1),
+        "behavior": {direction: dict(rules) for direction, rules in BEHAVIOR.items()},
+        "metrics": [
+            {
+                "type": "External",
+                # Not Value, which would multiply what there is by the signal (WVA spec 10).
+                "external": {"metric": metric, "target": {"type": "AverageValue", "averageValue": "1"}},
+            }
+        ],
+    }
+    return new_object("autoscaling/v2", HPA, autoscaler_name(name), variant.namespace, spec)
+
+
+def _blame(variant: Variant, path: str) -> Origin:
+    """Return what a field of the autoscaler comes from: settings, or the name of the resource."""
+    if path == "minReplicas":
+        return Origin(variant.source, "", "minReplicas, by serviceLevels.controller.scaleToZero: ")
+    return Origin(variant.source, "metadata.name")

@@ -167,8 +167,8 @@ class LevelSettings(Section):
             raise several(again)
         return value
 
-    def levels(self) -> ServiceLevels:
-        """Return what rendering works with."""
+    def levels(self, file: str) -> ServiceLevels:
+        """Return what rendering works with, as what is said in a file."""
         control = self.controller
         return ServiceLevels(
             tuple(_class(each) for each in self.classes),
@@ -181,6 +181,7 @@ class LevelSettings(Section):
                 control.interval,
                 control.image,
             ),
+            file,
         )
 
 
