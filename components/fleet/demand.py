@@ -1,10 +1,11 @@
 """What pods need from nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ..aws.names import capacity_in, karpenter_type
+from ..nodes.instances import Instance, instance
 from .origins import Reporter
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
@@ -95,3 +96,10 @@ class PodDemand:
     def most(self) -> int:
         """The largest number of pods that there can be."""
         return (self.pods if self.max_pods is None else self.max_pods) + self.surge_pods
+
+
+def accelerated_nodes(pods: Iterable[PodDemand]) -> list[Instance]:
+    """Return the known instance types with accelerators that pods may be on, in order of preference."""
+    types = (choice.instance_type for demand in pods for choice in demand.choices)
+    found = (instance(name) for name in dict.fromkeys(types) if name)
+    return [node for node in found if node and node.accelerators]

@@ -45,12 +45,11 @@ class KnownAccelerator:
         """
         return self.families.get(node.family, "") if node else self.device
 
-    @property
-    def cheapest(self) -> Instance | None:
-        """The instance type with the cheapest one; None where no price is known."""
-        prices = {node.name: hourly_cents(node) for node in instances().values() if self.is_on(node)}
+    def cheapest(self, count: int = 1) -> Instance | None:
+        """Return the instance type with the cheapest one, of those with so many; None where no price is known."""
+        fitting = (node for node in instances().values() if self.is_on(node) and node.accelerators >= count)
         priced = [
-            (price, instances()[name].accelerators, name) for name, price in prices.items() if price is not None
+            (price, node.accelerators, node.name) for node in fitting if (price := hourly_cents(node)) is not None
         ]
         return instances()[min(priced)[-1]] if priced else None
 

@@ -25,16 +25,17 @@ from components.sizing.accelerators import hourly_cents, known_accelerator
 def test_the_cheapest_instance_with_one_tells_the_price(name: str, node: str, cents: str) -> None:
     known = known_accelerator(name)
     assert known
-    assert known.cheapest
-    assert known.cheapest.name == node
-    assert hourly_cents(known.cheapest) == Decimal(cents)
+    cheapest = known.cheapest()
+    assert cheapest
+    assert cheapest.name == node
+    assert hourly_cents(cheapest) == Decimal(cents)
 
 
 @pytest.mark.parametrize("name", ["MI300X", "G2"])
 def test_what_ec2_does_not_offer_has_no_price(name: str) -> None:
     known = known_accelerator(name)
     assert known
-    assert known.cheapest is None
+    assert known.cheapest() is None
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_what_ec2_does_not_offer_has_no_price(name: str) -> None:
 def test_the_device_is_the_product_of_the_nodes(name: str, device: str) -> None:
     known = known_accelerator(name)
     assert known
-    assert known.product(known.cheapest) == device
+    assert known.product(known.cheapest()) == device
 
 
 def test_the_device_follows_the_nodes() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from components.api.texts.printable import printable
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Corner = Literal["upper right", "upper left", "lower right"]
 _INCHES = (10, 6)
 _DPI = 120
 _SALT = "inference-platform"
@@ -53,11 +54,11 @@ def picture(path: Path) -> "Iterator[Figure]":
         figure.savefig(path, format=form, dpi=_DPI, metadata=metadata)
 
 
-def finish(axes: "Axes", title: str) -> None:
+def finish(axes: "Axes", title: str, legend: Corner = "upper right") -> None:
     """Give axes what all have: they start at 0, with a grid, a legend and a title."""
     axes.set_ylim(bottom=0)
     axes.grid(visible=True, alpha=0.3)
-    axes.legend(loc="upper right", fontsize="small")
+    axes.legend(loc=legend, fontsize="small")
     axes.set_title(plain_text(title), fontsize="medium")
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from ...fleet.demand import accelerated_nodes
 from ...fleet.workloads import Workload
-from ...nodes.instances import Instance, instance
-from ...sizing.accelerators import KnownAccelerator, hourly_cents, known_accelerator
+from ...sizing.accelerators import known_accelerator
 from ...sizing.levels import Accelerator, ServiceLevels
+from ...sizing.prices import accelerator_price, node_with
 
 _HUNDREDTH = Decimal("0.01")
 
@@ -45,37 +46,15 @@ def unit_cost(accelerator: str, levels: ServiceLevels, workload: Workload | None
         levels: What settings say.
         workload: What runs on it, if something does: nodes with more than their accelerators cost more.
     """
+    nodes = accelerated_nodes(workload.pods) if workload else []
+    price = accelerator_price(accelerator, levels, nodes)
+    if price is None:
+        return None
+    device = levels.accelerators.get(accelerator, Accelerator()).device
     known = known_accelerator(accelerator)
-    stated = levels.accelerators.get(accelerator, Accelerator())
-    node = node_of(workload, known) if workload else None
-    device = stated.device or (known.product(node or known.cheapest) if known else "")
-    if stated.cents_per_hour is not None:
-        return UnitCost(accelerator, stated.cents_per_hour, f"serviceLevels.accelerators[{accelerator}]", device)
-    count, price = known.count if known else 1, hourly_cents(node) if node else None
-    if node is not None and price is not None:
-        return UnitCost(accelerator, price * count, f"{node.name} at ${node.usd_per_hour}/h", device)
-    cheapest = known.cheapest if known else None
-    price = hourly_cents(cheapest) if cheapest else None
-    if cheapest is not None and price is not None:
-        source = f"{cheapest.name} at ${cheapest.usd_per_hour}/h, the cheapest with it"
-        return UnitCost(accelerator, price * count, source, device)
-    return None
-
-
-def node_of(workload: Workload, known: KnownAccelerator | None) -> Instance | None:
-    """Return the instance type that a workload's pods are on, the first choice of those with the accelerator.
-
-    None where nothing says which nodes they are on; the first with any accelerators where the name of its own is
-    not known.
-    """
-    return next((node for node in nodes_of(workload) if known is None or known.is_on(node)), None)
-
-
-def nodes_of(workload: Workload) -> list[Instance]:
-    """Return the instance types with accelerators that a workload's pods may be on, in order of preference."""
-    types = (choice.instance_type for demand in workload.pods for choice in demand.choices)
-    found = (instance(name) for name in dict.fromkeys(types) if name)
-    return [node for node in found if node and node.accelerators]
+    if known and not device:
+        device = known.product(node_with(known, nodes) or known.cheapest())
+    return UnitCost(accelerator, price.cents_per_hour, price.source, device)
 
 
 def conflicting(costs: Iterable[tuple[str, UnitCost]]) -> Iterator[tuple[str, str]]:
