@@ -27,7 +27,8 @@ def project(tmp_path: Path) -> Path:
     """A project of one's own with the stacks that are shipped."""
     for name in ("Pulumi.yaml", *(f"Pulumi.{stack}.yaml" for stack in ("local", *ON_AWS))):
         shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "stacks/models", tmp_path / "stacks/models")
+    for folder in ("stacks/models", "stacks/variants"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 
 

@@ -46,7 +46,7 @@ SIGNS = (
 @functools.cache
 def samples() -> tuple[tuple[dict[str, Any], ...], ...]:
     """Return files of documents that are valid and refer to each other."""
-    folders = (ROOT / "stacks/models", ROOT / "tests/families/llmaz/data/samples")
+    folders = (ROOT / "stacks/models", ROOT / "stacks/variants", ROOT / "tests/families/llmaz/data/samples")
     files = [file for folder in folders for file in sorted(folder.glob("*.yaml"))]
     read = [tuple(d for d in yaml.safe_load_all(f.read_text()) if _is_known(d)) for f in files]
     return tuple(documents for documents in read if documents) + tuple((copy.deepcopy(d),) for d in DOCUMENTS)

@@ -5,6 +5,7 @@ from typing import Any, Required, TypedDict
 import pulumi
 
 from ...serving.flavor_args import FlavorArgs
+from ...serving.level_args import ServiceLevelsArgs
 
 
 class ReservationArgs(TypedDict, total=False):
@@ -70,10 +71,14 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     """Instead of flavors, the models that the nodes are for, each an object in wire form."""
     realization: str
     """How the models are deployed: native or operator. Default: native."""
+    realizations: dict[str, str]
+    """Families whose models are deployed otherwise, by name, as in ModelFleet. Default: none."""
     workload: str
     """auto, lws or deployment, as the models are deployed. Default: auto."""
     runtimes: str
     """Edition of the shipped runtimes, as the models are deployed: upstream or current. Default: upstream."""
+    service_levels: ServiceLevelsArgs
+    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""
     cluster_name: Required[pulumi.Input[str]]
     """Name of the EKS cluster."""
     cluster_plain_name: Required[str]
@@ -192,10 +197,14 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     """Instead of flavors, the models that the nodes are for, each an object in wire form."""
     realization: str
     """How the models are deployed: native or operator. Default: native."""
+    realizations: dict[str, str]
+    """Families whose models are deployed otherwise, by name, as in ModelFleet. Default: none."""
     workload: str
     """auto, lws or deployment, as the models are deployed. Default: auto."""
     runtimes: str
     """Edition of the shipped runtimes, as the models are deployed: upstream or current. Default: upstream."""
+    service_levels: ServiceLevelsArgs
+    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     vpc_id: Required[pulumi.Input[str]]

@@ -28,7 +28,7 @@ from ..words import Provisioner
 from .argument_problems import cluster_problems, region_problems
 from .node_settings import OPERATED_TAINTS, NodeSettings
 
-_RENDERING = ("realization", "workload", "runtimes")
+_RENDERING = ("realization", "realizations", "workload", "runtimes", "service_levels")
 _AnySection = TypeVar("_AnySection", bound=Section)
 _Found = list[tuple[str, str]]
 """Arguments, and what is wrong with them."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.stacks.every_key.sample import Sample
 
-_MODEL, _NAME = "llama3-1-8b", "llama-8b"
+_MODEL, _NAME = "llama3-1-8b-instruct", "llama-8b"
 _VARIANT: dict[str, Any] = {
     "models": ["stacks/variants/llama-8b.yaml"],
     "serviceLevels": {
