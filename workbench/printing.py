@@ -2,10 +2,13 @@
 
 import enum
 import sys
-from collections.abc import Iterable
-from typing import Annotated, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from components.api.problems import Problem
 
 
 class Format(enum.StrEnum):
@@ -19,6 +22,16 @@ ShowSecrets = Annotated[
     bool,
     typer.Option("--show-secrets", help="Print what looks like a secret in clear, not as [secret]."),
 ]
+
+
+_MOST_PROBLEMS = 100
+
+
+def problem_lines(problems: "Sequence[Problem]") -> str:
+    """Return a line for each problem of an input, and for the rest of very many one."""
+    ordered = [str(problem) for problem in sorted(problems, key=lambda problem: problem.place)]
+    further = len(ordered) - _MOST_PROBLEMS
+    return "\n".join([*ordered[:_MOST_PROBLEMS], *([f"and {further} more"] if further > 0 else [])])
 
 
 def tell(lines: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..api import load as reading
+from ..api.base import Json
 from ..api.kinds import Kinds
 from ..api.load import Loaded, Manifests
 from ..api.problems import Problem
@@ -12,6 +13,7 @@ from ..fleet.demand import PodDemand
 from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..simulation.scenario import Simulator
+from ..sizing.cases import Profile
 from ..sizing.variants import ModelVariant
 from .family import Family, Member
 from .kthena.family import FAMILY as KTHENA
@@ -79,6 +81,11 @@ def variants(resources: Iterable[Loaded]) -> tuple[ModelVariant, ...]:
     """Return the variants of models that resources describe."""
     found = (family.variant(source) for source in resources for family in FAMILIES)
     return tuple(each for each in found if each)
+
+
+def profile_entry(profile: Profile) -> Json:
+    """Return what to write into the resource of a variant of a model, so that it is known how fast a replica is."""
+    return next(family.profile_entry for family in FAMILIES if family.profile_entry)(profile)
 
 
 def flavors(

@@ -17,6 +17,7 @@ from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
 from ..simulation.scenario import Simulator
+from ..sizing.cases import Profile
 from ..sizing.variants import ModelVariant
 
 Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
@@ -75,6 +76,10 @@ def _nothing(_rendered: Sequence[Rendered]) -> Iterator[Problem]:
     yield from ()
 
 
+ProfileEntry = Callable[[Profile], Json]
+"""Returns the part of a resource that says how fast a replica of a model is on an accelerator."""
+
+
 def _no_variant(_source: Loaded) -> ModelVariant | None:
     return None
 
@@ -91,6 +96,7 @@ class Family:
         flavor: Reads a flavor that no model claims, if the family has flavors.
         simulator: Simulates its autoscalers, if it has its own.
         variant: Returns what a resource of the family says of a variant of a model; None for one that says nothing.
+        profile_entry: Returns what such a resource says of how fast it is, if the family has such resources.
     """
 
     name: str
@@ -102,6 +108,7 @@ class Family:
     flavor: ReadFlavor | None = None
     simulator: Simulator | None = None
     variant: Callable[[Loaded], ModelVariant | None] = _no_variant
+    profile_entry: ProfileEntry | None = None
 
     def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
         """Return the component of a kind."""

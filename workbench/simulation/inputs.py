@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import WorkbenchError
-from ..printing import tell
+from ..printing import problem_lines, tell
 from ..subject import STDIN
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from components.simulation.scenario import Scenario
     from components.simulation.trace import Trace
 
-_MOST_PROBLEMS = 100
 _MOST_PASSES = 1_000_000
 _MOST_USD = Decimal(1_000_000)
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?\Z", re.ASCII)
@@ -38,20 +37,13 @@ def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
     file = "<stdin>" if str(path) == STDIN else str(path)
     text = text_of(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, file, problems)
     if text is None:
-        raise WorkbenchError(_lines(problems))
+        raise WorkbenchError(problem_lines(problems))
     trace, problems = read_trace(text, file, [target.name for target in scenario.targets], scenario.metrics)
     wrong = errors(problems)
     if wrong:
-        raise WorkbenchError(_lines(wrong))
+        raise WorkbenchError(problem_lines(wrong))
     tell(f"warning: {problem}" for problem in problems)
     return trace
-
-
-def _lines(problems: "Sequence[Problem]") -> str:
-    """Return a line for each problem, and for the rest of very many one."""
-    ordered = [str(problem) for problem in sorted(problems, key=lambda problem: problem.place)]
-    further = len(ordered) - _MOST_PROBLEMS
-    return "\n".join([*ordered[:_MOST_PROBLEMS], *([f"and {further} more"] if further > 0 else [])])
 
 
 def prices_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, Decimal]:

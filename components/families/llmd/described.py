@@ -1,5 +1,8 @@
 """What a VariantAutoscaling says of its model: profiles, and the accelerator it runs on."""
 
+from decimal import Decimal
+
+from ...api.base import Json
 from ...api.load import Loaded
 from ...sizing.cases import Profile
 from ...sizing.variants import ModelVariant
@@ -24,3 +27,19 @@ def described_variant(source: Loaded) -> ModelVariant | None:
 def profile_of(given: AcceleratorProfile) -> Profile:
     """Return how fast a replica is on one accelerator, as numbers."""
     return Profile(given.acc, given.acc_count, float(given.alpha), float(given.beta), given.max_batch_size)
+
+
+def entry_of(profile: Profile) -> Json:
+    """Return the part of a resource that says how fast a replica is: no number has an exponent (WVA spec 2)."""
+    entry = {
+        "acc": profile.accelerator,
+        "accCount": profile.count,
+        "alpha": _decimal_text(profile.alpha),
+        "beta": _decimal_text(profile.beta),
+        "maxBatchSize": profile.batch,
+    }
+    return {"modelProfile": {"accelerators": [entry]}}
+
+
+def _decimal_text(number: float) -> str:
+    return f"{Decimal(repr(number)):f}"

@@ -1,7 +1,7 @@
 """llm-d's Workload Variant Autoscaler as a family."""
 
 from ..family import Family, Member
-from .described import described_variant
+from .described import described_variant, entry_of
 from .kinds import VARIANT_AUTOSCALING
 from .names import OPERATOR
 from .rendering import render_variant_autoscaling
@@ -14,4 +14,5 @@ FAMILY = Family(
     members=(Member(VARIANT_AUTOSCALING, render_variant_autoscaling, attached=True),),
     together=in_common,
     variant=described_variant,
+    profile_entry=entry_of,
 )

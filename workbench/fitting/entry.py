@@ -1,0 +1,53 @@
+"""What is written of a fit: rounded figures of an accelerator, ready for a manifest and for ``workbench size``."""
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from ..errors import WorkbenchError
+from .line import LineFit
+
+if TYPE_CHECKING:
+    from components.sizing.cases import Profile
+
+_ACCELERATOR = re.compile(r"[A-Za-z0-9._-]{2,253}\Z", re.ASCII)
+_DECIMALS = 3
+"""As upstream writes them (WVA spec 8.11: 6.973 and 0.027)."""
+_DIGITS = 3
+
+
+def check_accelerator(name: str) -> None:
+    """Refuse names that no accelerator of a variant can have: they are keys of a ConfigMap (WVA spec 3, 4).
+
+    Raises:
+        WorkbenchError: this is one.
+    """
+    if name and not _ACCELERATOR.match(name):
+        raise WorkbenchError(
+            "--accelerator: must have 2 to 253 letters, digits, dots, dashes and underscores, such as H100, found "
+            f"{name!r}",
+            2,
+        )
+
+
+def batch_of(fitted: LineFit) -> int:
+    """Return the largest batch that was measured; one of a single request cannot be sized (WVA spec 8.5)."""
+    return max(round(fitted.measurements[-1].concurrency), 2)
+
+
+def profile_of(fitted: LineFit, accelerator: str, count: int, batch: int) -> "Profile":
+    """Return the profile, with figures rounded as they are written."""
+    from components.sizing.cases import Profile
+
+    return Profile(accelerator, count, rounded(fitted.alpha.value), rounded(fitted.beta.value), batch)
+
+
+def rounded(value: float) -> float:
+    """Return a value above 0 with three decimals, and more where those are less than three digits."""
+    return round(value, max(_DECIMALS, _DIGITS - 1 - math.floor(math.log10(value))))
+
+
+def option_of(profile: "Profile") -> str:
+    """Return the profile as ``workbench size --profile`` takes it."""
+    alpha, beta = (f"{value:.15f}".rstrip("0").rstrip(".") for value in (profile.alpha, profile.beta))
+    return f"{profile.accelerator}={profile.count}x{alpha}/{beta}@{profile.batch}"

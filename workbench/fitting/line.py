@@ -1,0 +1,144 @@
+"""The line through measurements: least squares, with Student's t for how far it may be from the truth."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .measured import Measurement
+
+CONFIDENCE = 0.95
+_PARAMETERS = 2
+_BENT_PARAMETERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FittedValue:
+    """A figure, and where it is with 95 % confidence; no bounds where the measurements leave no way to tell."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_above_zero(self) -> bool:
+        """Whether the measurements tell it from 0, as far as they tell."""
+        return (self.value if self.low is None else self.low) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class LineFit:
+    """``alpha + beta * n`` milliseconds for a token with n requests at once (WVA spec 8.2).
+
+    Attributes:
+        measurements: In the order of their concurrency.
+        weighted: Whether those with smaller standard errors count more.
+        residual_ms: Standard deviation of the measurements from the line; None with two of them.
+        r_squared: Which share of the differences between measurements the line explains.
+        middle: Mean concurrency, with the weights of the fit.
+        spread: Sum of the squared distances from it, likewise.
+        bend_ms: How far the line is from a curve through the same measurements, where such a curve is certain to fit
+            better; positive where latency grows faster at the end, 0 where a line will do.
+    """
+
+    measurements: tuple[Measurement, ...]
+    alpha: FittedValue
+    beta: FittedValue
+    weighted: bool
+    residual_ms: float | None
+    r_squared: float
+    middle: float
+    spread: float
+    bend_ms: float
+
+    def at(self, concurrency: float) -> float:
+        """Return the latency on the line."""
+        return self.alpha.value + self.beta.value * concurrency
+
+    def value_at(self, concurrency: float) -> FittedValue:
+        """Return the same, and where the mean latency of many runs is with 95 % confidence."""
+        distance = (concurrency - self.middle) ** 2 / self.spread
+        free = len(self.measurements) - _PARAMETERS
+        variance = None if self.residual_ms is None else self.residual_ms**2
+        return _bounded(self.at(concurrency), variance, 1 / len(self.measurements) + distance, free)
+
+
+def fit(measurements: Sequence[Measurement]) -> LineFit:
+    """Return the line through measurements of at least two concurrencies.
+
+    They count alike, unless each has a standard error: then by its inverse square. How large errors are is taken from
+    the distances to the line either way, so that bounds speak of runs, and not of tokens within a run.
+    """
+    ordered = tuple(sorted(measurements, key=lambda each: (each.concurrency, each.itl_ms, each.place)))
+    weights, weighted = _weights(ordered)
+    x, y = [each.concurrency for each in ordered], [each.itl_ms for each in ordered]
+    line = _Line(x, y, weights)
+    free = len(ordered) - _PARAMETERS
+    residuals = math.fsum(w * r * r for w, r in zip(weights, line.residuals, strict=True))
+    spread = math.fsum(w * (each - line.mean_y) ** 2 for w, each in zip(weights, y, strict=True))
+    variance = residuals / free if free else None
+    return LineFit(
+        measurements=ordered,
+        alpha=_bounded(line.intercept, variance, 1 / line.total + line.mean_x**2 / line.spread_x, free),
+        beta=_bounded(line.slope, variance, 1 / line.spread_x, free),
+        weighted=weighted,
+        residual_ms=None if variance is None else math.sqrt(variance),
+        r_squared=1 - residuals / spread if spread else 1.0,
+        middle=line.mean_x,
+        spread=line.spread_x,
+        bend_ms=_bend(x, line, weights, residuals),
+    )
+
+
+class _Line:
+    """The line through points, from their weighted means: numbers stay small, and digits are kept."""
+
+    def __init__(self, x: Sequence[float], y: Sequence[float], weights: Sequence[float]) -> None:
+        self.total = math.fsum(weights)
+        self.mean_x = math.fsum(w * each for w, each in zip(weights, x, strict=True)) / self.total
+        self.mean_y = math.fsum(w * each for w, each in zip(weights, y, strict=True)) / self.total
+        points = list(zip(weights, x, y, strict=True))
+        self.spread_x = math.fsum(w * (a - self.mean_x) ** 2 for w, a, _ in points)
+        self.slope = math.fsum(w * (a - self.mean_x) * (b - self.mean_y) for w, a, b in points) / self.spread_x
+        self.intercept = self.mean_y - self.slope * self.mean_x
+        self.residuals = [b - self.mean_y - self.slope * (a - self.mean_x) for _, a, b in points]
+
+
+def _weights(measurements: Sequence[Measurement]) -> tuple[list[float], bool]:
+    """Return weights with a mean of 1, and whether they differ."""
+    errors = [each.error_ms for each in measurements if each.error_ms]
+    if len(errors) < len(measurements):
+        return [1.0] * len(measurements), False
+    least = min(errors)
+    relative = [(least / error) ** 2 for error in errors]
+    mean = math.fsum(relative) / len(relative)
+    return [each / mean for each in relative], True
+
+
+def _bounded(value: float, variance: float | None, times: float, free: int) -> FittedValue:
+    if variance is None:
+        return FittedValue(value)
+    margin = _quantile(free) * math.sqrt(variance * times)
+    return FittedValue(value, value - margin, value + margin)
+
+
+def _quantile(free: int) -> float:
+    """Return how many standard errors the bounds are away: Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(free, (1 + CONFIDENCE) / 2))
+
+
+def _bend(x: Sequence[float], line: _Line, weights: Sequence[float], residuals: float) -> float:
+    """Return how far a parabola leaves the line, if the measurements tell the two apart."""
+    free = len(x) - _BENT_PARAMETERS
+    if free < 1:
+        return 0.0
+    squares = _Line(x, [each * each for each in x], weights).residuals  # what is left of n**2 beside the line
+    size = math.fsum(w * each * each for w, each in zip(weights, squares, strict=True))
+    if len(set(x)) < _BENT_PARAMETERS or not size:
+        return 0.0
+    curvature = math.fsum(w * a * b for w, a, b in zip(weights, squares, line.residuals, strict=True)) / size
+    left = max(residuals - curvature**2 * size, 0.0)
+    if abs(curvature) * math.sqrt(size) <= _quantile(free) * math.sqrt(left / free):
+        return 0.0
+    return math.copysign(max(abs(curvature * each) for each in squares), curvature)
