@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from .levels import Promise
 
+MINUTE = 60_000.0
+"""Milliseconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -88,21 +91,31 @@ class Behaviour:
     wait_p95_ms: float
     itl_ms: float
 
+    @property
+    def waiting(self) -> float:
+        """Mean requests that wait; their small number is no difference of large ones."""
+        return self.throughput * (self.wait_ms / MINUTE)
+
 
 @dataclass(frozen=True, slots=True)
 class Sized:
     """Replicas, and what they do; without any if the promise cannot be kept (WVA spec 8.5, 8.6).
 
     Attributes:
-        reason: Why it cannot be kept, with the numbers that prove it; empty if it can.
+        reason: Why it cannot be kept, with the numbers that prove it; empty if it can, and where nothing is asked.
         limit: What bounds the rate of a replica.
-        most_per_minute: Requests a minute that one replica can take and keep the promise; 0 if none.
+        most_per_minute: Requests a minute that one replica can take and keep the promise; 0 if none, and where
+            answers have no whole token.
         itl_per_minute: Those within the promised inter-token latency alone; None without that promise.
         ttft_per_minute: Those within the promised time to the first token alone; None without that promise.
-        capacity_per_minute: Those with no promise.
+        capacity_per_minute: Those with no promise, upstream's ``lambda_max``: a thousandth less than it can complete.
         replicas: How many are needed.
         behaviour: Of one of them, at its share of the requests; None if the promise cannot be kept.
         cents_per_hour: Price of all of them.
+        slowest_per_minute: The smallest rate at which the promise is tried, ``lambda_min`` of upstream.
+        service_limit_ms: Mean time from first to last token that the promised inter-token latency allows; None
+            without that promise.
+        wait_limit_ms: Mean wait that the promised time to the first token allows; None without that promise.
     """
 
     case: Case
@@ -115,8 +128,21 @@ class Sized:
     replicas: int
     behaviour: Behaviour | None
     cents_per_hour: float
+    slowest_per_minute: float = 0.0
+    service_limit_ms: float | None = None
+    wait_limit_ms: float | None = None
 
     @property
     def is_feasible(self) -> bool:
         """Whether the promise can be kept."""
         return not self.reason
+
+    @property
+    def accelerators(self) -> int:
+        """Of all replicas."""
+        return self.replicas * self.case.profile.count
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether more is asked than the replicas can take."""
+        return self.case.per_minute > self.replicas * self.most_per_minute
