@@ -15,7 +15,7 @@ def size(cases: Sequence[Case]) -> tuple[Sized, ...]:
     """Return how many replicas each case needs, and what they do."""
     if not cases:
         return ()
-    from .replicas import size_all  # numpy is imported where something is sized
+    from .arrays.replicas import size_all  # numpy is imported where something is sized
 
     return size_all(cases)
 
@@ -40,7 +40,7 @@ def behaviours(case: Case, per_minute: Sequence[float]) -> tuple[Behaviour, ...]
         raise ValueError(reason)
     if wrong := [rate for rate in per_minute if not 0 <= rate <= _MOST_PER_MINUTE]:
         raise ValueError(f"{wrong[0]} requests a minute: a number from 0 to {_MOST_PER_MINUTE:g} is needed")
-    from .replicas import behave_all  # numpy is imported where something is sized
+    from .arrays.replicas import behave_all  # numpy is imported where something is sized
 
     return tuple(behave_all(case, per_minute))
 

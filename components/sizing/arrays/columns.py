@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .cases import MINUTE, Behaviour, Case
+from ..cases import MINUTE, Behaviour, Case
 from .roots import Floats, Rows, roots
 from .states import States
 

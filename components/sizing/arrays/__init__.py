@@ -1,0 +1,1 @@
+"""The model of queues over arrays of numbers: whatever of it needs numpy."""
