@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from .base import whole_float_to_int
 from .kinds import Kind
 from .problems import MOST_HINTS, did_you_mean
 from .schema.embedded import UNKNOWN, show
@@ -91,7 +92,7 @@ def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = show) ->
         return f"must be {_TYPES[kind]}{found}{hint}"
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
-        return f"must be {words} {context[key]}{found}"
+        return f"must be {words} {whole_float_to_int(context[key])}{found}"
     if kind in ("literal_error", "enum"):
         hint = did_you_mean(item["input"], _options(context)) if isinstance(item["input"], str) else ""
         return f"must be {context['expected']}{found}{hint}"

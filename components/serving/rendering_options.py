@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from ..api.names import is_dns1123_label
 from ..api.problems import field_path
 from ..fleet.options import Options
-from ..plan.faults import faults
+from ..plan.faults import SettingsFault, faults
 from ..plan.settings import FleetSettings
 from .arguments import Arguments
 
@@ -44,12 +44,18 @@ def options_of(given: Arguments, without: frozenset[str] = frozenset()) -> Optio
     namespace = given.get("namespace", _DEFAULT_NAMESPACE)
     # A name that is no label is refused with the resource, whose namespace it is.
     values["namespace"] = namespace if is_dns1123_label(str(namespace)) else _DEFAULT_NAMESPACE
+    options, wrong = read_options(values)
+    for fault in wrong:
+        given.blame(_argument(fault.path, places), fault.reason)
+    return options
+
+
+def read_options(values: Mapping[str, Any]) -> tuple[Options, tuple[SettingsFault, ...]]:
+    """Return how to render by some settings of a fleet, spelled as in Python, and what is wrong with them."""
     try:
-        return FleetSettings.model_validate(values, by_name=True, by_alias=False).options()
+        return FleetSettings.model_validate(values, by_name=True, by_alias=False).options(), ()
     except ValidationError as error:
-        for fault in faults(error, FleetSettings, by_name=True):
-            given.blame(_argument(fault.path, places), fault.reason)
-    return Options()
+        return Options(), tuple(faults(error, FleetSettings, by_name=True))
 
 
 def _argument(path: tuple[str | int, ...], places: Mapping[str, tuple[str, ...]]) -> str:

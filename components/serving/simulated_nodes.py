@@ -10,11 +10,10 @@ from typing import Any, Self, TypedDict, cast
 
 import pulumi
 
-from ..api.problems import Problem
+from ..api.problems import Problem, field_path
 from ..api.quantity import format_quantity
 from ..families import flavors, objects
 from ..fleet.demand import REGION_LABEL, ZONE_LABEL
-from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..nodes.fit import misfits
 from ..nodes.flavors import flavor_groups, flavor_wishes
@@ -24,7 +23,9 @@ from ..plan.environment import Environment
 from ..plan.plan import plan
 from .arguments import checked_args, checked_plan, refuse, report
 from .flavor_args import FlavorArgs, flavors_or_manifests
+from .level_args import ServiceLevelsArgs
 from .objects import KubernetesObject, kubernetes_object, token
+from .rendering_options import read_options
 from .typed_args import wire
 
 _STEP = 8
@@ -42,6 +43,8 @@ class SimulatedNodesArgs(TypedDict, total=False):
     """Instead of flavors, the models to simulate nodes for, each an object in wire form."""
     namespace: str
     """Namespace of resources that do not set one. Default: default."""
+    service_levels: ServiceLevelsArgs
+    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""
 
 
 class SimulatedNodes(pulumi.ComponentResource):
@@ -100,7 +103,10 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
         demands, found = flavors(wire(given, list[FlavorArgs]), Argument(name, "flavors"), {})
         report([*found, *misfits(flavor_wishes(demands))])
         return flavor_groups(demands)
-    options = Options(namespace=args.get("namespace", "default"))
+    settings = {key: args[key] for key in ("namespace", "service_levels") if args.get(key) is not None}
+    options, wrong = read_options({"namespace": "default", **settings})
+    if wrong:
+        refuse(Problem(name, 0, "", "", field_path(fault.path), fault.reason) for fault in wrong)
     manifests = cast("list[Any]", args.get("manifests", []))  # plain, or refused before
     return checked_plan(plan(objects(manifests), Environment(options=options))).groups
 
