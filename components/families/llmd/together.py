@@ -11,6 +11,7 @@ from ...fleet.library import Library
 from ...fleet.objects import Object, key_of
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
+from .checks.together import check_together
 from .controller.config_maps import check_maps, classes_map, costs_map
 from .names import ACCELERATOR_LABEL
 
@@ -18,11 +19,13 @@ from .names import ACCELERATOR_LABEL
 def in_common(
     items: Sequence[Rendered], _library: Library, options: Options
 ) -> tuple[list[Problem], tuple[Rendered, ...]]:
-    """Return the ConfigMaps that the controller reads; none natively."""
+    """Return the ConfigMaps that the controller reads; none natively. What is wrong between variants is told too."""
+    problems = list(check_together(items, native=options.realization.is_native))
     if options.realization.is_native:
-        return [], ()
+        return problems, ()
     maps = (costs_map(dict(_prices(items, options))), classes_map(options.levels.classes))
-    return list(check_maps(options.levels, maps)), tuple(_item(body, items[0]) for body in maps)
+    problems += check_maps(options.levels, maps)
+    return problems, tuple(_item(body, items[0]) for body in maps)
 
 
 def _prices(items: Sequence[Rendered], options: Options) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..cases import Behaviour, Case, Limit, Sized
-from .columns import Columns
 from ..refusals import MOST_REPLICAS, broken_itl, broken_ttft, constant, too_many, unusable
+from .columns import Columns
 from .roots import Floats
 
 _TOGETHER = 65_536

@@ -6,7 +6,7 @@ from typing import Any
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Realization, WorkloadChoice
 from components.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels, VariantController
-from tests.fleets import errors, fleet_of, open_model, playground, warnings
+from tests.fleets import GPU, errors, fleet_of, open_model, playground, warnings
 
 Object = dict[str, Any]
 LABEL = "inference.optimization/acceleratorName"
@@ -49,9 +49,16 @@ def load(per_minute: float, tokens: int = 178) -> Load:
     return Load(Decimal(str(per_minute)), Decimal(tokens))
 
 
-def served(*names: str) -> list[Object]:
-    """A model, and playgrounds that become Deployments of some names."""
-    return [open_model(), *(playground(name) for name in names)]
+def served(*names: str, model: str = MODEL) -> list[Object]:
+    """Weights, and playgrounds that become Deployments of some names, which serve them under the name of a model."""
+    arguments = {"args": ["--served-model-name", model]}
+    flavor = {**GPU, "params": {"INSTANCE-TYPE": "p4d.24xlarge"}}
+    return [open_model(flavors=[flavor]), *(playground(name, backendRuntimeConfig=arguments) for name in names)]
+
+
+def promised(*models: str) -> ServiceLevels:
+    """A class in which some models are."""
+    return levels(ServiceClass("Premium", 1, dict.fromkeys(models, Promise(24, 500))))
 
 
 def operated(*documents: Object, given: ServiceLevels | None = None, **options: Any) -> Fleet:

@@ -8,11 +8,13 @@ from components.fleet.words import WorkloadChoice
 from components.metrics.chain import MetricSettings, metric_chain, with_scaled_objects
 from components.metrics.words import Adapter
 from tests.families.llmd.operated.support import (
+    MODEL,
     Object,
     item,
     levels,
     load,
     operated,
+    promised,
     served,
     the_error,
     told,
@@ -143,30 +145,33 @@ class TestRefused:
 
     @pytest.mark.parametrize("model", ['a"b', "a\\b", "a\nb", '"} or vector(1) #'])
     def test_names_that_are_more_than_a_name_in_a_query(self, model: str) -> None:
-        found = the_error(operated(*served("chat"), variant(model=model)))
+        found = the_error(operated(*served("chat", model=model), variant(model=model), given=promised(model)))
         assert "spec.modelID" in found
         assert "queries" in found
 
     @pytest.mark.parametrize("model", ["a'b", "a b", "${X}", "модель", "a{b}"])
     def test_other_names_are_not(self, model: str) -> None:
-        assert working(*served("chat"), variant(model=model))
+        assert working(*served("chat", model=model), variant(model=model), given=promised(model))
 
     def test_a_workload_that_has_an_autoscaler(self) -> None:
         """Both are named; the message is that of all families."""
         llmkube = "inference.llmkube.dev/v1alpha1"
+        arguments = ["--served-model-name", MODEL]
+        gpu = {"accelerator": "cuda", "gpu": {"enabled": True, "count": 1, "vendor": "nvidia"}}
+        engine = {"modelRef": "m", "runtime": "vllm", "skipModelInit": True, "extraArgs": arguments}
         service = {
             "apiVersion": llmkube,
             "kind": "InferenceService",
             "metadata": {"name": "chat"},
-            "spec": {"modelRef": "m", "autoscaling": {"maxReplicas": 3}},
+            "spec": {**engine, "autoscaling": {"maxReplicas": 3}},
         }
         weights = {
             "apiVersion": llmkube,
             "kind": "Model",
             "metadata": {"name": "m"},
-            "spec": {"source": "https://example.com/m.gguf"},
+            "spec": {"source": "org/m", "format": "safetensors", "hardware": gpu},
         }
         found = the_error(operated(weights, service, variant()))
         assert "Deployment 'chat' already has the autoscaler 'chat' of InferenceService/chat" in found
-        service["spec"] = {"modelRef": "m"}
+        service["spec"] = engine
         assert working(weights, service, variant())

@@ -14,6 +14,7 @@ from components.sizing.levels import Promise, ServiceClass, VariantController
 from tests.families.llmd.operated.support import (
     FREEMIUM,
     HOME,
+    MODEL,
     PREMIUM,
     item,
     levels,
@@ -26,6 +27,8 @@ from tests.families.llmd.operated.support import (
 )
 from tests.fleets import errors
 
+LLAMA, GRANITE = "meta/llama0-70b", "ibm/granite-13b"
+"""Models of upstream's classes."""
 HOSTILE = [
     *(
         "y",
@@ -83,9 +86,10 @@ HOSTILE = [
 
 def test_the_samples_of_upstream() -> None:
     """deploy/configmap-*.yaml at c0f645c: the same texts, but for line breaks in JSON, which mean nothing there."""
-    accelerators = ("A100", "G2", "MI300X")
-    fleet = working(*served("a", "b", "c"), *(variant(*pair) for pair in zip("abc", accelerators, strict=True)))
-    found = maps(fleet)
+    models = {"A100": MODEL, "G2": LLAMA, "MI300X": GRANITE}
+    workloads = [each for name, model in models.items() for each in served(name.lower(), model=model)[1:]]
+    variants = [variant(name.lower(), name, model) for name, model in models.items()]
+    found = maps(working(served()[0], *workloads, *variants))
     assert found["accelerator-unit-costs"] == {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -130,8 +134,9 @@ def test_the_settings_have_every_mandatory_key() -> None:
 
 
 def test_another_variant_changes_nothing_else() -> None:
-    before = working(*served("chat", "code"), variant())
-    after = working(*served("chat", "code"), variant(), variant("code", "G2"))
+    workloads = [*served("chat"), *served("code", model=LLAMA)[1:]]
+    before = working(*workloads, variant())
+    after = working(*workloads, variant(), variant("code", "G2", LLAMA))
     known = {(body["kind"], body["metadata"]["name"]): body for body in before.objects}
     now = {(body["kind"], body["metadata"]["name"]): body for body in after.objects}
     changed = {key for key, body in known.items() if now[key] != body}
@@ -154,9 +159,9 @@ def test_they_are_no_variants_and_nothing_is_made_without_one() -> None:
 
 @pytest.mark.parametrize("order", [(PREMIUM, FREEMIUM), (FREEMIUM, PREMIUM)])
 def test_the_order_of_what_is_written_is_none(order: tuple[ServiceClass, ...]) -> None:
-    documents = [variant("a", "G2"), variant("b")]
-    one = working(*served("a", "b"), *documents, given=levels(*order))
-    other = working(*served("b", "a"), *reversed(documents))
+    documents = [*served("a", model=LLAMA), *served("b")[1:], variant("a", "G2", LLAMA), variant("b")]
+    one = working(*documents, given=levels(*order))
+    other = working(*reversed(documents))
     assert json.dumps(maps(one)) == json.dumps(maps(other))
 
 

@@ -1,0 +1,78 @@
+"""What a variant is sized by, where nothing is wrong with it: the one place that both realizations ask."""
+
+from dataclasses import dataclass
+
+from ....api.findings import Findings
+from ....sizing.cases import Profile
+from ....sizing.levels import Promise, ServiceLevels
+from ..costs import UnitCost, unit_cost
+from ..described import profile_of
+from ..types import VariantAutoscaling
+from ..variant import Variant
+from .accelerator import LABEL_PATH, Entry, chosen_entry
+from .levels import LEVELS, check_class_ref, promising_class
+from .promised import Promised, check_promise
+from .workload import check_workload
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a resource and the settings say, before anybody looks at the workload; None after errors about it."""
+
+    entry: Entry | None
+    promised: Promised | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """A variant on its accelerator, and what is promised of it.
+
+    Attributes:
+        path: The field with the profile, for messages.
+        class_name: The service class that has the promise.
+        cost: What one accelerator costs.
+    """
+
+    profile: Profile
+    path: str
+    promise: Promise
+    class_name: str
+    cost: UnitCost
+
+
+def stated_by(resource: VariantAutoscaling, levels: ServiceLevels, findings: Findings) -> Stated:
+    """Return what a resource and the settings say of a variant; what is wrong with it is in the findings."""
+    model = resource.spec.model_id
+    entry = chosen_entry(resource, findings)
+    in_class = promising_class(model, levels, findings)
+    if in_class is None:
+        return Stated(entry, None)
+    check_class_ref(resource.spec, in_class, findings)
+    promised = Promised(model, in_class.name, in_class.promises[model])
+    if entry:
+        check_promise(entry, promised, findings)
+    return Stated(entry, promised)
+
+
+def agreed_for(variant: Variant, stated: Stated) -> Agreed | None:
+    """Return what a variant is sized by; None after errors, all of which are in its findings."""
+    entry, promised = stated.entry, stated.promised
+    if entry is None:
+        return None
+    check_workload(variant, entry)
+    cost = _cost(variant, entry.given.acc)
+    if cost is None or promised is None or variant.findings.failed:
+        return None
+    return Agreed(profile_of(entry.given), entry.path, promised.promise, promised.class_name, cost)
+
+
+def _cost(variant: Variant, accelerator: str) -> UnitCost | None:
+    """Return what one accelerator costs; None after an error."""
+    cost = unit_cost(accelerator, variant.options.levels, variant.workload)
+    if cost is None:
+        variant.findings.error(
+            LABEL_PATH,
+            f"what an accelerator {accelerator!r} costs is not known: neither {LEVELS}.accelerators nor the table of "
+            f"instance types has it; set {LEVELS}.accelerators[{accelerator}].centsPerHour, or correct the name",
+        )
+    return cost
