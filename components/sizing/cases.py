@@ -29,6 +29,11 @@ class Profile:
     beta: float
     batch: int
 
+    @property
+    def title(self) -> str:
+        """The accelerators of a replica, for people."""
+        return f"{self.count} x {self.accelerator}" if self.count > 1 else self.accelerator
+
 
 class Limit(StrEnum):
     """What keeps a replica from taking more requests."""

@@ -52,10 +52,11 @@ def cheapest(sized: Sequence[Sized]) -> Sized | None:
     first by the accelerator's name: never by their order.
     """
     feasible = [each for each in sized if each.is_feasible]
-    return min(feasible, key=_rank, default=None)
+    return min(feasible, key=rank, default=None)
 
 
-def _rank(sized: Sized) -> tuple[float, int, int, str, int, float, float]:
+def rank(sized: Sized) -> tuple[float, int, int, str, int, float, float]:
+    """Return by what several ways to keep a promise are sorted."""
     profile = sized.case.profile
     numbers = (sized.cents_per_hour, sized.accelerators, sized.replicas)
     return (*numbers, profile.accelerator, profile.batch, profile.alpha, profile.beta)

@@ -1,0 +1,168 @@
+"""What each of several accelerators would need to keep a promise, and what that costs: the cheapest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .cases import Case, Profile, Sized
+from .levels import Load, Promise
+from .prices import AcceleratorPrice
+from .queues import rank, size
+from .reference import ReferenceProfile
+
+HOURS_PER_MONTH = 730
+"""Of 8,760 hours of a year, as AWS's price calculator counts."""
+_CENTS = 100
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An accelerator that a model could run on.
+
+    Attributes:
+        profile: How fast a replica is, with the batch that it has for the requests in question.
+        source: Where the figures are from.
+        batch: The batch that the source gives.
+        tokens: Tokens of a request for which that is; None where it holds for any.
+        doubt: Why the figures are uncertain; empty where they are taken as they are.
+        ends: The fastest and the slowest that it may be; None where the figures are taken as they are.
+        price: What one accelerator costs; None where that is not known.
+    """
+
+    profile: Profile
+    source: str
+    batch: int
+    tokens: int | None = None
+    doubt: str = ""
+    ends: tuple[Profile, Profile] | None = None
+    price: AcceleratorPrice | None = None
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the requests in question have another batch than those of the source."""
+        return self.batch != self.profile.batch
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked for.
+
+    Attributes:
+        promise: What is promised to clients.
+        prefill_ms: Time from the beginning of the work on a request to its first token, which the model of queues
+            leaves out.
+    """
+
+    promise: Promise
+    load: Load
+    prefill_ms: int = 0
+
+    @property
+    def budget(self) -> Promise:
+        """What is left of the promise for the queue."""
+        left = self.promise.ttft_ms and self.promise.ttft_ms - self.prefill_ms
+        return replace(self.promise, ttft_ms=left)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a candidate needs.
+
+    Attributes:
+        ends: The same for the fastest and the slowest that it may be.
+        cheapest: Whether no other candidate keeps the promise for less.
+    """
+
+    candidate: Candidate
+    question: Question
+    sized: Sized
+    ends: tuple[Sized, Sized] | None = None
+    cheapest: bool = False
+
+    @property
+    def cents_per_hour(self) -> float | None:
+        """Price of all replicas; None where it is not known, or the promise cannot be kept."""
+        return self._cents(self.sized)
+
+    @property
+    def usd_per_month(self) -> float | None:
+        """Likewise in US dollars, for 730 hours."""
+        return self._per_month(self.sized)
+
+    @property
+    def usd_per_month_ends(self) -> tuple[float | None, float | None]:
+        """Likewise for the fastest and the slowest that it may be."""
+        low, high = self.ends or (self.sized, self.sized)
+        return self._per_month(low), self._per_month(high)
+
+    @property
+    def usd_per_million_tokens(self) -> float | None:
+        """US dollars for a million tokens of answers, at the load in question."""
+        load, cents = self.question.load, self.cents_per_hour
+        tokens = float(load.per_minute * load.output_tokens) * 60
+        return None if cents is None or not tokens else cents / _CENTS / tokens * _MILLION
+
+    @property
+    def ttft_p95_ms(self) -> float | None:
+        """Time to the first token that 95 % of the requests stay below: the wait, and what is known of prefill."""
+        found = self.sized.behaviour
+        return None if found is None else found.wait_p95_ms + self.question.prefill_ms
+
+    def _per_month(self, sized: Sized) -> float | None:
+        cents = self._cents(sized)
+        return None if cents is None else cents / _CENTS * HOURS_PER_MONTH
+
+    def _cents(self, sized: Sized) -> float | None:
+        return sized.cents_per_hour if sized.is_feasible and self.candidate.price else None
+
+
+def reference_candidates(found: Sequence[ReferenceProfile], load: Load) -> tuple[Candidate, ...]:
+    """Return the candidates of the reference table, with the batches that they have for the requests of a load."""
+    return tuple(_reference_candidate(each, load) for each in found)
+
+
+def _reference_candidate(found: ReferenceProfile, load: Load) -> Candidate:
+    profile, low, high = (
+        replace(each, batch=_batch(each.batch, found.source.tokens, load))
+        for each in (found.profile, found.low, found.high)
+    )
+    source = found.source
+    return Candidate(
+        profile,
+        f"reference: {source.title}",
+        found.profile.batch,
+        source.tokens,
+        f"{source.title}, {source.date}: {source.doubt}",
+        (low, high),
+    )
+
+
+def _batch(batch: int, tokens: int | None, load: Load) -> int:
+    """Return how many requests fit at once, where the tokens of a request are not those that the batch is for."""
+    asked = load.input_tokens + load.output_tokens
+    return batch if tokens is None or not asked else max(int(batch * tokens / asked), 1)
+
+
+def assessed(question: Question, candidates: Sequence[Candidate]) -> tuple[Assessment, ...]:
+    """Size each candidate; those that keep the promise come first, by price, and then those that do not."""
+    cases = [_case(question, each, profile) for each in candidates for profile in (each.profile, *(each.ends or ()))]
+    answers = iter(size(cases))
+    found = []
+    for each in candidates:
+        sized = next(answers)
+        ends = (next(answers), next(answers)) if each.ends else None
+        found.append(Assessment(each, question, sized, ends))
+    # Those that keep the promise first, and of them those with a price.
+    first, *rest = sorted(found, key=lambda e: (not e.sized.is_feasible, e.cents_per_hour is None, rank(e.sized)))
+    return replace(first, cheapest=first.cents_per_hour is not None), *rest
+
+
+def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:
+    load, price = question.load, candidate.price
+    return Case(
+        profile,
+        question.budget,
+        float(load.per_minute),
+        float(load.output_tokens),
+        float(price.cents_per_hour) if price else 0.0,
+    )

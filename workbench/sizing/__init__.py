@@ -1,0 +1,3 @@
+"""``workbench size``: replicas, latency and cost of a model on several accelerators."""
+
+from .command import register as register

@@ -1,0 +1,66 @@
+"""Latency against load as a picture: each latency, what is promised of it, and where the replicas are."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..plotting.pictures import finish, picture
+from .curve import Curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from components.sizing.assessments import Assessment
+
+POINTS = 200
+"""Of the curve."""
+_ABOVE = 2.5
+"""How far a promise, or the latency of the replicas, is exceeded where a picture ends: near capacity they explode."""
+
+
+def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -> None:
+    """Write an SVG or PNG of one accelerator.
+
+    Raises:
+        WorkbenchError: matplotlib is missing.
+    """
+    promise, found = assessment.question.promise, assessment.sized.behaviour
+    with picture(path) as figure:
+        above, below = figure.subplots(2, 1, sharex=True)
+        above.set_ylabel("ITL, mean, ms")
+        _draw(above, "itl", curve, curve.itl_ms, promise.itl_ms)
+        below.set_ylabel("TTFT, 95 %, ms")
+        _draw(below, "ttft", curve, curve.ttft_p95_ms, promise.ttft_ms)
+        below.set_xlabel("requests per minute and replica")
+        if found:
+            _mark(above, "itl", assessment, found.itl_ms)
+            _mark(below, "ttft", assessment, assessment.ttft_p95_ms or 0)
+        finish(above, title, "lower right")
+        finish(below, "", "upper left")
+        below.set_ylim(top=_top(curve.ttft_p95_ms[-1], promise.ttft_ms, assessment.ttft_p95_ms or 0))
+
+
+def _draw(axes: "Axes", name: str, curve: Curve, values: tuple[float, ...], promised: int) -> None:
+    (line,) = axes.plot(curve.rates, values, label="predicted")
+    line.set_gid(f"{name}-predicted")
+    if promised:
+        axes.axhline(promised, linestyle="--", color="tab:red", label=f"promised: {promised} ms").set_gid(
+            f"{name}-promised"
+        )
+
+
+def _mark(axes: "Axes", name: str, assessment: "Assessment", value: float) -> None:
+    """Mark the load of a replica, and the largest one that keeps the promise."""
+    sized, found = assessment.sized, assessment.sized.behaviour
+    if found is None:
+        return
+    most = sized.most_per_minute
+    axes.axvline(most, linestyle=":", color="tab:gray", label=f"at most {most:.4g}/min").set_gid(f"{name}-most")
+    replicas = f"{sized.replicas} replica{'s' if sized.replicas != 1 else ''}"
+    label = f"{replicas}: {found.per_minute:.4g}/min, {value:.4g} ms"
+    (point,) = axes.plot([found.per_minute], [value], "o", color="tab:green", label=label)
+    point.set_gid(f"{name}-operating")
+
+
+def _top(last: float, promised: int, operating: float) -> float:
+    interesting = max(promised, operating)
+    return min(last, interesting * _ABOVE) * 1.05 if interesting else last * 1.05

@@ -1,0 +1,167 @@
+"""Estimates for people: a table, and latency against load of the first accelerator in it."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from components.api.texts.printable import printable
+
+from ..plotting.chart import chart, framed, is_plain
+from .curve import curve_of
+from .inputs import plain_number
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from components.sizing.assessments import Assessment, Question
+    from components.sizing.cases import Sized
+
+_WIDTH = 80
+_HEIGHT = 6
+_LABEL = 7
+"""Columns left of an axis."""
+_ABOVE = 2.5
+"""How far a promise, or the latency of the replicas, is exceeded before the plot ends."""
+_COLUMNS = (
+    "accelerator",
+    "feasible",
+    "replicas",
+    "each/min",
+    "at most",
+    "limit",
+    "utilisation",
+    "at once",
+    "ITL ms",
+    "TTFT ms",
+    "USD/month",
+    "USD/1M tokens",
+)
+
+
+def show(assessments: "Sequence[Assessment]", title: str) -> None:
+    """Print assessments, which are in the order of their prices."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 240
+    console.print(printable(title), soft_wrap=True)
+    console.print(_asked(assessments[0].question), soft_wrap=True)
+    if any(each.ends for each in assessments):
+        console.print("Reference figures, with the range that they may be in: benchmark before you trust them.")
+    console.print()
+    console.print(_table(assessments))
+    for each in assessments:
+        if not each.sized.is_feasible:
+            console.print(printable(f"{each.candidate.profile.title}: {each.sized.reason}"), soft_wrap=True)
+    for line in _plots(assessments[0], min(console.width, _WIDTH)):
+        console.print(line, soft_wrap=True)
+
+
+def _asked(question: "Question") -> str:
+    load, promise = question.load, question.promise
+    promised = [
+        *([f"ITL {promise.itl_ms} ms"] if promise.itl_ms else []),
+        *([f"TTFT {promise.ttft_ms} ms (95 %)"] if promise.ttft_ms else []),
+    ]
+    tokens = f"{plain_number(load.input_tokens)} tokens in, {plain_number(load.output_tokens)} out"
+    prefill = f", of which prefill takes {question.prefill_ms} ms" if question.prefill_ms else ""
+    asked = f"{plain_number(load.per_minute)} requests/min, {tokens}"
+    return f"{asked}; promised: {', '.join(promised) or 'nothing'}{prefill}"
+
+
+def _table(assessments: "Sequence[Assessment]") -> "Table":
+    from rich.table import Table
+
+    table = Table(*_COLUMNS, box=None)
+    for each in assessments:
+        table.add_row(*map(printable, _cells(each)))
+    return table
+
+
+def _cells(assessment: "Assessment") -> Iterator[str]:
+    profile, sized, found = assessment.candidate.profile, assessment.sized, assessment.sized.behaviour
+    per_million = assessment.usd_per_million_tokens
+    yield profile.title
+    yield "no" if not sized.is_feasible else "cheapest" if assessment.cheapest else "yes"
+    yield _replicas(assessment)
+    yield _number(found.per_minute if found else None)
+    yield _number(sized.most_per_minute if found else None)
+    yield sized.limit.value if found else "-"
+    yield f"{found.utilisation:.1%}" if found else "-"
+    yield f"{found.in_service:.1f} of {profile.batch}" if found else "-"
+    yield f"{found.itl_ms:.2f}" if found else "-"
+    yield "-" if assessment.ttft_p95_ms is None else f"{assessment.ttft_p95_ms:.1f}"
+    yield _costs(assessment)
+    yield "-" if per_million is None else f"{per_million:,.2f}"
+
+
+def _replicas(assessment: "Assessment") -> str:
+    own = _count(assessment.sized)
+    if assessment.ends is None:
+        return own
+    low, high = map(_count, assessment.ends)
+    return f"{own} ({low}..{high})" if (low, high) != (own, own) else own
+
+
+def _count(sized: "Sized") -> str:
+    return str(sized.replicas) if sized.is_feasible else "none"
+
+
+def _costs(assessment: "Assessment") -> str:
+    own, low, high = (
+        "-" if usd is None else f"{usd:,.0f}" for usd in (assessment.usd_per_month, *assessment.usd_per_month_ends)
+    )
+    return f"{own} ({low}..{high})" if (low, high) != (own, own) else own
+
+
+def _plots(assessment: "Assessment", width: int) -> Iterator[str]:
+    promise, found = assessment.question.promise, assessment.sized.behaviour
+    room = width - _LABEL - 2
+    curve = curve_of(assessment, room)
+    if curve is None:
+        return
+    name = printable(assessment.candidate.profile.title)
+    yield ""
+    yield from _plot(f"{name}: ITL in ms", curve.itl_ms, promise.itl_ms, found.itl_ms if found else 0, room)
+    yield from _axis(assessment, room)
+    yield ""
+    yield from _plot(
+        f"{name}: TTFT in ms, 95 %", curve.ttft_p95_ms, promise.ttft_ms, assessment.ttft_p95_ms or 0, room
+    )
+    yield from _axis(assessment, room)
+    yield _legend(assessment)
+
+
+def _plot(title: str, values: Sequence[float], promised: int, operating: float, room: int) -> Iterator[str]:
+    """Yield a chart; a promise is a line in it, and what is far above is left out."""
+    interesting = max(promised, operating) * _ABOVE
+    top = max(min(max(values), interesting) if interesting else max(values), promised)
+    plain = is_plain()
+    columns = [Fraction(min(value, top)) for value in values]
+    lines = chart(columns, room, _HEIGHT, top=Fraction(top), plain=plain)
+    if promised:
+        place = _HEIGHT - max(-int(-promised * _HEIGHT // top), 1)
+        lines[place] = lines[place].ljust(room).replace(" ", "-" if plain else "─")
+    yield title + (f"; the line is the promise, {promised}" if promised else "")
+    yield from framed(lines, f"{_number(top):>{_LABEL}}", plain=plain)
+
+
+def _axis(assessment: "Assessment", room: int) -> Iterator[str]:
+    """Yield the axis of the load, with a mark where the replicas are."""
+    plain, found = is_plain(), assessment.sized.behaviour
+    marks = ["-" if plain else "─"] * room
+    if found:
+        share = found.per_minute / assessment.sized.capacity_per_minute
+        marks[min(max(round(share * room) - 1, 0), room - 1)] = "^" if plain else "▲"
+    yield " " * _LABEL + (" +" if plain else " └") + "".join(marks)
+
+
+def _legend(assessment: "Assessment") -> str:
+    sized, found = assessment.sized, assessment.sized.behaviour
+    here = f"{_number(found.per_minute)} now, at most {_number(sized.most_per_minute)}, " if found else ""
+    return f"{'':{_LABEL}}  requests/min of one replica: {here}up to {_number(sized.capacity_per_minute)}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}" if value < 10_000 else f"{value:.0f}"

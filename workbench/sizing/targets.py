@@ -1,0 +1,103 @@
+"""What ``workbench size`` is about: a model of which nothing else is known, or a variant among manifests."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import WorkbenchError
+from ..subject import Subject, planned
+
+if TYPE_CHECKING:
+    from components.nodes.instances import Instance
+    from components.plan.plan import Plan
+    from components.sizing.cases import Profile
+    from components.sizing.levels import Load, ServiceLevels
+    from components.sizing.variants import ModelVariant
+
+
+@dataclass(frozen=True, slots=True)
+class SizedModel:
+    """What is sized.
+
+    Attributes:
+        model: The name under which clients ask for it.
+        title: How to call it, for people.
+        profiles: Figures that its resource has; none where it has no resource.
+        accelerator: The one that it runs on now; empty where that is not known.
+        load: What settings say is asked of it.
+        nodes: Instance types that its pods may be on.
+        levels: What settings promise, and what they say accelerators cost.
+        hint: Where to say in settings what is asked of it.
+    """
+
+    model: str
+    title: str
+    levels: "ServiceLevels"
+    profiles: "tuple[Profile, ...]" = ()
+    accelerator: str = ""
+    load: "Load | None" = None
+    nodes: "tuple[Instance, ...]" = ()
+    hint: str = ""
+
+
+def bare_model(model: str, subject: Subject) -> SizedModel:
+    """Return a model of which no resource speaks."""
+    from components.sizing.levels import ServiceLevels
+
+    levels = subject.settings().options().levels if subject.stack else ServiceLevels()
+    return SizedModel(model, model or "the model", levels)
+
+
+def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> SizedModel:
+    """Return the variant of a name among manifests.
+
+    Raises:
+        WorkbenchError: there is none, or more than one.
+    """
+    from components.api.problems import errors
+    from components.families import variants
+
+    manifests, plan = planned(subject, paths)
+    wrong = errors(manifests.problems)
+    if wrong:
+        raise WorkbenchError("\n".join(map(str, wrong)))
+    options = plan.environment.options
+    named: dict[tuple[str, str], ModelVariant] = {}
+    for each in variants(manifests.resources):
+        namespace = each.source.resource.metadata.namespace or options.namespace
+        named.setdefault((namespace, each.source.name), each)
+    namespace, variant = _named(name, named)
+    return SizedModel(
+        variant.model,
+        f"{variant.source.title} ({variant.model})",
+        options.levels,
+        variant.profiles,
+        variant.accelerator,
+        options.levels.load(namespace, variant.source.name),
+        tuple(_nodes(plan, namespace, variant.source.name)),
+        f"serviceLevels.loads[{variant.source.name}]",
+    )
+
+
+def _named(name: str, known: "Mapping[tuple[str, str], ModelVariant]") -> "tuple[str, ModelVariant]":
+    from components.api.problems import did_you_mean
+
+    namespace, _, own = name.rpartition("/")
+    found = [key for key in sorted(known) if key[1] == own and namespace in ("", key[0])]
+    if len(found) > 1:
+        places = ", ".join("/".join(key) for key in found)
+        raise WorkbenchError(f"--variant: {own!r} is in several namespaces; pass one of {places}", 2)
+    if not found:
+        names = sorted({text for there, each in known for text in ((f"{there}/{each}") if namespace else each,)})
+        hint = did_you_mean(name, names) or f"; there are {', '.join(names) or 'none'}"
+        raise WorkbenchError(f"--variant: no variant of a model is named {name!r}{hint}", 2)
+    return found[0][0], known[found[0]]
+
+
+def _nodes(plan: "Plan", namespace: str, name: str) -> "list[Instance]":
+    """Return the instance types that the workload of a name may be on."""
+    from components.fleet.demand import accelerated_nodes
+
+    here = (workload for _, workload in plan.fleet.workloads if workload.name == name)
+    return accelerated_nodes(demand for each in here if each.namespace == namespace for demand in each.pods)
