@@ -32,7 +32,7 @@ class SizeOutput(enum.StrEnum):
     CSV = "csv"
 
 
-Model = Annotated[str, typer.Option(help="The model, by the name under which clients ask for it.")]
+Model = Annotated[str, typer.Option("--model", help="The model, by the name under which clients ask for it.")]
 Variant = Annotated[
     str,
     typer.Option(help="Name, or namespace/name, of a variant among the manifests, instead of --model."),
