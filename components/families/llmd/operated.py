@@ -12,6 +12,7 @@ from ...fleet.objects import DEPLOYMENT, HPA, Object, new_object
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written
+from .checks.agreed import Agreed
 from .names import OPERATOR, autoscaler_name
 from .peak import replicas_at_peak
 from .variant import Variant
@@ -40,7 +41,7 @@ BEHAVIOR: Final = {
 }
 
 
-def render_for_operator(variant: Variant) -> Rendered:
+def render_for_operator(variant: Variant, agreed: Agreed) -> Rendered:
     """Return the resource for the controller, and an autoscaler that follows it.
 
     Raises:
@@ -49,6 +50,7 @@ def render_for_operator(variant: Variant) -> Rendered:
     source = variant.source
     for path, reason in _refused(variant):
         variant.findings.error(path, reason)
+    hpa = _hpa(variant, agreed)
     if variant.findings.failed:
         raise Unrenderable
     if variant.options.levels.controller.scale_to_zero:
@@ -58,7 +60,7 @@ def render_for_operator(variant: Variant) -> Rendered:
         source.kind.kind,
         source.name,
         variant.namespace,
-        autoscalers=(Autoscaler(_hpa(variant), lambda path: _blame(variant, path)),),
+        autoscalers=(Autoscaler(hpa, lambda path: _blame(variant, path)),),
         others=(as_written(source, variant.options),),
         requires=frozenset({OPERATOR}),
     )
@@ -81,14 +83,14 @@ def _refused(variant: Variant) -> Iterator[tuple[str, str]]:
         )
 
 
-def _hpa(variant: Variant) -> Object:
+def _hpa(variant: Variant, agreed: Agreed) -> Object:
     name, controller = variant.source.name, variant.options.levels.controller
     least = 0 if controller.scale_to_zero else 1
     metric = {"name": SIGNAL, "selector": {"matchLabels": {"variant_name": name}}}
     spec: Object = {
         "scaleTargetRef": {"apiVersion": "apps/v1", "kind": DEPLOYMENT, "name": name},
         "minReplicas": least,
-        "maxReplicas": max(replicas_at_peak(variant) or _MOST_REPLICAS, 1),
+        "maxReplicas": max(replicas_at_peak(variant, agreed) or _MOST_REPLICAS, 1),
         "behavior": {direction: dict(rules) for direction, rules in BEHAVIOR.items()},
         "metrics": [
             {

@@ -27,5 +27,5 @@ def render_variant_autoscaling(
     if agreed is None:
         raise Unrenderable
     if not options.realization.is_native:
-        return render_for_operator(variant)
+        return render_for_operator(variant, agreed)
     return None

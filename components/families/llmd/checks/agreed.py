@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ....api.findings import Findings
-from ....sizing.cases import Profile
-from ....sizing.levels import Promise, ServiceLevels
+from ....sizing.cases import Case, Profile, Sized
+from ....sizing.levels import Load, Promise, ServiceLevels
 from ..costs import UnitCost, unit_cost
 from ..described import profile_of
 from ..types import VariantAutoscaling
@@ -39,6 +39,11 @@ class Agreed:
     class_name: str
     cost: UnitCost
 
+    def peak(self, load: Load) -> Case:
+        """Return the question how many replicas a load needs at its peak."""
+        price = float(self.cost.cents_per_hour)
+        return Case(self.profile, self.promise, float(load.per_minute), float(load.output_tokens), price)
+
 
 def stated_by(resource: VariantAutoscaling, levels: ServiceLevels, findings: Findings) -> Stated:
     """Return what a resource and the settings say of a variant; what is wrong with it is in the findings."""
@@ -64,6 +69,16 @@ def agreed_for(variant: Variant, stated: Stated) -> Agreed | None:
     if cost is None or promised is None or variant.findings.failed:
         return None
     return Agreed(profile_of(entry.given), entry.path, promised.promise, promised.class_name, cost)
+
+
+def check_kept(agreed: Agreed, sized: Sized, findings: Findings) -> None:
+    """Report a promise that no number of replicas keeps under some load."""
+    if not sized.is_feasible:
+        findings.error(
+            agreed.path,
+            f"what class {agreed.class_name!r} promises cannot be kept on {agreed.profile.accelerator!r} with any "
+            f"number of replicas: {sized.reason}; promise less ({LEVELS}.classes), or use a faster accelerator",
+        )
 
 
 def _cost(variant: Variant, accelerator: str) -> UnitCost | None:

@@ -12,6 +12,7 @@ from ..types.variant_autoscaling import VariantAutoscalingSpec
 LEVELS = "serviceLevels"
 """Section of the settings."""
 _MODEL = "spec.modelID"
+_MOST_NAMES = 8
 
 
 def promising_class(model: str, levels: ServiceLevels, findings: Findings) -> ServiceClass | None:
@@ -21,7 +22,7 @@ def promising_class(model: str, levels: ServiceLevels, findings: Findings) -> Se
         return found[0]
     if not found:
         known = sorted({name for each in levels.classes for name in each.promises})
-        there = f"; classes have {', '.join(map(repr, known))}" if known else ""
+        there = f" (there are {shown(known)})" if known else ""
         name = levels.classes[0].name if levels.classes else "Premium"
         findings.error(
             _MODEL,
@@ -60,3 +61,9 @@ def check_class_ref(spec: VariantAutoscalingSpec, in_class: ServiceClass, findin
 def _quoted(text: str) -> str:
     """Return a text as a key of YAML that nobody takes for anything else."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def shown(names: list[str]) -> str:
+    """Return the first of some names."""
+    more = f" and {len(names) - _MOST_NAMES} others" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(repr, names[:_MOST_NAMES])) + more

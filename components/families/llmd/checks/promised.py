@@ -8,11 +8,10 @@ from decimal import Decimal
 
 from ....api.findings import Findings
 from ....sizing.levels import Promise
+from ....sizing.refusals import MOST_AT_ONCE
 from .accelerator import Entry
 from .levels import LEVELS
 
-LARGEST_BATCH = 16_384
-"""Requests at once that a plan computes with: the model of queues has ten states for each. Engines take hundreds."""
 _FASTEST, _SLOWEST = Decimal("0.000001"), Decimal(1_000_000)
 """Milliseconds for a token. What is beyond is a slip of the pen, and leads out of what numbers can hold."""
 _NOISE = Decimal("0.0000001")
@@ -48,7 +47,7 @@ def check_promise(entry: Entry, promised: Promised, findings: Findings) -> None:
 
 def _is_computable(entry: Entry, findings: Findings) -> bool:
     is_plausible = _FASTEST <= _alone(entry) <= _SLOWEST
-    is_small = entry.given.max_batch_size <= LARGEST_BATCH
+    is_small = entry.given.max_batch_size <= MOST_AT_ONCE
     if not is_plausible:
         findings.error(
             f"{entry.path}.alpha",
@@ -58,8 +57,8 @@ def _is_computable(entry: Entry, findings: Findings) -> bool:
     if not is_small:
         findings.error(
             f"{entry.path}.maxBatchSize",
-            f"must be at most {LARGEST_BATCH} for a plan, found {entry.given.max_batch_size}; write the most "
-            "requests that the engine works on at once",
+            f"must be at most {MOST_AT_ONCE} for a plan, found {entry.given.max_batch_size}; write the most "
+            "requests that the engine works on at once, mostly some hundreds",
         )
     return is_plausible and is_small
 

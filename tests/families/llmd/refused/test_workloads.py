@@ -1,0 +1,92 @@
+"""What a plan finds out about the workload of a variant, and what it warns of (WVA spec 15)."""
+
+import pytest
+
+from components.fleet.words import Realization
+from components.sizing.levels import Promise, ServiceClass, ServiceLevels
+from tests.families.llmd import support
+from tests.families.llmd.refused.support import ENTRY, LABELLED, NATIVE, OPERATOR, promising, refusals, told
+from tests.families.llmd.support import MODEL, Object, levels, profile, variant
+
+ENGINES: dict[str, tuple[list[Object], tuple[str, ...]]] = {
+    "llamacpp": (support.of_llmkube(runtime="llamacpp", extraArgs=[]), ("vllm:request_success_total", "llamacpp")),
+    "a second name": (
+        support.of_llmkube(extraArgs=["--served-model-name", "first", MODEL]),
+        ("'tiny' is name 2 of Deployment 'chat'", "'first', as model_name"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ENGINES)
+def test_what_the_controller_cannot_see(case: str) -> None:
+    documents, words = ENGINES[case]
+    ((who, path, reason),) = refusals(*documents, variant(), how=OPERATOR)
+    assert (who, path) == ("VariantAutoscaling/chat", "spec.modelID")
+    assert [word for word in words if word not in reason] == [], reason
+    assert "spec.modelID" not in {path for _, path, _ in refusals(*documents, variant(), how=NATIVE)}
+
+
+@pytest.mark.parametrize("how", Realization)
+def test_nothing_is_warned_of_what_is_right(how: Realization) -> None:
+    assert told(*support.of_llmkube(), variant(), how=how) == {}
+
+
+WARNED: dict[str, tuple[list[Object], Object, ServiceLevels, str, tuple[str, ...]]] = {
+    "another ConfigMap": (
+        support.of_llmkube(),
+        variant(sloClassRef={"name": "premium", "key": "premium.yaml"}),
+        levels(),
+        "spec.sloClassRef.name",
+        ("'premium' has no effect", "'tiny' in 'Premium'", "write 'service-classes-config'"),
+    ),
+    "another class": (
+        support.of_llmkube(),
+        variant(sloClassRef={"name": "service-classes-config", "key": "opt-125m"}),
+        promising(ServiceClass("Gold", 1, {MODEL: Promise(24, 500)})),
+        "spec.sloClassRef.key",
+        ("'opt-125m' has no effect", "'tiny' in 'Gold'", "write 'gold.yaml'"),
+    ),
+    "another batch than the engine's": (
+        support.of_llmkube(extraArgs=["--served-model-name", MODEL, "--max-num-seqs", "256"]),
+        variant(),
+        levels(),
+        f"{ENTRY}.maxBatchSize",
+        ("is 4, and Deployment 'chat' works on 256 requests at once (--max-num-seqs)",),
+    ),
+    "other nodes": (
+        support.of_llmkube(),
+        variant("chat", profile("H100"), accelerator="H100"),
+        levels(),
+        LABELLED,
+        ("is 'H100'", "g6.xlarge (L4)"),
+    ),
+    "nothing promised": (
+        support.of_llmkube(),
+        variant(),
+        promising(ServiceClass("Premium", 1, {MODEL: Promise(0, 0)})),
+        "spec.modelID",
+        ("class 'Premium' promises nothing", "itlMs and ttftMs are 0"),
+    ),
+    "for comparison": (
+        support.of_llmkube(),
+        variant("chat", profile(), profile("H100")),
+        levels(),
+        "spec.modelProfile.accelerators[1]",
+        ("is for comparison alone", "'L4'", "'H100'"),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", Realization)
+@pytest.mark.parametrize("case", WARNED)
+def test_it_is_warned_of(case: str, how: Realization) -> None:
+    documents, document, asked, path, words = WARNED[case]
+    found = told(*documents, document, asked=asked, how=how)
+    assert set(found) == {path}
+    assert [word for word in words if word not in found[path]] == [], found[path]
+
+
+@pytest.mark.parametrize("how", Realization)
+def test_the_same_batch_is_not(how: Realization) -> None:
+    documents = support.of_llmkube(extraArgs=["--served-model-name", MODEL, "--max-num-seqs=4"])
+    assert told(*documents, variant(), how=how) == {}
