@@ -6,6 +6,8 @@ MOST_AT_ONCE = 65_536
 """Requests that a replica works on at once; engines take some thousands."""
 MOST_REPLICAS = 2**31 - 1
 """Of a workload: Kubernetes counts them in 32 bits."""
+_MOST_MS = 2**31 - 1
+"""Of a promise: 24 days."""
 _MOST = 1e200
 """Of any number: products of some of them are numbers yet."""
 
@@ -19,8 +21,6 @@ def unusable(case: Case) -> str:
         ("the price of an accelerator", case.cents_per_hour),
         ("the rate of requests", case.per_minute),
         ("the mean length of an answer", case.output_tokens),
-        ("the promised inter-token latency", promise.itl_ms),
-        ("the promised time to the first token", promise.ttft_ms),
     )
     for name, number in numbers:
         if not 0 <= number <= _MOST:
@@ -29,6 +29,8 @@ def unusable(case: Case) -> str:
         ("the largest batch", profile.batch, 1, MOST_AT_ONCE),
         ("the number of accelerators of a replica", profile.count, 1, MOST_REPLICAS),
         ("the least number of replicas", case.least, 0, MOST_REPLICAS),
+        ("the promised inter-token latency", promise.itl_ms, 0, _MOST_MS),
+        ("the promised time to the first token", promise.ttft_ms, 0, _MOST_MS),
     )
     for name, count, least, most in counts:
         if not least <= count <= most:
@@ -37,7 +39,9 @@ def unusable(case: Case) -> str:
 
 
 def _short(number: float) -> str:
-    return str(number) if -1e15 < number < 1e15 else f"{float(min(max(number, -1e300), 1e300)):g}"
+    if isinstance(number, int) and abs(number) > _MOST:
+        return f"more than {_MOST:g}" if number > 0 else f"less than {-_MOST:g}"  # text of so many digits
+    return str(number)
 
 
 def _immeasurable(case: Case) -> str:

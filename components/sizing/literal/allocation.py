@@ -55,10 +55,16 @@ def _size(case: Case) -> Sized:
         sized = _unasked(case, alpha, beta)
     else:
         queue = Queue(alpha, beta, case.profile.batch, tokens)
-        if not (queue.low > 0 and np.isfinite(queue.high)):
+        if not queue.is_computable:
             return replace(alone, reason=_BEYOND)
         sized = _allocated(case, queue)
-    figures = [sized.most_per_minute, sized.cents_per_hour, *(astuple(sized.behaviour) if sized.behaviour else ())]
+    limits = (sized.service_limit_ms or 0.0, sized.wait_limit_ms or 0.0)
+    figures = [
+        sized.most_per_minute,
+        sized.cents_per_hour,
+        *limits,
+        *(astuple(sized.behaviour) if sized.behaviour else ()),
+    ]
     return sized if np.isfinite(figures).all() else replace(alone, reason=_BEYOND)
 
 

@@ -60,6 +60,11 @@ class Queue:
         self._rates: list[float] = [*rates.tolist(), *([float(rates[-1])] * ((_ROOM - 1) * batch))]
         self._numbers = np.arange(1.0, _ROOM * batch + 1)
 
+    @property
+    def is_computable(self) -> bool:
+        """Whether all rates are numbers above 0."""
+        return self.low > 0 and 0 < min(self._rates) <= max(self._rates) < np.inf
+
     def solve(self, rate: Single) -> Solved:
         """Return what it does at a rate."""
         shares = self._shares(float(rate))
