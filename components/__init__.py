@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from .prerequisites.operators import KthenaRouter as KthenaRouter
     from .prerequisites.operators import LlmazOperator as LlmazOperator
     from .prerequisites.operators import LlmkubeOperator as LlmkubeOperator
+    from .prerequisites.variants import VariantAutoscaler as VariantAutoscaler
+    from .prerequisites.variants import VariantAutoscalerArgs as VariantAutoscalerArgs
     from .prerequisites.workloads import CertManager as CertManager
     from .prerequisites.workloads import LeaderWorkerSetController as LeaderWorkerSetController
     from .prerequisites.workloads import Volcano as Volcano
@@ -99,6 +101,7 @@ COMPONENTS = {
     "KthenaRouter": "prerequisites.operators",
     "LlmazOperator": "prerequisites.operators",
     "LlmkubeOperator": "prerequisites.operators",
+    "VariantAutoscaler": "prerequisites.variants",
     "CertManager": "prerequisites.workloads",
     "LeaderWorkerSetController": "prerequisites.workloads",
     "Volcano": "prerequisites.workloads",

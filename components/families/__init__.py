@@ -10,12 +10,13 @@ from ..api.kinds import Kinds
 from ..api.load import Loaded, Manifests
 from ..api.problems import Problem
 from ..fleet.demand import PodDemand
+from ..fleet.objects import Object
 from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..simulation.scenario import Simulator
 from ..sizing.cases import Profile
 from ..sizing.variants import ModelVariant
-from .family import Family, Member
+from .family import Family, Member, OperatorSite
 from .kthena.family import FAMILY as KTHENA
 from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
 from .llmaz.family import FAMILY as LLMAZ
@@ -50,6 +51,11 @@ def are_operated(options: Options) -> bool:
     """Whether the operator of a family makes pods."""
     serving = (f for f in FAMILIES if f.operator and any(member.serves for member in f.members))
     return any(not options.of_family(family.name).realization.is_native for family in serving)
+
+
+def operator_objects(name: str, site: OperatorSite) -> tuple[Object, ...]:
+    """Return what runs an operator that no chart installs, each object after what it needs."""
+    return next(f.operator_objects for f in FAMILIES if f.operator == name and f.operator_objects)(site)
 
 
 def load(paths: Iterable[Path | str]) -> Manifests:

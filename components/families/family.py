@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..api.base import Json
@@ -18,6 +18,7 @@ from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
 from ..simulation.scenario import Simulator
 from ..sizing.cases import Profile
+from ..sizing.levels import ServiceLevels
 from ..sizing.variants import ModelVariant
 
 Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
@@ -72,6 +73,27 @@ It is called where there is at least one of them, with what they have become, in
 """
 
 
+@dataclass(frozen=True, slots=True)
+class OperatorSite:
+    """What an operator is told of the cluster, if no chart installs it: then its family renders its objects.
+
+    Attributes:
+        levels: What is promised and expected of models, with settings of the operator.
+        interval: How often its metrics are scraped, such as ``15s``.
+        monitor_labels: Labels by which Prometheus finds what it shall scrape, beside those of its chart.
+        scraper: Namespace of the pods that scrape; empty where it is not known.
+        account: ServiceAccount of these pods; empty for any of that namespace.
+        guarded: Whether only they may connect to the operator.
+    """
+
+    levels: ServiceLevels = field(default_factory=ServiceLevels)
+    interval: str = "15s"
+    monitor_labels: Mapping[str, str] = field(default_factory=dict)
+    scraper: str = ""
+    account: str = ""
+    guarded: bool = False
+
+
 def _nothing(_rendered: Sequence[Rendered]) -> Iterator[Problem]:
     yield from ()
 
@@ -90,7 +112,9 @@ class Family:
 
     Attributes:
         package: The family's folder, as a package.
-        operator: Name of the chart for the realization ``operator`` (:mod:`..prerequisites.charts`); empty without.
+        operator: Name of what is installed for the realization ``operator`` (:mod:`..prerequisites.charts`): a chart,
+            or objects; empty without.
+        operator_objects: Returns the objects, each after what it needs, where they are no chart's.
         check: Yields what is wrong with the family's resources together.
         together: What they have in common once, if anything: objects made of all of them.
         flavor: Reads a flavor that no model claims, if the family has flavors.
@@ -103,6 +127,7 @@ class Family:
     package: str
     members: tuple[Member, ...]
     operator: str = ""
+    operator_objects: Callable[[OperatorSite], tuple[Object, ...]] | None = None
     check: Callable[[Sequence[Rendered]], Iterator[Problem]] = _nothing
     together: Together | None = None
     flavor: ReadFlavor | None = None

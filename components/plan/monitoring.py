@@ -21,6 +21,8 @@ from ..prerequisites.prometheus import PROMETHEUS_URL
 from .environment import Environment
 
 _NAME = "models"
+_CONTROLLER = "wva"
+"""What sizes variants in the cluster (``objects.yaml`` of the prerequisites)."""
 _SERVICE = re.compile(r"https?://[^/.:]+\.(?P<namespace>[a-z0-9-]+)\.svc(\.cluster\.local)?\.?([:/]|\Z)")
 
 
@@ -49,6 +51,25 @@ def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Prob
         )
     if reason:
         yield Problem(environment.file, 0, "", "", "prerequisites.prometheusNamespace", reason)
+
+
+def check_controller(needed: Iterable[Prerequisite], environment: Environment) -> Iterable[Problem]:
+    """Report a controller of variants that nobody tells where Prometheus answers over https."""
+    if any(each.chart.name == _CONTROLLER for each in needed) and not asked_over_https(environment):
+        reason = (
+            "is required: the controller of variants asks Prometheus over https alone, and does not start otherwise; "
+            f"{environment.metrics.prometheus} is not https. Set it to an https URL of Prometheus (with caSecret if "
+            f"its certificate is not public), list {_CONTROLLER} under prerequisites.present if the controller is "
+            "there already, or use realization 'native'"
+        )
+        yield Problem(environment.file, 0, "", "", "serviceLevels.controller.prometheusUrl", reason)
+
+
+def asked_over_https(environment: Environment) -> str:
+    """Return where the controller of variants asks Prometheus; empty where nobody says."""
+    everybodys = environment.metrics.prometheus
+    its_own = environment.options.levels.controller.prometheus
+    return its_own or (everybodys if everybodys.startswith("https://") else "")
 
 
 def scraper_of(environment: Environment) -> str | None:

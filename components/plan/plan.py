@@ -24,7 +24,7 @@ from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisi
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
-from .monitoring import check_chain, check_scraper, has_prometheus, monitoring_objects
+from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
 from .rendering import render_fleet
 
@@ -156,7 +156,8 @@ def _needed(
     if environment.cluster is None:
         return (), ()
     needed = prerequisites(fleet, groups, environment.cluster, further)
-    return needed, check_prerequisites(needed, environment.cluster)
+    unmet = itertools.chain(check_prerequisites(needed, environment.cluster), check_controller(needed, environment))
+    return needed, unmet
 
 
 def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: Environment) -> Iterator[Problem]:

@@ -1,4 +1,7 @@
-"""What a cluster can be given: charts, what each provides and needs, and the values that we set in it."""
+"""What a cluster can be given: charts, what each provides and needs, and the values that we set in it.
+
+What no chart installs is in ``objects.yaml``, with the same columns: its objects are rendered here.
+"""
 
 import functools
 from collections.abc import Mapping
@@ -57,10 +60,10 @@ class ChartValues:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart.
+    """One chart, or objects that stand for one.
 
     Attributes:
-        chart: Its name in ``repo``, or the whole address of an OCI chart.
+        chart: Its name in ``repo``, or the whole address of an OCI chart; empty for objects that are rendered here.
         version: Version of the chart; ``app`` is the version of what it installs.
         kubernetes: Lowest Kubernetes version; empty where the project names none.
         provides: What others can need.
@@ -95,6 +98,12 @@ def charts() -> Mapping[str, Chart]:
 
 
 @functools.cache
+def known() -> Mapping[str, Chart]:
+    """Return everything that a cluster can be given, by name: charts, and what no chart installs."""
+    return MappingProxyType({**charts(), **{name: _chart(name, row) for name, row in _read("objects.yaml").items()}})
+
+
+@functools.cache
 def chart_values() -> Mapping[str, ChartValues]:
     """Return what is known of the values that we set, by name of the chart."""
     return MappingProxyType({name: _values(row) for name, row in _read("chart_values.yaml").items()})
@@ -113,7 +122,7 @@ def _values(row: dict[str, Any]) -> ChartValues:
 def _chart(name: str, row: dict[str, Any]) -> Chart:
     return Chart(
         name=name,
-        chart=row["chart"],
+        chart=row.get("chart", ""),
         version=str(row["version"]),
         app=str(row["app"]),
         namespace=row["namespace"],
@@ -128,5 +137,5 @@ def _chart(name: str, row: dict[str, Any]) -> Chart:
 
 
 def providers_of(thing: str) -> tuple[str, ...]:
-    """Return the names of the charts that provide something."""
-    return tuple(name for name, chart in charts().items() if thing in chart.provides)
+    """Return the names of what provides something."""
+    return tuple(name for name, chart in known().items() if thing in chart.provides)

@@ -13,7 +13,7 @@ from ..fleet.rendered import Fleet
 from ..metrics.words import Adapter
 from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import instance
-from .charts import EXCLUSIVE, Chart, charts, providers_of
+from .charts import EXCLUSIVE, Chart, known, providers_of
 
 _MINOR = re.compile(r"(\d+)\.(\d+)", re.ASCII)
 _NVIDIA = "nvidia.com/gpu"
@@ -108,7 +108,7 @@ def prerequisites(
         wanted.add(name, reason)
     _complete(wanted, facts)
     missing = {name: reasons for name, reasons in wanted.reasons.items() if name not in facts.present}
-    chosen = [charts()[name] for name in missing]
+    chosen = [known()[name] for name in missing]
     before = {chart.name: _before(chart, chosen) for chart in chosen}
     return tuple(Prerequisite(chart, tuple(missing[chart.name]), before[chart.name]) for chart in _in_order(before))
 
@@ -117,7 +117,7 @@ def _in_order(before: Mapping[str, tuple[str, ...]]) -> Iterator[Chart]:
     """Yield the charts so that each comes after all it needs, otherwise by stage and name."""
     left = {name: set(names) for name, names in before.items()}
     while left:
-        ready = [charts()[name] for name, names in left.items() if not names & left.keys()]
+        ready = [known()[name] for name, names in left.items() if not names & left.keys()]
         first = min(ready, key=lambda chart: (chart.stage, chart.name))
         del left[first.name]
         yield first
@@ -133,7 +133,7 @@ def _of_models(fleet: Fleet, facts: ClusterFacts) -> Iterator[tuple[str, str]]:
     for item in fleet.rendered:
         for need in sorted(item.needs):
             chart = by_need.get(need, need)
-            if chart in charts():
+            if chart in known():
                 yield chart, item.title
 
 
@@ -168,7 +168,7 @@ def _complete(wanted: _Wanted, facts: ClusterFacts) -> None:
     """Add what the wanted ones need themselves, unless it is provided already."""
     queue = list(wanted.reasons)
     while queue:
-        chart = charts()[queue.pop(0)]
+        chart = known()[queue.pop(0)]
         for thing in chart.needs:
             candidates = providers_of(thing)
             there = {*wanted.reasons, *facts.present}
@@ -198,12 +198,12 @@ def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:
 
 def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
     """Return what cannot be: unknown names, two owners of one thing, a Kubernetes that is too old."""
-    for name in sorted(facts.present - set(charts())):
-        hint = did_you_mean(name, charts())
-        yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(charts())}")
-    there = {*facts.present & set(charts()), *(each.chart.name for each in needed)}
+    for name in sorted(facts.present - set(known())):
+        hint = did_you_mean(name, known())
+        yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(known())}")
+    there = {*facts.present & set(known()), *(each.chart.name for each in needed)}
     for thing in EXCLUSIVE:
-        owners = sorted(name for name in there if thing in charts()[name].provides and _serves(name, thing, facts))
+        owners = sorted(name for name in there if thing in known()[name].provides and _serves(name, thing, facts))
         if len(owners) > 1:
             reason = f"{' and '.join(owners)} both provide {thing}; choose one"
             yield _problem(facts, "present", reason)

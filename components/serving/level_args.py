@@ -59,6 +59,9 @@ class VariantControllerArgs(TypedDict, total=False):
     """How often it decides. Default: 60s."""
     image: str
     """Its image. Default: the pinned one."""
+    ca_secret: str
+    """Secret in namespace inferno-autoscaler-system whose key ca.crt has the certificate of the authority behind that
+    of Prometheus. Default: public authorities alone."""
 
 
 class ServiceLevelsArgs(TypedDict, total=False):

@@ -75,6 +75,8 @@ class VariantController:
         scale_to_zero: Whether variants without load have no replica.
         interval: How often it decides, as a duration of Go.
         image: Its image; empty for the pinned one.
+        ca_secret: Secret in its namespace whose key ``ca.crt`` has who signs the certificate of Prometheus; empty
+            where everybody knows them.
     """
 
     prometheus: str = ""
@@ -82,6 +84,7 @@ class VariantController:
     scale_to_zero: bool = False
     interval: str = "60s"
     image: str = ""
+    ca_secret: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _CLASS = r"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a
 """In lower case it is the key of a ConfigMap."""
 _HTTPS = r"^(https://[-.a-zA-Z0-9]+(:[0-9]{1,5})?(/[^\s?#]*)?)?$"
 _DURATION = r"^(?=.*[1-9])([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h)){1,4}$"
+_NAME = r"^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)?$"
 _MOST_MS = 3_600_000
 _MOST = 1e9
 
@@ -137,6 +138,9 @@ class ControllerSettings(Section):
     """How often it decides, such as 60s."""
     image: str = ""
     """Its image. Default: the pinned one."""
+    ca_secret: str = Field(default="", pattern=_NAME)
+    """Secret in namespace inferno-autoscaler-system whose key ca.crt has the certificate of the authority behind that
+    of Prometheus. Default: public authorities alone."""
 
 
 class LevelSettings(Section):
@@ -180,6 +184,7 @@ class LevelSettings(Section):
                 control.scale_to_zero,
                 control.interval,
                 control.image,
+                control.ca_secret,
             ),
             file,
         )

@@ -7,17 +7,19 @@ import pulumi
 from ...aws.components.charts import ON_AWS
 from ...aws.words import NodeImage
 from ...metrics.words import Adapter
+from ...plan.monitoring import asked_over_https, scraper_of
 from ...plan.plan import Plan
 from ...plan.settings import Prerequisites
-from ...prerequisites import accelerators, metrics, networking, operators, workloads
+from ...prerequisites import accelerators, metrics, networking, operators, variants, workloads
 from ...prerequisites.chart import SYSTEM, ChartComponent, FixedChart
 from ...prerequisites.charts import LOAD_BALANCER, providers_of
+from ...prerequisites.prometheus import PROMETHEUS_ACCOUNT
 from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
 
 _EMPTY_WITHIN = "20m"
 """A load balancer takes minutes to go, and its addresses some more."""
-_Make = Callable[[str, "Installation", pulumi.ResourceOptions], ChartComponent]
+_Make = Callable[[str, "Installation", pulumi.ResourceOptions], pulumi.ComponentResource]
 
 
 class Installation:
@@ -30,15 +32,15 @@ class Installation:
 
     def install(
         self, prefix: str, parent: pulumi.Resource, namespaces: Mapping[str, KubernetesObject]
-    ) -> dict[str, ChartComponent]:
-        """Register the charts in order, below a component; return them by their names.
+    ) -> dict[str, pulumi.ComponentResource]:
+        """Register the charts, and what stands for one, in order, below a component; return them by their names.
 
         Args:
             prefix: Logical names begin with it.
             parent: The component.
             namespaces: Namespaces that are there for the models, by name.
         """
-        installed: dict[str, ChartComponent] = {}
+        installed: dict[str, pulumi.ComponentResource] = {}
         places = dict(namespaces)
         for each in self.planned.prerequisites if self.wanted.install else ():
             name, namespace = each.chart.name, each.chart.namespace
@@ -96,6 +98,27 @@ def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions)
     return networking.EnvoyGateway(name, {"redis": redis} if redis else {}, opts)
 
 
+def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOptions) -> pulumi.ComponentResource:
+    """Make the controller of variants, in the namespace that the fleet makes for what they have in common."""
+    environment = place.planned.environment
+    controller = environment.options.levels.controller
+    args: variants.VariantAutoscalerArgs = {
+        "prometheus_url": asked_over_https(environment),
+        "insecure_skip_verify": controller.skip_verify,
+        "scale_to_zero": controller.scale_to_zero,
+        "interval": controller.interval,
+        "image": controller.image,
+        "ca_secret": controller.ca_secret,
+        "scrape_interval": environment.metrics.interval,
+        "monitor_labels": dict(environment.metrics.monitor_labels),
+        "scraper_namespace": scraper_of(environment) or "",
+        "scraper_account": "" if "prometheus" in environment.present else PROMETHEUS_ACCOUNT,
+        "network_policy": environment.network_policies,
+        "create_namespace": False,
+    }
+    return variants.VariantAutoscaler(name, args, opts)
+
+
 def _fixed(component: type[FixedChart]) -> _Make:
     """Make a component that needs to be told nothing."""
     return lambda name, _place, opts: component(name, opts=opts)
@@ -125,4 +148,5 @@ _COMPONENTS: Mapping[str, _Make] = {
     "prometheus": _prometheus,
     "prometheus-adapter": _adapter,
     "volcano": _fixed(workloads.Volcano),
+    "wva": _variant_autoscaler,
 }

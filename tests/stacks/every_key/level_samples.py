@@ -22,7 +22,9 @@ _VARIANT_OPERATED: dict[str, Any] = {
 }
 
 LEVEL_SAMPLES: dict[str, Sample] = {
-    "realizations": Sample({"llmd": "operator"}, _VARIANT),
+    "realizations": Sample(
+        {"llmd": "operator"}, {key: value for key, value in _VARIANT_OPERATED.items() if key != "realizations"}
+    ),
     "serviceLevels.classes[].name": Sample("Gold", _VARIANT_OPERATED),
     "serviceLevels.classes[].priority": Sample(2, _VARIANT_OPERATED),
     "serviceLevels.classes[].models.*.itlMs": Sample(35, _VARIANT, entry=_MODEL),
@@ -37,5 +39,6 @@ LEVEL_SAMPLES: dict[str, Sample] = {
     "serviceLevels.controller.insecureSkipVerify": Sample(True, _VARIANT_OPERATED),
     "serviceLevels.controller.scaleToZero": Sample(True, _VARIANT_OPERATED),
     "serviceLevels.controller.interval": Sample("30s", _VARIANT_OPERATED),
+    "serviceLevels.controller.caSecret": Sample("prometheus-ca", _VARIANT_OPERATED),
     "serviceLevels.controller.image": Sample("registry.example.com/wva:1", _VARIANT_OPERATED),
 }

@@ -1,7 +1,5 @@
 """What the controller's objects are called, and what tells them from others."""
 
-from typing import Any
-
 from ....fleet.objects import Object
 from ..names import NAMESPACE
 
@@ -12,7 +10,7 @@ LABELS = {"app.kubernetes.io/name": PREFIX, "control-plane": "controller-manager
 METRICS_PORT, HEALTH_PORT = 8443, 8081
 
 
-def labelled(api_version: str, kind: str, name: str, **parts: Any) -> Object:
+def labelled(api_version: str, kind: str, name: str, parts: Object | None = None) -> Object:
     """Return an object in the controller's namespace."""
     metadata = {"name": name, "namespace": NAMESPACE, "labels": dict(LABELS)}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **parts}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **(parts or {})}

@@ -6,7 +6,7 @@ controller does not use; see docs/deviations.md.
 
 from ....api.schema.crds import crd
 from ....fleet.objects import Object
-from ....fleet.operators import OperatorSite
+from ...family import OperatorSite
 from ..kinds import VARIANT_AUTOSCALING
 from ..names import NAMESPACE
 from .config_maps import settings_map

@@ -27,7 +27,7 @@ def deployment(controller: VariantController) -> Object:
             "spec": _pod(controller),
         },
     }
-    return labelled("apps/v1", "Deployment", MANAGER, spec=spec)
+    return labelled("apps/v1", "Deployment", MANAGER, {"spec": spec})
 
 
 def _checksum(controller: VariantController) -> str:
@@ -98,9 +98,7 @@ def _container(controller: VariantController) -> Object:
 
 def _variables(controller: VariantController) -> list[Object]:
     """Return the environment: because of the address in it, the controller reads nothing else from its ConfigMap."""
-    mandatory = [
-        {"name": key, "valueFrom": {"configMapKeyRef": {"name": SETTINGS, "key": key}}} for key in MANDATORY
-    ]
+    mandatory = [{"name": key, "valueFrom": {"configMapKeyRef": {"name": SETTINGS, "key": key}}} for key in MANDATORY]
     ca = [{"name": "PROMETHEUS_CA_CERT_PATH", "value": f"{_CERTIFICATES}/{_CA}"}] if controller.ca_secret else []
     return [
         {"name": "LOG_LEVEL", "value": "info"},
@@ -117,4 +115,4 @@ def _probe(path: str) -> Object:
 def budget() -> Object:
     """Return the disruption budget: one of the pods may go at a time."""
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": dict(LABELS)}}
-    return labelled("policy/v1", "PodDisruptionBudget", MANAGER, spec=spec)
+    return labelled("policy/v1", "PodDisruptionBudget", MANAGER, {"spec": spec})

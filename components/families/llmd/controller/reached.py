@@ -1,7 +1,7 @@
 """How Prometheus reaches the controller, and that nobody else does (WVA spec 6, 9)."""
 
 from ....fleet.objects import Object
-from ....fleet.operators import OperatorSite
+from ...family import OperatorSite
 from .identity import LABELS, MANAGER, METRICS_PORT, PREFIX, labelled
 
 _STACK = {"release": "kube-prometheus-stack"}
@@ -13,14 +13,15 @@ def metrics_service() -> Object:
     """Return the Service of the metrics."""
     port = {"name": "https", "port": METRICS_PORT, "protocol": "TCP", "targetPort": METRICS_PORT}
     spec = {"ports": [port], "selector": dict(LABELS)}
-    return labelled("v1", "Service", f"{MANAGER}-metrics-service", spec=spec)
+    return labelled("v1", "Service", f"{MANAGER}-metrics-service", {"spec": spec})
 
 
 def service_monitor(site: OperatorSite) -> Object:
     """Return what scrapes the metrics.
 
-    The controller makes its certificate itself whenever it starts, so that there is nothing to check it against. Its
-    own label ``namespace`` arrives as ``exported_namespace``, which adapter rules and queries rely on: no honorLabels.
+    The controller makes its certificate itself whenever it starts, so that there is nothing to check it against.
+    Its own label ``namespace`` arrives as ``exported_namespace``, which adapter rules and queries rely on: no
+    honorLabels.
     """
     endpoint = {
         "port": "https",
@@ -32,7 +33,7 @@ def service_monitor(site: OperatorSite) -> Object:
     }
     spec = {"selector": {"matchLabels": dict(LABELS)}, "endpoints": [endpoint]}
     name = f"{MANAGER}-metrics-monitor"
-    monitor = labelled("monitoring.coreos.com/v1", "ServiceMonitor", name, spec=spec)
+    monitor = labelled("monitoring.coreos.com/v1", "ServiceMonitor", name, {"spec": spec})
     monitor["metadata"]["labels"] |= {**_STACK, **site.monitor_labels}
     return monitor
 
@@ -46,4 +47,4 @@ def network_policy(site: OperatorSite) -> Object:
         "policyTypes": ["Ingress"],
         "ingress": [rule] if site.scraper else [],
     }
-    return labelled("networking.k8s.io/v1", "NetworkPolicy", f"{PREFIX}-metrics", spec=spec)
+    return labelled("networking.k8s.io/v1", "NetworkPolicy", f"{PREFIX}-metrics", {"spec": spec})

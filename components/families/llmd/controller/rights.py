@@ -1,7 +1,7 @@
 """What the controller may do: what it does at c0f645c, and nothing else.
 
-It reads through a cache of the whole cluster (sigs.k8s.io/controller-runtime v0.20.4), which lists and watches and gets
-nothing one by one; names and namespaces cannot be given for that. Where each right is used:
+It reads through a cache of the whole cluster (sigs.k8s.io/controller-runtime v0.20.4), which lists and watches, and
+gets nothing one by one; names and namespaces cannot be given for that. Where each right is used:
 
     configmaps, nodes, deployments   internal/controller/variantautoscaling_controller.go: SetupWithManager, Reconcile
     variantautoscalings              the same; patched for an owner reference (applyOptimizedAllocations)
@@ -13,7 +13,7 @@ nothing one by one; names and namespaces cannot be given for that. Where each ri
 from collections.abc import Sequence
 
 from ....fleet.objects import Object
-from ....fleet.operators import OperatorSite
+from ...family import OperatorSite
 from ..kinds import VARIANT_AUTOSCALING
 from ..names import GROUP, NAMESPACE
 from .identity import ACCOUNT, LABELS, PREFIX, labelled
@@ -41,12 +41,11 @@ def rights(site: OperatorSite) -> tuple[Object, ...]:
         {**_rule("coordination.k8s.io", ["leases"], ["get", "update"]), "resourceNames": [_LEASE]},
         _rule("", ["events"], ["create", "patch"]),
     ]
+    bound: Object = {"roleRef": _reference("Role", _ELECTION), "subjects": [account]}
     return (
         *_cluster_wide(_MANAGER, manager, account),
-        labelled(f"{_RBAC}/v1", "Role", _ELECTION, rules=election),
-        labelled(
-            f"{_RBAC}/v1", "RoleBinding", _ELECTION, roleRef=_reference("Role", _ELECTION), subjects=[account]
-        ),
+        labelled(f"{_RBAC}/v1", "Role", _ELECTION, {"rules": election}),
+        labelled(f"{_RBAC}/v1", "RoleBinding", _ELECTION, bound),
         *_of_prometheus(site),
     )
 
