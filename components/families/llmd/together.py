@@ -3,7 +3,7 @@
 The third one, with settings, comes with the controller, whose pods do not start without it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ...api.problems import Problem
@@ -11,30 +11,34 @@ from ...fleet.library import Library
 from ...fleet.objects import Object, key_of
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
+from .checks.accelerator import LABEL_PATH
 from .checks.together import check_together
 from .controller.config_maps import check_maps, classes_map, costs_map
+from .costs import UnitCost, conflicting, unit_cost
 from .names import ACCELERATOR_LABEL
 
 
 def in_common(
-    items: Sequence[Rendered], _library: Library, options: Options
+    items: Sequence[Rendered], library: Library, options: Options
 ) -> tuple[list[Problem], tuple[Rendered, ...]]:
     """Return the ConfigMaps that the controller reads; none natively. What is wrong between variants is told too."""
     problems = list(check_together(items, native=options.realization.is_native))
     if options.realization.is_native:
         return problems, ()
-    maps = (costs_map(dict(_prices(items, options))), classes_map(options.levels.classes))
+    by_title = {item.source.where: item for item in items}
+    costs = [(item.source.where, cost) for item in items if (cost := _cost(item, library, options))]
+    problems += [by_title[who].source.problem(LABEL_PATH, reason) for who, reason in conflicting(costs)]
+    prices = {cost.accelerator: (cost.device, cost.text) for _, cost in costs}
+    maps = (costs_map(prices), classes_map(options.levels.classes))
     problems += check_maps(options.levels, maps)
     return problems, tuple(_item(body, items[0]) for body in maps)
 
 
-def _prices(items: Sequence[Rendered], options: Options) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield what the accelerators cost that variants run on."""
-    for item in items:
-        name = item.source.resource.metadata.labels.get(ACCELERATOR_LABEL, "")
-        stated = options.levels.accelerators.get(name)
-        if stated and stated.cents_per_hour is not None:
-            yield name, (stated.device, f"{stated.cents_per_hour:.2f}")
+def _cost(item: Rendered, library: Library, options: Options) -> UnitCost | None:
+    """Return what the accelerator costs that a variant runs on; None where that is an error of the variant."""
+    accelerator = item.source.resource.metadata.labels.get(ACCELERATOR_LABEL, "")
+    found = library.workload(item.namespace, item.name)
+    return unit_cost(accelerator, options.levels, found[1] if found else None)
 
 
 def _item(body: Object, first: Rendered) -> Rendered:
