@@ -13,8 +13,9 @@ _BESIDE = 1.05
 """Times a batch that a concurrency may be without requests waiting: means of runs are not exact."""
 _NOTABLE = 0.01
 """Of the latency: what is less is of no use to anybody."""
+_NEAR = 0.02
 _FALLS = 0.02
-_POOR = 0.9
+_POOR = 0.05
 _BEYOND = 1.25
 _FEWEST = 3
 
@@ -55,12 +56,13 @@ def check_fit(line: LineFit) -> None:
     if beta.value <= 0:
         raise WorkbenchError(
             f"beta is {beta.value:.4g} ms, and must be above 0: the latency does not grow with the concurrency; "
-            "check that requests ran at once, and measure at higher concurrencies"
+            f"{_range_advice(line) or 'check that requests ran at once, and measure at higher concurrencies'}"
         )
     if not beta.is_above_zero:
         raise WorkbenchError(
             f"beta is {beta.value:.4g} ms, with 95 % confidence from {beta.low:.4g} to {beta.high:.4g}: the "
-            "measurements do not tell it from 0; measure at more and higher concurrencies, each for longer"
+            "measurements do not tell it from 0; "
+            f"{_range_advice(line) or 'measure at more and higher concurrencies, each for longer'}"
         )
     if alpha.value <= 0:
         raise WorkbenchError(
@@ -99,19 +101,27 @@ def warnings(line: LineFit, batch: int) -> Iterator[str]:
 
 def _bent(line: LineFit) -> Iterator[str]:
     latest = line.at(line.measurements[-1].concurrency)
+    worst = max(line.measurements, key=lambda each: _off(line, each))
     if abs(line.bend_ms) > _NOTABLE * latest:
         shape = "faster" if line.bend_ms > 0 else "more slowly"
-        highest = straight_up_to(line.measurements)
-        advice = f"try --up-to {highest:g}" if highest else "measure at smaller concurrencies, and use --up-to"
-        yield (
-            f"no line: latency grows {shape} at the end than at the beginning, by {abs(line.bend_ms):.3g} ms; "
-            f"perhaps the engine is saturated there: {advice}"
-        )
-    elif line.r_squared < _POOR:
-        yield (
-            f"the line explains {line.r_squared:.0%} of the differences between measurements; measure each for "
-            "longer, with nothing else on the engine"
-        )
+        found = f"latency grows {shape} at the end than at the beginning, by {abs(line.bend_ms):.3g} ms"
+        advice = "measure at smaller concurrencies, and use --up-to"
+    elif _off(line, worst) > _POOR:
+        found = f"the line is {_off(line, worst):.0%} off at a concurrency of {worst.concurrency:.4g}"
+        advice = "measure each for longer, with nothing else on the engine"
+    else:
+        return
+    yield f"no line: {found}; {_range_advice(line) or advice}"
+
+
+def _range_advice(line: LineFit) -> str:
+    highest = straight_up_to(line.measurements)
+    return f"perhaps the engine is saturated above {highest:.6g}: try --up-to {highest:.6g}" if highest else ""
+
+
+def _off(line: LineFit, measurement: Measurement) -> float:
+    """Return how far a measurement is from the line, as a share of it."""
+    return abs(measurement.itl_ms / line.at(measurement.concurrency) - 1)
 
 
 def straight_up_to(measurements: Sequence[Measurement]) -> float | None:
@@ -119,9 +129,9 @@ def straight_up_to(measurements: Sequence[Measurement]) -> float | None:
     distinct = sorted({each.concurrency for each in measurements})
     for highest in reversed(distinct[_FEWEST - 1 : -1]):
         line = fit([each for each in measurements if each.concurrency <= highest])
-        limit = _NOTABLE * line.at(highest)
-        away = max(abs(each.itl_ms - line.at(each.concurrency)) for each in line.measurements)
-        if line.beta.value > 0 and abs(line.bend_ms) <= limit and away <= 2 * limit:
+        if line.alpha.value <= 0 or line.beta.value <= 0 or abs(line.bend_ms) > _NOTABLE * line.at(highest):
+            continue
+        if max(_off(line, each) for each in line.measurements) <= _NEAR:
             return highest
     return None
 

@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 1_000_000
 Files = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FILE...",
+        metavar="FILE",
         help="Benchmarks: CSV with concurrency and itl_ms, results of vllm bench serve --save-result, or reports of "
         "guidellm as JSON, YAML or CSV; - reads stdin.",
     ),

@@ -2,6 +2,7 @@
 
 import math
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ..errors import WorkbenchError
@@ -49,5 +50,5 @@ def rounded(value: float) -> float:
 
 def option_of(profile: "Profile") -> str:
     """Return the profile as ``workbench size --profile`` takes it."""
-    alpha, beta = (f"{value:.15f}".rstrip("0").rstrip(".") for value in (profile.alpha, profile.beta))
-    return f"{profile.accelerator}={profile.count}x{alpha}/{beta}@{profile.batch}"
+    alpha, beta = (Decimal(repr(value)) for value in (profile.alpha, profile.beta))  # without exponent
+    return f"{profile.accelerator}={profile.count}x{alpha:f}/{beta:f}@{profile.batch}"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..errors import WorkbenchError
 from .measured import Measurement
 
 CONFIDENCE = 0.95
@@ -123,8 +124,10 @@ def _bounded(value: float, variance: float | None, times: float, free: int) -> F
 
 def _quantile(free: int) -> float:
     """Return how many standard errors the bounds are away: Student's t."""
-    from scipy.special import stdtrit
-
+    try:
+        from scipy.special import stdtrit
+    except ModuleNotFoundError as error:
+        raise WorkbenchError(f"fit-profile needs {error.name}: pip install 'inference-platform[workbench]'") from None
     return float(stdtrit(free, (1 + CONFIDENCE) / 2))
 
 

@@ -6,7 +6,7 @@ script that it was before (benchmarks/benchmark_serving.py) have the same names.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .figures import MOST_AT_ONCE, MOST_MS, FigureError, figure, possible
@@ -49,13 +49,14 @@ def read_run(run: Mapping[str, Any], place: str, found: Benchmarks) -> None:
 
 def _latency(run: Mapping[str, Any], place: str, found: Benchmarks) -> tuple[str, object]:
     """Return key and value of the latency to use."""
-    itl, tpot = possible(run.get("mean_itl_ms")), possible(run.get("mean_tpot_ms"))
+    mean = run.get("mean_itl_ms", _mean_gap(run.get("itls")))
+    itl, tpot = possible(mean), possible(run.get("mean_tpot_ms"))
     if found.latency is Latency.TPOT:
         return "mean_tpot_ms", run.get("mean_tpot_ms")
     if tpot and any(run.get(key) for key in _SPECULATIVE):
         found.notes.append(f"{place}: drafts of tokens were accepted together: the time per output token counts")
         return "mean_tpot_ms", tpot
-    if "mean_itl_ms" not in run and tpot:
+    if mean is None and tpot:
         found.notes.append(f"{place}: has no mean_itl_ms: the time per output token counts, the mean over requests")
         return "mean_tpot_ms", tpot
     if itl and tpot and itl > _APART * tpot:
@@ -63,7 +64,18 @@ def _latency(run: Mapping[str, Any], place: str, found: Benchmarks) -> tuple[str
             f"{place}: mean_itl_ms is {itl:g} and mean_tpot_ms {tpot:g}: tokens came several at a time, so that the "
             "gaps are not between tokens; try --latency tpot"
         )
-    return "mean_itl_ms", run.get("mean_itl_ms")
+    return "mean_itl_ms", mean
+
+
+def _mean_gap(gaps: object) -> float | None:
+    """Return the mean milliseconds of all gaps of all requests, which ``--save-detailed`` leaves in the file."""
+    found = [gap for gap in _flat(gaps) if gap]
+    return 1000 * math.fsum(found) / len(found) if found else None
+
+
+def _flat(values: object) -> Iterator[float | None]:
+    for each in values if isinstance(values, list) else ():
+        yield from map(possible, each) if isinstance(each, list) else (possible(each),)
 
 
 def _concurrency(run: Mapping[str, Any]) -> tuple[float, Counting] | None:
@@ -80,7 +92,8 @@ def _concurrency(run: Mapping[str, Any]) -> tuple[float, Counting] | None:
 
 def _measured(run: Mapping[str, Any]) -> float | None:
     """Return the mean over the run: the time that all requests took together, over that of the run."""
-    duration, taken = possible(run.get("duration")), _seconds(run.get("latencies"))
+    duration = possible(run.get("duration"))
+    taken = _seconds(run, "latencies") or (_seconds(run, "ttfts", "itls") if "itls" in run else 0)
     if duration and taken:
         return _usable(taken / duration)
     rate, latency = possible(run.get("request_throughput")), possible(run.get("mean_e2el_ms"))
@@ -101,11 +114,9 @@ def _usable(concurrency: float) -> float | None:
     return concurrency if 0 < concurrency <= MOST_AT_ONCE else None
 
 
-def _seconds(values: object) -> float | None:
-    """Return the sum of a list of times; failed requests took none."""
-    if not isinstance(values, list):
-        return None
-    return math.fsum(time for time in map(possible, values) if time) or None
+def _seconds(run: Mapping[str, Any], *keys: str) -> float:
+    """Return the sum of lists of times; failed requests took none."""
+    return math.fsum(time for key in keys for time in _flat(run.get(key)) if time)
 
 
 def _remark(run: Mapping[str, Any], place: str, concurrency: float, how: Counting, found: Benchmarks) -> None:
