@@ -1,5 +1,7 @@
 """What measurements cannot tell is refused with what is missing, and what they tell badly is said."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.fitting.test_line import measured
@@ -7,7 +9,7 @@ from workbench.errors import WorkbenchError
 from workbench.fitting.checks import check_enough, check_fit, straight_up_to, usable, warnings
 from workbench.fitting.line import fit
 
-Points = list[tuple[float, float]]
+Points = Sequence[tuple[float, float]]
 STRAIGHT: Points = [(n, 7 + 0.03 * n) for n in (1, 8, 16, 32, 64)]
 
 

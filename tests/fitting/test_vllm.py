@@ -19,7 +19,7 @@ def result(tmp_path: Path, *without: str, **changes: object) -> Path:
     return path
 
 
-def only(found: Benchmarks) -> tuple[float, float, Counting]:
+def only(found: Benchmarks) -> tuple[Any, Any, Counting]:
     (one,) = found.measurements
     return one.concurrency, one.itl_ms, one.counted
 
