@@ -11,6 +11,7 @@ from components.api.problems import Problem, errors
 from components.families import load
 from components.plan.plan import Plan, plan
 from components.prerequisites.needed import Cloud
+from components.serving.arguments import tell
 from components.serving.model_fleet import ModelFleet
 from components.serving.site import Site
 
@@ -37,11 +38,9 @@ def deploy(settings: Settings) -> None:
 
 
 def _tell(problems: Iterable[Problem]) -> None:
-    """Warn of what works but hardly as meant, and refuse what cannot work."""
+    """Say what was decided, warn of what works but hardly as meant, and refuse what cannot work."""
     problems = list(problems)
-    for problem in problems:
-        if not problem.is_error:
-            pulumi.log.warn(str(problem))
+    tell(problems, str)
     lines = [str(problem) for problem in errors(problems)]
     if lines:
         count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -81,13 +82,13 @@ def _line(problem: "Problem") -> str:
 
 def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
     """Say how much was checked, and what came of it."""
-    wrong = sum(problem.is_error for problem in problems)
-    counts = [
-        _count(number, word) for number, word in ((wrong, "error"), (len(problems) - wrong, "warning")) if number
-    ]
+    numbers = Counter(problem.severity.value for problem in problems)
+    counts = [_count(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]]
+    if not {"error", "warning"} & numbers.keys():
+        counts = ["no problems", *counts]
     checked = f"{_count(manifests.count, 'resource')} in {_count(manifests.files, 'file')}"
     others = f", {len(manifests.others)} of other APIs" if manifests.others else ""
-    return f"{checked}{others}: {', '.join(counts) or 'no problems'}"
+    return f"{checked}{others}: {', '.join(counts)}"
 
 
 def _count(number: int, word: str) -> str:

@@ -26,8 +26,12 @@ class Findings:
         """Record something that works, but hardly as meant."""
         self.record(path, reason, Severity.WARNING)
 
+    def note(self, path: str, reason: str) -> None:
+        """Record what was decided for the resource, and why."""
+        self.record(path, reason, Severity.NOTE)
+
     def record(self, path: str, reason: str, severity: Severity) -> None:
-        """Record what is wrong with a field."""
+        """Record what there is to say of a field."""
         self.problems.append(self.source.problem(path, reason, severity))
 
     def fail(self, path: str, reason: str) -> Unrenderable:

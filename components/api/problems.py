@@ -17,6 +17,8 @@ class Severity(enum.StrEnum):
     """It must not be used."""
     WARNING = "warning"
     """It works, but hardly as meant."""
+    NOTE = "note"
+    """Nothing is wrong: it says what was decided, and why."""
 
 
 @dataclass(frozen=True, slots=True)

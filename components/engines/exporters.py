@@ -37,6 +37,19 @@ class Exporter:
         """Whether an argument turns the metrics off."""
         return bool(self.facts and self.facts.off and self.line.holds(self.facts.off))
 
+    def silence(self, read: str) -> str:
+        """Word what keeps metrics to the engine that somebody reads; empty where nothing does.
+
+        Args:
+            read: What is read, as messages name it.
+        """
+        facts = self.facts
+        if facts is None or facts.exports != PROMETHEUS or self.is_on:
+            return ""
+        if self.is_off:
+            return f"has {facts.off}, which turns off {read}; remove it"
+        return f"lacks {facts.flag}, without which {facts.engine} does not export {read}; add it"
+
     @property
     def is_known(self) -> bool:
         """Whether it is known which metrics there are, be it none at all."""

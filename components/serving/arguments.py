@@ -8,7 +8,7 @@ import pulumi
 from ..api.base import ApiModel, whole_float_to_int
 from ..api.checking import check
 from ..api.load import Loaded
-from ..api.problems import Problem, errors, field_path, path_parts
+from ..api.problems import Problem, Severity, errors, field_path, path_parts
 from ..families import kinds
 from ..plan.plan import Plan
 from .settled import outputs, settled
@@ -199,16 +199,23 @@ def checked_plan(planned: Plan) -> Plan:
 
 
 def report(problems: Sequence[Problem]) -> None:
-    """Log what works but hardly as meant, and refuse what cannot work.
+    """Log what was decided and what works but hardly as meant, and refuse what cannot work.
 
     Raises:
         InvalidArguments: there are errors; every problem is listed.
     """
-    for problem in problems:
-        if not problem.is_error:
-            pulumi.log.warn(_line(problem))
+    tell(problems, _line)
     if errors(problems):
         refuse(problems)
+
+
+def tell(problems: Iterable[Problem], line: Callable[[Problem], str]) -> None:
+    """Log what is no error."""
+    for problem in problems:
+        if problem.severity is Severity.WARNING:
+            pulumi.log.warn(line(problem))
+        elif problem.severity is Severity.NOTE:
+            pulumi.log.info(line(problem))
 
 
 def refuse(problems: Iterable[Problem]) -> NoReturn:

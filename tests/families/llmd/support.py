@@ -1,5 +1,6 @@
 """Short ways to write VariantAutoscalings and what they scale, and to look at what comes of them."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -171,8 +172,11 @@ def of_lws(name: str = "chat", namespace: str = "ns", size: int = 1, **spec: Any
 
 
 def fleet(*documents: Object, **options: Any) -> Fleet:
-    """Render with a load, a promise and prices unless others are given."""
-    return fleet_of(*documents, **{"levels": levels(), **options})
+    """Render with a promise and with a load for every variant, unless others are given."""
+    usual = levels()
+    names = [document["metadata"]["name"] for document in documents if document["kind"] == "VariantAutoscaling"]
+    usual = replace(usual, loads=dict.fromkeys(names, usual.loads["chat"]))
+    return fleet_of(*documents, **{"levels": usual, **options})
 
 
 def variant_in(found: Fleet, name: str = "chat") -> Rendered:
@@ -185,3 +189,37 @@ def told(*documents: Object, severity: str = "error", **options: Any) -> list[tu
     found = fleet(*documents, **options)
     problems = errors(found) if severity == "error" else warnings(found)
     return [(f"{each.kind}/{each.name}", each.path, each.reason) for each in problems]
+
+
+def bound(serving: str) -> list[Object]:
+    """A policy, and a binding that scales a ModelServing by it."""
+    api = "workload.serving.volcano.sh/v1alpha1"
+    reference = {"kind": "ModelServing", "name": serving}
+    scaling = {"target": {"targetRef": reference}, "minReplicas": 1, "maxReplicas": 3}
+    metrics = [{"metricName": "vllm:num_requests_waiting", "targetValue": "5"}]
+    return [
+        {
+            "apiVersion": api,
+            "kind": "AutoscalingPolicy",
+            "metadata": {"name": "policy", "namespace": "ns"},
+            "spec": {"tolerancePercent": 10, "metrics": metrics, "behavior": {}},
+        },
+        {
+            "apiVersion": api,
+            "kind": "AutoscalingPolicyBinding",
+            "metadata": {"name": "binding", "namespace": "ns"},
+            "spec": {"policyRef": {"name": "policy"}, "scalingConfiguration": scaling},
+        },
+    ]
+
+
+def hpa_in(found: Any, name: str = "chat") -> Object:
+    """The autoscaler of a variant."""
+    (scaler,) = variant_in(found, name).autoscalers
+    body: Object = scaler.hpa
+    return body
+
+
+def bounds(found: Any, name: str = "chat") -> tuple[int, int]:
+    spec = hpa_in(found, name)["spec"]
+    return spec["minReplicas"], spec["maxReplicas"]

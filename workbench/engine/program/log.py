@@ -17,12 +17,13 @@ class _Lines(logging.Handler):
         print(f"{record.levelname.lower()}: {text}", file=sys.stderr)  # noqa: T201
 
 
-_LINES = _Lines(logging.WARNING)
+_LINES = _Lines(logging.INFO)
 
 
 def program_logger(secrets: frozenset[str]) -> logging.Logger:
     """Return the logger for ``pulumi.log``, which shows none of these secrets."""
     _LINES.secrets = secrets
     logger = logging.getLogger("pulumi")
+    logger.setLevel(logging.INFO)  # notes are shown as well
     logger.addHandler(_LINES)  # once: a handler that is there is not added again
     return logger

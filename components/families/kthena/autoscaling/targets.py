@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from ....api.findings import Findings, Unrenderable, unknown
 from ....engines.exporters import Exporter, exporter_of
-from ....engines.metrics import PROMETHEUS
 from ....fleet.library import Library
 from ....fleet.options import Options
 from ..lookup import loaded
@@ -117,16 +116,9 @@ def check_native(target: AimedServing, findings: Findings) -> None:
 def _check_exported(target: AimedServing, findings: Findings) -> None:
     """Report an engine that keeps its metrics to itself: what it is started with is the writer's."""
     exporter, role = target.exporter, target.role
-    facts = exporter.facts if exporter else None
-    if not (exporter and role and facts and facts.exports == PROMETHEUS) or exporter.is_on:
-        return
-    read = f"the metrics that {findings.source.title} scales on"
-    reason = (
-        f"has {facts.off}, which turns off {read}; remove it"
-        if exporter.is_off
-        else (f"lacks {facts.flag}, without which {facts.engine} does not export {read}; add it")
-    )
-    findings.problems.append(role.server.args.problem(reason))
+    reason = exporter.silence(f"the metrics that {findings.source.title} scales on") if exporter else ""
+    if role and reason:
+        findings.problems.append(role.server.args.problem(reason))
 
 
 def _endpoint(target: AimedServing) -> Iterator[tuple[str, str, str]]:

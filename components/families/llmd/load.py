@@ -1,0 +1,83 @@
+"""What is asked of a variant: what settings say, else what a controller observed once."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ...api.findings import Findings
+from ...sizing.levels import Load, ServiceLevels
+from .types import VariantAutoscaling
+from .types.status import LoadProfile
+
+_STATUS = "status.currentAlloc.load"
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+"""As the controller writes it; the type is a text without any rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLoad:
+    """What is asked of a variant.
+
+    Attributes:
+        place: Where that is said, for messages.
+        path: The field to name where it is wrong.
+    """
+
+    load: Load
+    place: str
+    path: str
+
+
+def load_of(
+    resource: VariantAutoscaling, namespace: str, levels: ServiceLevels, findings: Findings
+) -> AskedLoad | None:
+    """Return what is asked of a variant; None after an error."""
+    name, status = resource.metadata.name, resource.status
+    qualified = f"{namespace}/{name}"
+    load = levels.load(namespace, name)
+    asked = None
+    if load is not None:
+        place = f"serviceLevels.loads[{qualified if qualified in levels.loads else name}]"
+        asked = AskedLoad(load, place, "metadata.name")
+    elif status is not None and status.current_alloc is not None:
+        asked = _observed(status.current_alloc.load, findings)
+    else:
+        findings.error(
+            "metadata.name",
+            f"nothing says how much is asked of {name!r}, and without a load it cannot be sized; set "
+            f"serviceLevels.loads: {{{qualified}: {{requestsPerMinute: 120, outputTokens: 200}}}} with your numbers",
+        )
+    return _checked(asked, findings) if asked else None
+
+
+def _checked(asked: AskedLoad, findings: Findings) -> AskedLoad | None:
+    wrong = list(_wrong(asked.load))
+    for reason in wrong:
+        findings.error(asked.path, f"{reason}, found in {asked.place}; correct that, or set serviceLevels.loads")
+    return None if wrong else asked
+
+
+def _observed(status: LoadProfile, findings: Findings) -> AskedLoad | None:
+    numbers = {"arrivalRate": status.arrival_rate, "avgLength": status.avg_length}
+    odd = {field: text for field, text in numbers.items() if not _NUMBER.fullmatch(text)}
+    for field, text in odd.items():
+        reason = f"must be a number such as 40.00, found {text!r}; correct it, or remove the status"
+        findings.error(f"{_STATUS}.{field}", reason)
+    if odd:
+        return None
+    return AskedLoad(Load(Decimal(status.arrival_rate), Decimal(status.avg_length)), _STATUS, _STATUS)
+
+
+def _wrong(load: Load) -> Iterator[str]:
+    """Yield what nothing can be sized for."""
+    if math.floor(load.output_tokens) < 1:
+        yield f"answers must have at least one token, and have {load.output_tokens}"
+    if load.per_minute <= 0:
+        yield f"the load at the peak must be above 0 requests a minute, and is {load.per_minute}"
+    elif load.least_per_minute > load.per_minute:
+        yield (
+            f"the least load must be at most that of the peak, and is {load.least_per_minute} of "
+            f"{load.per_minute} requests a minute"
+        )

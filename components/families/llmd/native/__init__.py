@@ -1,0 +1,1 @@
+"""Variants without a controller: the plan sizes them, an autoscaler does the rest."""

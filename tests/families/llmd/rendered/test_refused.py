@@ -1,0 +1,105 @@
+"""What keeps a variant from being sized natively, each with what to do about it."""
+
+import pytest
+
+from components.sizing.levels import Load, ServiceLevels
+from tests.families.llmd import support
+from tests.families.llmd.support import Object, bounds, fleet, levels, per_minute, profile, told, variant
+
+
+class TestMissing:
+    """Everything that is missing is told at once, each with what to add."""
+
+    def test_all_of_it(self) -> None:
+        problems = told(variant(accelerator=None), levels=ServiceLevels())
+        assert sorted(path for _, path, _ in problems) == [
+            "metadata.labels",
+            "metadata.name",
+            "metadata.name",
+            "spec.modelID",
+        ]
+
+    def test_a_load(self) -> None:
+        nothing = ServiceLevels(levels().classes)
+        ((_, path, reason),) = told(*support.of_llmkube(), variant(), levels=nothing)
+        assert path == "metadata.name"
+        assert "set serviceLevels.loads: {ns/chat: {requestsPerMinute: 120, outputTokens: 200}}" in reason
+
+
+class TestRefused:
+    def test_a_promise_that_cannot_be_kept(self) -> None:
+        """A token of a request that is alone takes less than the 24 ms promised, and just not under any load."""
+        ((_, path, reason),) = told(*support.of_llmkube(), variant("chat", profile(alpha="23", beta="0.9999")))
+        assert path == "spec.modelProfile.accelerators[0]"
+        assert reason.startswith("what class 'Premium' promises cannot be kept on 'L4' with any number of replicas: ")
+        assert "promised are 24 ms" in reason
+
+    @pytest.mark.parametrize(
+        ("load", "reason"),
+        [
+            (per_minute(0), "the load at the peak must be above 0 requests a minute, and is 0"),
+            (per_minute(10, output=0.9), "answers must have at least one token, and have 0.9"),
+            (
+                per_minute(10, 20),
+                "the least load must be at most that of the peak, and is 20 of 10 requests a minute",
+            ),
+        ],
+    )
+    def test_a_load_of_nothing(self, load: Load, reason: str) -> None:
+        ((_, path, found),) = told(*support.of_llmkube(), variant(), levels=levels(load))
+        assert (path, found) == (
+            "metadata.name",
+            f"{reason}, found in serviceLevels.loads[chat]; correct that, or set serviceLevels.loads",
+        )
+
+    def test_more_replicas_than_there_can_be(self) -> None:
+        ((_, path, reason),) = told(*support.of_llmkube(), variant(), levels=levels(per_minute(1e15)))
+        assert path == "spec.modelProfile.accelerators[0]"
+        assert "2147483647 replicas" in reason
+
+
+def observed(rate: str, length: str) -> Object:
+    return {
+        "currentAlloc": {
+            "accelerator": "L4",
+            "numReplicas": 1,
+            "maxBatch": 256,
+            "variantCost": "80.48",
+            "itlAverage": "21.00",
+            "waitAverage": "10.00",
+            "load": {"arrivalRate": rate, "avgLength": length},
+        }
+    }
+
+
+class TestObserved:
+    """Where settings say nothing, what the controller observed once is what is asked."""
+
+    def test_counts(self) -> None:
+        document = variant(status=observed("200.00", "178.00"))
+        found = fleet(*support.of_llmkube(), document, levels=ServiceLevels(levels().classes))
+        assert bounds(found) == (1, 8)
+
+    def test_settings_go_first(self) -> None:
+        found = fleet(*support.of_llmkube(), variant(status=observed("200.00", "178.00")))
+        assert bounds(found) == (1, 2)
+
+    @pytest.mark.parametrize(
+        ("rate", "length", "path"),
+        [
+            ("0.00", "178.00", "status.currentAlloc.load"),
+            ("200.00", "0.00", "status.currentAlloc.load"),
+            ("many", "178.00", "status.currentAlloc.load.arrivalRate"),
+            ("NaN", "178.00", "status.currentAlloc.load.arrivalRate"),
+            ("inf", "178.00", "status.currentAlloc.load.arrivalRate"),
+            ("200.00", "", "status.currentAlloc.load.avgLength"),
+            ("200.00", "${X}", "status.currentAlloc.load.avgLength"),
+            ("200.00\n", "178.00", "status.currentAlloc.load.arrivalRate"),
+            ("1_000", "178.00", "status.currentAlloc.load.arrivalRate"),
+            ("-5", "178.00", "status.currentAlloc.load.arrivalRate"),
+        ],
+    )
+    def test_nonsense_is_refused(self, rate: str, length: str, path: str) -> None:
+        document = variant(status=observed(rate, length))
+        problems = told(*support.of_llmkube(), document, levels=ServiceLevels(levels().classes))
+        assert [found for _, found, _ in problems] == [path]
