@@ -13,6 +13,7 @@ from components.api.problems import errors
 from components.families import load
 from components.plan.environment import Environment
 from components.plan.plan import plan
+from components.plan.settings import FleetSettings
 from tests.documentation.blocks import ROOT, Block, blocks
 from tests.plugin.engine import output, running
 
@@ -59,9 +60,19 @@ def test_every_block_is_of_one_kind(block: Block) -> None:
 @pytest.mark.parametrize("block", [*filter(is_manifest, blocks("yaml"))], ids=str)
 def test_manifests_deploy(block: Block, tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(block.text)
-    planned = plan(load([tmp_path]), Environment())
+    planned = plan(load([tmp_path]), Environment(FleetSettings.model_validate(settings_before(block)).options()))
     assert not errors(planned.problems)
     assert planned.fleet.rendered
+
+
+def settings_before(block: Block) -> dict[str, Any]:
+    """What the page has said by then of settings without which some manifests mean nothing."""
+    before = [each for each in blocks("yaml") if each.page == block.page and each.line < block.line]
+    settings: dict[str, Any] = {}
+    for each in filter(is_setting, before):
+        settings |= yaml.load(each.text, yaml.BaseLoader)
+    named = {key.removeprefix("inference-platform:"): typed(value) for key, value in settings.items()}
+    return {key: value for key, value in named.items() if key in ("realizations", "serviceLevels")}
 
 
 @pytest.mark.parametrize("block", [*filter(is_part, blocks("yaml"))], ids=str)
