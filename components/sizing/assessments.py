@@ -51,11 +51,15 @@ class Question:
         promise: What is promised to clients.
         prefill_ms: Time from the beginning of the work on a request to its first token, which the model of queues
             leaves out.
+        accelerator: What it runs on now; empty where that is not known.
+        literal: Whether to answer as upstream's controller does, with its rounding and its choice.
     """
 
     promise: Promise
     load: Load
     prefill_ms: int = 0
+    accelerator: str = ""
+    literal: bool = False
 
     @property
     def budget(self) -> Promise:
@@ -70,14 +74,14 @@ class Assessment:
 
     Attributes:
         ends: The same for the fastest and the slowest that it may be.
-        cheapest: Whether no other candidate keeps the promise for less.
+        chosen: Whether it is what to take: no other candidate keeps the promise for less.
     """
 
     candidate: Candidate
     question: Question
     sized: Sized
     ends: tuple[Sized, Sized] | None = None
-    cheapest: bool = False
+    chosen: bool = False
 
     @property
     def cents_per_hour(self) -> float | None:
@@ -146,15 +150,34 @@ def _batch(batch: int, tokens: int | None, load: Load) -> int:
 def assessed(question: Question, candidates: Sequence[Candidate]) -> tuple[Assessment, ...]:
     """Size each candidate; those that keep the promise come first, by price, and then those that do not."""
     cases = [_case(question, each, profile) for each in candidates for profile in (each.profile, *(each.ends or ()))]
-    answers = iter(size(cases))
+    answers = iter(_sized(cases, literal=question.literal))
     found = []
     for each in candidates:
         sized = next(answers)
         ends = (next(answers), next(answers)) if each.ends else None
         found.append(Assessment(each, question, sized, ends))
     # Those that keep the promise first, and of them those with a price.
-    first, *rest = sorted(found, key=lambda e: (not e.sized.is_feasible, e.cents_per_hour is None, rank(e.sized)))
-    return replace(first, cheapest=first.cents_per_hour is not None), *rest
+    found.sort(key=lambda each: (not each.sized.is_feasible, each.cents_per_hour is None, rank(each.sized)))
+    taken = _taken(question, [each.sized for each in found if each.cents_per_hour is not None])
+    return tuple(replace(each, chosen=each.sized is taken) for each in found)
+
+
+def _sized(cases: Sequence[Case], *, literal: bool) -> tuple[Sized, ...]:
+    if not literal:
+        return size(cases)
+    from .literal.allocation import size_literally
+    from .literal.controller import as_read_back
+
+    return size_literally([as_read_back(case) for case in cases])
+
+
+def _taken(question: Question, possible: Sequence[Sized]) -> Sized | None:
+    """Return the cheapest, which comes first, or what upstream takes: it never moves to another accelerator."""
+    if not question.literal:
+        return next(iter(possible), None)
+    from .literal.controller import Current, chosen
+
+    return chosen(possible, Current(question.accelerator))
 
 
 def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:

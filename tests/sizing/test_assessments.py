@@ -46,7 +46,7 @@ def test_replicas_and_costs_are_those_of_the_vectors(rate: str) -> None:
     found = assessed(question(rate), [A100, MI300X, G2, SLOW])
     feasible = {name: each for name, each in by_name(found).items() if each.sized.is_feasible}
     assert {name: (each.sized.replicas, each.cents_per_hour) for name, each in feasible.items()} == VECTORS[rate]
-    assert [each.candidate.profile.accelerator for each in found if each.cheapest] == ["G2"]
+    assert [each.candidate.profile.accelerator for each in found if each.chosen] == ["G2"]
 
 
 def test_accelerators_of_a_replica_cost_as_many_times() -> None:
@@ -72,19 +72,19 @@ def test_the_order_is_that_of_costs_then_of_names() -> None:
         found = assessed(question("40"), order)
         assert [each.candidate.profile.accelerator for each in found[:5]] == names[:5]
         assert {each.candidate.profile.accelerator for each in found[5:]} == {"SLOW", "FAST"}
-        assert [each.cheapest for each in found] == [True] + [False] * 6
+        assert [each.chosen for each in found] == [True] + [False] * 6
 
 
 def test_without_a_price_nothing_is_the_cheapest() -> None:
     found = assessed(question("40"), [candidate("ZZ", 7.77, 0.15, 4, None), SLOW])
-    assert [each.cheapest for each in found] == [False, False]
+    assert [each.chosen for each in found] == [False, False]
     assert found[0].sized.is_feasible
     assert (found[0].usd_per_month, found[0].usd_per_million_tokens) == (None, None)
 
 
 def test_what_keeps_no_promise_costs_nothing_that_could_be_named() -> None:
     (found,) = assessed(question("40"), [SLOW])
-    assert not found.cheapest
+    assert not found.chosen
     assert (found.cents_per_hour, found.usd_per_month, found.usd_per_million_tokens) == (None, None, None)
     assert found.ttft_p95_ms is None
     assert "50.15 ms" in found.sized.reason

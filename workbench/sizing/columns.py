@@ -32,7 +32,7 @@ def _row(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
     candidate, sized = assessment.candidate, assessment.sized
     yield "accelerator", candidate.profile.accelerator
     yield "feasible", sized.is_feasible
-    yield "cheapest", assessment.cheapest
+    yield "chosen", assessment.chosen
     yield "reason", sized.reason
     yield from _asked(assessment)
     yield from _profile(assessment)
@@ -111,5 +111,5 @@ def _ends(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
 def as_dict(assessments: "Sequence[Assessment]", model: str) -> dict[str, Any]:
     """Return everything, for programs."""
     found = rows(assessments)
-    cheapest = next((row["accelerator"] for row in found if row["cheapest"]), None)
-    return {"model": model, "cheapest": cheapest, "accelerators": found}
+    chosen = next((row["accelerator"] for row in found if row["chosen"]), None)
+    return {"model": model, "literal": assessments[0].question.literal, "chosen": chosen, "accelerators": found}

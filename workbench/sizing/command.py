@@ -76,6 +76,9 @@ Accelerators = Annotated[
     list[str] | None,
     typer.Option(metavar="ACC", help="Compare this accelerator alone; may be repeated. Default: all."),
 ]
+Literal = Annotated[
+    bool, typer.Option("--literal", help="Answer as upstream's controller does, with its rounding and its choice.")
+]
 Form = Annotated[SizeOutput, typer.Option(help="table with a plot, or json or csv with every figure of the model.")]
 Plot = Annotated[
     Path | None,
@@ -105,12 +108,13 @@ def size(
     profiles: ProfileFiles = None,
     price: Cents = None,
     accelerator: Accelerators = None,
+    literal: Literal = False,
     output: Form = SizeOutput.TABLE,
     plot: Plot = None,
 ) -> None:
     """Show how many replicas of which accelerator keep a promise at some load, how they do, and what they cost."""
     check_picture(plot, [".svg", ".png"])
-    given = Given(rate, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms)
+    given = Given(rate, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms, literal)
     comparison = Comparison(profiles_given(profile, profiles), cents_given(price), tuple(accelerator or ()))
     _check_named(model, variant, paths, comparison)
     target = found_variant(variant.strip(), subject, paths) if variant else bare_model(model.strip(), subject)
@@ -158,15 +162,18 @@ def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
     if not question.prefill_ms:
         yield "TTFT is the wait in the queue alone; prefill comes on top: pass --prefill-ms with what you measure"
     best = found[0].candidate.profile.accelerator
-    if target.accelerator not in ("", best) and found[0].cheapest:
+    if target.accelerator not in ("", best) and found[0].chosen:
         yield f"{target.title} runs on {target.accelerator}; {best} keeps the promise for less"
+    if question.literal and feasible and not any(each.chosen for each in found):
+        why = f"it stays on {target.accelerator}" if target.accelerator else "none has a price"
+        yield f"upstream takes none of those that keep the promise: {why}"
 
 
 def _write(found: "Sequence[Assessment]", target: SizedModel, output: SizeOutput) -> None:
     if output is SizeOutput.TABLE:
         from .report import show
 
-        show(found, target.title)
+        show(found, target.heading)
     elif output is SizeOutput.JSON:
         sys.stdout.write(json.dumps(as_dict(found, target.model), indent=2) + "\n")
     else:

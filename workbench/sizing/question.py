@@ -25,6 +25,7 @@ class Given:
     slo_itl: str = ""
     slo_ttft: str = ""
     prefill_ms: str = ""
+    literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def question_of(target: SizedModel, given: Given) -> "Question":
             f"--prefill-ms: if prefill takes {prefill} ms, no number of replicas keeps the promised time "
             f"to the first token, {promise.ttft_ms} ms"
         )
-    return Question(promise, load, prefill)
+    return Question(promise, load, prefill, target.accelerator, given.literal)
 
 
 def _load(target: SizedModel, given: Given) -> "Load":

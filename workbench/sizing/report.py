@@ -47,6 +47,8 @@ def show(assessments: "Sequence[Assessment]", title: str) -> None:
         console.width = 240
     console.print(printable(title), soft_wrap=True)
     console.print(_asked(assessments[0].question), soft_wrap=True)
+    if assessments[0].question.literal:
+        console.print("As upstream answers it, with its rounding and its choice of accelerator.")
     if any(each.ends for each in assessments):
         console.print("Reference figures, with the range that they may be in: benchmark before you trust them.")
     console.print()
@@ -83,7 +85,7 @@ def _cells(assessment: "Assessment") -> Iterator[str]:
     profile, sized, found = assessment.candidate.profile, assessment.sized, assessment.sized.behaviour
     per_million = assessment.usd_per_million_tokens
     yield profile.title
-    yield "no" if not sized.is_feasible else "cheapest" if assessment.cheapest else "yes"
+    yield _feasible(assessment)
     yield _replicas(assessment)
     yield _number(found.per_minute if found else None)
     yield _number(sized.most_per_minute if found else None)
@@ -94,6 +96,12 @@ def _cells(assessment: "Assessment") -> Iterator[str]:
     yield "-" if assessment.ttft_p95_ms is None else f"{assessment.ttft_p95_ms:.1f}"
     yield _costs(assessment)
     yield "-" if per_million is None else f"{per_million:,.2f}"
+
+
+def _feasible(assessment: "Assessment") -> str:
+    if assessment.chosen:
+        return "chosen" if assessment.question.literal else "cheapest"
+    return "yes" if assessment.sized.is_feasible else "no"
 
 
 def _replicas(assessment: "Assessment") -> str:

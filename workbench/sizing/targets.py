@@ -40,6 +40,11 @@ class SizedModel:
     nodes: "tuple[Instance, ...]" = ()
     hint: str = ""
 
+    @property
+    def heading(self) -> str:
+        """The title, with the model where that is another name."""
+        return self.title if self.title == self.model or not self.model else f"{self.title} ({self.model})"
+
 
 def bare_model(model: str, subject: Subject) -> SizedModel:
     """Return a model of which no resource speaks."""
@@ -70,7 +75,7 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
     namespace, variant = _named(name, named)
     return SizedModel(
         variant.model,
-        f"{variant.source.title} ({variant.model})",
+        variant.source.title,
         options.levels,
         variant.profiles,
         variant.accelerator,

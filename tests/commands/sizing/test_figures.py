@@ -105,7 +105,7 @@ def test_what_keeps_no_promise_comes_last_with_its_reason() -> None:
 def test_the_cheapest_is_named() -> None:
     done = size("--rate", "200", "--output", "json")
     found = json.loads(done.stdout)
-    assert (found["cheapest"], [row["cheapest"] for row in found["accelerators"]]) == ("G2", [True, False, False])
+    assert (found["chosen"], [row["chosen"] for row in found["accelerators"]]) == ("G2", [True, False, False])
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv"])

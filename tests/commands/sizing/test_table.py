@@ -1,0 +1,189 @@
+"""``workbench size`` for people: the table, what is told beside it, and latency against load on a terminal."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.sizing.runs import PROFILES, SAMPLE, rows, size
+from tests.commands.support import workbench
+from tests.hostile.runs import run
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+KNEE = ("--model", "m", "--rate", "40", *SAMPLE, "--profile", "A100=1x20.58/0.41@4", "--price", "A100=40")
+
+
+def lines(*arguments: str) -> list[str]:
+    done = run("size", *arguments)
+    assert done.code == 0, done.stderr
+    return [line.rstrip() for line in done.stdout.splitlines()]
+
+
+def cells(found: list[str], name: str) -> list[str]:
+    """The row of the table that begins with an accelerator."""
+    return next(line.split() for line in found if line.startswith(f" {name} "))
+
+
+def test_a_row_for_each_accelerator() -> None:
+    found = [line.rstrip() for line in size("--rate", "40").stdout.splitlines()]
+    assert found[:2] == [
+        "the model",
+        "40 requests/min, 0 tokens in, 178 out; promised: ITL 24 ms, TTFT 500 ms (95 %)",
+    ]
+    head = ["accelerator", "feasible", "replicas", "each/min", "at", "most", "limit", "utilisation", "at", "once"]
+    assert found[3].split() == [*head, "ITL", "ms", "TTFT", "ms", "USD/month", "USD/1M", "tokens"]
+    # WVA spec 8.10; 46, 65 and 80 cents an hour for 730 hours, 427,200 tokens an hour; requests at once are
+    # throughput * service time, 19.99 / 60 s * 178 * 21.49347 ms = 1.28.
+    assert cells(found, "A100")[:7] == ["A100", "yes", "2", "20", "25.31", "ttft", "71.8%"]
+    assert cells(found, "A100")[7:] == ["1.3", "of", "4", "21.49", "209.0", "584", "1.87"]
+    assert cells(found, "MI300X")[:6] == ["MI300X", "yes", "1", "40", "86.66", "ttft"]
+    assert cells(found, "MI300X")[-2:] == ["474", "1.52"]
+    assert cells(found, "G2")[:6] == ["G2", "cheapest", "2", "20", "31.9", "ttft"]
+    assert cells(found, "G2")[-2:] == ["336", "1.08"]
+
+
+def test_what_keeps_no_promise_is_told_with_the_numbers() -> None:
+    found = [line.rstrip() for line in size("--rate", "40", "--profile", "SLOW=2x50/0.15@4").stdout.splitlines()]
+    table = [line for line in found if line.startswith((" A100", " MI300X", " G2", " 2 x SLOW"))]
+    assert table[-1].split() == ["2", "x", "SLOW", "no", "none", *["-"] * 9]
+    (reason,) = [line for line in found if line.startswith("2 x SLOW: ")]
+    assert "50.15 ms" in reason
+    assert reason.endswith("promised are 24 ms")
+
+
+def test_prefill_comes_on_top() -> None:
+    assert "note: TTFT is the wait in the queue alone; prefill comes on top" in size("--rate", "40").stderr
+    told = size("--rate", "40", "--prefill-ms", "120")
+    assert told.stderr == ""
+    assert "TTFT 500 ms (95 %), of which prefill takes 120 ms\n" in told.stdout
+
+
+def test_nothing_promised() -> None:
+    found = lines("--rate", "40", "--output-tokens", "178", "--slo-itl", "0", *PROFILES)
+    assert found[1].endswith("promised: nothing")
+    assert cells(found, "A100")[5] == "capacity"
+    assert not [line for line in found if "the line is the promise" in line]
+
+
+class TestReference:
+    LLAMA = (
+        "--rate",
+        "480",
+        "--input-tokens",
+        "512",
+        "--output-tokens",
+        "512",
+        "--slo-itl",
+        "30",
+        "--slo-ttft",
+        "1000",
+    )
+
+    def test_it_says_that_these_are_no_measurements(self) -> None:
+        done = run("size", "--model", "llama-7b", *self.LLAMA)
+        assert (
+            "Reference figures, with the range that they may be in: benchmark before you trust them.\n" in done.stdout
+        )
+        assert "note: reference figures, benchmark before you trust them: sample data of llm-inferno" in done.stderr
+        assert "note: no price is known of Gaudi2, MI300X; pass --price Gaudi2=<cents per hour>\n" in done.stderr
+
+    def test_the_range_is_that_of_both_ends(self) -> None:
+        """WVA spec 12: beta a tenth and twice the batch may be true as well. The figures of both, as profiles."""
+        found = lines("--model", "llama-7b", *self.LLAMA)
+        ends = rows("--profile", "A100=1x11.69/0.063@64", "--profile", "B=1x11.69/0.63@32", *self.LLAMA)
+        low, high = ends["A100"]["replicas"], ends["B"]["replicas"]
+        assert low < high
+        assert cells(found, "A100")[2:4] == [str(high), f"({low}..{high})"]
+        row = rows("--model", "llama-7b", *self.LLAMA)["A100"]
+        assert (row["fastestReplicas"], row["slowestReplicas"]) == (low, high)
+        assert (row["fastestBetaMs"], row["slowestBetaMs"]) == (0.063, 0.63)
+
+    def test_batches_are_scaled_and_that_is_told(self) -> None:
+        done = run("size", "--model", "llama-7b", *self.LLAMA)
+        told = "reference batches are for requests of 512 tokens, these have 1024: A100 64 -> 32, H100 64 -> 32"
+        assert told in done.stderr
+        as_published = (*self.LLAMA[:6], "--input-tokens", "256", "--output-tokens", "256")
+        assert "reference batches" not in run("size", "--model", "llama-7b", *as_published).stderr
+
+    @pytest.mark.parametrize("name", ["llama-3.1-8b", "Llama-3.1-8B", "meta-llama/Llama-3.1-8B-Instruct"])
+    def test_names_match_leniently(self, name: str) -> None:
+        """WVA spec 12: Llama-3.1-8B on H100 6.958/0.042 with 512 at once."""
+        row = rows("--model", name, *self.LLAMA)["H100"]
+        assert (row["alphaMs"], row["betaMs"], row["batch"]) == (6.958, 0.042, 512)
+        assert row["profileSource"].startswith("reference: ")
+
+    def test_prices_are_those_of_the_cheapest_instances(self) -> None:
+        found = rows("--model", "llama3-8b", *self.LLAMA)
+        assert found["H100"]["priceSource"] == "p5.4xlarge at $6.88/h, the cheapest with it"
+        # Two of one instance: those with one are no place for a replica.
+        assert found["L40S"]["priceSource"] == "g6e.12xlarge at $10.49264/h, the cheapest with it"
+        assert found["L40S"]["centsPerAcceleratorHour"] == pytest.approx(262.316)
+        assert found["MI300X"]["priceSource"] is None
+
+
+def test_some_accelerators_alone() -> None:
+    assert list(rows("--rate", "40", *SAMPLE, *PROFILES, "--accelerator", "A100", "--accelerator", "G2")) == [
+        "G2",
+        "A100",
+    ]
+
+
+class TestChart:
+    def parts(self, *arguments: str) -> tuple[list[str], list[str], str]:
+        """The two charts with their titles and axes, and the legend."""
+        found = lines(*arguments)
+        start = next(place for place, line in enumerate(found) if ": ITL in ms" in line)
+        return found[start : start + 8], found[start + 9 : start + 17], found[start + 17]
+
+    def test_latency_rises_with_load(self) -> None:
+        itl, ttft, _ = self.parts(*KNEE)
+        for chart, last in ((itl, 22.22 / 24), (ttft, 1)):
+            rows = [line[9:] for line in chart[1:7]]
+            assert all(line[8] == "│" for line in chart[1:7])
+            heights = [
+                sum(BLOCKS.find(row[column]) + 1 for row in rows if column < len(row))
+                for column in range(max(map(len, rows)))
+            ]
+            assert heights == sorted(heights)
+            assert heights[0] < heights[-1]
+            assert heights[-1] / (6 * 8) == pytest.approx(last, abs=1 / 48)
+
+    def test_the_wait_has_a_knee(self) -> None:
+        """With many at once: next to nothing up to two thirds of the capacity, and then far too much."""
+        promise = ("--output-tokens", "512", "--slo-itl", "30", "--slo-ttft", "1000")
+        _, waits, _ = self.parts("--rate", "480", *promise, "--profile", "A100=1x11.69/0.63@32")
+        lowest, highest = waits[6][9:], waits[1][9:]
+        assert set(lowest[: len(lowest) * 2 // 3]) <= set(" ▁")
+        assert highest.endswith("████")
+
+    def test_promises_are_lines(self) -> None:
+        itl, ttft, _ = self.parts(*KNEE)
+        assert itl[0] == "A100: ITL in ms; the line is the promise, 24"
+        assert ttft[0] == "A100: TTFT in ms, 95 %; the line is the promise, 500"
+        # The axis ends at 2.5 promises: the promise is in the third of six lines from below.
+        assert [place for place, line in enumerate(ttft) if "─" in line] == [4, 7]
+        assert ttft[1].split()[0] == "1250"
+
+    def test_the_replicas_are_marked_where_they_are(self) -> None:
+        """20 a minute each, of 60.62 that a replica can complete."""
+        itl, ttft, legend = self.parts(*KNEE)
+        for axis in (itl[7], ttft[7]):
+            assert axis.count("▲") == 1
+            marks = axis.strip()[1:]
+            assert (marks.index("▲") + 1) / len(marks) == pytest.approx(20 / 60.6195, abs=1 / len(marks))
+        assert legend.strip() == "requests/min of one replica: 20 now, at most 25.31, up to 60.62"
+
+    def test_what_keeps_no_promise_has_no_mark(self) -> None:
+        found = run("size", *SAMPLE, "--rate", "40", "--profile", "SLOW=1x50/0.15@4").stdout
+        assert "SLOW: ITL in ms; the line is the promise, 24" in found
+        assert "▲" not in found
+
+    def test_where_nothing_follows_nothing_is_drawn(self) -> None:
+        found = run("size", *SAMPLE, "--rate", "40", "--profile", "FLAT=1x20.58/0@4").stdout
+        assert "ITL in ms;" not in found
+
+    def test_a_terminal_without_blocks(self, tmp_path: Path) -> None:
+        done = workbench("size", *KNEE, cwd=tmp_path, encoding="ascii")
+        assert done.returncode == 0, done.stderr
+        assert "\\u" not in done.stdout
+        assert done.stdout.count("^") == 2
+        assert "1250 |" in done.stdout
