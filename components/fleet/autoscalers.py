@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ..api.problems import did_you_mean
+from ..sizing.cases import Sized
 from .capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
 from .objects import Key, Object
 from .origins import Origin
@@ -51,6 +52,7 @@ class Autoscaler:
         operated: Whether an operator creates it.
         asks_pods: Whether who scales reads the metrics of pods itself: nothing has to stand behind it.
         found: Whether what becomes the workload was found: where there is none, that is wrong there.
+        sized: What its upper bound follows from, if a model of queues finds that.
     """
 
     hpa: Object
@@ -59,6 +61,7 @@ class Autoscaler:
     operated: bool = False
     asks_pods: bool = False
     found: bool = False
+    sized: Sized | None = None
 
     @property
     def body(self) -> Object:

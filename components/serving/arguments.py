@@ -27,6 +27,7 @@ class Arguments:
     """The arguments of a component.
 
     Attributes:
+        name: Name of the component.
         values: What was given and is known, under its own name, and in wire form below that. Whole numbers are
             integers: those of a remote caller arrive as floats.
     """
@@ -42,7 +43,7 @@ class Arguments:
             typed: The TypedDict that describes the arguments.
             models: The contract's types behind some of them, by argument.
         """
-        self._name = name
+        self.name = name
         read, found = taken(args, typed)
         self._found = [self._problem(path, reason) for path, reason in found]
         self._left_out = {key for key, value in args.items() if value is not None} - read.keys()
@@ -60,6 +61,12 @@ class Arguments:
         """Record what is wrong with an argument."""
         self._found.append(self._problem(key, reason))
 
+    def require(self, *keys: str) -> None:
+        """Record what is required and is not there."""
+        for key in keys:
+            if key not in self.values and key not in self._left_out:
+                self.blame(key, "is required")
+
     def manifest(self, key: str, kind: str) -> dict[str, Any]:
         """Return the manifest that an argument holds; one that is none is recorded."""
         value = self.get(key)
@@ -70,8 +77,8 @@ class Arguments:
             self.blame(key, _no_manifest(value, kind))
         return {}
 
-    def manifests(self, key: str, kind: str) -> list[dict[str, Any]]:
-        """Return the manifests that an argument holds; what is none is recorded."""
+    def manifests(self, key: str, kind: str = "") -> list[dict[str, Any]]:
+        """Return the manifests that an argument holds, of some kind or of any; what is none is recorded."""
         values = self.get(key)
         if isinstance(values, list) and values:
             for position, value in enumerate(values):
@@ -80,7 +87,7 @@ class Arguments:
             return [value for value in values if _is_manifest(value)]
         if key not in self._left_out:
             found = "nothing" if values is None else "none" if values == [] else type(values).__name__
-            self.blame(key, f"must be a list of manifests, found {found}; pass [{kind}(...).manifest]")
+            self.blame(key, f"must be a list of manifests, found {found}; pass [{_component(kind)}.manifest]")
         return []
 
     def check(self) -> None:
@@ -105,7 +112,7 @@ class Arguments:
         return loaded
 
     def _problem(self, path: str, reason: str) -> Problem:
-        return Problem(self._name, 0, "", "", path, reason)
+        return Problem(self.name, 0, "", "", path, reason)
 
 
 def _is_manifest(value: object) -> bool:
@@ -114,9 +121,14 @@ def _is_manifest(value: object) -> bool:
 
 
 def _no_manifest(value: object, kind: str) -> str:
-    article = "an" if kind[0] in "AEIOU" else "a"
+    article = "an" if kind[:1] in tuple("AEIOU") else "a"
     found = "nothing" if value is None else type(value).__name__
-    return f"must be the manifest of {article} {kind}, found {found}; pass {kind}(...).manifest"
+    return f"must be the manifest of {article} {kind or 'resource'}, found {found}; pass {_component(kind)}.manifest"
+
+
+def _component(kind: str) -> str:
+    """Return how a program writes a component of a kind, or of any."""
+    return f"{kind}(...)" if kind else "component"
 
 
 def taken(args: Mapping[str, Any], typed: type) -> tuple[dict[str, Any], list[tuple[str, str]]]:

@@ -91,6 +91,18 @@ class WorkloadComponent(pulumi.ComponentResource):
                 self.endpoints[endpoint.name] = child.status.apply(at_load_balancer)
 
 
+class ReferredComponent(WorkloadComponent):
+    """A component whose resource others refer to as well."""
+
+    manifest: dict[str, Any]
+    """The resource in wire form, for the components that refer to it."""
+
+    def further_outputs(self, rendered: Rendered) -> dict[str, Any]:
+        """Return the manifest."""
+        self.manifest = rendered.source.resource.wire()
+        return {"manifest": self.manifest}
+
+
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
     """Return the URL at the address that the cloud gave; inside the cluster as long as there is none."""
     address = address_in(status, BALANCED)

@@ -16,6 +16,7 @@ from components.plugin import NAME, Host, components
 GOLDEN = Path(__file__).with_name("data") / "schema.json"
 PUBLIC = components()
 SERVING = {"Playground", "Service", "InferenceService", "ModelRoute"}
+SERVING_REFERRED = SERVING - {"ModelRoute"}
 SERVING_WITH_MANIFEST = {"ModelBooster", "ModelServing"}
 
 
@@ -33,7 +34,7 @@ def test_every_public_component_stands_in_it() -> None:
     families = {member.component for family in FAMILIES for member in family.members if member.component}
     assert {"BackendRuntime", "InferenceService", "Model", "OpenModel", "Playground", "Service"} <= families
     assert {"ModelBooster", "ModelServing", "ModelServer", "ModelRoute"} <= families
-    assert {"AutoscalingPolicy", "AutoscalingPolicyBinding"} <= families
+    assert {"AutoscalingPolicy", "AutoscalingPolicyBinding", "VariantAutoscaling"} <= families
     listed = {f"{NAME}:index:{name}" for name in (*package.COMPONENTS, *families)}
     assert set(schema()["resources"]) == listed
     assert {"ModelFleet", "GpuNodeGroups", "Cluster", "Network", "Identities", "CustomResources"} <= {
@@ -53,7 +54,7 @@ def test_every_argument_is_documented(component: type[Any]) -> None:
     [("Playground", "model"), ("Playground", "draftModel"), ("Playground", "backendRuntime"), ("Service", "model"),
      ("InferenceService", "model"), ("ModelFleet", "manifests"), ("SimulatedNodes", "manifests"),
      ("GpuNodeGroups", "manifests"), ("KarpenterPools", "manifests"), ("AutoscalingPolicyBinding", "policy"),
-     ("AutoscalingPolicyBinding", "targets"), ("ModelRoute", "servers"), ("ModelRoute", "servings")],
+     ("AutoscalingPolicyBinding", "targets"), ("VariantAutoscaling", "targets"), ("ModelRoute", "servers"), ("ModelRoute", "servings")],
 )  # fmt: skip
 def test_what_another_component_gives_may_be_its_output(component: str, argument: str) -> None:
     """A plain property is no Input in TypeScript, Go and C#: an output does not compile there."""
@@ -74,7 +75,8 @@ def test_outputs_are_documented_and_these(component: type[Any]) -> None:
     outputs = schema()["resources"][f"{NAME}:index:{component.__name__}"]["properties"]
     assert outputs
     if component.__name__ in SERVING:
-        assert set(outputs) == {"endpoint", "model", "workloadName", "namespace"}
+        referred = {"manifest"} if component.__name__ in SERVING_REFERRED else set()
+        assert set(outputs) == {"endpoint", "model", "workloadName", "namespace"} | referred
     if component.__name__ in SERVING_WITH_MANIFEST:
         assert set(outputs) == {"endpoint", "model", "workloadName", "namespace", "manifest", "urls"}
     if component.__name__ == "ModelFleet":
@@ -90,6 +92,7 @@ def test_arguments_are_optional_but_for_what_a_component_cannot_do_without() -> 
     assert required["OpenModel"] == ["familyName"]
     assert required["ModelBooster"] == ["backends"]
     assert required["AutoscalingPolicyBinding"] == ["policy", "targets"]
+    assert required["VariantAutoscaling"] == ["accelerator", "modelId", "modelProfile", "promise", "targets"]
 
 
 @pytest.mark.parametrize("component", PUBLIC)

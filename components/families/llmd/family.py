@@ -13,7 +13,7 @@ FAMILY = Family(
     package=__package__ or "",
     operator=OPERATOR,
     operator_objects=controller_objects,
-    members=(Member(VARIANT_AUTOSCALING, render_variant_autoscaling, attached=True),),
+    members=(Member(VARIANT_AUTOSCALING, render_variant_autoscaling, attached=True, component="VariantAutoscaling"),),
     together=in_common,
     variant=described_variant,
     profile_entry=entry_of,

@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 import pulumi
 
 from ....fleet.rendered import Rendered
-from ....serving.workload_component import WorkloadComponent
+from ....serving.workload_component import ReferredComponent
 
 
 class ServingArgs(TypedDict, total=False):
@@ -35,17 +35,14 @@ class ServingArgs(TypedDict, total=False):
     """Folder on the node that keeps loaded weights across pod restarts, where the resource names no cache."""
 
 
-class ServingComponent(WorkloadComponent):
-    """A component whose resource others refer to as well."""
+class ServingComponent(ReferredComponent):
+    """A component with several endpoints, whose resource others refer to as well."""
 
-    manifest: dict[str, Any]
-    """The resource in wire form, for the components that refer to it."""
     urls: pulumi.Output[dict[str, str]]
     """URL of each of its endpoints, by their names."""
 
     def further_outputs(self, rendered: Rendered) -> dict[str, Any]:
         """Return the manifest and all endpoints."""
-        self.manifest = rendered.source.resource.wire()
         urls: Any = dict(self.endpoints)
         self.urls = pulumi.Output.from_input(urls)
-        return {"manifest": self.manifest, "urls": self.urls}
+        return {**super().further_outputs(rendered), "urls": self.urls}

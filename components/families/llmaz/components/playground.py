@@ -14,7 +14,7 @@ from ....fleet.rendered import Rendered
 from ....serving.arguments import Arguments, compact
 from ....serving.autoscaling_args import MetricSpecArgs, ScalingBehaviorArgs
 from ....serving.rendering_options import options_of
-from ....serving.workload_component import WorkloadComponent, render_one
+from ....serving.workload_component import ReferredComponent, render_one
 from .workload_args import WorkloadArgs, claim, claimed_models, metadata_of
 
 
@@ -57,7 +57,7 @@ class PlaygroundArgs(WorkloadArgs, total=False):
     """Scaling behavior of the autoscaler."""
 
 
-class Playground(WorkloadComponent):
+class Playground(ReferredComponent):
     """Serves a model: a workload of the engine, a Service in front of it and, with bounds, an autoscaler.
 
     Does not create nodes, the LeaderWorkerSet controller or Secrets with access tokens.

@@ -12,7 +12,7 @@ import pulumi
 from ....fleet.rendered import Rendered
 from ....serving.arguments import Arguments, compact, wire_names
 from ....serving.rendering_options import options_of
-from ....serving.workload_component import WorkloadComponent, render_one
+from ....serving.workload_component import ReferredComponent, render_one
 from ...leaderworkerset.args import RolloutStrategyArgs, SubGroupPolicyArgs
 from ...leaderworkerset.types import LeaderWorkerTemplate
 from .workload_args import WorkloadArgs, claim, claimed_models, metadata_of
@@ -47,7 +47,7 @@ class ServiceArgs(WorkloadArgs, total=False):
     """Retention policy of these claims, in wire form: whenDeleted and whenScaled, each Delete or Retain."""
 
 
-class Service(WorkloadComponent):
+class Service(ReferredComponent):
     """Serves models with your own pod templates: a workload and a Service in front of it.
 
     Does not create nodes, the LeaderWorkerSet controller or Secrets with access tokens.

@@ -15,7 +15,7 @@ import pulumi
 from ....fleet.rendered import Rendered
 from ....serving.arguments import Arguments, model_by_argument, wire_names
 from ....serving.rendering_options import options_of
-from ....serving.workload_component import WorkloadComponent, render_one
+from ....serving.workload_component import ReferredComponent, render_one
 from ..types import InferenceServiceSpec
 from .engine_args import PersonaPlexConfigArgs, RopeScalingArgs, TgiConfigArgs, VllmConfigArgs
 from .service_args import AutoscalingArgs, EndpointArgs, PodResourcesArgs, ProbeOverridesArgs
@@ -141,7 +141,7 @@ _OF_PODS = frozenset({"tolerations", "image_pull_secrets", "priority_class_name"
 """What the specification has fields for, and other kinds have not."""
 
 
-class InferenceService(WorkloadComponent):
+class InferenceService(ReferredComponent):
     """Serves a model: a Deployment of the runtime, a Service in front of it and, with bounds, an autoscaler.
 
     Does not create nodes or Secrets with access tokens.
