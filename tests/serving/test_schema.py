@@ -54,7 +54,8 @@ def test_every_argument_is_documented(component: type[Any]) -> None:
     [("Playground", "model"), ("Playground", "draftModel"), ("Playground", "backendRuntime"), ("Service", "model"),
      ("InferenceService", "model"), ("ModelFleet", "manifests"), ("SimulatedNodes", "manifests"),
      ("GpuNodeGroups", "manifests"), ("KarpenterPools", "manifests"), ("AutoscalingPolicyBinding", "policy"),
-     ("AutoscalingPolicyBinding", "targets"), ("VariantAutoscaling", "targets"), ("ModelRoute", "servers"), ("ModelRoute", "servings")],
+     ("AutoscalingPolicyBinding", "targets"), ("VariantAutoscaling", "targets"),
+     ("ModelRoute", "servers"), ("ModelRoute", "servings")],
 )  # fmt: skip
 def test_what_another_component_gives_may_be_its_output(component: str, argument: str) -> None:
     """A plain property is no Input in TypeScript, Go and C#: an output does not compile there."""

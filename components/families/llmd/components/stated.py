@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+
 from pydantic import ValidationError
 
 from ....api.problems import field_path

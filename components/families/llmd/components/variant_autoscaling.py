@@ -58,8 +58,8 @@ class VariantAutoscalingArgs(TypedDict, total=False):
 class VariantAutoscaling(pulumi.ComponentResource):
     """Scales a workload so that a promise is kept, within bounds that a model of queues finds.
 
-    Does not create the workload, the metrics adapter, the controller or its ConfigMaps about classes and prices: these
-    are of all variants of a cluster, and ModelFleet makes them.
+    Does not create the workload, the metrics adapter or the controller, nor its ConfigMaps about classes and prices:
+    these are of all variants of a cluster, and ModelFleet makes them.
     """
 
     autoscaler: pulumi.Output[str]

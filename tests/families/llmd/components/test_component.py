@@ -1,0 +1,195 @@
+"""The component of a single VariantAutoscaling in a program of anybody's: graphs, outputs, arguments and refusals."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes
+import pytest
+
+from components.families.llmd.components import VariantAutoscaling
+from components.serving.arguments import InvalidArguments
+from tests.families.llmd.support import MODEL, of_kthena, of_llmaz, of_llmkube, of_lws
+from tests.recorded import Recorded, deploy
+
+PROVIDER = "pulumi:providers:kubernetes::cluster"
+HPA = "kubernetes:autoscaling/v2:HorizontalPodAutoscaler"
+VARIANT = "kubernetes:llmd.ai/v1alpha1:VariantAutoscaling::chat"
+COMPONENT = "inference-platform:index:VariantAutoscaling::chat"
+PROFILE = {"acc": "L4", "acc_count": 1, "alpha": "20.58", "beta": "0.41", "max_batch_size": 4}
+
+
+def with_room(documents: list[Any]) -> list[Any]:
+    """The same on nodes that also have the CPUs that the runtime of llmaz asks for."""
+    found: list[Any] = json.loads(json.dumps(documents).replace("g6.xlarge", "g6.2xlarge"))
+    return found
+
+
+ARGS: dict[str, Any] = {
+    "namespace": "ns",
+    "targets": with_room(of_llmaz()),
+    "accelerator": "L4",
+    "model_id": MODEL,
+    "model_profile": {"accelerators": [PROFILE]},
+    "promise": {"itl_ms": 24, "ttft_ms": 500},
+    "load": {"requests_per_minute": 40, "output_tokens": 178},
+    "cents_per_hour": 40,
+}
+"""The first vector of WVA spec 8.10, on another accelerator."""
+OUTPUTS = ("autoscaler", "namespace", "min_replicas", "max_replicas", "most_per_minute", "limit", "cents_per_hour")
+
+
+def program(**changes: Any) -> Callable[[], None]:
+    def run() -> None:
+        options = pulumi.ResourceOptions(providers=[pulumi_kubernetes.Provider("cluster", kubeconfig="k")])
+        given: Any = {key: value for key, value in {**ARGS, **changes}.items() if value is not None}
+        component = VariantAutoscaling("chat", given, options)
+        for name in OUTPUTS:
+            pulumi.export(name, getattr(component, name))
+
+    return run
+
+
+def deployed(*, preview: bool = False, **changes: Any) -> Recorded:
+    return deploy(program(**changes), preview=preview)
+
+
+def refused(**changes: Any) -> dict[str, str]:
+    with pytest.raises(InvalidArguments) as caught:
+        deployed(**changes)
+    return {error["property_path"]: error["reason"] for error in caught.value.errors or []}
+
+
+@pytest.mark.parametrize("preview", [False, True])
+def test_natively_it_is_an_autoscaler(preview: bool) -> None:
+    recorded = deployed(preview=preview)
+    assert [(entry.key, entry.parent, entry.provider) for entry in recorded.graph] == [
+        (COMPONENT, "", ""),
+        (f"{HPA}::chat-va-hpa", COMPONENT, PROVIDER),
+        (PROVIDER, "", ""),
+    ]
+    spec = recorded[f"{HPA}::chat-va-hpa"].inputs["spec"]
+    assert spec["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"}
+    assert (spec["minReplicas"], spec["maxReplicas"]) == (1, 2)
+
+
+def test_outputs_say_what_was_found() -> None:
+    exports = deployed().exports
+    assert exports == {
+        "autoscaler": "chat-va",
+        "namespace": "ns",
+        "min_replicas": 1,
+        "max_replicas": 2,
+        "most_per_minute": pytest.approx(25.31145, abs=1e-4),
+        "limit": "ttft",
+        "cents_per_hour": 80,
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "bounds"),
+    [
+        ({"load": {"requests_per_minute": 10, "output_tokens": 178}}, (1, 1)),
+        ({"load": {"requests_per_minute": 200, "output_tokens": 178}}, (1, 8)),
+        ({"load": {"requests_per_minute": 200, "least_requests_per_minute": 100, "output_tokens": 178}}, (4, 8)),
+        ({"load": {"requests_per_minute": 40.5, "output_tokens": 178.9}}, (1, 2)),
+    ],
+)
+def test_bounds_follow_from_the_load(changes: dict[str, Any], bounds: tuple[int, int]) -> None:
+    exports = deployed(**changes).exports
+    assert (exports["min_replicas"], exports["max_replicas"]) == bounds
+
+
+def test_with_the_controller_its_resource_is_created() -> None:
+    recorded = deployed(realization="operator", service_class="Premium")
+    assert {entry.key for entry in recorded.graph if entry.parent == COMPONENT} == {VARIANT, f"{HPA}::chat-va-hpa"}
+    created = recorded[VARIANT].inputs
+    assert created["metadata"]["labels"]["inference.optimization/acceleratorName"] == "L4"
+    assert created["spec"] == {
+        "modelID": MODEL,
+        "sloClassRef": {"name": "service-classes-config", "key": "premium.yaml"},
+        "modelProfile": {
+            "accelerators": [{"acc": "L4", "accCount": 1, "alpha": "20.58", "beta": "0.41", "maxBatchSize": 4}]
+        },
+    }
+    (metric,) = recorded[f"{HPA}::chat-va-hpa"].inputs["spec"]["metrics"]
+    assert metric["external"]["metric"]["name"] == "inferno_desired_replicas"
+
+
+def test_the_controller_measures_the_load_itself() -> None:
+    """Without one the bound is that of upstream's sample, and nothing was sized."""
+    exports = deployed(realization="operator", load=None).exports
+    assert (exports["max_replicas"], exports["most_per_minute"], exports["limit"]) == (10, 0, "")
+
+
+def test_the_pointer_to_the_class_can_be_written() -> None:
+    pointer = {"name": "service-classes-config", "key": "default.yaml"}
+    assert deployed(realization="operator", slo_class_ref=pointer)[VARIANT].inputs["spec"]["sloClassRef"] == pointer
+
+
+@pytest.mark.parametrize(
+    ("targets", "kind"),
+    [
+        (with_room(of_llmaz()), "Deployment"),
+        (of_llmkube(), "Deployment"),
+        (of_kthena(), "LeaderWorkerSet"),
+        (of_lws(), "LeaderWorkerSet"),
+    ],
+    ids=["llmaz", "llmkube", "kthena", "leaderworkerset"],
+)
+def test_workloads_of_every_family(targets: list[Any], kind: str) -> None:
+    recorded = deployed(targets=targets)
+    assert recorded[f"{HPA}::chat-va-hpa"].inputs["spec"]["scaleTargetRef"]["kind"] == kind
+
+
+def test_the_targets_are_deployed_as_they_are_elsewhere() -> None:
+    recorded = deployed(workload="lws")
+    assert recorded[f"{HPA}::chat-va-hpa"].inputs["spec"]["scaleTargetRef"]["kind"] == "LeaderWorkerSet"
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "expected"),
+    [
+        ({"targets": []}, "targets", "must be a list of manifests, found none; pass [component.manifest]"),
+        ({"targets": ["chat"]}, "targets[0]", "must be the manifest of a resource, found str"),
+        ({"accelerator": None}, "accelerator", "is required"),
+        ({"promise": None}, "promise", "is required"),
+        ({"load": None}, "load", "is required"),
+        ({"load": "many"}, "load", "must be a map"),
+        ({"promise": {"itl_ms": 24.5}}, "promise.itl_ms", "must be an integer, found 24.5"),
+        ({"promise": {"itl": 24}}, "promise.itl", "unknown argument; did you mean 'itl_ms'?"),
+        ({"load": {"requests_per_minute": 40}}, "load.output_tokens", "is required"),
+        (
+            {"load": {"requests_per_minute": 40, "output_tokens": 178, "least_requests_per_minute": 41}},
+            "load.least_requests_per_minute",
+            "must be at most",
+        ),
+        ({"service_class": "a b"}, "service_class", "must be letters, digits"),
+        ({"service_class": 5}, "service_class", "must be a string, found 5"),
+        ({"cents_per_hour": -1}, "cents_per_hour", "must be at least 0, found -1"),
+        ({"realization": "helm"}, "realization", "must be 'native' or 'operator', found 'helm'"),
+        ({"workload": "pods"}, "workload", "must be 'auto', 'lws' or 'deployment', found 'pods'"),
+        ({"model_profile": {"accelerators": []}}, "spec.modelProfile.accelerators", "must have at least 1 item"),
+        ({"model_profile": None}, "spec.modelProfile", "is required"),
+        ({"model_id": ""}, "spec.modelID", "must have at least 1 character"),
+        ({"name": "other"}, "metadata.name", "other"),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_argument(changes: dict[str, Any], path: str, expected: str) -> None:
+    found = refused(**changes)
+    assert path in found, found
+    assert expected in found[path]
+
+
+def test_what_is_wrong_in_two_places_is_told_at_once() -> None:
+    found = refused(promise={"itl_ms": -1}, load={"requests_per_minute": "40", "output_tokens": 178})
+    assert set(found) == {"promise.itl_ms", "load.requests_per_minute"}
+
+
+def test_a_promise_that_cannot_be_kept_is_refused() -> None:
+    """WVA spec 8.10: 50 ms for a token, promised are 24."""
+    slow = {**PROFILE, "alpha": "50", "beta": "0.15"}
+    (reason,) = refused(model_profile={"accelerators": [slow]}).values()
+    assert "50.15" in reason
+    assert "24" in reason
