@@ -12,9 +12,10 @@ from ...fleet.objects import DEPLOYMENT, HPA, Object, new_object
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written
+from ...sizing.cases import Sized
 from .checks.agreed import Agreed
 from .names import OPERATOR, autoscaler_name
-from .peak import replicas_at_peak
+from .peak import sized_at_peak
 from .variant import Variant
 
 SIGNAL = "inferno_desired_replicas"
@@ -50,7 +51,7 @@ def render_for_operator(variant: Variant, agreed: Agreed) -> Rendered:
     source = variant.source
     for path, reason in _refused(variant):
         variant.findings.error(path, reason)
-    hpa = _hpa(variant, agreed)
+    sized = sized_at_peak(variant, agreed)
     if variant.findings.failed:
         raise Unrenderable
     if variant.options.levels.controller.scale_to_zero:
@@ -60,7 +61,7 @@ def render_for_operator(variant: Variant, agreed: Agreed) -> Rendered:
         source.kind.kind,
         source.name,
         variant.namespace,
-        autoscalers=(Autoscaler(hpa, lambda path: _blame(variant, path)),),
+        autoscalers=(Autoscaler(_hpa(variant, sized), lambda path: _blame(variant, path), sized=sized),),
         others=(as_written(source, variant.options),),
         requires=frozenset({OPERATOR}),
     )
@@ -83,14 +84,14 @@ def _refused(variant: Variant) -> Iterator[tuple[str, str]]:
         )
 
 
-def _hpa(variant: Variant, agreed: Agreed) -> Object:
+def _hpa(variant: Variant, sized: Sized | None) -> Object:
     name, controller = variant.source.name, variant.options.levels.controller
     least = 0 if controller.scale_to_zero else 1
     metric = {"name": SIGNAL, "selector": {"matchLabels": {"variant_name": name}}}
     spec: Object = {
         "scaleTargetRef": {"apiVersion": "apps/v1", "kind": DEPLOYMENT, "name": name},
         "minReplicas": least,
-        "maxReplicas": max(replicas_at_peak(variant, agreed) or _MOST_REPLICAS, 1),
+        "maxReplicas": sized.replicas if sized else _MOST_REPLICAS,
         "behavior": {direction: dict(rules) for direction, rules in BEHAVIOR.items()},
         "metrics": [
             {
