@@ -4,12 +4,12 @@ from typing import Any
 
 from tests.stacks.every_key.sample import Sample
 
-_MODEL, _NAME = "llama3-1-8b-instruct", "llama-8b"
+_MODEL, _NAME = "mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b"
 _VARIANT: dict[str, Any] = {
-    "models": ["stacks/variants/llama-8b.yaml"],
+    "models": ["stacks/variants/mistral-7b.yaml"],
     "serviceLevels": {
-        "classes": [{"name": "Premium", "priority": 1, "models": {_MODEL: {"itlMs": 30, "ttftMs": 1000}}}],
-        "loads": {_NAME: {"requestsPerMinute": 480, "outputTokens": 512}},
+        "classes": [{"name": "Standard", "priority": 1, "models": {_MODEL: {"itlMs": 150, "ttftMs": 2000}}}],
+        "loads": {_NAME: {"requestsPerMinute": 60, "outputTokens": 256}},
     },
 }
 _VARIANT_OPERATED: dict[str, Any] = {
@@ -27,14 +27,14 @@ LEVEL_SAMPLES: dict[str, Sample] = {
     ),
     "serviceLevels.classes[].name": Sample("Gold", _VARIANT_OPERATED),
     "serviceLevels.classes[].priority": Sample(2, _VARIANT_OPERATED),
-    "serviceLevels.classes[].models.*.itlMs": Sample(35, _VARIANT, entry=_MODEL),
+    "serviceLevels.classes[].models.*.itlMs": Sample(100, _VARIANT, entry=_MODEL),
     "serviceLevels.classes[].models.*.ttftMs": Sample(200, _VARIANT, entry=_MODEL),
     "serviceLevels.loads.*.requestsPerMinute": Sample(9000, _VARIANT, entry=_NAME),
     "serviceLevels.loads.*.outputTokens": Sample(2000, _VARIANT, entry=_NAME),
     "serviceLevels.loads.*.inputTokens": Sample(2000, _VARIANT, entry=_NAME),
-    "serviceLevels.loads.*.leastRequestsPerMinute": Sample(200, _VARIANT, entry=_NAME),
-    "serviceLevels.accelerators.*.centsPerHour": Sample(5, _VARIANT_OPERATED, entry="A10G"),
-    "serviceLevels.accelerators.*.device": Sample("NVIDIA-A10G-24GB", _VARIANT_OPERATED, entry="A10G"),
+    "serviceLevels.loads.*.leastRequestsPerMinute": Sample(50, _VARIANT, entry=_NAME),
+    "serviceLevels.accelerators.*.centsPerHour": Sample(5, _VARIANT_OPERATED, entry="L4"),
+    "serviceLevels.accelerators.*.device": Sample("NVIDIA-L4-24GB", _VARIANT_OPERATED, entry="L4"),
     "serviceLevels.controller.prometheusUrl": Sample("https://other.monitoring.svc:9091", _VARIANT_OPERATED),
     "serviceLevels.controller.insecureSkipVerify": Sample(True, _VARIANT_OPERATED),
     "serviceLevels.controller.scaleToZero": Sample(True, _VARIANT_OPERATED),

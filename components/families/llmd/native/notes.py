@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from ....sizing.assessments import HOURS_PER_MONTH
 from ....sizing.cases import Limit, Profile, Sized
+from ....sizing.levels import Load
 from .level import VariantLevel
 
 _CENTS = 100
@@ -23,9 +24,15 @@ def bounds_note(level: VariantLevel, least: Sized, most: Sized) -> str:
     asked = f"{_plain(load.per_minute)} requests/min of {_plain(load.output_tokens)} tokens ({level.asked.place})"
     return (
         f"{span}{_replicas(most.replicas, profile)}, scaled on the engine's queue: {asked} need {most.replicas}, "
-        f"{each}{quiet}; at the peak {_behaviour(most)}, {_monthly(most)} ({agreed.cost.text} cents/h for one "
-        f"{profile.accelerator}: {agreed.cost.source})"
+        f"{each}{quiet}; at the peak {_behaviour(most)}{_prompts(load)}, {_monthly(most)} ({agreed.cost.text} cents/h "
+        f"for one {profile.accelerator}: {agreed.cost.source})"
     )
+
+
+def _prompts(load: Load) -> str:
+    """Say what the wait does not include: the model of queues is about answers alone (WVA spec 8.1)."""
+    tokens = load.input_tokens
+    return f", and then for the work on a prompt of {_plain(tokens)} tokens (inputTokens)" if tokens else ""
 
 
 def cheaper_note(most: Sized, best: Sized) -> str:

@@ -193,3 +193,15 @@ def test_a_promise_that_cannot_be_kept_is_refused() -> None:
     (reason,) = refused(model_profile={"accelerators": [slow]}).values()
     assert "50.15" in reason
     assert "24" in reason
+
+
+def test_prompts_are_told_to_come_on_top(caplog: pytest.LogCaptureFixture) -> None:
+    load = {**ARGS["load"], "input_tokens": 1024.5}
+    deployed(load=load)
+    assert (
+        "95 % wait at most 209 ms of 500, and then for the work on a prompt of 1024.5 tokens (inputTokens)"
+        in caplog.text
+    )
+    caplog.clear()
+    deployed()
+    assert "inputTokens" not in caplog.text
