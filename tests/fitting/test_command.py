@@ -11,7 +11,8 @@ import yaml
 
 from components.families.llmd.types.variant_autoscaling import ModelProfile
 from tests.commands.support import workbench
-from tests.fitting.reading import DATA
+from tests.fitting.reading import DATA, read
+from workbench.fitting.line import fit
 
 SPEC = "concurrency,itl_ms\n1,7.0\n64,8.7\n"
 STRAIGHT = "concurrency,itl_ms\n1,7.02\n8,7.2\n16,7.41\n32,7.85\n64,8.72\n"
@@ -39,7 +40,7 @@ def test_the_example_of_the_spec_is_an_entry_for_a_manifest(tmp_path: Path) -> N
         "accelerators": [{"acc": "H100", "accCount": 1, "alpha": "6.973", "beta": "0.027", "maxBatchSize": 64}]
     }
     assert ModelProfile.model_validate(entry["modelProfile"])
-    assert done.stdout.endswith("workbench size --profile H100=1x6.973/0.027@64\n")
+    assert done.stdout.endswith("For sizing:\nworkbench size --profile H100=1x6.973/0.027@64\n")
     assert done.stderr.startswith("warning: two measurements: the line goes through both")
 
 
@@ -77,6 +78,51 @@ def test_json_has_everything(tmp_path: Path) -> None:
         "counted": "given",
         "place": f"{path}:6",
     }
+
+
+def test_the_ends_are_profiles_around_the_bounds(tmp_path: Path) -> None:
+    path = written(tmp_path, STRAIGHT)
+    ends = fitted(path, "--accelerator", "H100")["ends"]
+    line = fit(read(path).measurements)
+    for n in range(1, 65):
+        fast, slow = (ends[name]["alpha"] + ends[name]["beta"] * n for name in ("fast", "slow"))
+        bounds = line.value_at(n)
+        assert bounds.low is not None
+        assert bounds.high is not None
+        # Figures are rounded, beta to 0.0001.
+        assert fast <= bounds.low + 0.004
+        assert slow >= bounds.high - 0.004
+        assert line.at(n) - 2 * (line.at(n) - bounds.low) < fast < line.at(n) < slow
+    shown = workbench("fit-profile", path, "--accelerator", "H100").stdout.splitlines()[-1]
+    options = [f"--profile H100=1x{ends[name]['alpha']}/{ends[name]['beta']}@64" for name in ("fast", "slow")]
+    assert shown == f"workbench size {' '.join(options)}"
+
+
+def test_without_bounds_there_are_no_ends(tmp_path: Path) -> None:
+    assert fitted(written(tmp_path, SPEC))["ends"] == {"fast": None, "slow": None}
+    hardly = "concurrency,itl_ms\n16,1.2\n32,1.8\n48,2.9\n64,3.3\n"
+    assert fitted(written(tmp_path, hardly))["ends"] == {"fast": None, "slow": None}
+
+
+def test_sizing_takes_what_is_written(tmp_path: Path) -> None:
+    """Spec 8.10: these figures take 3327.398 requests a minute with promises of 9 and 1000 ms, and 128 tokens."""
+    done = workbench("fit-profile", written(tmp_path, SPEC), "--accelerator", "H100", "--output", "json")
+    (tmp_path / "fit.json").write_text(done.stdout)
+    asked = (
+        "--rate",
+        "6000",
+        "--input-tokens",
+        "128",
+        "--output-tokens",
+        "128",
+        "--slo-itl",
+        "9",
+        "--slo-ttft",
+        "1000",
+    )
+    sized = workbench("size", *asked, "--profiles", tmp_path / "fit.json", "--output", "json")
+    assert sized.returncode == 0, sized.stderr
+    assert "3327.39" in sized.stdout
 
 
 def test_without_an_accelerator_there_is_no_profile(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,30 @@ def profile_of(fitted: LineFit, accelerator: str, count: int, batch: int) -> "Pr
     from components.sizing.cases import Profile
 
     return Profile(accelerator, count, rounded(fitted.alpha.value), rounded(fitted.beta.value), batch)
+
+
+def ends_of(fitted: LineFit, profile: "Profile") -> "tuple[Profile, Profile] | None":
+    """Return the fastest and the slowest replica that the measurements leave possible; None where they do not tell.
+
+    They are the straight lines between the bounds at one request and at a full batch: those in between are nearer to
+    the fit.
+    """
+    low, high = _chord(fitted, profile.batch, -1), _chord(fitted, profile.batch, 1)
+    if low is None or high is None:
+        return None
+    fast, slow = (replace(profile, alpha=rounded(alpha), beta=rounded(beta)) for alpha, beta in (low, high))
+    return fast, slow
+
+
+def _chord(fitted: LineFit, batch: int, side: int) -> tuple[float, float] | None:
+    """Return alpha and beta between two bounds of one side; None where there are none of a model."""
+    one, full = fitted.value_at(1), fitted.value_at(batch)
+    first, last = (one.low, full.low) if side < 0 else (one.high, full.high)
+    if first is None or last is None:
+        return None
+    beta = (last - first) / (batch - 1)
+    alpha = first - beta
+    return (alpha, beta) if alpha > 0 and beta > 0 else None
 
 
 def rounded(value: float) -> float:

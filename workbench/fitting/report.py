@@ -1,12 +1,13 @@
 """A fit for people and for programs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from components.api.texts.printable import printable
 
 from ..plotting.chart import is_plain
-from .entry import option_of
+from .entry import ends_of, option_of
 from .line import CONFIDENCE, FittedValue, LineFit
 from .plot import drawn
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from components.sizing.cases import Profile
 
 _WIDTH = 100
+_SURE = f"{100 * CONFIDENCE:g} %"
 
 
 def show(fitted: LineFit, profile: "Profile") -> None:
@@ -34,7 +36,7 @@ def show(fitted: LineFit, profile: "Profile") -> None:
     for line in drawn(fitted, min(console.width, _WIDTH), plain=is_plain()):
         console.print(line, soft_wrap=True)
     if profile.accelerator:
-        for line in _uses(profile):
+        for line in _uses(fitted, profile):
             console.print(printable(line), soft_wrap=True)
 
 
@@ -49,7 +51,7 @@ def _head(fitted: LineFit) -> Iterator[str]:
 def _figures(fitted: LineFit, profile: "Profile") -> "Table":
     from rich.table import Table
 
-    table = Table("", "ms", f"{CONFIDENCE:.0%} interval", box=None)
+    table = Table("", "ms", f"{_SURE} interval", box=None)
     table.add_row("alpha", f"{fitted.alpha.value:.6g}", _interval(fitted.alpha))
     table.add_row("beta", f"{fitted.beta.value:.6g}", _interval(fitted.beta))
     for at_once in sorted({1, profile.batch}):
@@ -79,7 +81,7 @@ def _measurements(fitted: LineFit) -> "Table":
     return table
 
 
-def _uses(profile: "Profile") -> Iterator[str]:
+def _uses(fitted: LineFit, profile: "Profile") -> Iterator[str]:
     from components.api.documents.writer import dump_all
     from components.families import profile_entry
 
@@ -89,17 +91,17 @@ def _uses(profile: "Profile") -> Iterator[str]:
     yield ""
     yield "For sizing:"
     yield f"workbench size --profile {option_of(profile)}"
+    ends = ends_of(fitted, profile)
+    if ends:
+        fast, slow = ends
+        yield ""
+        yield f"The fastest and the slowest replica, with {_SURE} confidence:"
+        yield f"workbench size --profile {option_of(fast)} --profile {option_of(slow)}"
 
 
 def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[str, Any]:
     """Return everything as plain JSON."""
-    entry = {
-        "accelerator": profile.accelerator,
-        "count": profile.count,
-        "alpha": profile.alpha,
-        "beta": profile.beta,
-        "batch": profile.batch,
-    }
+    ends = ends_of(fitted, profile) or (None, None)
     return {
         "alpha": _as_dict(fitted.alpha),
         "beta": _as_dict(fitted.beta),
@@ -120,7 +122,8 @@ def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[
             for each in fitted.measurements
         ],
         "warnings": list(warned),
-        "profiles": [entry] if profile.accelerator else [],
+        "profiles": [asdict(profile)] if profile.accelerator else [],
+        "ends": {name: asdict(each) if each else None for name, each in zip(("fast", "slow"), ends, strict=True)},
         "option": option_of(profile) if profile.accelerator else None,
     }
 
