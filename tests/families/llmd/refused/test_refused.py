@@ -17,7 +17,7 @@ from tests.families.llmd.refused.support import (
     promising,
     refusals,
 )
-from tests.families.llmd.support import LABEL, Object, levels, profile, variant
+from tests.families.llmd.support import LABEL, MODEL, Object, levels, profile, variant
 
 Case = tuple[Object, ServiceLevels, str, tuple[str, ...]]
 CASES: dict[str, Case] = {
@@ -33,6 +33,14 @@ CASES: dict[str, Case] = {
         levels(),
         f"{ENTRY}.alpha",
         ("23.6 + 0.4 = 24.0 ms", "promises 24 ms", "promise at least 25 ms"),
+    ),
+    # 8.5: with 1 at once it is an M/M/1 queue; at a thousandth of its rate a request waits 0.001 / 0.999 of 3738.7 ms
+    # on average, and 5 % of them three times that.
+    "a wait that no number of replicas keeps": (
+        variant("chat", profile(alpha="20.58", beta="0.42", batch=1)),
+        promising(ServiceClass("Premium", 1, {MODEL: Promise(0, 5)})),
+        ENTRY,
+        ("class 'Premium'", "5 % of the requests wait longer than 11", "promised are 5 ms", "faster accelerator"),
     ),
     # 8.10, last row.
     "beta of 0": (

@@ -63,6 +63,8 @@ def test_two_answers_for_a_model_on_an_accelerator(other: dict[str, Any]) -> Non
     assert (who, path) == ("VariantAutoscaling/b", "spec.modelProfile.accelerators[1]")
     assert "alpha 20.58, beta 0.41, accCount 1" in reason
     assert "VariantAutoscaling/a in models.yaml:" in reason
+    found = told(*documents, *pair, asked=asked_of("a", "b"), how=NATIVE)
+    assert "one of the two measurements may be an old one" in found["spec.modelProfile.accelerators[1]"]
 
 
 def test_the_same_answer_in_other_digits_is_one() -> None:

@@ -90,3 +90,42 @@ def test_it_is_warned_of(case: str, how: Realization) -> None:
 def test_the_same_batch_is_not(how: Realization) -> None:
     documents = support.of_llmkube(extraArgs=["--served-model-name", MODEL, "--max-num-seqs=4"])
     assert told(*documents, variant(), how=how) == {}
+
+
+# -- accelerators
+
+
+@pytest.mark.parametrize(("size", "count"), [(1, 1), (2, 2), (4, 4)])
+def test_the_accelerators_of_all_pods_of_a_group_count(size: int, count: int) -> None:
+    for given in (1, 2, 4):
+        found = refusals(*support.of_lws(size=size), variant("chat", profile(count=given)))
+        paths = [path for _, path, _ in found]
+        assert paths == ([] if given == count else [f"{ENTRY}.accCount"]), found
+        assert all(
+            f"is {given}, and a replica of LeaderWorkerSet 'chat' requests {count}" in each[2] for each in found
+        )
+
+
+def test_a_name_for_several_is_as_many() -> None:
+    """``4xA100`` is a name for four of them (WVA spec 12)."""
+    documents = support.of_lws(size=4)
+    assert refusals(*documents, variant("chat", profile("4xL4"), accelerator="4xL4")) == []
+    assert refusals(*documents, variant("chat", profile("2xL4", count=2), accelerator="2xL4")) == []
+    ((_, path, reason),) = refusals(*documents, variant("chat", profile("2xL4"), accelerator="2xL4"))
+    assert path == f"{ENTRY}.accCount"
+    assert "is 1 times 2 (2xL4), and a replica of LeaderWorkerSet 'chat' requests 4" in reason
+    assert "write 2 with" in reason
+
+
+def test_pods_without_accelerators() -> None:
+    documents = support.of_lws()
+    container = documents[0]["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]
+    container["resources"] = {"requests": {"cpu": "1"}}
+    assert "request no accelerators" in told(*documents, variant())[f"{ENTRY}.accCount"]
+
+
+def test_an_engine_that_is_not_known() -> None:
+    documents = support.of_llmkube(runtime="generic", image="example.com/engine:v1", extraArgs=[])
+    found = told(*documents, variant(), how=OPERATOR)
+    assert "reads vllm:request_success_total alone" in found["spec.modelID"]
+    assert "model_name 'tiny'" in found["spec.modelID"]
