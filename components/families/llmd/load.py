@@ -35,21 +35,23 @@ def load_of(
 ) -> AskedLoad | None:
     """Return what is asked of a variant; None after an error."""
     name, status = resource.metadata.name, resource.status
-    qualified = f"{namespace}/{name}"
-    load = levels.load(namespace, name)
-    asked = None
-    if load is not None:
-        place = f"serviceLevels.loads[{qualified if qualified in levels.loads else name}]"
-        asked = AskedLoad(load, place, "metadata.name")
-    elif status is not None and status.current_alloc is not None:
+    asked = stated_load(namespace, name, levels)
+    if asked is None and status is not None and status.current_alloc is not None:
         asked = _observed(status.current_alloc.load, findings)
-    else:
+    elif asked is None:
         findings.error(
             "metadata.name",
-            f"nothing says how much is asked of {name!r}, and without a load it cannot be sized; set "
-            f"serviceLevels.loads: {{{qualified}: {{requestsPerMinute: 120, outputTokens: 200}}}} with your numbers",
+            f"nothing says how much is asked of {name!r}, and without a load it cannot be sized; set serviceLevels."
+            f"loads: {{{namespace}/{name}: {{requestsPerMinute: 120, outputTokens: 200}}}} with your numbers",
         )
     return _checked(asked, findings) if asked else None
+
+
+def stated_load(namespace: str, name: str, levels: ServiceLevels) -> AskedLoad | None:
+    """Return what settings say is asked of a variant; None where they say nothing."""
+    load, qualified = levels.load(namespace, name), f"{namespace}/{name}"
+    key = qualified if qualified in levels.loads else name
+    return AskedLoad(load, f"serviceLevels.loads[{key}]", "metadata.name") if load else None
 
 
 def _checked(asked: AskedLoad, findings: Findings) -> AskedLoad | None:

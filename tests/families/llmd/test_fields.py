@@ -1,6 +1,5 @@
 """Every field of the contract: it is in what is rendered, or it is refused or warned of; the controller gets each."""
 
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.api.load import Loaded
-from components.api.problems import errors
+from components.api.problems import errors, field_path
 from components.families import load
 from components.fleet.options import Options
 from components.fleet.words import Realization
@@ -21,7 +20,6 @@ from components.sizing.levels import Load, Promise, ServiceClass, ServiceLevels
 from tests.families.llmd.api.table import CONTRACT, KIND, FieldPath, Row, label, paths
 
 DOCUMENTS = Path(__file__).with_name("data") / "fields.yaml"
-INDEX = re.compile(r"\[\d+\]")
 REQUIRED = "only validated: is required"
 ASKED = Load(Decimal(200), Decimal(178), least_per_minute=Decimal(60))
 LEVELS = ServiceLevels(
@@ -35,12 +33,8 @@ LEVELS = ServiceLevels(
 
 
 def fields() -> list[tuple[str, Row]]:
-    """Return each field of the spec, lists without indices."""
-    return [(_place(path), row) for path, row in paths() if path[0] == "spec" and len(path) > 1]
-
-
-def _place(path: FieldPath) -> str:
-    return ".".join(part for part in path if isinstance(part, str))
+    """Return each field of the spec; of the accelerators it is that which counts."""
+    return [(field_path(path), row) for path, row in paths() if path[0] == "spec" and len(path) > 1]
 
 
 def test_the_walk_covers_the_contract() -> None:
@@ -64,12 +58,12 @@ def planned(how: Realization) -> Plan:
 
 @cache
 def became() -> dict[str, list[list[str]]]:
-    """What each field of every variant became, or is warned of, by path without indices."""
+    """What each field of every variant became, or what is said of it, by path."""
     resources = load([DOCUMENTS]).resources
     rows: dict[str, list[list[str]]] = {}
     for subject in (each for each in resources if each.kind.kind == KIND):
         for row in explain(subject, resources, planned(Realization.NATIVE)):
-            rows.setdefault(INDEX.sub("", row.path), []).append([*row.became, *warnings(subject, row.path)])
+            rows.setdefault(row.path, []).append([*row.became, *warnings(subject, row.path)])
     return rows
 
 
@@ -82,7 +76,7 @@ def warnings(subject: Loaded, path: str) -> Iterator[str]:
 
 @pytest.mark.parametrize(("place", "row"), fields(), ids=lambda value: value if isinstance(value, str) else "")
 def test_a_field_is_rendered_refused_or_warned_of(place: str, row: Row) -> None:
-    found = [lines for written, rows in became().items() if f"{written}.".startswith(f"{place}.") for lines in rows]
+    found = [lines for written, rows in became().items() if written.startswith(place) for lines in rows]
     assert found, f"nothing sets {label(row)}"
     assert any(not line.startswith(REQUIRED) for lines in found for line in lines), found
 

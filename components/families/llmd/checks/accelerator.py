@@ -53,7 +53,7 @@ def chosen_entry(resource: VariantAutoscaling, findings: Findings) -> Entry | No
         )
         return None
     position = next(index for index, entry in enumerate(entries) if entry.acc == label)
-    _warn_of_others(entries, label, findings)
+    _note_others(entries, label, findings)
     return Entry(entries[position], f"{ENTRIES}[{position}]")
 
 
@@ -74,10 +74,10 @@ def _check_repeated(entries: Sequence[AcceleratorProfile], findings: Findings) -
             )
 
 
-def _warn_of_others(entries: Sequence[AcceleratorProfile], label: str, findings: Findings) -> None:
+def _note_others(entries: Sequence[AcceleratorProfile], label: str, findings: Findings) -> None:
     for index, entry in enumerate(entries):
         if entry.acc != label:
-            findings.warn(
+            findings.note(
                 f"{ENTRIES}[{index}]",
                 f"is for comparison alone: the variant runs on {label!r} ({ACCELERATOR_LABEL}), and nothing moves it "
                 f"to {entry.acc!r}",

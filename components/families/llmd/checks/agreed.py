@@ -71,14 +71,12 @@ def agreed_for(variant: Variant, stated: Stated) -> Agreed | None:
     return Agreed(profile_of(entry.given), entry.path, promised.promise, promised.class_name, cost)
 
 
-def check_kept(agreed: Agreed, sized: Sized, findings: Findings) -> None:
-    """Report a promise that no number of replicas keeps under some load."""
+def check_kept(agreed: Agreed, sized: Sized, place: str, findings: Findings) -> None:
+    """Report a promise that no number of replicas keeps under a load, of which ``place`` says where it is from."""
     if not sized.is_feasible:
-        findings.error(
-            agreed.path,
-            f"what class {agreed.class_name!r} promises cannot be kept on {agreed.profile.accelerator!r} with any "
-            f"number of replicas: {sized.reason}; promise less ({LEVELS}.classes), or use a faster accelerator",
-        )
+        case = f"{place} and class {agreed.class_name!r} on {agreed.profile.accelerator!r}"
+        remedy = "promise or expect less, or run it on faster accelerators"
+        findings.error(agreed.path, f"cannot be sized for {case}: {sized.reason}; {remedy}")
 
 
 def _cost(variant: Variant, accelerator: str) -> UnitCost | None:

@@ -54,10 +54,10 @@ def _bounds(level: VariantLevel) -> tuple[Sized, Sized]:
     """
     from ....sizing.queues import size
 
-    load, findings = level.load, level.variant.findings
+    load = level.load
     least, most = size([level.own(rate) for rate in (load.least_per_minute, load.per_minute)])
-    check_kept(level.agreed, most, findings)
-    if findings.failed:
+    check_kept(level.agreed, most, level.asked.place, level.variant.findings)
+    if not most.is_feasible:
         raise Unrenderable
     return least, most
 

@@ -56,12 +56,12 @@ FREEMIUM = ServiceClass("Freemium", 10, {MODEL: Promise(200, 2000)})
 WAITING = ServiceClass("Premium", 1, {MODEL: Promise(0, 500)})
 
 
-def told(*documents: Object, **environment: Any) -> dict[str, str]:
-    """Reasons of the warnings about variants, by field."""
+def told(*documents: Object, severity: Severity = Severity.WARNING, **environment: Any) -> dict[str, str]:
+    """Reasons of the warnings, or of the notes, about variants, by field."""
     found = problems(*documents, **environment)
     assert not errors(found), list(map(str, errors(found)))
-    warned = (each for each in found if each.kind == "VariantAutoscaling" and each.severity == Severity.WARNING)
     reasons: dict[str, str] = {}
-    for each in warned:
-        reasons[each.path] = f"{reasons.get(each.path, '')}{each.reason}\n"
+    for each in found:
+        if each.kind == "VariantAutoscaling" and each.severity == severity:
+            reasons[each.path] = f"{reasons.get(each.path, '')}{each.reason}\n"
     return reasons

@@ -31,7 +31,7 @@ class TestRefused:
         """A token of a request that is alone takes less than the 24 ms promised, and just not under any load."""
         ((_, path, reason),) = told(*support.of_llmkube(), variant("chat", profile(alpha="23", beta="0.9999")))
         assert path == "spec.modelProfile.accelerators[0]"
-        assert reason.startswith("what class 'Premium' promises cannot be kept on 'L4' with any number of replicas: ")
+        assert reason.startswith("cannot be sized for serviceLevels.loads[chat] and class 'Premium' on 'L4': a token")
         assert "promised are 24 ms" in reason
 
     @pytest.mark.parametrize(
