@@ -24,8 +24,8 @@ def bounds_note(level: VariantLevel, least: Sized, most: Sized) -> str:
     asked = f"{_plain(load.per_minute)} requests/min of {_plain(load.output_tokens)} tokens ({level.asked.place})"
     return (
         f"{span}{_replicas(most.replicas, profile)}, scaled on the engine's queue: {asked} need {most.replicas}, "
-        f"{each}{quiet}; at the peak {_behaviour(most)}{_prompts(load)}, {_monthly(most)} ({agreed.cost.text} cents/h "
-        f"for one {profile.accelerator}: {agreed.cost.source})"
+        f"{each}{quiet}; at the peak {_behaviour(most)}{_prompts(load)}, {_monthly(most)} ({agreed.cost.text} "
+        f"cents/h for one {profile.accelerator}: {agreed.cost.source})"
     )
 
 
