@@ -155,6 +155,8 @@ def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
         batches = ", ".join(f"{each.profile.accelerator} {each.batch} -> {each.profile.batch}" for each in scaled)
         sizes = f"requests of {scaled[0].tokens} tokens, these have {plain_number(tokens)}"
         yield f"reference batches are for {sizes}: {batches}"
+    if not question.load.input_tokens and any(each.candidate.tokens for each in found):
+        yield "without --input-tokens prompts are empty here, and more requests fit at once than in truth"
     feasible = [each.candidate for each in found if each.sized.is_feasible]
     unpriced = sorted({each.profile.accelerator for each in feasible if not each.price})
     if unpriced:

@@ -66,9 +66,9 @@ def _asked(question: "Question") -> str:
         *([f"ITL {promise.itl_ms} ms"] if promise.itl_ms else []),
         *([f"TTFT {promise.ttft_ms} ms (95 %)"] if promise.ttft_ms else []),
     ]
-    tokens = f"{plain_number(load.input_tokens)} tokens in, {plain_number(load.output_tokens)} out"
+    prompts = f"{plain_number(load.input_tokens)} tokens in and " if load.input_tokens else ""
     prefill = f", of which prefill takes {question.prefill_ms} ms" if question.prefill_ms else ""
-    asked = f"{plain_number(load.per_minute)} requests/min, {tokens}"
+    asked = f"{plain_number(load.per_minute)} requests/min, {prompts}{plain_number(load.output_tokens)} tokens out"
     return f"{asked}; promised: {', '.join(promised) or 'nothing'}{prefill}"
 
 

@@ -27,7 +27,7 @@ def test_a_row_for_each_accelerator() -> None:
     found = [line.rstrip() for line in size("--rate", "40").stdout.splitlines()]
     assert found[:2] == [
         "the model",
-        "40 requests/min, 0 tokens in, 178 out; promised: ITL 24 ms, TTFT 500 ms (95 %)",
+        "40 requests/min, 178 tokens out; promised: ITL 24 ms, TTFT 500 ms (95 %)",
     ]
     head = ["accelerator", "feasible", "replicas", "each/min", "at", "most", "limit", "utilisation", "at", "once"]
     assert found[3].split() == [*head, "ITL", "ms", "TTFT", "ms", "USD/month", "USD/1M", "tokens"]
@@ -65,18 +65,8 @@ def test_nothing_promised() -> None:
 
 
 class TestReference:
-    LLAMA = (
-        "--rate",
-        "480",
-        "--input-tokens",
-        "512",
-        "--output-tokens",
-        "512",
-        "--slo-itl",
-        "30",
-        "--slo-ttft",
-        "1000",
-    )
+    ASKED = ("--rate", "480", "--slo-itl", "30", "--slo-ttft", "1000")
+    LLAMA = (*ASKED, "--input-tokens", "512", "--output-tokens", "512")
 
     def test_it_says_that_these_are_no_measurements(self) -> None:
         done = run("size", "--model", "llama-7b", *self.LLAMA)
@@ -89,6 +79,7 @@ class TestReference:
     def test_the_range_is_that_of_both_ends(self) -> None:
         """WVA spec 12: beta a tenth and twice the batch may be true as well. The figures of both, as profiles."""
         found = lines("--model", "llama-7b", *self.LLAMA)
+        assert found[1].startswith("480 requests/min, 512 tokens in and 512 tokens out; ")
         ends = rows("--profile", "A100=1x11.69/0.063@64", "--profile", "B=1x11.69/0.63@32", *self.LLAMA)
         low, high = ends["A100"]["replicas"], ends["B"]["replicas"]
         assert low < high
@@ -101,8 +92,16 @@ class TestReference:
         done = run("size", "--model", "llama-7b", *self.LLAMA)
         told = "reference batches are for requests of 512 tokens, these have 1024: A100 64 -> 32, H100 64 -> 32"
         assert told in done.stderr
-        as_published = (*self.LLAMA[:6], "--input-tokens", "256", "--output-tokens", "256")
-        assert "reference batches" not in run("size", "--model", "llama-7b", *as_published).stderr
+        published = run("size", "--model", "llama-7b", *self.ASKED, "--input-tokens", "256", "--output-tokens", "256")
+        assert published.code == 0
+        assert "reference batches" not in published.stderr
+
+    def test_prompts_that_nobody_told_of(self) -> None:
+        told = "note: without --input-tokens prompts are empty here"
+        assert told in run("size", "--model", "llama-7b", *self.ASKED, "--output-tokens", "512").stderr
+        assert told not in run("size", "--model", "llama-7b", *self.LLAMA).stderr
+        # Measured without saying for which requests: nothing is scaled.
+        assert told not in run("size", "--model", "llama-3.1-8b", *self.ASKED, "--output-tokens", "512").stderr
 
     @pytest.mark.parametrize("name", ["llama-3.1-8b", "Llama-3.1-8B", "meta-llama/Llama-3.1-8B-Instruct"])
     def test_names_match_leniently(self, name: str) -> None:

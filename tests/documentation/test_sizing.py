@@ -1,0 +1,48 @@
+"""The page about sizing: it shows what is printed, and it names every column and option."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.commands.sizing.runs import PROFILES, SAMPLE, rows
+from tests.documentation.blocks import ROOT, blocks
+
+PAGE = "docs/sizing.md"
+TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
+
+
+def test_what_is_shown_is_what_is_printed(tmp_path: Path) -> None:
+    command, _, shown = next(block.text for block in blocks("console") if block.page == PAGE).partition("\n")
+    words = [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))]
+    env = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    assert [line.rstrip() for line in done.stdout.splitlines()] == shown.splitlines()
+    assert "▲" in shown
+    assert "L40S: a token takes" in shown
+
+
+def test_the_variant_that_is_shown_is_among_the_samples() -> None:
+    commands = [block.text.strip() for block in blocks("console") if block.page == PAGE]
+    (command,) = [each for each in commands if "--variant" in each]
+    done = subprocess.run(
+        [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))], cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_column_is_named() -> None:
+    (row,) = rows("--rate", "40", *SAMPLE, *PROFILES[:4]).values()
+    assert {*row, "model", "literal", "chosen"} <= set(re.findall(r"`([^`\n]+)`", TEXT))
+
+
+def test_every_option_is_named() -> None:
+    command = (ROOT / "workbench/sizing/command.py").read_text(encoding="utf-8")
+    parameters = re.search(r"def size\(\n.*?\*,\n(.*?)\) -> None", command, re.DOTALL)
+    assert parameters
+    names = re.findall(r"^    (\w+):", parameters[1], re.MULTILINE)
+    options = [f"--{name.replace('_', '-')}" for name in names if name != "paths"]
+    assert len(options) == 15
+    assert [option for option in options if option not in TEXT] == []
