@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.stacks.every_key.sample import Sample
 
-_MODEL, _NAME = "mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b"
+_MODEL, _NAME = "mistral-7b-instruct", "mistral-7b"
 _VARIANT: dict[str, Any] = {
     "models": ["stacks/variants/mistral-7b.yaml"],
     "serviceLevels": {
