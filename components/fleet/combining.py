@@ -12,7 +12,7 @@ from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .objects import LEADER_WORKER_SET, Key, Object, key_of
 from .rendered import Rendered
-from .workloads import Workload, by_set, surge_of
+from .workloads import Workload, by_set, surge_in
 
 _STATEFUL_SET = "StatefulSet"
 _HASH_LENGTH = len("-4294967295")
@@ -124,7 +124,7 @@ def _kinds_of_groups(workload: Workload) -> Iterator[str]:
 def _most_groups(workload: Workload) -> int:
     """Return the largest number of groups that there can be at once: an update adds some for a while."""
     groups = workload.replicas if workload.most is None else workload.most
-    return groups + surge_of(workload.body["spec"].get("rolloutStrategy") or {}, groups)
+    return groups + surge_in(workload.body, groups)
 
 
 def _overlong(item: Rendered) -> Iterator[Problem]:
@@ -209,9 +209,11 @@ def owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
         return workload
     body = copy.deepcopy(workload.body)
     body["spec"].pop("replicas", None)
-    pods = tuple(_bounded(demand, scaler) for demand in workload.pods)
+    surge = surge_in(body, scaler.maximum)
+    pods = tuple(_bounded(demand, scaler, surge) for demand in workload.pods)
     return replace(workload, body=body, replicas=scaler.minimum, most=scaler.maximum, pods=pods)
 
 
-def _bounded(demand: PodDemand, scaler: Autoscaler) -> PodDemand:
-    return replace(demand, pods=scaler.minimum * demand.per_replica, max_pods=scaler.maximum * demand.per_replica)
+def _bounded(demand: PodDemand, scaler: Autoscaler, surge: int) -> PodDemand:
+    least, most, added = (count * demand.per_replica for count in (scaler.minimum, scaler.maximum, surge))
+    return replace(demand, pods=least, max_pods=most, surge_pods=added)

@@ -159,6 +159,22 @@ def by_set(workloads: Iterable[Workload]) -> dict[tuple[str, str], list[Workload
     return sets
 
 
+_USUAL_SURGE = "25%"
+"""Of a Deployment (kubernetes/kubernetes v1.36.3, pkg/apis/apps/v1/defaults.go: SetDefaults_Deployment)."""
+
+
+def surge_in(body: Object, replicas: int) -> int:
+    """Count the replicas that an update of a workload adds, where there are so many."""
+    spec = body["spec"]
+    if body["kind"] == LEADER_WORKER_SET:
+        return surge_of(spec.get("rolloutStrategy") or {}, replicas)
+    strategy = spec.get("strategy") or {}
+    if strategy.get("type") == "Recreate":
+        return 0
+    moved = {"maxSurge": _USUAL_SURGE, **(strategy.get("rollingUpdate") or {})}
+    return surge_of({"rollingUpdateConfiguration": moved}, replicas)
+
+
 def surge_of(rollout: Object, replicas: int) -> int:
     """Count the replicas that an update adds; a share is rounded up, as the controllers of all workloads do."""
     stated = (rollout.get("rollingUpdateConfiguration") or {}).get("maxSurge", 0)

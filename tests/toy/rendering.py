@@ -61,6 +61,7 @@ def _workload(source: Loaded, spec: PairSpec, stage: str, name: str, namespace: 
         namespace,
         {
             "replicas": replicas,
+            "strategy": {"type": "Recreate"},
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },

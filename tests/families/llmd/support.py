@@ -66,10 +66,9 @@ def per_minute(peak: float, least: float = 0, output: float = 178) -> Load:
 def of_llmaz(name: str = "chat", namespace: str = "ns", **spec: Any) -> list[Object]:
     """A Playground and its model."""
     flavor = {**GPU, "name": "l4", "params": {"INSTANCE-TYPE": "g6.xlarge"}}
-    model = MODEL if name == "chat" else f"{name}-weights"
-    document = playground(name, model, **spec)
+    document = playground(name, MODEL, **spec)
     document["metadata"]["namespace"] = namespace
-    return [open_model(model, f"org/{MODEL}", [flavor]), document]
+    return [open_model(MODEL, f"org/{MODEL}", [flavor]), document]
 
 
 def of_llmkube(name: str = "chat", namespace: str = "ns", **spec: Any) -> list[Object]:
