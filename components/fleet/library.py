@@ -49,6 +49,10 @@ class Library:
         """Return the namespaces that have a resource of a kind and name."""
         return sorted(namespace for namespace, there in self._by_kind.get(kind, {}).items() if name in there)
 
+    def places_of(self, kind: type[Resource]) -> list[tuple[str, str]]:
+        """Return namespace and name of every resource of a kind."""
+        return sorted((namespace, name) for each, namespace, name in self._sources if each is kind)
+
     def is_unread(self, kind: str, name: str) -> bool:
         """Tell whether a resource exists but could not be read; that is reported at the resource itself."""
         return (kind, name) in self._unread

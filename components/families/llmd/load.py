@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ...api.findings import Findings
+from ...api.problems import did_you_mean
 from ...sizing.levels import Load, ServiceLevels
 from .types import VariantAutoscaling
 from .types.status import LoadProfile
@@ -39,10 +40,13 @@ def load_of(
     if asked is None and status is not None and status.current_alloc is not None:
         asked = _observed(status.current_alloc.load, findings)
     elif asked is None:
+        near = did_you_mean(name, levels.loads)
+        hint = f" ({near.removeprefix('; ')} in serviceLevels.loads)" if near else ""
         findings.error(
             "metadata.name",
-            f"nothing says how much is asked of {name!r}, and without a load it cannot be sized; set serviceLevels."
-            f"loads: {{{namespace}/{name}: {{requestsPerMinute: 120, outputTokens: 200}}}} with your numbers",
+            f"nothing says how much is asked of {name!r}{hint}, and without a load it cannot be sized; set "
+            f"serviceLevels.loads: {{{namespace}/{name}: {{requestsPerMinute: 120, outputTokens: 200}}}} with your "
+            "numbers",
         )
     return _checked(asked, findings) if asked else None
 

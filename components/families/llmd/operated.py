@@ -4,17 +4,17 @@ Read in llm-d/llm-d-workload-variant-autoscaler at c0f645c: internal/controller,
 """
 
 from collections.abc import Iterator
-from typing import Final
 
 from ...api.findings import Unrenderable
 from ...fleet.autoscalers import Autoscaler
-from ...fleet.objects import DEPLOYMENT, HPA, Object, new_object
+from ...fleet.objects import DEPLOYMENT, Object
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written
 from ...sizing.cases import Sized
 from .checks.agreed import Agreed
-from .names import OPERATOR, autoscaler_name
+from .hpa import hpa_of
+from .names import OPERATOR
 from .peak import sized_at_peak
 from .variant import Variant
 
@@ -27,19 +27,6 @@ _NO_WAY_BACK = (
     "without requests it scales to zero (serviceLevels.controller.scaleToZero), and requests that nobody answers do "
     "not wake it up again; scale it up yourself, or set scaleToZero to false"
 )
-BEHAVIOR: Final = {
-    # The signal is how many replicas there should be, whatever there is: starting ones do not drive it up.
-    "scaleUp": {
-        "stabilizationWindowSeconds": 0,
-        "policies": [{"type": "Pods", "value": 10, "periodSeconds": 15}],
-    },
-    # It follows a minute of requests, and a replica that went too early takes minutes to start again: five rounds of
-    # the controller must agree. Upstream's samples have 0 for emulated models; its later chart has 240 and 150.
-    "scaleDown": {
-        "stabilizationWindowSeconds": 300,
-        "policies": [{"type": "Pods", "value": 10, "periodSeconds": 150}],
-    },
-}
 
 
 def render_for_operator(variant: Variant, agreed: Agreed) -> Rendered:
@@ -85,23 +72,12 @@ def _refused(variant: Variant) -> Iterator[tuple[str, str]]:
 
 
 def _hpa(variant: Variant, sized: Sized | None) -> Object:
-    name, controller = variant.source.name, variant.options.levels.controller
-    least = 0 if controller.scale_to_zero else 1
-    metric = {"name": SIGNAL, "selector": {"matchLabels": {"variant_name": name}}}
-    spec: Object = {
-        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": DEPLOYMENT, "name": name},
-        "minReplicas": least,
-        "maxReplicas": sized.replicas if sized else _MOST_REPLICAS,
-        "behavior": {direction: dict(rules) for direction, rules in BEHAVIOR.items()},
-        "metrics": [
-            {
-                "type": "External",
-                # Not Value, which would multiply what there is by the signal (WVA spec 10).
-                "external": {"metric": metric, "target": {"type": "AverageValue", "averageValue": "1"}},
-            }
-        ],
-    }
-    return new_object("autoscaling/v2", HPA, autoscaler_name(name), variant.namespace, spec)
+    metric = {"name": SIGNAL, "selector": {"matchLabels": {"variant_name": variant.source.name}}}
+    # Not Value, which would multiply what there is by the signal (WVA spec 10).
+    target = {"type": "AverageValue", "averageValue": "1"}
+    followed = {"type": "External", "external": {"metric": metric, "target": target}}
+    least = 0 if variant.options.levels.controller.scale_to_zero else 1
+    return hpa_of(variant, least, sized.replicas if sized else _MOST_REPLICAS, [followed])
 
 
 def _blame(variant: Variant, path: str) -> Origin:

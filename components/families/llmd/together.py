@@ -13,6 +13,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from .checks.accelerator import LABEL_PATH
 from .checks.together import check_together
+from .checks.unused import check_settings
 from .controller.config_maps import check_maps, classes_map, costs_map
 from .costs import UnitCost, conflicting, unit_cost
 from .names import ACCELERATOR_LABEL
@@ -23,6 +24,7 @@ def in_common(
 ) -> tuple[list[Problem], tuple[Rendered, ...]]:
     """Return the ConfigMaps that the controller reads; none natively. What is wrong between variants is told too."""
     problems = list(check_together(items, native=options.realization.is_native))
+    problems += check_settings(library, options.levels)
     if options.realization.is_native:
         return problems, ()
     by_title = {item.source.where: item for item in items}

@@ -22,10 +22,10 @@ def bounds_note(level: VariantLevel, least: Sized, most: Sized) -> str:
     quiet = f", and {_plain(load.least_per_minute)} need {least.replicas}" if load.least_per_minute else ""
     each = f"with {most.most_per_minute:.1f} each at most, {_LIMITS[most.limit]} of class {agreed.class_name!r}"
     asked = f"{_plain(load.per_minute)} requests/min of {_plain(load.output_tokens)} tokens ({level.asked.place})"
+    price = f"{agreed.cost.text} cents/h for one {profile.accelerator}: {agreed.cost.source}"
     return (
         f"{span}{_replicas(most.replicas, profile)}, scaled on the engine's queue: {asked} need {most.replicas}, "
-        f"{each}{quiet}; at the peak {_behaviour(most)}{_prompts(load)}, {_monthly(most)} ({agreed.cost.text} "
-        f"cents/h for one {profile.accelerator}: {agreed.cost.source})"
+        f"{each}{quiet}; at the peak {_behaviour(most)}{_prompts(load)}, {_monthly(most)} ({price})"
     )
 
 

@@ -1,0 +1,47 @@
+"""Settings under names that no variant has: nothing else would notice a slip of the pen."""
+
+from collections.abc import Iterator
+
+from ....api.findings import unknown
+from ....api.problems import Problem, Severity
+from ....fleet.library import Library
+from ....sizing.levels import ServiceLevels
+from ..types import VariantAutoscaling
+
+_KIND = VariantAutoscaling.__name__
+
+
+def check_settings(library: Library, levels: ServiceLevels) -> Iterator[Problem]:
+    """Yield what has no effect, where there are variants at all."""
+    yield from _loads(library, levels)
+    yield from _prices(library, levels)
+
+
+def _loads(library: Library, levels: ServiceLevels) -> Iterator[Problem]:
+    places = library.places_of(VariantAutoscaling)
+    names = {name for _, name in places}
+    known = names | {f"{namespace}/{name}" for namespace, name in places}
+    for key in levels.loads:
+        name = key.rpartition("/")[2]
+        if key not in known and not library.is_unread(_KIND, name):
+            there = known - names if "/" in key else names
+            reason = unknown(_KIND, key, there, "its load has no effect; correct the name, or remove it")
+            yield _unused(levels, f"loads[{key}]", reason)
+
+
+def _prices(library: Library, levels: ServiceLevels) -> Iterator[Problem]:
+    """Yield accelerators that variants spell otherwise; those that none has are there to be compared with."""
+    used = set[str]()
+    for namespace in {namespace for namespace, _ in library.places_of(VariantAutoscaling)}:
+        for resource in library.all(VariantAutoscaling, namespace).values():
+            used |= {entry.acc for entry in resource.spec.model_profile.accelerators}
+    spelled = {name.lower(): name for name in sorted(used)}
+    for name in levels.accelerators:
+        meant = spelled.get(name.lower())
+        if meant and name not in used:
+            reason = f"has no effect: VariantAutoscalings call that accelerator {meant!r}; write it like that"
+            yield _unused(levels, f"accelerators[{name}]", reason)
+
+
+def _unused(levels: ServiceLevels, path: str, reason: str) -> Problem:
+    return Problem(levels.file, 0, "", "", f"serviceLevels.{path}", reason, Severity.WARNING)
