@@ -1,13 +1,19 @@
 """What measurements cannot tell is refused with what is missing, and what they tell badly is said."""
 
+import json
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.fitting.test_line import measured
 from workbench.errors import WorkbenchError
 from workbench.fitting.checks import check_enough, check_fit, straight_up_to, usable, warnings
+from workbench.fitting.entry import batch_of, option_of, profile_of
 from workbench.fitting.line import fit
+from workbench.fitting.plot import drawn
+from workbench.fitting.report import as_dict
 
 Points = Sequence[tuple[float, float]]
 STRAIGHT: Points = [(n, 7 + 0.03 * n) for n in (1, 8, 16, 32, 64)]
@@ -35,6 +41,16 @@ def test_too_few_are_refused(points: Points, expected: str) -> None:
 def test_what_is_left_out_is_said_where_too_few_are_left() -> None:
     with pytest.raises(WorkbenchError, match=r"all at 1 \(2 above --up-to or --batch left out\)"):
         check_enough(measured([(1, 7)]), 2)
+
+
+def test_far_too_many_are_refused() -> None:
+    with pytest.raises(WorkbenchError, match="10001 measurements are more than 10000"):
+        check_enough(measured([(1 + number, 7) for number in range(10_001)]), 0)
+
+
+def test_errors_that_let_one_count_alone_are_refused() -> None:
+    with pytest.raises(WorkbenchError, match=r"standard errors .* from 0.0001 to 0.2 ms"):
+        check_enough(measured(STRAIGHT, (0.1, 0.2, 0.0001, 0.1, 0.1)), 0)
 
 
 @pytest.mark.parametrize("points", [[(1, 7), (2, 8)], [(1, 7), (64, 8.7)], STRAIGHT])
@@ -75,7 +91,7 @@ def test_a_good_fit_is_without_a_warning() -> None:
         ([(1, 7), (1, 7.1), (64, 8.7)], 64, "two concurrencies: nothing tells whether a line fits in between"),
         ([(16, 1.2), (32, 1.8), (48, 2.9), (64, 3.3)], 64, "alpha may be anything from -"),
         (STRAIGHT, 128, "the batch of 128 is beyond what was measured, up to 64 requests at once"),
-        ([(1, 7), (8, 7.2), (16, 7.0), (64, 8.9)], 64, "latency falls from 7.2 ms at 8 to 7 ms at 16"),
+        ([(1, 7), (8, 7.2), (16, 7.0), (64, 8.9)], 64, "latency falls by 3% from concurrency 8 to 16"),
         ([*STRAIGHT, (8, 7.24)], 64, "row 1 and row 5 are equal; if one is a copy, remove it"),
         (
             [(1, 7), (8, 9.5), (16, 8), (24, 10.4), (32, 8.6), (40, 11), (48, 8.9), (56, 11.7), (64, 10.2)],
@@ -86,6 +102,36 @@ def test_a_good_fit_is_without_a_warning() -> None:
 )
 def test_what_is_told_badly_is_said(points: Points, batch: int, expected: str) -> None:
     assert any(expected in warning for warning in warned(points, batch))
+
+
+def test_of_many_that_are_equal_one_is_named() -> None:
+    (warning,) = warned([*STRAIGHT, *STRAIGHT])
+    assert "row 0 and row 5 are equal, and 4 more;" in warning
+
+
+ANY = st.tuples(st.floats(1, 1e6), st.floats(1e-6, 1e7), st.none() | st.floats(1e-6, 1e7))
+
+
+@given(st.lists(ANY, max_size=12), st.sampled_from([None, 2, 64, 1_000_000]))
+def test_whatever_was_measured_is_figures_or_a_message(
+    runs: list[tuple[float, float, float | None]], batch: int | None
+) -> None:
+    found = measured([(n, ms) for n, ms, _ in runs], [error for *_, error in runs])
+    try:
+        used = usable(found, up_to=None, batch=batch)
+        check_enough(used, len(found) - len(used))
+        line = fit(used)
+        check_fit(line)
+    except WorkbenchError as error:
+        message = str(error)
+    else:
+        profile = profile_of(line, "H100", 1, batch or batch_of(line))
+        message = json.dumps(as_dict(line, profile, list(warnings(line, profile.batch))), allow_nan=False)
+        assert profile.alpha > 0
+        assert profile.beta > 0
+        assert "e" not in option_of(profile)
+        assert list(drawn(line, 80, plain=False))
+    assert message
 
 
 def test_a_stddev_in_some_rows_alone_is_said() -> None:

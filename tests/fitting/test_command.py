@@ -235,7 +235,7 @@ def test_what_is_no_value_of_an_option_is_refused(arguments: list[str], expected
     [
         ("concurrency,itl_ms\n1,7\n", "measurements at one concurrency, all at 1"),
         ("concurrency,itl_ms\n1,8\n64,7\n", "beta is -0.01587 ms, and must be above 0"),
-        ("concurrency,itl_ms\n1,x\n", "runs.csv:2: itl_ms: must be a number above 0"),
+        ("concurrency,itl_ms\n1,x\n", "runs.csv:2: itl_ms: must be a number from 1e-06"),
         ("concurrency,itl_ms\n1,\x1b]0;x\x07\n", "found '\\x1b]0;x\\x07'"),
     ],
 )

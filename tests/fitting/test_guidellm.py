@@ -67,7 +67,7 @@ def test_without_a_measured_one_the_configured_concurrency_counts(
         ),
         (
             lambda each: each["metrics"].update(inter_token_latency_ms=7.0),
-            "successful.mean: must be a number above 0",
+            "successful.mean: must be a number from 1e-06",
         ),
         (
             lambda each: each["metrics"]["inter_token_latency_ms"]["successful"].update(mean=0.0),

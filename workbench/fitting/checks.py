@@ -18,6 +18,10 @@ _FALLS = 0.02
 _POOR = 0.05
 _BEYOND = 1.25
 _FEWEST = 3
+_MOST = 10_000
+_MOST_RANGES = 64
+_MOST_APART = 1000
+"""Times that a standard error may be another one: beyond, one measurement would be all that counts."""
 
 
 def usable(measurements: Sequence[Measurement], *, up_to: float | None, batch: int | None) -> list[Measurement]:
@@ -35,6 +39,14 @@ def check_enough(measurements: Sequence[Measurement], left_out: int) -> None:
     beside = f" ({left_out} above --up-to or --batch left out)" if left_out else ""
     if not measurements:
         raise WorkbenchError(f"no measurements{beside}; run the benchmark at concurrency 1 and at the largest batch")
+    if len(measurements) > _MOST:
+        raise WorkbenchError(f"{len(measurements)} measurements are more than {_MOST}; one for each run is enough")
+    errors = [each.error_ms for each in measurements if each.error_ms]
+    if errors and max(errors) > _MOST_APART * min(errors):
+        raise WorkbenchError(
+            f"standard errors (stddev / sqrt(samples)) are from {min(errors):.3g} to {max(errors):.3g} ms: some "
+            "measurements would not count at all; correct them, or leave stddev out"
+        )
     least = min(each.concurrency for each in measurements)
     most = max(each.concurrency for each in measurements)
     if most < _APART * least:
@@ -127,7 +139,8 @@ def _off(line: LineFit, measurement: Measurement) -> float:
 def straight_up_to(measurements: Sequence[Measurement]) -> float | None:
     """Return the highest concurrency up to which three or more are on a line; None if even the first are not."""
     distinct = sorted({each.concurrency for each in measurements})
-    for highest in reversed(distinct[_FEWEST - 1 : -1]):
+    candidates = distinct[_FEWEST - 1 : -1]
+    for highest in reversed(candidates[:: len(candidates) // _MOST_RANGES + 1]):
         line = fit([each for each in measurements if each.concurrency <= highest])
         if line.alpha.value <= 0 or line.beta.value <= 0 or abs(line.bend_ms) > _NOTABLE * line.at(highest):
             continue
@@ -142,15 +155,21 @@ def _falling(measured: Sequence[Measurement]) -> Iterator[str]:
         for concurrency, found in itertools.groupby(measured, key=lambda each: each.concurrency)
         if (group := list(found))
     ]
-    for (before, higher), (after, lower) in itertools.pairwise(means):
-        if lower < (1 - _FALLS) * higher:
-            yield (
-                f"latency falls from {higher:.4g} ms at {before:.4g} to {lower:.4g} ms at {after:.4g}; measure "
-                "both again"
-            )
+    falls = [(lower / higher, before, after) for (before, higher), (after, lower) in itertools.pairwise(means)]
+    share, before, after = min(falls, default=(1.0, 0.0, 0.0))
+    if share < 1 - _FALLS:
+        yield f"latency falls by {1 - share:.0%} from concurrency {before:.4g} to {after:.4g}; measure both again"
 
 
 def _repeated(measured: Sequence[Measurement]) -> Iterator[str]:
-    for one, other in itertools.pairwise(measured):
-        if (one.concurrency, one.itl_ms) == (other.concurrency, other.itl_ms):
-            yield f"{one.place} and {other.place} are equal; if one is a copy, remove it: copies feign certainty"
+    equal = [
+        (one, other)
+        for one, other in itertools.pairwise(measured)
+        if (one.concurrency, one.itl_ms) == (other.concurrency, other.itl_ms)
+    ]
+    if equal:
+        one, other = equal[0]
+        further = f", and {len(equal) - 1} more" if len(equal) > 1 else ""
+        yield (
+            f"{one.place} and {other.place} are equal{further}; if one is a copy, remove it: copies feign certainty"
+        )

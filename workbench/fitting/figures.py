@@ -7,6 +7,7 @@ from components.simulation.cells import shown
 
 MOST_AT_ONCE = 1_000_000.0
 MOST_MS = 1e7
+LEAST_MS = 1e-6
 _NUMBER = re.compile(r"\+?([0-9]{1,30}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?\Z", re.ASCII)
 
 
@@ -14,17 +15,25 @@ class FigureError(ValueError):
     """A number that no benchmark can have measured; the text says what is allowed and what was found."""
 
 
-def figure(value: object, most: float, *, least: float = 0.0) -> float:
-    """Return a number above 0 as what it is: from JSON, or as somebody wrote it.
+def latency(value: object) -> float:
+    """Return milliseconds.
+
+    Raises:
+        FigureError: they are none that anybody measures.
+    """
+    return figure(value, LEAST_MS, MOST_MS)
+
+
+def figure(value: object, least: float, most: float) -> float:
+    """Return a number as what it is: from JSON, or as somebody wrote it.
 
     Raises:
         FigureError: it is none, not finite, too small or too large.
     """
     found = _float(value)
-    # The comparisons are false for what is not a number, too.
-    if found is None or not found > 0 or not least <= found <= most:
-        above = f"from {least:g}" if least else "above 0"
-        raise FigureError(f"must be a number {above} and at most {most:g}, found {shown(value)}")
+    # The comparison is false for what is not a number, too.
+    if found is None or not least <= found <= most:
+        raise FigureError(f"must be a number from {least:g} to {most:g}, found {shown(value)}")
     return found
 
 

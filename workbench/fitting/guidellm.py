@@ -8,7 +8,7 @@ output token counts the first token as well from v0.4.0 on, and before divides b
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .figures import MOST_AT_ONCE, MOST_MS, FigureError, figure, possible
+from .figures import MOST_AT_ONCE, FigureError, latency, possible
 from .measured import Benchmarks, Counting, Latency, Measurement
 
 _FEW_FAILED = 0.01
@@ -41,7 +41,7 @@ def _read(benchmark: object, file: str, path: str, found: Benchmarks) -> None:
     metrics = _below(benchmark, "metrics")
     try:
         where = f"{path}.metrics.inter_token_latency_ms.successful.mean"
-        itl = figure(_below(metrics, "inter_token_latency_ms", "successful", "mean"), MOST_MS)
+        itl = latency(_below(metrics, "inter_token_latency_ms", "successful", "mean"))
     except FigureError as error:
         found.wrong(file, 1, where, f"{error}; requests must be answered with two tokens or more, as a stream")
         return

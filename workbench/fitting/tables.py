@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from components.api.problems import did_you_mean
 from components.simulation.cells import shown
 
-from .figures import MOST_AT_ONCE, MOST_MS, FigureError, figure, possible
+from .figures import LEAST_MS, MOST_AT_ONCE, MOST_MS, FigureError, figure, latency, possible
 from .guidellm import refuse_latency
 from .measured import Benchmarks, Counting, Latency, Measurement
 
@@ -80,13 +80,12 @@ def _read_own(line: int, titles: Sequence[str], rows: Sequence[Row], file: str, 
 
 def _read_row(cells: Mapping[str, str], file: str, line: int, found: Benchmarks) -> None:
     values: dict[str, float] = {}
-    limits = {"concurrency": (1.0, MOST_AT_ONCE), "itl_ms": (0.0, MOST_MS), "samples": (1.0, _MOST_SAMPLES)}
-    limits["stddev"] = limits["itl_ms"]
+    limits = {"concurrency": (1.0, MOST_AT_ONCE), "samples": (1.0, _MOST_SAMPLES)}
     for column in _OWN:
         if column in _OWN[:2] or cells.get(column):
-            least, most = limits[column]
+            least, most = limits.get(column, (LEAST_MS, MOST_MS))
             try:
-                values[column] = figure(cells[column], most, least=least)
+                values[column] = figure(cells[column], least, most)
             except FigureError as error:
                 found.wrong(file, line, column, str(error))
                 return
@@ -115,8 +114,8 @@ def _read_guidellm(
             continue
         counted = [number for at in columns["concurrency"] if (number := possible(cells[at]))]
         try:
-            itl = figure(cells[columns["itl"][0]], MOST_MS)
-            concurrency = max(figure(counted[0] if counted else "", MOST_AT_ONCE), 1.0)
+            itl = latency(cells[columns["itl"][0]])
+            concurrency = figure(max(counted[0], 1.0) if counted else "", 1.0, MOST_AT_ONCE)
         except FigureError as error:
             found.wrong(file, line, "", f"inter-token latency and concurrency: {error}")
             continue

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .figures import MOST_AT_ONCE, MOST_MS, FigureError, figure, possible
+from .figures import MOST_AT_ONCE, FigureError, latency, possible
 from .measured import Benchmarks, Counting, Latency, Measurement
 
 MARKS = ("mean_itl_ms", "mean_tpot_ms", "median_itl_ms", "median_tpot_ms", "mean_ttft_ms", "itls")
@@ -28,7 +28,7 @@ def read_run(run: Mapping[str, Any], place: str, found: Benchmarks) -> None:
         return
     try:
         key, value = _latency(run, place, found)
-        itl = figure(value, MOST_MS)
+        itl = latency(value)
     except FigureError as error:
         found.wrong(place, 0, key, f"{error}; the endpoint must stream tokens, and answers have two or more")
         return
