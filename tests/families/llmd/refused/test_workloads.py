@@ -132,3 +132,12 @@ def test_an_engine_that_is_not_known() -> None:
     found = told(*documents, variant(), how=OPERATOR)
     assert "reads vllm:request_success_total alone" in found["spec.modelID"]
     assert "model_name 'tiny'" in found["spec.modelID"]
+
+
+def test_a_name_that_clients_do_not_ask_for() -> None:
+    """Where nobody knows what an engine calls its model, its endpoint tells what it should be."""
+    documents = support.of_llmkube(runtime="llamacpp", extraArgs=[])
+    found = told(*documents, variant())
+    assert found["spec.modelID"].startswith("'tiny' is not what clients ask InferenceService/chat for ('")
+    asked = promising(ServiceClass("Premium", 1, {"chat-weights": Promise(24, 500)}))
+    assert "spec.modelID" not in told(*documents, variant(modelID="chat-weights"), asked=asked)
