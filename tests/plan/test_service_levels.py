@@ -80,6 +80,13 @@ def test_other_names_of_classes(name: str) -> None:
     assert found.startswith("classes.0.name: must be letters, digits, '-' and '.'")
 
 
+def test_a_key_is_at_most_253_characters() -> None:
+    """With .yaml behind the name (k8s.io/apimachinery, IsConfigMapKey)."""
+    assert levels(classes=[{**CLASS, "name": "x" * 248}])
+    (found,) = wrong_levels(classes=[{**CLASS, "name": "x" * 249}])
+    assert found == "classes.0.name: must be at most 248 characters, found 249"
+
+
 def test_a_class_has_a_name_of_its_own_whatever_its_case() -> None:
     found = wrong_levels(classes=[CLASS, {**CLASS, "name": "other"}, {**CLASS, "name": "PREMIUM"}])
     assert found == ["classes.2.name: is that of another class, 'Premium'; upper and lower case are the same"]

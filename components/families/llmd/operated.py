@@ -72,6 +72,7 @@ def _refused(variant: Variant) -> Iterator[tuple[str, str]]:
 
 
 def _hpa(variant: Variant, sized: Sized | None) -> Object:
+    """Return an autoscaler that makes as many replicas as the signal says."""
     metric = {"name": SIGNAL, "selector": {"matchLabels": {"variant_name": variant.source.name}}}
     # Not Value, which would multiply what there is by the signal (WVA spec 10).
     target = {"type": "AverageValue", "averageValue": "1"}

@@ -14,7 +14,7 @@ from ...fleet.rendered import Rendered
 from .checks.accelerator import LABEL_PATH
 from .checks.together import check_together
 from .checks.unused import check_settings
-from .controller.config_maps import check_maps, classes_map, costs_map
+from .controller.config_maps import check_sizes, classes_map, costs_map
 from .costs import UnitCost, conflicting, unit_cost
 from .names import ACCELERATOR_LABEL
 
@@ -32,7 +32,7 @@ def in_common(
     problems += [by_title[who].source.problem(LABEL_PATH, reason) for who, reason in conflicting(costs)]
     prices = {cost.accelerator: (cost.device, cost.text) for _, cost in costs}
     maps = (costs_map(prices), classes_map(options.levels.classes))
-    problems += check_maps(options.levels, maps)
+    problems += check_sizes(options.levels, maps)
     return problems, tuple(_item(body, items[0]) for body in maps)
 
 

@@ -20,7 +20,9 @@ from ...sizing.levels import (
 from ..section import Flag, Section
 
 _CLASS = r"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*$"
-"""In lower case it is the key of a ConfigMap."""
+"""In lower case it is the key of a ConfigMap, with .yaml behind it."""
+_LONGEST_CLASS = 253 - len(".yaml")
+"""Of a key there are at most 253 characters (k8s.io/apimachinery, pkg/util/validation: IsConfigMapKey)."""
 _HTTPS = r"^(https://[-.a-zA-Z0-9]+(:[0-9]{1,5})?(/[^\s?#]*)?)?$"
 _DURATION = r"^(?=.*[1-9])([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h)){1,4}$"
 _NAME = r"^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)?$"
@@ -46,6 +48,8 @@ def _duration(value: str) -> str:
 def _class_name(value: str) -> str:
     if re.fullmatch(_CLASS, value, re.ASCII) is None:
         raise ValueError("must be letters, digits, '-' and '.', and begin and end with a letter or digit")
+    if len(value) > _LONGEST_CLASS:
+        raise ValueError(f"must be at most {_LONGEST_CLASS} characters, found {len(value)}")
     return value
 
 
@@ -70,7 +74,11 @@ _Number = Annotated[float, Field(ge=0, le=_MOST, allow_inf_nan=False)]
 _Tokens = Annotated[float, Field(ge=1, le=_MOST, allow_inf_nan=False)]
 _HttpsUrl = Annotated[str, AfterValidator(_https), WithJsonSchema({"type": "string", "pattern": _HTTPS})]
 _Interval = Annotated[str, AfterValidator(_duration), WithJsonSchema({"type": "string", "pattern": _DURATION})]
-_ClassName = Annotated[str, AfterValidator(_class_name), WithJsonSchema({"type": "string", "pattern": _CLASS})]
+_ClassName = Annotated[
+    str,
+    AfterValidator(_class_name),
+    WithJsonSchema({"type": "string", "pattern": _CLASS, "maxLength": _LONGEST_CLASS}),
+]
 _ModelName = Annotated[str, Field(min_length=1)]
 
 

@@ -13,7 +13,7 @@ _WORDS = frozenset({"y", "yes", "n", "no", "true", "false", "on", "off", "null"}
 
 def cost_entry(device: str, cents_per_hour: str) -> str:
     """Return what is said of an accelerator: an object whose values are all strings, or the whole map is refused."""
-    return json.dumps({"device": device, "cost": cents_per_hour}, ensure_ascii=False)
+    return json.dumps({"device": _sendable(device), "cost": cents_per_hour}, ensure_ascii=False)
 
 
 def class_document(given: ServiceClass) -> str:
@@ -39,7 +39,12 @@ def scalar(text: str) -> str:
     """Return a string in YAML, quoted unless nobody could take it for anything else."""
     if _PLAIN.match(text) and text.lower() not in _WORDS:
         return text
-    return f'"{"".join(map(_escaped, text))}"'
+    return f'"{"".join(map(_escaped, _sendable(text)))}"'
+
+
+def _sendable(text: str) -> str:
+    """Return a text without half characters, which settings can name and nobody can be sent."""
+    return text.encode(errors="replace").decode()
 
 
 def _escaped(character: str) -> str:

@@ -25,7 +25,6 @@ from tests.families.llmd.operated.support import (
     variant,
     working,
 )
-from tests.fleets import errors
 
 LLAMA, GRANITE = "meta/llama0-70b", "ibm/granite-13b"
 """Models of upstream's classes."""
@@ -192,25 +191,16 @@ class TestNames:
         assert json.loads(cost_entry(device, "40.00")) == {"device": device, "cost": "40.00"}
 
 
-class TestKeys:
-    @pytest.mark.parametrize("name", ["Pre mium", "a/b", "ü", "..a", "a\n", "x" * 249, "${X}"])
-    def test_a_class_that_has_none(self, name: str) -> None:
-        found = the_error(operated(*served("chat"), variant(), given=levels(PREMIUM, ServiceClass(name))))
-        assert found.startswith("<program>: serviceLevels.classes[1].name: ")
-        assert "cannot be in a key of ConfigMap service-classes-config" in found
+def test_the_key_of_a_class_is_its_name_in_lower_case() -> None:
+    """Names are what a key can have: tests/plan/test_service_levels.py."""
+    fleet = working(*served("chat"), variant(), given=levels(PREMIUM, ServiceClass("Gold.EU-1")))
+    assert list(maps(fleet)["service-classes-config"]["data"]) == ["gold.eu-1.yaml", "premium.yaml"]
 
-    @pytest.mark.parametrize("name", ["Gold", "g-o.l_d", "x" * 248, ".a"])
-    def test_a_class_that_has_one(self, name: str) -> None:
-        fleet = working(*served("chat"), variant(), given=levels(PREMIUM, ServiceClass(name)))
-        assert f"{name.lower()}.yaml" in maps(fleet)["service-classes-config"]["data"]
 
-    def test_two_classes_with_the_same(self) -> None:
-        found = the_error(operated(*served("chat"), variant(), given=levels(PREMIUM, ServiceClass("PREMIUM"))))
-        assert "'PREMIUM' and 'Premium' have the same key" in found
-
-    def test_natively_there_are_none(self) -> None:
-        fleet = operated(*served("chat"), given=levels(PREMIUM, ServiceClass("Pre mium")))
-        assert not errors(fleet)
+def test_half_a_character_stops_nobody() -> None:
+    document = class_document(ServiceClass("a\ud800", 1, {"b\udfff": Promise(1, 1)}))
+    assert read(document)["data"] == [entry("b?", 1, 1)]
+    assert json.loads(cost_entry("c\ud800", "1.00")) == {"device": "c?", "cost": "1.00"}
 
 
 def test_what_is_too_large() -> None:
