@@ -13,6 +13,7 @@ from ..front_door.words import Exposure
 from ..metrics.alerts import prometheus_rule
 from ..metrics.chain import MetricChain
 from ..metrics.dashboard import DashboardSettings, dashboard_config_map
+from ..metrics.words import Adapter
 from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import PRICED_REGION, instance
 from ..prerequisites.charts import charts
@@ -27,11 +28,19 @@ _SERVICE = re.compile(r"https?://[^/.:]+\.(?P<namespace>[a-z0-9-]+)\.svc(\.clust
 
 
 def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Problem]:
-    """Report an operator's autoscalers that would get no metrics."""
+    """Report autoscalers that would get no metrics."""
+    reason = ""
     if environment.operated and chain.scaled_objects:
         reason = (
             "keda cannot serve metrics to autoscalers that an operator creates; set adapter to prometheus-adapter"
         )
+    elif Adapter.KEDA in environment.present and chain.adapter_rules["external"]:
+        names = ", ".join(rule["name"]["as"] for rule in chain.adapter_rules["external"])
+        reason = (
+            f"keda, which is in the cluster already, provides external metrics there, and nobody would serve {names}"
+            "; set adapter to keda"
+        )
+    if reason:
         yield Problem(environment.file, 0, "", "", "prerequisites.adapter", reason)
 
 

@@ -84,7 +84,7 @@ def test_a_key_is_at_most_253_characters() -> None:
     """With .yaml behind the name (k8s.io/apimachinery, IsConfigMapKey)."""
     assert levels(classes=[{**CLASS, "name": "x" * 248}])
     (found,) = wrong_levels(classes=[{**CLASS, "name": "x" * 249}])
-    assert found == "classes.0.name: must be at most 248 characters, found 249"
+    assert found.startswith("classes.0.name: must be at most 248 characters, found 'xxx")
 
 
 def test_a_class_has_a_name_of_its_own_whatever_its_case() -> None:

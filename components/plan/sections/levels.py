@@ -49,7 +49,7 @@ def _class_name(value: str) -> str:
     if re.fullmatch(_CLASS, value, re.ASCII) is None:
         raise ValueError("must be letters, digits, '-' and '.', and begin and end with a letter or digit")
     if len(value) > _LONGEST_CLASS:
-        raise ValueError(f"must be at most {_LONGEST_CLASS} characters, found {len(value)}")
+        raise ValueError(f"must be at most {_LONGEST_CLASS} characters")
     return value
 
 

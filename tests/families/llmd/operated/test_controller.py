@@ -171,7 +171,7 @@ class TestRights:
             (group, resource, verb)
             for rule in found
             for group in rule.get("apiGroups", [""])
-            for resource in rule.get("resources", rule.get("nonResourceURLs"))
+            for resource in rule["resources"]
             for verb in rule["verbs"]
         }
 

@@ -67,12 +67,23 @@ class TestPlanned:
         (problem,) = [line for line in wrong(planned(version="1.31")) if "wva" in line]
         assert "wva c0f645c requires Kubernetes 1.32 or later" in problem
 
-    def test_two_providers_of_external_metrics_are_an_error(self) -> None:
-        """WVA spec 10, 14: neither would know that it lost."""
-        found = wrong(planned(present=frozenset({"keda", "prometheus-adapter"}), adapter=Adapter.PROMETHEUS_ADAPTER))
-        assert not [line for line in found if "external.metrics.k8s.io" in line]
-        both = wrong(planned(present=frozenset({"metrics-server", "keda"}), adapter=Adapter.PROMETHEUS_ADAPTER))
-        assert not [line for line in both if "external.metrics.k8s.io" in line]
+    @pytest.mark.parametrize("adapter", Adapter)
+    def test_external_metrics_have_one_provider(self, adapter: Adapter) -> None:
+        """WVA spec 10, 14: with two, neither knows that it lost."""
+        found = planned(metrics=MetricSettings(adapter=adapter), adapter=adapter)
+        assert not wrong(found)
+        names = {each.chart.name for each in found.prerequisites}
+        assert names & {"keda", "prometheus-adapter"} == {str(adapter)}
+        (scaler,) = [each for _, each in found.fleet.autoscalers]
+        kind = "ScaledObject" if adapter == Adapter.KEDA else "HorizontalPodAutoscaler"
+        assert scaler.body["kind"] == kind
+
+    def test_a_provider_that_is_there_already_keeps_the_other_one_out(self) -> None:
+        (problem,) = wrong(planned(present=frozenset({"keda"})))
+        assert problem.startswith("<program>: prerequisites.adapter: keda, which is in the cluster already")
+        assert "inferno_desired_replicas" in problem
+        taken = planned(metrics=MetricSettings(adapter=Adapter.KEDA), present=frozenset({"keda"}))
+        assert not wrong(taken)
 
 
 ARGS: dict[str, Any] = {
