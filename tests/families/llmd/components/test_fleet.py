@@ -1,5 +1,6 @@
 """Variants among the manifests of a ModelFleet: what is registered, and what an edit of one changes."""
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,7 +19,7 @@ LLAMA, MISTRAL = (
 HPA = "kubernetes:autoscaling/v2:HorizontalPodAutoscaler"
 VARIANT = "kubernetes:llmd.ai/v1alpha1:VariantAutoscaling"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
-CLASSES = [
+CLASSES: list[dict[str, Any]] = [
     {"name": "Premium", "priority": 1, "models": {"llama3-1-8b-instruct": {"itl_ms": 30, "ttft_ms": 1000}}},
     {"name": "Standard", "models": {"mistral-7b-instruct": {"itl_ms": 150, "ttft_ms": 2000}}},
 ]
@@ -82,8 +83,10 @@ def test_with_the_controller_alone_by_realizations() -> None:
 
 
 def test_an_operator_that_makes_the_pods_sets_their_replicas_too() -> None:
+    documents = copy.deepcopy(MISTRAL)
+    documents[1]["spec"]["tolerations"] = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
     with pytest.raises(InvalidArguments) as caught:
-        fleet(MISTRAL, service_levels=levels(controller=CONTROLLER), realization="operator")
+        fleet(documents, service_levels=levels(controller=CONTROLLER), realization="operator")
     assert "is left to an operator" in str(caught.value)
 
 
