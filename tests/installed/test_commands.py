@@ -31,6 +31,7 @@ MODELS = [
     ("crds",),
     ("schema", "Playground"),
     ("preview", "--offline", "--stack", "dev"),
+    ("size", "--model", "llama-7b", "--rate", "480", "--output-tokens", "512", "--slo-itl", "30"),
 ]
 PROGRAM = """\
 import pulumi

@@ -26,7 +26,8 @@ def test_commands_that_need_no_cluster_load_nothing_heavy(command: str, tmp_path
         "import sys; from workbench.cli import app\n"
         f"sys.argv = ['workbench', {command!r}, {str(tmp_path)!r}]\n"
         "try:\n    app()\nexcept SystemExit:\n    pass\n"
-        "heavy = {'pulumi', 'pulumi_kubernetes', 'pulumi_aws', 'httpx', 'cryptography'} & set(sys.modules)\n"
+        "heavy = {'pulumi', 'pulumi_kubernetes', 'pulumi_aws', 'httpx', 'cryptography'}\n"
+        "heavy = (heavy | {'numpy', 'scipy', 'matplotlib'}) & set(sys.modules)\n"
         "sys.exit(f'loaded {sorted(heavy)}' if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -65,9 +65,12 @@ def _profile(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
 
 
 def _rates(sized: "Sized") -> Iterator[tuple[str, Value]]:
+    from components.sizing.arrays.states import ROOM
+
     yield "modelTokens", int(sized.case.output_tokens)
     yield "serviceLimitMs", sized.service_limit_ms
     yield "waitLimitMs", sized.wait_limit_ms
+    yield "room", ROOM * sized.case.profile.batch
     yield "lambdaMinPerMinute", sized.slowest_per_minute
     yield "lambdaMaxPerMinute", sized.capacity_per_minute
     yield "itlPerMinute", sized.itl_per_minute
@@ -79,6 +82,7 @@ def _rates(sized: "Sized") -> Iterator[tuple[str, Value]]:
 def _behaviour(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
     sized = assessment.sized
     yield "replicas", sized.replicas if sized.is_feasible else None
+    yield "totalAccelerators", sized.accelerators if sized.is_feasible else None
     for name, figure in _FIGURES.items():
         yield name, getattr(sized.behaviour, figure) if sized.behaviour else None
     yield "ttftP95Ms", assessment.ttft_p95_ms

@@ -190,7 +190,7 @@ def _draw(first: "Assessment", target: SizedModel, path: Path) -> None:
     from .plot import POINTS, write_plot
 
     accelerator = first.candidate.profile.title
-    curve = curve_of(first, POINTS)
+    curve = curve_of(first.sized, first.question.prefill_ms, POINTS)
     if curve is None:
         tell([f"note: nothing is drawn of {accelerator}: {first.sized.reason or 'nothing is asked of it'}"])
     else:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from components.sizing.assessments import Assessment
+    from components.sizing.cases import Sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,20 @@ class Curve:
     ttft_p95_ms: tuple[float, ...]
 
 
-def curve_of(assessment: "Assessment", points: int) -> Curve | None:
-    """Return the latencies at even distances up to the capacity of a replica; None where it is not known."""
+def curve_of(sized: "Sized", prefill_ms: int, points: int, up_to: float | None = None) -> Curve | None:
+    """Return the latencies at even distances up to the capacity of a replica; None where that is not known.
+
+    Args:
+        sized: What the replica is.
+        prefill_ms: What prefill adds to the time to the first token.
+        points: How many.
+        up_to: Where to end, in requests a minute, if that is before the capacity.
+    """
     from components.sizing.queues import behaviours
 
-    sized = assessment.sized
-    if not sized.capacity_per_minute:
+    last = sized.capacity_per_minute if up_to is None else min(up_to, sized.capacity_per_minute)
+    if not last:
         return None
-    rates = tuple(sized.capacity_per_minute * (number + 1) / points for number in range(points))
+    rates = tuple(last * (number + 1) / points for number in range(points))
     found = behaviours(sized.case, rates)
-    prefill = assessment.question.prefill_ms
-    return Curve(rates, tuple(each.itl_ms for each in found), tuple(each.wait_p95_ms + prefill for each in found))
+    return Curve(rates, tuple(each.itl_ms for each in found), tuple(each.wait_p95_ms + prefill_ms for each in found))

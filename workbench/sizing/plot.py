@@ -1,10 +1,11 @@
 """Latency against load as a picture: each latency, what is promised of it, and where the replicas are."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..plotting.pictures import finish, picture
-from .curve import Curve
+from .curve import Curve, curve_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +32,9 @@ def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -
         below.set_ylabel("TTFT, 95 %, ms")
         _draw(below, "ttft", curve, curve.ttft_p95_ms, promise.ttft_ms)
         below.set_xlabel("requests per minute and replica")
+        for word, end in _ends(assessment, curve):
+            _draw_end(above, f"itl-{word}", end.rates, end.itl_ms)
+            _draw_end(below, f"ttft-{word}", end.rates, end.ttft_p95_ms)
         if found:
             _mark(above, "itl", assessment, found.itl_ms)
             _mark(below, "ttft", assessment, assessment.ttft_p95_ms or 0)
@@ -46,6 +50,20 @@ def _draw(axes: "Axes", name: str, curve: Curve, values: tuple[float, ...], prom
         axes.axhline(promised, linestyle="--", color="tab:red", label=f"promised: {promised} ms").set_gid(
             f"{name}-promised"
         )
+
+
+def _ends(assessment: "Assessment", curve: Curve) -> Iterator[tuple[str, Curve]]:
+    """Yield what replicas may do as well, where figures are uncertain, on the scale of the curve."""
+    for word, sized in zip(("fastest", "slowest"), assessment.ends or (), strict=False):
+        end = curve_of(sized, assessment.question.prefill_ms, POINTS, up_to=curve.rates[-1])
+        if end and sized.case.profile != assessment.candidate.profile:
+            yield word, end
+
+
+def _draw_end(axes: "Axes", name: str, rates: tuple[float, ...], values: tuple[float, ...]) -> None:
+    word = name.partition("-")[2]
+    label = f"{word} that it may be"
+    axes.plot(rates, values, linestyle="-.", linewidth=1, alpha=0.6, label=label, gid=name)
 
 
 def _mark(axes: "Axes", name: str, assessment: "Assessment", value: float) -> None:

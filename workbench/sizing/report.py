@@ -126,7 +126,7 @@ def _costs(assessment: "Assessment") -> str:
 def _plots(assessment: "Assessment", width: int) -> Iterator[str]:
     promise, found = assessment.question.promise, assessment.sized.behaviour
     room = width - _LABEL - 2
-    curve = curve_of(assessment, room)
+    curve = curve_of(assessment.sized, assessment.question.prefill_ms, room)
     if curve is None:
         return
     name = printable(assessment.candidate.profile.title)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,7 @@ def test_every_figure_of_a_vector() -> None:
     assert row["lambdaMinPerMinute"] == pytest.approx(0.001 * 60_000 / (178 * 20.99))
     assert row["lambdaMaxPerMinute"] == pytest.approx(0.999 * 4 * 60_000 / (178 * 22.22))
     assert row["lambdaMaxPerMinute"] == pytest.approx(60.6195, abs=5e-5)
+    assert (row["room"], row["totalAccelerators"]) == (40, 2)
     assert row["serviceLimitMs"] == 178 * 24
     assert row["waitLimitMs"] == pytest.approx(500 / -math.log(0.05))
     assert row["mostPerMinute"] == row["ttftPerMinute"] == pytest.approx(25.31145, rel=2e-5)
@@ -71,6 +73,7 @@ def test_other_vectors(
     (row,) = rows("--profile", profile, *options).values()
     assert row["mostPerMinute"] == pytest.approx(most, rel=2e-5)
     assert row["replicas"] == replicas
+    assert row["totalAccelerators"] == replicas * row["acceleratorsPerReplica"]
 
 
 def test_csv_has_what_json_has() -> None:
@@ -134,3 +137,17 @@ def test_prefill_takes_from_the_promise() -> None:
     assert late["mostPerMinute"] == tight["mostPerMinute"]
     assert late["ttftP95Ms"] == pytest.approx(tight["ttftP95Ms"] + 100)
     assert (late["sloTtftMs"], late["prefillMs"]) == (500, 100)
+
+
+def test_what_was_fitted_is_sized(tmp_path: Path) -> None:
+    """Benchmarks of 7.0 and 8.7 ms at 1 and 64 (WVA spec 8.11), and what follows from them (8.10)."""
+    (tmp_path / "runs.csv").write_text("concurrency,itl_ms\n1,7.0\n64,8.7\n")
+    fitted = run("fit-profile", str(tmp_path / "runs.csv"), "--accelerator", "H100", "--output", "json")
+    assert fitted.code == 0, fitted.stderr
+    (tmp_path / "fit.json").write_text(fitted.stdout)
+    asked = ("--rate", "6000", "--output-tokens", "128", "--slo-itl", "9", "--slo-ttft", "1000")
+    (row,) = rows("--profiles", str(tmp_path / "fit.json"), *asked).values()
+    assert (row["alphaMs"], row["betaMs"], row["batch"], row["replicas"]) == (6.973, 0.027, 64, 2)
+    assert row["mostPerMinute"] == pytest.approx(3327.398, rel=2e-5)
+    option = json.loads(fitted.stdout)["option"]
+    assert rows("--profile", option, *asked) == {"H100": row}

@@ -108,6 +108,23 @@ def test_what_keeps_no_promise_has_no_replicas(tmp_path: Path) -> None:
     assert all(down < promised for _, down in points(found["itl-predicted"]))
 
 
+def test_how_uncertain_reference_figures_are(tmp_path: Path) -> None:
+    """The fastest that it may be is below, at every load; the figures as published are the slowest."""
+    asked = ("--model", "llama-7b", "--rate", "480", *SAMPLE[:2], "--slo-itl", "30", "--slo-ttft", "1000")
+    found = drawn(tmp_path / "plot.svg", *asked, "--accelerator", "A100")
+    own, fastest = (points(found[f"itl-{name}"]) for name in ("predicted", "fastest"))
+    assert fastest[-1][0] == pytest.approx(own[-1][0])
+    for x, y in fastest:
+        nearest = min(own, key=lambda each: abs(each[0] - x))
+        assert y > nearest[1]
+    assert {"ttft-fastest"} <= set(found)
+    assert not {"itl-slowest", "ttft-slowest"} & set(found)
+    assert "fastest that it may be" in texts(tmp_path / "plot.svg")
+    # Of H100, figures between both ends were published.
+    several = ("--model", "llama-3.1-8b", "--accelerator", "H100", *asked[2:])
+    assert {"itl-fastest", "itl-slowest"} <= set(drawn(tmp_path / "plot.svg", *several))
+
+
 def test_where_nothing_can_be_drawn_that_is_told(tmp_path: Path) -> None:
     done = run("size", *ONE[:10], "--profile", "FLAT=1x20.58/0@4", "--plot", str(tmp_path / "plot.svg"))
     assert done.code == 1
