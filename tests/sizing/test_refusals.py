@@ -103,13 +103,13 @@ def test_every_figure_of_a_replica_is_a_number(anything: Case, rate: float) -> N
     ],
 )
 def test_what_is_no_such_number_is_named(field: str, value: float, message: str) -> None:
-    profile, promise = USUAL.profile, USUAL.promise
-    for part, name in ((profile, "profile"), (promise, "promise")):
-        if hasattr(part, field):
-            wrong = replace(USUAL, **{name: replace(part, **{field: value})})
-            break
+    change: dict[str, Any] = {field: value}
+    if hasattr(USUAL.profile, field):
+        wrong = replace(USUAL, profile=replace(USUAL.profile, **change))
+    elif hasattr(USUAL.promise, field):
+        wrong = replace(USUAL, promise=replace(USUAL.promise, **change))
     else:
-        wrong = replace(USUAL, **{field: value})
+        wrong = replace(USUAL, **change)
     (sized,) = size([wrong])
     assert sized.reason.startswith(message)
     assert not sized.is_feasible

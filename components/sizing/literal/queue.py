@@ -1,5 +1,6 @@
 """Upstream's queue, in its precision and order of operations (queue-analysis v0.1.0, pkg/queue and pkg/utils)."""
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class Queue:
     @property
     def is_computable(self) -> bool:
         """Whether all rates are numbers above 0."""
-        return self.low > 0 and 0 < min(self._rates) <= max(self._rates) < np.inf
+        return float(self.low) > 0 and 0 < min(self._rates) <= max(self._rates) < math.inf
 
     def solve(self, rate: Single) -> Solved:
         """Return what it does at a rate."""
