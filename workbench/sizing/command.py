@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from components.api.texts.printable import printable
+
 from ..errors import WorkbenchError
 from ..plotting.pictures import check_picture
 from ..printing import tell
@@ -198,5 +200,7 @@ def _draw(first: "Assessment", target: SizedModel, path: Path) -> None:
 
 
 def _cell(value: Value) -> Value:
-    """Return a value for CSV: true and false are spelt as in JSON."""
-    return str(value).lower() if isinstance(value, bool) else value
+    """Return a value for CSV: true and false are spelt as in JSON, and nothing in it moves a terminal's cursor."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return printable(value) if isinstance(value, str) else value

@@ -147,6 +147,9 @@ def test_hostile_names_are_escaped(tmp_path: Path) -> None:
     for line in (done.stdout + done.stderr).split("\n"):
         assert printable(line) == line
     assert "\\x1b[31m$(X)${Y}\\x0a\\u202e\u6f22 $1^2$ [bold]</text>&" in done.stdout
+    as_csv = run("size", "--model", HOSTILE, *options, "--output", "csv").stdout
+    assert [line for line in as_csv.split("\n") if printable(line) != line] == []
+    assert as_csv.count("\n") == 2
     as_json = json.loads(run("size", "--model", HOSTILE, *options, "--output", "json").stdout)
     assert (as_json["model"], as_json["accelerators"][0]["accelerator"]) == (HOSTILE, HOSTILE)
 
