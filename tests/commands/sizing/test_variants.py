@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
+from components.families import variants
 from tests.commands.sizing.runs import SAMPLE
 from tests.commands.support import workbench
 from tests.families.llmd.support import of_lws, profile, variant
 from tests.hostile.runs import ROOT, Printed, project, run
+from workbench.subject import Subject, planned
 
 LEVELS: dict[str, Any] = {
     "classes": [{"name": "Premium", "priority": 1, "models": {"tiny": {"itlMs": 24, "ttftMs": 500}}}],
@@ -183,3 +185,17 @@ def test_settings_of_a_stack_for_a_model_alone(folder: Path) -> None:
     assert done.code == 0, done.stderr
     (row,) = json.loads(done.stdout)["accelerators"]
     assert (row["sloItlMs"], row["sloTtftMs"], row["centsPerHour"]) == (24, 500, 46)
+
+
+def test_the_replicas_are_those_of_the_plan() -> None:
+    """What the samples' autoscalers have as their maximum is what sizing says of the same variants."""
+    manifests, planned_fleet = planned(Subject("local", ROOT), None)
+    most = {scaler.aim[1:]: scaler.hpa["spec"]["maxReplicas"] for _, scaler in planned_fleet.fleet.autoscalers}
+    named = [each.source for each in variants(manifests.resources)]
+    assert len(named) == 4
+    for source in named:
+        namespace = source.resource.metadata.namespace or planned_fleet.environment.options.namespace
+        done = run("size", "--variant", source.name, "--stack", "local", "--cwd", str(ROOT), "--output", "json")
+        assert done.code == 0, done.stderr
+        (row,) = json.loads(done.stdout)["accelerators"]
+        assert row["replicas"] == most[namespace, source.name]
