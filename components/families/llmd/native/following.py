@@ -7,16 +7,16 @@ from ....engines.exporters import Exporter, exporter_of
 from ....engines.metrics import NONE, Metric
 from ....engines.versions import titled
 from ....fleet.objects import Object
-from ....sizing.cases import Behaviour
+from ....sizing.cases import MINUTE, Sized
 from ..variant import Variant
 
-_TOLERANCE = Decimal("1.1")
+_TOLERANCE = 1.1
 """An autoscaler leaves alone what is less than a tenth above its target (--horizontal-pod-autoscaler-tolerance)."""
 _HUNDREDTH = Decimal("0.01")
 _LEAST_QUEUE = Decimal(1)
 
 
-def followed(variant: Variant, busy: Behaviour) -> list[Object]:
+def followed(variant: Variant, most: Sized) -> list[Object]:
     """Return the metrics of an autoscaler, of which the one that asks for more replicas counts; none with an error.
 
     What waits tells at once that there is too much to do. Its target is what waits on average where a replica takes
@@ -25,13 +25,12 @@ def followed(variant: Variant, busy: Behaviour) -> list[Object]:
 
     That alone keeps no promise. With small batches less than a tenth of a request waits at that rate, and if the time
     from token to token is what counts, nothing does. Seeing no queue, an autoscaler takes replicas away until there
-    is one, and the promise is broken long before. So what is worked on is followed as well. It grows with the rate,
-    and the model of queues says how many requests a replica has in work at its largest rate. The target is a tenth
-    less, which autoscalers do not react to.
+    is one, and the promise is broken long before. So what is worked on is followed as well, which grows with the
+    rate.
 
     Args:
         variant: What is scaled.
-        busy: What a replica does at its largest rate.
+        most: What a replica can take.
     """
     exporter = exporter_of(variant.workload.container, variant.workload.server.line)
     queue, running = _gauge(exporter, "queue"), _gauge(exporter, "running")
@@ -39,9 +38,24 @@ def followed(variant: Variant, busy: Behaviour) -> list[Object]:
         variant.findings.error("metadata.name", _without_queue(variant, exporter))
         return []
     _check_exported(variant, exporter)
-    waiting = max(_LEAST_QUEUE, _short(busy.waiting))
-    working = max(_HUNDREDTH, _short(float(Decimal(busy.in_service) / _TOLERANCE)))
+    waiting, working = _targets(most)
     return [_pods_metric(queue, waiting), *([_pods_metric(running, working)] if running else [])]
+
+
+def _targets(most: Sized) -> tuple[Decimal, Decimal]:
+    """Return how many requests may wait, and how many may be worked on, on average for each replica.
+
+    An autoscaler multiplies what is worked on in all replicas. With too few of them, each works on more than it
+    should, and that must be more than an autoscaler tolerates. With enough of them it must not find fewer to be
+    enough: the less a replica has to do, the faster it is with each request, down to the time of one that is alone.
+    """
+    from ....sizing.queues import behaviour
+
+    case, busy = most.case, behaviour(most.case, most.most_per_minute)
+    service_ms = int(case.output_tokens) * (case.profile.alpha + case.profile.beta)
+    alone = most.most_per_minute / MINUTE * service_ms
+    waiting, working = _short(busy.waiting), _short(min(alone, busy.in_service / _TOLERANCE))
+    return max(_LEAST_QUEUE, waiting), max(_HUNDREDTH, working)
 
 
 def _gauge(exporter: Exporter, kind: str) -> Metric | None:

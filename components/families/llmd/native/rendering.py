@@ -11,7 +11,7 @@ from ....api.findings import Unrenderable
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.origins import Origin
 from ....fleet.rendered import Rendered
-from ....sizing.cases import Behaviour, Sized
+from ....sizing.cases import Sized
 from ..checks.accelerator import ENTRIES
 from ..checks.agreed import check_kept
 from ..costs import unit_cost
@@ -30,7 +30,7 @@ def render_natively(level: VariantLevel) -> Rendered:
     """
     variant, source = level.variant, level.variant.source
     least, most = _bounds(level)
-    metrics = followed(variant, _busy(most))
+    metrics = followed(variant, most)
     if variant.findings.failed:
         raise Unrenderable
     hpa = hpa_of(variant, least.replicas, most.replicas, metrics)
@@ -60,13 +60,6 @@ def _bounds(level: VariantLevel) -> tuple[Sized, Sized]:
     if not most.is_feasible:
         raise Unrenderable
     return least, most
-
-
-def _busy(most: Sized) -> Behaviour:
-    """Return what a replica does at its largest rate."""
-    from ....sizing.queues import behaviour
-
-    return behaviour(most.case, most.most_per_minute)
 
 
 def _cheaper(level: VariantLevel, most: Sized) -> Iterator[tuple[str, str]]:
