@@ -32,7 +32,6 @@ class MetricSettings:
         interval: How often pods are scraped, in seconds, such as ``15s``.
         monitor_labels: Labels by which Prometheus finds its PodMonitors, such as ``release``.
         scrape: Which workloads are scraped.
-        wva: Whether the Workload Variant Autoscaler's wish is offered as an external metric.
     """
 
     adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
@@ -40,7 +39,6 @@ class MetricSettings:
     interval: str = "15s"
     monitor_labels: Mapping[str, str] = field(default_factory=dict)
     scrape: Scrape = Scrape.ALL
-    wva: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an interval and an address that Prometheus cannot be asked with."""
@@ -91,7 +89,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
     problems += [p for s in scalers for p in check_scaler(s, targets, settings.adapter)]
     problems += [p for s in scaled for p in check_triggers(s)]
     uses = [use for scaler in kept for use in scaler.uses]
-    rules = adapter_rules([] if keda else uses, settings.window, wva=settings.wva and not keda)
+    rules = adapter_rules([] if keda else uses, settings.window)
     return MetricChain(
         monitors=tuple(monitors),
         adapter_rules=rules,

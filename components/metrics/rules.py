@@ -29,19 +29,16 @@ controller leaves a series behind when a variant changes its accelerator.
 """
 
 
-def adapter_rules(uses: Iterable[MetricUse], window: str, *, wva: bool) -> Object:
+def adapter_rules(uses: Iterable[MetricUse], window: str) -> Object:
     """Return the ``rules`` of the chart for what is used, each metric once, in the order of their names.
 
     Without ``default: false`` the chart exposes every series there is, under names of its own.
     """
     used = [use for use in uses if is_askable(use)]
-    external = _distinct((use for use in used if use.kind == "External"), lambda use: _external(use, window))
-    if wva and not any(rule["name"]["as"] == WVA_RULE["name"]["as"] for rule in external):
-        external = sorted([*external, WVA_RULE], key=_name)
     return {
         "default": False,
         "custom": _distinct((use for use in used if use.kind == "Pods"), lambda use: _custom(use, window)),
-        "external": external,
+        "external": _distinct((use for use in used if use.kind == "External"), lambda use: _external(use, window)),
     }
 
 

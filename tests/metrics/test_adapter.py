@@ -104,13 +104,12 @@ class TestAdapter:
         assert rule["resources"] == {"namespaced": False}
         assert rule["seriesQuery"] == '{__name__="inference_extension_flow_control_queue_size"}'
 
-    @pytest.mark.parametrize("asked", ["setting", "autoscaler", "both"])
-    def test_the_wish_of_the_variant_autoscaler(self, asked: str) -> None:
+    def test_the_wish_of_the_variant_autoscaler(self) -> None:
         """WVA spec 10."""
-        read = CPU if asked == "setting" else external(
+        read = external(
             "inferno_desired_replicas", {"matchLabels": {"variant_name": "p"}}, type="AverageValue", averageValue="1"
-        )  # fmt: skip
-        found = chain(scaled(read), wva=asked != "autoscaler")
+        )
+        found = chain(scaled(read))
         assert not found.problems
         assert found.adapter_rules["external"] == [
             {

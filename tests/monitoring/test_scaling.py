@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from components.metrics.chain import MetricSettings
 from tests.fleets import open_model
 from tests.leader_worker_sets import LABEL
 from tests.monitoring.programs.adapter import Adapter
@@ -44,7 +43,7 @@ def test_what_wva_wants_is_what_the_model_gets(
 ) -> None:
     """With AverageValue 1 the metric is the number of replicas."""
     wish = external_metric("inferno_desired_replicas", "1", variant_name="chat")
-    fleet = made(scaled("chat", metrics_namespace, [wish], maximum=3), settings=MetricSettings(wva=True))
+    fleet = made(scaled("chat", metrics_namespace, [wish], maximum=3))
     model, hpa = parts(fleet, metrics_namespace)
     controller = exporter.pod(WVA, "inferno-autoscaler-system", "wva-0", container="manager", endpoint="https")
     labels = {"variant_name": "chat", "namespace": metrics_namespace, "accelerator_type": "A100"}
@@ -68,7 +67,7 @@ def test_what_wva_wants_is_what_a_group_gets(
     one_by_one = {"type": "Pods", "value": 1, "periodSeconds": 60}
     slowly = {"scaleDown": {"stabilizationWindowSeconds": 600, "policies": [one_by_one]}}
     document["spec"]["elasticConfig"]["scaleTrigger"]["hpa"]["behavior"] = slowly
-    fleet = made(document, model=open_model("qwen", flavors=[flavor]), settings=MetricSettings(wva=True))
+    fleet = made(document, model=open_model("qwen", flavors=[flavor]))
     model = fleet.find("LeaderWorkerSet", "chat", metrics_namespace)
     assert model["spec"]["leaderWorkerTemplate"]["size"] == 2
     hpa = without_waiting(fleet.find("HorizontalPodAutoscaler", "chat", metrics_namespace))

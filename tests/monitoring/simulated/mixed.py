@@ -76,7 +76,7 @@ def mixed_fleet(adapter: Adapter = Adapter.PROMETHEUS_ADAPTER) -> Made:
         scaled("recommended", HERE, backend="own"),
         in_namespace(by_hand, HERE),
         scaled("vllm", THERE, [pods_metric("vllm_num_requests_waiting", "5")]),
-        settings=MetricSettings(adapter=adapter, wva=True),
+        settings=MetricSettings(adapter=adapter),
     )
 
 
