@@ -1,4 +1,4 @@
-"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their baselines.
+"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their baselines; sizing.
 
 Every figure is the wall time of a whole process, interpreter included. The floors run in the same session on the
 same machine: a flat program that registers the same objects without components, settings or checks, and
@@ -25,6 +25,7 @@ from components.plan.rendering import render_fleet
 from workbench.cluster.binaries import find
 from workbench.cluster.cluster import SimulatedCluster
 
+from . import variants
 from .fleets import booster, write_fleet
 from .measure import Contestant, medians
 
@@ -124,6 +125,13 @@ def families(folder: Path) -> str:
     return "\n".join([head, "|---|--:|--:|--:|", *rows, "", _COMPARED])
 
 
+def sizing() -> str:
+    """Return the table of variants that are sized, in a process of their own."""
+    command = [sys.executable, "-m", "tests.bench.variants"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return variants.table(json.loads(done.stdout))
+
+
 def row(site: Site, runs: int, taken: dict[str, float]) -> str:
     """Return a row of the table."""
     cells = [
@@ -139,7 +147,7 @@ def row(site: Site, runs: int, taken: dict[str, float]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def report(rows: Iterable[str], compared: str) -> str:
+def report(rows: Iterable[str], compared: str, sized: str) -> str:
     """Return the page."""
     head = (
         "| models | objects | runs | render | preview | flat | thin | preview / flat | preview / thin "
@@ -174,6 +182,8 @@ def report(rows: Iterable[str], compared: str) -> str:
             "",
             compared,
             "",
+            sized,
+            "",
             "With a handful of models, starting the interpreter and the Pulumi SDK (about half a second) accounts",
             "for most of every figure except render's.",
             "",
@@ -196,7 +206,7 @@ def main() -> None:
         finally:
             cluster.stop()
         compared = families(Path(scratch))
-    REPORT.write_text(report(rows, compared))
+    REPORT.write_text(report(rows, compared, sizing()))
 
 
 if __name__ == "__main__":

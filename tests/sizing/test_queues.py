@@ -2,15 +2,19 @@
 
 import itertools
 import math
+import time
 from dataclasses import astuple, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.sizing.arrays.roots import Floats, Rows
+from components.sizing.arrays.states import Occupancy, States
 from components.sizing.cases import Case, Limit, Profile, Sized
 from components.sizing.levels import Promise
 from components.sizing.queues import behaviour, behaviours, cheapest, size
+from tests.bench import variants as bench
 from tests.sizing import plain
 from tests.sizing.vectors import DEGENERATE, INFEASIBLE, PREMIUM, VECTORS, Vector, printed
 
@@ -248,3 +252,27 @@ def test_a_wait_is_never_negative_or_lost() -> None:
     assert [math.log10(later / earlier) for earlier, later in itertools.pairwise(found)] == pytest.approx(
         [4, 4], abs=0.02
     )
+
+
+def test_twenty_thousand_cases_take_less_than_a_second() -> None:
+    """A thousand variants on twenty accelerators, in seconds of a processor: others may be at work beside it."""
+    cases = bench.cases(1000)
+    size(cases[:20])
+    started = time.process_time()
+    size(cases)
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize("variants", [50, 200])
+def test_an_answer_costs_the_same_among_many(variants: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In evaluations of states, which is what takes the time; ``make bench`` measures seconds."""
+    evaluated, at = [], States.at
+
+    def counted(self: States, log_load: Floats, rows: Rows) -> Occupancy:
+        evaluated.append(len(rows))
+        return at(self, log_load, rows)
+
+    monkeypatch.setattr(States, "at", counted)
+    cases = bench.cases(variants)
+    size(cases)
+    assert 10 < sum(evaluated) / len(cases) < 25  # two searches of about ten steps each
