@@ -22,7 +22,7 @@ def promising_class(model: str, levels: ServiceLevels, findings: Findings) -> Se
         return found[0]
     if not found:
         known = sorted({name for each in levels.classes for name in each.promises})
-        there = f" (there are {shown(known)})" if known else ""
+        there = f" (there are {_shown(known)})" if known else ""
         name = levels.classes[0].name if levels.classes else "Premium"
         findings.error(
             _MODEL,
@@ -63,7 +63,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def shown(names: list[str]) -> str:
+def _shown(names: list[str]) -> str:
     """Return the first of some names."""
     more = f" and {len(names) - _MOST_NAMES} others" if len(names) > _MOST_NAMES else ""
     return ", ".join(map(repr, names[:_MOST_NAMES])) + more
