@@ -19,7 +19,7 @@ import pytest
 from components.sizing.cases import Behaviour, Case, Profile, Sized
 from components.sizing.levels import Promise
 from components.sizing.literal.allocation import size_literally
-from components.sizing.literal.controller import Current, as_read_back, chosen, status_text, value, variant_cost
+from components.sizing.literal.controller import Current, as_read_back, chosen, cost_text, status_text, value
 from components.sizing.queues import size
 from tests.sizing.vectors import DEGENERATE, PREMIUM, VECTORS
 
@@ -45,7 +45,7 @@ def cases_of(answer: dict[str, Any]) -> list[Case]:
 def current_of(answer: dict[str, Any]) -> Current:
     """Return what the variant has: its label is the first profile's accelerator."""
     name, *_, cost = answer["profiles"][0]
-    status = variant_cost(answer["current"], float(cost))
+    status = cost_text(answer["current"], float(cost))
     return Current(name, answer["current"], float(np.float32(status)))
 
 
@@ -77,7 +77,7 @@ def test_it_answers_what_upstream_answers(answer: dict[str, Any]) -> None:
 def test_the_texts_and_values_are_upstreams(answer: dict[str, Any]) -> None:
     cases, current = cases_of(answer), current_of(answer)
     texts = [status_text(answer["rate"]), status_text(answer["tokens"])]
-    assert [*texts, variant_cost(answer["current"], cases[0].cents_per_hour)] == answer["texts"]
+    assert [*texts, cost_text(answer["current"], cases[0].cents_per_hour)] == answer["texts"]
     sized = [each for each in size_literally([as_read_back(case) for case in cases]) if each.is_feasible]
     values = {each.case.profile.accelerator: value(current, each) for each in sized}
     kept = {name: found for name, found in values.items() if not answer["keep"] or name == current.accelerator}
@@ -129,7 +129,7 @@ def test_what_is_shown_as_the_cost_leaves_out_the_accelerators_of_a_replica() ->
     case = VECTORS[-1].case  # four accelerators at 40 cents
     (sized,) = size_literally([case])
     assert (sized.replicas, sized.cents_per_hour) == (5, 800)
-    assert variant_cost(sized.replicas, case.cents_per_hour) == "200.00"
+    assert cost_text(sized.replicas, case.cents_per_hour) == "200.00"
 
 
 def test_both_models_agree_on_replicas() -> None:

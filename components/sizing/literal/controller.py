@@ -21,7 +21,7 @@ def as_read_back(case: Case) -> Case:
     return replace(case, per_minute=rate, output_tokens=tokens)
 
 
-def variant_cost(replicas: int, cents_per_hour: float) -> str:
+def cost_text(replicas: int, cents_per_hour: float) -> str:
     """Return what a variant costs, as the status has it: without the number of accelerators of a replica."""
     return status_text(replicas * _single(cents_per_hour))
 
