@@ -207,11 +207,16 @@ def owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
     """Return a workload without replicas of its own, if an autoscaler owns them."""
     if scaler is None:
         return workload
+    surge = surge_in(workload.body, scaler.maximum)
+    pods = tuple(_bounded(demand, scaler, surge) for demand in workload.pods)
+    return replace(without_replicas(workload), replicas=scaler.minimum, most=scaler.maximum, pods=pods)
+
+
+def without_replicas(workload: Workload) -> Workload:
+    """Return a workload that leaves its replicas to somebody else: two that write them would undo each other."""
     body = copy.deepcopy(workload.body)
     body["spec"].pop("replicas", None)
-    surge = surge_in(body, scaler.maximum)
-    pods = tuple(_bounded(demand, scaler, surge) for demand in workload.pods)
-    return replace(workload, body=body, replicas=scaler.minimum, most=scaler.maximum, pods=pods)
+    return replace(workload, body=body)
 
 
 def _bounded(demand: PodDemand, scaler: Autoscaler, surge: int) -> PodDemand:

@@ -1,6 +1,6 @@
 """How to render, from the arguments of a component: the words and checks are those of a fleet's settings."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -48,6 +48,27 @@ def options_of(given: Arguments, without: frozenset[str] = frozenset()) -> Optio
     for fault in wrong:
         given.blame(_argument(fault.path, places), fault.reason)
     return options
+
+
+def is_autoscaled(given: Arguments, options: Options, own: Iterable[str] = ("replicas",)) -> bool:
+    """Return whether another component scales this one; what contradicts that is recorded.
+
+    Args:
+        given: The arguments of the component.
+        options: How it is rendered.
+        own: Arguments that say how many replicas there are.
+    """
+    value = given.get("autoscaled", False)
+    if not isinstance(value, bool):
+        given.blame("autoscaled", f"must be true or false, found {value!r}")
+    elif value and not options.realization.is_native:
+        given.blame(
+            "autoscaled", "has no effect with realization 'operator': the operator sets the replicas; remove it"
+        )
+    for key in own if value is True else ():
+        if key in given.values:
+            given.blame(key, "has no effect with autoscaled, which leaves replicas to another component; remove one")
+    return value is True
 
 
 def read_options(values: Mapping[str, Any]) -> tuple[Options, tuple[SettingsFault, ...]]:

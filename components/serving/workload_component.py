@@ -2,12 +2,14 @@
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import pulumi
 
 from ..api.load import Loaded, Manifests
+from ..fleet.combining import without_replicas
 from ..fleet.objects import BALANCED, HPA, WORKLOADS, Key, address_in, is_balanced, is_core_service, key_of
 from ..fleet.options import Options
 from ..fleet.rendered import Rendered
@@ -124,12 +126,21 @@ def logical_name(name: str, resource: str, value: dict[str, Any]) -> str:
     return f"{name}{added}-hpa" if value["kind"] == HPA else name + added
 
 
-def render_one(resource: Loaded, manifests: Sequence[Mapping[str, Any]], options: Options) -> Rendered:
+def render_one(
+    resource: Loaded, manifests: Sequence[Mapping[str, Any]], options: Options, *, autoscaled: bool = False
+) -> Rendered:
     """Render one resource with the manifests that it refers to, after every check that a stack does too.
+
+    Args:
+        resource: What to render.
+        manifests: What it refers to.
+        options: How to render.
+        autoscaled: Whether another component scales its workloads.
 
     Raises:
         InvalidArguments: something is wrong with it or does not fit; every problem is listed.
     """
     others = tuple(referred(manifest) for manifest in manifests)
     planned = checked_plan(plan(Manifests((resource, *others)), Environment(options=options)))
-    return next(item for item in planned.fleet.rendered if item.source is resource)
+    item = next(item for item in planned.fleet.rendered if item.source is resource)
+    return replace(item, workloads=tuple(map(without_replicas, item.workloads))) if autoscaled else item

@@ -13,7 +13,7 @@ import pulumi
 
 from ....fleet.rendered import Rendered
 from ....serving.arguments import Arguments, model_by_argument, wire_names
-from ....serving.rendering_options import options_of
+from ....serving.rendering_options import is_autoscaled, options_of
 from ....serving.workload_component import render_one
 from ..names import WORKLOAD_API
 from ..types.model_serving import ModelServingSpec
@@ -26,6 +26,8 @@ class ModelServingArgs(ServingArgs, total=False):
 
     replicas: int
     """Serving groups, if there is no autoscaler. Default: 1."""
+    autoscaled: bool
+    """Whether an autoscaler of another component, owns the replicas. Default: false."""
     scheduler_name: str
     """volcano, the only one that Kthena takes. Default: volcano."""
     template: Required[ServingGroupArgs]
@@ -56,6 +58,8 @@ class ModelServing(ServingComponent):
 def _render(name: str, args: ModelServingArgs) -> Rendered:
     given = Arguments(name, args, ModelServingArgs, model_by_argument(ModelServingSpec))
     options = options_of(given)
+    autoscaled = is_autoscaled(given, options)
     metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
     spec = {"schedulerName": "volcano", **wire_names(given.values, ModelServingSpec)}
-    return render_one(given.resource(WORKLOAD_API, "ModelServing", metadata, spec), [], options)
+    resource = given.resource(WORKLOAD_API, "ModelServing", metadata, spec)
+    return render_one(resource, [], options, autoscaled=autoscaled)

@@ -13,7 +13,7 @@ import pulumi
 from ....fleet.rendered import Rendered
 from ....serving.arguments import Arguments, compact
 from ....serving.autoscaling_args import MetricSpecArgs, ScalingBehaviorArgs
-from ....serving.rendering_options import options_of
+from ....serving.rendering_options import is_autoscaled, options_of
 from ....serving.workload_component import ReferredComponent, render_one
 from .workload_args import WorkloadArgs, claim, claimed_models, metadata_of
 
@@ -75,6 +75,7 @@ class Playground(ReferredComponent):
 def _render(name: str, args: PlaygroundArgs) -> Rendered:
     given = Arguments(name, args, PlaygroundArgs)
     options = options_of(given)
+    autoscaled = is_autoscaled(given, options, ("replicas", "min_replicas", "max_replicas"))
     own = [given.manifest("backend_runtime", "BackendRuntime")] if "backend_runtime" in given.values else []
     models = claimed_models(given)
     claimed = claim(models, given.get("inference_flavors"), several=len(models) > 1)
@@ -87,7 +88,7 @@ def _render(name: str, args: PlaygroundArgs) -> Rendered:
         }
     )
     resource = given.resource("inference.llmaz.io/v1alpha1", "Playground", metadata_of(name, given), spec)
-    return render_one(resource, [*models, *own], options)
+    return render_one(resource, [*models, *own], options, autoscaled=autoscaled)
 
 
 def _backend(given: Arguments, own: list[dict[str, Any]]) -> dict[str, Any]:

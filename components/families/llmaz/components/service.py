@@ -11,7 +11,7 @@ import pulumi
 
 from ....fleet.rendered import Rendered
 from ....serving.arguments import Arguments, compact, wire_names
-from ....serving.rendering_options import options_of
+from ....serving.rendering_options import is_autoscaled, options_of
 from ....serving.workload_component import ReferredComponent, render_one
 from ...leaderworkerset.args import RolloutStrategyArgs, SubGroupPolicyArgs
 from ...leaderworkerset.types import LeaderWorkerTemplate
@@ -65,6 +65,7 @@ class Service(ReferredComponent):
 def _render(name: str, args: ServiceArgs) -> Rendered:
     given = Arguments(name, args, ServiceArgs)
     options = options_of(given)
+    autoscaled = is_autoscaled(given, options)
     models = claimed_models(given)
     spec = compact(
         {
@@ -75,4 +76,4 @@ def _render(name: str, args: ServiceArgs) -> Rendered:
         }
     )
     resource = given.resource("inference.llmaz.io/v1alpha1", "Service", metadata_of(name, given), spec)
-    return render_one(resource, models, options)
+    return render_one(resource, models, options, autoscaled=autoscaled)

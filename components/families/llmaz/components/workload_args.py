@@ -38,6 +38,8 @@ class WorkloadArgs(TypedDict, total=False):
     """Folder on the node that keeps loaded weights across pod restarts."""
     skip_model_loader: bool
     """Whether the engine fetches the weights itself, from the model ID or URI."""
+    autoscaled: bool
+    """Whether an autoscaler of another component, owns the replicas. Default: false."""
 
 
 def metadata_of(name: str, given: Arguments) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pulumi
 
 from ....fleet.rendered import Rendered
 from ....serving.arguments import Arguments, model_by_argument, wire_names
-from ....serving.rendering_options import options_of
+from ....serving.rendering_options import is_autoscaled, options_of
 from ....serving.workload_component import ReferredComponent, render_one
 from ..types import InferenceServiceSpec
 from .engine_args import PersonaPlexConfigArgs, RopeScalingArgs, TgiConfigArgs, VllmConfigArgs
@@ -47,6 +47,8 @@ class InferenceServiceArgs(TypedDict, total=False):
     """llamacpp, personaplex, vllm, tgi or generic. Default: llamacpp."""
     replicas: int
     """Replicas, 0 to 10, if there is no autoscaler. Default: 1."""
+    autoscaled: bool
+    """Whether an autoscaler of another component, owns the replicas. Default: false."""
     image: str
     """Image of the container. Default: the runtime's."""
     image_pull_secrets: list[dict[str, str]]
@@ -159,9 +161,10 @@ class InferenceService(ReferredComponent):
 def _render(name: str, args: InferenceServiceArgs) -> Rendered:
     given = Arguments(name, args, InferenceServiceArgs, model_by_argument(InferenceServiceSpec))
     options = options_of(given, _OF_PODS)
+    autoscaled = is_autoscaled(given, options, ("replicas", "autoscaling"))
     referred = [given.manifest(key, "Model") for key in ("model", "draft_model") if key in ("model", *given.values)]
     given.check()
     spec = {"modelRef": referred[0]["metadata"]["name"], **wire_names(given.values, InferenceServiceSpec)}
     metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
     resource = given.resource("inference.llmkube.dev/v1alpha1", "InferenceService", metadata, spec)
-    return render_one(resource, referred, options)
+    return render_one(resource, referred, options, autoscaled=autoscaled)
