@@ -147,7 +147,7 @@ def row(site: Site, runs: int, taken: dict[str, float]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def report(rows: Iterable[str], compared: str, sized: str) -> str:
+def report(rows: Iterable[str], *tables: str) -> str:
     """Return the page."""
     head = (
         "| models | objects | runs | render | preview | flat | thin | preview / flat | preview / thin "
@@ -180,9 +180,7 @@ def report(rows: Iterable[str], compared: str, sized: str) -> str:
             "  at 1,000 models.",
             "- There is only one run with 1,000 models, so its spread is unknown.",
             "",
-            compared,
-            "",
-            sized,
+            "\n\n".join(tables),
             "",
             "With a handful of models, starting the interpreter and the Pulumi SDK (about half a second) accounts",
             "for most of every figure except render's.",

@@ -74,8 +74,8 @@ def table(taken: dict[str, float]) -> str:
     note = f"""\
 Variants sized on every accelerator: largest rates within both promises, replicas, and what they do. Batches are those
 of the reference table, up to 512. The goals are a second for {VARIANTS:,} variants, and a cost that grows as their
-number does ({MORE // VARIANTS}). The plain equations are sums over all states, with bisection, in Python: taken for {PLAIN}
-of these cases, and extrapolated. These figures are of calls in a process, the median of {RUNS}."""
+number does ({MORE // VARIANTS}). The plain equations are sums over all states, with bisection, in Python; their time
+is that of {PLAIN} of these cases, extrapolated. These figures are of calls in a process, the median of {RUNS}."""
     return "\n".join([f"| {' | '.join(heads)} |", "|--:|--:|--:|--:|--:|", f"| {' | '.join(figures)} |", "", note])
 
 

@@ -42,8 +42,7 @@ def deployed(name: str, **args: Any) -> Recorded:
 def workload(name: str, **args: Any) -> dict[str, Any]:
     recorded = deployed(name, **args)
     (found,) = [entry for kind in WORKLOADS for entry in recorded.of(kind)]
-    body: dict[str, Any] = found.inputs
-    return body
+    return dict(found.inputs)
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
