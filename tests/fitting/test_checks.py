@@ -171,6 +171,13 @@ class TestSaturation:
         assert straight_up_to(measured(points)) is None
         assert any("off at a concurrency of 1;" in warning for warning in warned(points, 256))
 
+    def test_a_part_where_latency_falls_is_not_suggested(self) -> None:
+        assert straight_up_to(measured([(1, 7.2), (8, 7.18), (16, 7.15), (32, 7.1), (64, 9), (128, 14)])) is None
+
+    def test_all_that_was_measured_is_no_range_to_try(self) -> None:
+        with pytest.raises(WorkbenchError, match="do not tell it from 0; measure at more and higher"):
+            check_fit(fit(measured([(1, 7), (8, 7.05), (64, 7.06)])))
+
     def test_a_clear_curve_without_a_straight_part(self) -> None:
         points = [(n, 2.0 * n**0.8) for n in (1, 32, 64, 96, 128, 160, 192, 224, 256)]
         assert any("measure at smaller concurrencies" in warning for warning in warned(points, 256))
