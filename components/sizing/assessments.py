@@ -181,10 +181,15 @@ def _taken(question: Question, possible: Sequence[Sized]) -> Sized | None:
 
 
 def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:
-    load, price = question.load, candidate.price
+    load, price, promise = question.load, candidate.price, question.budget
+    token_ms = profile.alpha + profile.beta
+    if candidate.tokens and not question.literal and profile.batch == 1 and token_ms <= promise.itl_ms:
+        # The requests are so long that one at once is all there is room for. No load makes a token slower then, and
+        # the promise is kept; a profile that says so of all requests is another matter.
+        promise = replace(promise, itl_ms=0)
     return Case(
         profile,
-        question.budget,
+        promise,
         float(load.per_minute),
         float(load.output_tokens),
         float(price.cents_per_hour) if price else 0.0,

@@ -158,3 +158,19 @@ class TestReference:
     def test_what_is_not_doubted_has_one_price(self) -> None:
         (found,) = assessed(question("40"), [A100])
         assert found.usd_per_month_ends == (found.usd_per_month, found.usd_per_month)
+
+    @pytest.mark.parametrize(("itl_ms", "feasible"), [(13, True), (12, False), (0, True)])
+    def test_one_at_once_is_as_fast_under_any_load(self, itl_ms: int, feasible: bool) -> None:
+        """11.69 + 0.63 ms a token: requests of 100,000 tokens leave room for one."""
+        load = Load(Decimal("0.1"), Decimal(100), Decimal(100_000))
+        candidates = reference_candidates([REFERENCE], load)
+        question = Question(Promise(itl_ms, 60_000), load)
+        (found,) = assessed(question, candidates)
+        assert found.candidate.profile.batch == 1
+        assert found.sized.is_feasible == feasible
+        if feasible:
+            assert found.sized.behaviour
+            assert found.sized.behaviour.itl_ms == pytest.approx(12.32)
+        # Somebody who says so of all requests has not measured beta.
+        own = replace(candidates[0], tokens=None, ends=None)
+        assert assessed(question, [own])[0].sized.is_feasible == (itl_ms == 0)
