@@ -77,7 +77,11 @@ def _observed(status: LoadProfile, findings: Findings) -> AskedLoad | None:
 
 
 def _wrong(load: Load) -> Iterator[str]:
-    """Yield what nothing can be sized for."""
+    """Yield what nothing can be sized for; settings have numbers, programs may have anything."""
+    numbers = (load.per_minute, load.least_per_minute, load.output_tokens)
+    if not all(number.is_finite() for number in numbers):
+        yield f"a load must be numbers, and is {', '.join(map(str, numbers))}"
+        return
     if math.floor(load.output_tokens) < 1:
         yield f"answers must have at least one token, and have {load.output_tokens}"
     if load.per_minute <= 0:

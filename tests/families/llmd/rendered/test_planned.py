@@ -90,7 +90,7 @@ class TestExplained:
 class TestCommands:
     @pytest.fixture
     def manifests(self, tmp_path: Path) -> Path:
-        """A fleet whose load is in a status: no settings say it."""
+        """A model and its variant."""
         file = tmp_path / "fleet.yaml"
         file.write_text(yaml.safe_dump_all([*support.of_llmkube(), variant()]))
         return file

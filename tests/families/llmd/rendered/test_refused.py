@@ -1,10 +1,15 @@
 """What keeps a variant from being sized natively, each with what to do about it."""
 
+from decimal import Decimal
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.sizing.levels import Load, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, bounds, fleet, levels, per_minute, profile, told, variant
+from tests.fleets import errors
 
 
 class TestMissing:
@@ -70,6 +75,29 @@ def observed(rate: str, length: str) -> Object:
             "load": {"arrivalRate": rate, "avgLength": length},
         }
     }
+
+
+@given(
+    rate=st.text(max_size=8) | st.decimals().map(str) | st.just("9" * 400),
+    length=st.text(max_size=8) | st.decimals().map(str) | st.just("9" * 400),
+)
+def test_whatever_a_status_says_is_used_or_refused(rate: str, length: str) -> None:
+    """Status texts have no rule: nothing of them ends in a traceback, or in bounds that make no sense."""
+    document = variant(status=observed(rate, length))
+    found = fleet(*support.of_llmkube(), document, levels=ServiceLevels(levels().classes))
+    if not errors(found):
+        least, most = bounds(found)
+        assert 1 <= least <= most < 2**31
+
+
+@given(rate=st.decimals(), length=st.decimals(), least=st.decimals())
+def test_whatever_is_asked_is_planned_or_refused(rate: Decimal, length: Decimal, least: Decimal) -> None:
+    """Programs hand over what settings would not take."""
+    load = Load(rate, length, least_per_minute=least)
+    found = fleet(*support.of_llmkube(), variant(), levels=levels(load))
+    if not errors(found):
+        low, high = bounds(found)
+        assert 1 <= low <= high < 2**31
 
 
 class TestObserved:
