@@ -86,8 +86,8 @@ def _wrong(load: Load) -> Iterator[str]:
         yield f"answers must have at least one token, and have {load.output_tokens}"
     if load.per_minute <= 0:
         yield f"the load at the peak must be above 0 requests a minute, and is {load.per_minute}"
-    elif load.least_per_minute > load.per_minute:
+    elif not 0 <= load.least_per_minute <= load.per_minute:
         yield (
-            f"the least load must be at most that of the peak, and is {load.least_per_minute} of "
+            f"the least load must be at least 0 and at most that of the peak, and is {load.least_per_minute} of "
             f"{load.per_minute} requests a minute"
         )

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from components.sizing.levels import Load, ServiceLevels
@@ -46,7 +46,7 @@ class TestRefused:
             (per_minute(10, output=0.9), "answers must have at least one token, and have 0.9"),
             (
                 per_minute(10, 20),
-                "the least load must be at most that of the peak, and is 20 of 10 requests a minute",
+                "the least load must be at least 0 and at most that of the peak, and is 20 of 10 requests a minute",
             ),
         ],
     )
@@ -91,6 +91,7 @@ def test_whatever_a_status_says_is_used_or_refused(rate: str, length: str) -> No
 
 
 @given(rate=st.decimals(), length=st.decimals(), least=st.decimals())
+@example(rate=Decimal(1), length=Decimal(1), least=Decimal(-1))
 def test_whatever_is_asked_is_planned_or_refused(rate: Decimal, length: Decimal, least: Decimal) -> None:
     """Programs hand over what settings would not take."""
     load = Load(rate, length, least_per_minute=least)
