@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from components.api.kinds import Kind as OurKind
-from components.families import kinds
+from components.families import kinds, operator_objects
+from components.families.family import OperatorSite
 from components.front_door.door import front_door
 from components.prerequisites.charts import charts
 from tests.charts.environments import ENVIRONMENTS, WITH_CLIENTS, WITH_KEDA, custom_objects
@@ -64,7 +65,17 @@ def test_what_a_kind_does_not_take_is_found(change: Object, said: str, rendered:
     assert said in problem
 
 
-@pytest.mark.parametrize("kind", list(kinds()), ids=lambda kind: kind.title)
+def test_the_monitor_of_what_no_chart_installs_is_what_the_kind_takes(rendered: Render) -> None:
+    found = operator_objects("wva", OperatorSite(scraper="monitoring", monitor_labels={"team": "ml"}))
+    (body,) = [each for each in found if each["kind"] == "ServiceMonitor"]
+    assert list(problems(schemas([rendered("prometheus")])[kind_of(body)], body)) == []
+
+
+CHARTED = [kind for kind in kinds() if any(kind.group in pin.crds for pin in charts().values())]
+"""The others have no chart: what is installed for them has our own definitions (objects.yaml)."""
+
+
+@pytest.mark.parametrize("kind", CHARTED, ids=lambda kind: kind.title)
 def test_kinds_of_the_contract_are_served_by_the_chart_that_brings_them(kind: OurKind, rendered: Render) -> None:
     """Name, scope and version, so that an operator takes what realization ``operator`` hands it."""
     (chart,) = [name for name, pin in charts().items() if kind.group in pin.crds]
