@@ -164,10 +164,12 @@ class TestClouds:
 
 def test_the_log_of_a_program_carries_the_level(offline: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     def program() -> None:
-        pulumi.log.info("quiet")
+        pulumi.log.debug("quiet")
+        pulumi.log.info("two replicas are enough")
         pulumi.log.warn("the volume is a hostPath")
         pulumi.log.error("wrong")
 
     offline.preview(program)
     offline.preview(program)
-    assert capsys.readouterr().err.splitlines() == ["warning: the volume is a hostPath", "error: wrong"] * 2
+    told = ["info: two replicas are enough", "warning: the volume is a hostPath", "error: wrong"]
+    assert capsys.readouterr().err.splitlines() == told * 2

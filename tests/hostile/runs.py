@@ -14,8 +14,8 @@ from workbench.errors import WorkbenchError
 
 ROOT = Path(__file__).parents[2]
 MODELS = "models.yaml"
-_LOCATED = re.compile(r"(?:warning: |error: )?[^:\n]*\.yaml:[1-9][0-9]*(?::[1-9][0-9]*)?: .")
-_SETTING = re.compile(r"(?:warning: |error: )?(?:/\S*/)?Pulumi\.[a-z]+\.yaml: \S.*?: \S")
+_LOCATED = re.compile(r"(?:warning: |error: |info: )?[^:\n]*\.yaml:[1-9][0-9]*(?::[1-9][0-9]*)?: .")
+_SETTING = re.compile(r"(?:warning: |error: |info: )?(?:/\S*/)?Pulumi\.[a-z]+\.yaml: \S.*?: \S")
 _OF_FILE = re.compile(r"(?:warning: )?.+:1: (?:cannot be read|no such file or folder|no \*\.yaml|is neither a file)")
 _OURS = (
     re.compile(r"\A[0-9]+ problems? found; nothing was created\Z"),
@@ -72,7 +72,7 @@ def checked(*arguments: str, lines: int | None = None) -> Printed:
     for line in (messages + printed.stderr).splitlines():
         if not any(pattern.match(line) for pattern in (_LOCATED, _SETTING, _OF_FILE, *_OURS)):
             raise TrespassError(f"{' '.join(arguments)}: no place in {line!r}")
-        named = re.match(rf"(?:warning: )?[^:\n]*{MODELS}:([0-9]+): ", line)
+        named = re.match(rf"(?:warning: |info: )?[^:\n]*{MODELS}:([0-9]+): ", line)
         if named and lines is not None and int(named[1]) > lines:
             raise TrespassError(f"{' '.join(arguments)}: line {named[1]} of {lines}: {line!r}")
     return printed

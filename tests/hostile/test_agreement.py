@@ -30,8 +30,9 @@ def told(text: str) -> Problems:
     found = set()
     for line in text.splitlines():
         bare = line.removeprefix("warning: ").removesuffix(" (warning)")
-        if _PLACED.match(bare):
-            found.add(("error" if bare == line else "warning", bare))
+        plain = bare.removeprefix("info: ").removesuffix(" (note)")
+        if _PLACED.match(plain):
+            found.add(("error" if plain == line else "note" if plain != bare else "warning", plain))
     return frozenset(found)
 
 

@@ -55,7 +55,7 @@ def lines(text: str) -> Found:
     for line in text.splitlines():
         placed = ".yaml" in line or line.startswith("manifests[")
         subject, _, rest = line.partition(": ")[2].partition(": ") if placed else line.partition(": ")
-        if "/" in subject and not line.startswith("warning: "):
+        if "/" in subject and not line.startswith(("warning: ", "info: ")):
             path, _, reason = rest.partition(": ")
             found.add((path, reason))
     return found

@@ -15,6 +15,7 @@ from components.metrics.words import Adapter
 from components.plan.environment import Environment
 from components.plan.explain import ExplainedField, explain
 from components.plan.plan import Plan, plan
+from tests.aws.environments import environment, problems
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, levels, per_minute, variant
 from workbench.cli import app
@@ -24,9 +25,9 @@ ASKED = levels(per_minute(200, 40))
 NAMES = ["vllm:num_requests_running", "vllm:num_requests_waiting"]
 
 
-def planned(*documents: Object, **environment: Any) -> Plan:
+def planned(*documents: Object, **where: Any) -> Plan:
     manifests = parse(yaml.safe_dump_all(documents), "fleet.yaml")
-    made = plan(manifests, Environment(options=Options(levels=ASKED), **environment))
+    made = plan(manifests, Environment(options=Options(levels=ASKED), **where))
     assert [str(each) for each in made.problems if each.is_error] == []
     return made
 
@@ -39,6 +40,15 @@ class TestNodes:
         assert (alone.instance_type, group.instance_type) == ("g6.xlarge", "g6.xlarge")
         assert (group.nodes, group.max_nodes) == (2, 8)
         assert (alone.nodes, alone.max_nodes) == (1, 1)
+
+
+class TestQuotas:
+    @pytest.mark.parametrize(("quota", "warned"), [(31, True), (32, False)])
+    def test_count_at_the_peak(self, quota: int, warned: bool) -> None:
+        """Eight g6.xlarge have 4 vCPUs each (aws-gpu spec 1 and 14: quota of G and VT instances)."""
+        found = support.fleet(*support.of_llmkube(), variant(), levels=ASKED)
+        limited = problems(found, environment(quotas={"L-DB2E81BA": quota}), "warning")
+        assert ["32 vCPUs of quota L-DB2E81BA" in each.reason for each in limited] == [True] * warned
 
 
 class TestMetrics:
