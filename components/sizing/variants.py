@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ..api.load import Loaded
 from .cases import Profile
+from .levels import Load
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +15,11 @@ class ModelVariant:
         model: The name under which clients ask for it.
         accelerator: The one that it runs on; empty where its resource does not say.
         profiles: How fast it is on each that it could run on.
+        load: What was once observed to be asked of it; None where its resource does not say.
     """
 
     source: Loaded
     model: str
     accelerator: str
     profiles: tuple[Profile, ...]
+    load: Load | None = None

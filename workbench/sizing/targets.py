@@ -25,7 +25,7 @@ class SizedModel:
         title: How to call it, for people.
         profiles: Figures that its resource has; none where it has no resource.
         accelerator: The one that it runs on now; empty where that is not known.
-        load: What settings say is asked of it.
+        load: What settings say is asked of it, else what its resource says was observed.
         nodes: Instance types that its pods may be on.
         levels: What settings promise, and what they say accelerators cost.
         hint: Where to say in settings what is asked of it.
@@ -79,7 +79,7 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
         options.levels,
         variant.profiles,
         variant.accelerator,
-        options.levels.load(namespace, variant.source.name),
+        options.levels.load(namespace, variant.source.name) or variant.load,
         tuple(_nodes(plan, namespace, variant.source.name)),
         f"serviceLevels.loads[{variant.source.name}]",
     )

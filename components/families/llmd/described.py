@@ -6,6 +6,7 @@ from ...api.base import Json
 from ...api.load import Loaded
 from ...sizing.cases import Profile
 from ...sizing.variants import ModelVariant
+from .load import observed_load
 from .names import ACCELERATOR_LABEL
 from .types import VariantAutoscaling
 from .types.variant_autoscaling import AcceleratorProfile
@@ -16,11 +17,13 @@ def described_variant(source: Loaded) -> ModelVariant | None:
     resource = source.resource
     if not isinstance(resource, VariantAutoscaling):
         return None
+    current = resource.status.current_alloc if resource.status else None
     return ModelVariant(
         source,
         resource.spec.model_id,
         (resource.metadata.labels or {}).get(ACCELERATOR_LABEL, ""),
         tuple(profile_of(each) for each in resource.spec.model_profile.accelerators),
+        observed_load(current.load) if current else None,
     )
 
 

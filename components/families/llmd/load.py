@@ -71,9 +71,16 @@ def _observed(status: LoadProfile, findings: Findings) -> AskedLoad | None:
     for field, text in odd.items():
         reason = f"must be a number such as 40.00, found {text!r}; correct it, or remove the status"
         findings.error(f"{_STATUS}.{field}", reason)
-    if odd:
+    load = None if odd else observed_load(status)
+    return AskedLoad(load, _STATUS, _STATUS) if load else None
+
+
+def observed_load(status: LoadProfile) -> Load | None:
+    """Return what a controller saw being asked; None where that are no numbers."""
+    rate, length = status.arrival_rate, status.avg_length
+    if not (_NUMBER.fullmatch(rate) and _NUMBER.fullmatch(length)):
         return None
-    return AskedLoad(Load(Decimal(status.arrival_rate), Decimal(status.avg_length)), _STATUS, _STATUS)
+    return Load(Decimal(rate), Decimal(length))
 
 
 def _wrong(load: Load) -> Iterator[str]:

@@ -89,6 +89,19 @@ def test_the_command_line_counts_more_than_settings(folder: Path) -> None:
     assert list(rows(folder, "--profile", "L4=1x7.77/0.15@4")) == ["L4"]
 
 
+def test_what_was_observed_counts_where_nothing_else_says_the_load(tmp_path: Path) -> None:
+    """WVA spec 8.10, row 2: 41.32 requests a minute need 2 replicas, 20.66 each."""
+    numbers = {"numReplicas": 1, "maxBatch": 256, "variantCost": "40.00", "itlAverage": "21.5", "waitAverage": "70"}
+    load = {"arrivalRate": "41.32", "avgLength": "178.00"}
+    status = {"currentAlloc": {"accelerator": "L4", **numbers, "load": load}}
+    project_of = stack(tmp_path, {**LEVELS, "loads": {}})
+    models = project_of / "models.yaml"
+    models.write_text(documents(*of_lws(), {**variant("chat", *PROFILES), "status": status}))
+    found = rows(project_of)["L4"]
+    assert (found["replicas"], found["perReplicaPerMinute"]) == (2, 20.66)
+    assert rows(project_of, "--rate", "10")["L4"]["replicas"] == 1
+
+
 def test_the_price_is_that_of_the_nodes_it_is_on(tmp_path: Path) -> None:
     """g6.xlarge at 0.8048 USD has one L4; 2 replicas."""
     levels = {key: value for key, value in LEVELS.items() if key != "accelerators"}

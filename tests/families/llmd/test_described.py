@@ -1,9 +1,13 @@
 """What a VariantAutoscaling says of its model, as numbers."""
 
+from decimal import Decimal
 from typing import Any
+
+import pytest
 
 from components.families import objects, variants
 from components.sizing.cases import Profile
+from components.sizing.levels import Load
 from components.sizing.variants import ModelVariant
 
 VARIANT: dict[str, Any] = {
@@ -42,6 +46,21 @@ def test_profiles_and_accelerator() -> None:
 
 def test_without_a_label_it_runs_on_none() -> None:
     assert described(metadata={"name": "chat"}).accelerator == ""
+
+
+def observed(rate: str, length: str) -> dict[str, Any]:
+    numbers = {"numReplicas": 1, "maxBatch": 256, "variantCost": "40.00", "itlAverage": "21.5", "waitAverage": "70"}
+    return {"currentAlloc": {"accelerator": "A100", **numbers, "load": {"arrivalRate": rate, "avgLength": length}}}
+
+
+def test_what_was_observed_is_its_load() -> None:
+    assert described(status=observed("41.32", "178.00")).load == Load(Decimal("41.32"), Decimal(178))
+
+
+@pytest.mark.parametrize("rate", ["", "-1", "1e3", "NaN", "40.00\n"])
+def test_what_is_no_number_is_no_load(rate: str) -> None:
+    assert described(status=observed(rate, "178")).load is None
+    assert described().load is None
 
 
 def test_other_kinds_describe_none() -> None:
