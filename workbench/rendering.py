@@ -120,13 +120,17 @@ def _member(source: "Loaded") -> "Member":
     return members()[source.kind.title][1]
 
 
+_PREFIXES = {"warning": "warning: ", "note": "info: "}
+"""What a log has in front of what is no error."""
+
+
 def _report(problems: "Iterable[Problem]") -> None:
-    """Print what is wrong, and end if there is an error."""
+    """Print what there is to say, and end if there is an error."""
     from components.api.problems import errors
 
     found = sorted(set(problems), key=lambda problem: problem.place)
     for problem in found:
-        prefix = "" if problem.is_error else "warning: "
+        prefix = _PREFIXES.get(problem.severity, "")
         print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201
     if errors(found):
         raise typer.Exit(1)
