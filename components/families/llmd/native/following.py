@@ -9,6 +9,7 @@ from ....engines.versions import titled
 from ....fleet.objects import Object
 from ....sizing.cases import MINUTE, Sized
 from ..variant import Variant
+from .remembered import at_largest
 
 _TOLERANCE = 1.1
 """An autoscaler leaves alone what is less than a tenth above its target (--horizontal-pod-autoscaler-tolerance)."""
@@ -49,9 +50,7 @@ def _targets(most: Sized) -> tuple[Decimal, Decimal]:
     should, and that must be more than an autoscaler tolerates. With enough of them it must not find fewer to be
     enough: the less a replica has to do, the faster it is with each request, down to the time of one that is alone.
     """
-    from ....sizing.queues import behaviour
-
-    case, busy = most.case, behaviour(most.case, most.most_per_minute)
+    case, busy = most.case, at_largest(most.case, most.most_per_minute)
     service_ms = int(case.output_tokens) * (case.profile.alpha + case.profile.beta)
     alone = most.most_per_minute / MINUTE * service_ms
     waiting, working = _short(busy.waiting), _short(min(alone, busy.in_service / _TOLERANCE))

@@ -12,14 +12,15 @@ from ....fleet.autoscalers import Autoscaler
 from ....fleet.origins import Origin
 from ....fleet.rendered import Rendered
 from ....sizing.cases import Sized
+from ....sizing.prices import accelerator_price
 from ..checks.accelerator import ENTRIES
 from ..checks.agreed import check_kept
-from ..costs import unit_cost
 from ..described import profile_of
 from ..hpa import hpa_of
 from .following import followed
 from .level import VariantLevel
 from .notes import bounds_note, cheaper_note
+from .remembered import sized
 
 
 def render_natively(level: VariantLevel) -> Rendered:
@@ -52,10 +53,8 @@ def _bounds(level: VariantLevel) -> tuple[Sized, Sized]:
     Raises:
         Unrenderable: no number of replicas keeps the promise.
     """
-    from ....sizing.queues import size
-
     load = level.load
-    least, most = size([level.own(rate) for rate in (load.least_per_minute, load.per_minute)])
+    least, most = sized((level.own(load.least_per_minute), level.own(load.per_minute)))
     check_kept(level.agreed, most, level.asked.place, level.variant.findings)
     if not most.is_feasible:
         raise Unrenderable
@@ -64,17 +63,15 @@ def _bounds(level: VariantLevel) -> tuple[Sized, Sized]:
 
 def _cheaper(level: VariantLevel, most: Sized) -> Iterator[tuple[str, str]]:
     """Yield where the same is to be had for less: a controller would not go there either (WVA spec 8.7)."""
-    from ....sizing.queues import size
-
     variant, cases = level.variant, {}
     for position, entry in enumerate(variant.resource.spec.model_profile.accelerators):
-        cost = unit_cost(entry.acc, variant.options.levels)
-        if entry.acc != level.agreed.profile.accelerator and cost is not None:
-            cases[position] = level.case(profile_of(entry), level.load.per_minute, cost.cents_per_hour)
+        price = accelerator_price(entry.acc, variant.options.levels, count=entry.acc_count)
+        if entry.acc != level.agreed.profile.accelerator and price is not None:
+            cases[position] = level.case(profile_of(entry), level.load.per_minute, price.cents_per_hour)
     kept = [
-        (sized.cents_per_hour, position, sized)
-        for position, sized in zip(cases, size(tuple(cases.values())), strict=True)
-        if sized.is_feasible and sized.cents_per_hour < most.cents_per_hour
+        (each.cents_per_hour, position, each)
+        for position, each in zip(cases, sized(tuple(cases.values())), strict=True)
+        if each.is_feasible and each.cents_per_hour < most.cents_per_hour
     ]
     if kept:
         _, position, best = min(kept, key=lambda each: each[:2])

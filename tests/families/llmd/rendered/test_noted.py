@@ -44,6 +44,8 @@ class TestNotes:
             profile("MI300X", alpha="7.77", beta="0.15"),
             # Cheap, and too slow.
             profile("T4", alpha="50", beta="0.15"),
+            # Cheap on a node of its own ($0.526), and not on the nodes that have four ($3.912).
+            profile("T4", count=4, alpha="7.77", beta="0.15"),
             # Nobody knows what it costs.
             profile("ours", alpha="7.77", beta="0.15"),
         ],
