@@ -122,7 +122,7 @@ STATUS_FAULTS: dict[str, Any] = {
         {"status/desiredOptimizedAlloc/lastRunTime": "yesterday"},
         {"status/actuation": {}},
     ],
-    ids=str,
+    ids=lambda changes: " ".join(f"{path}={'' if value is REMOVED else value}" for path, value in changes.items()),
 )
 def test_a_wrong_status_is_none(changes: dict[str, Any]) -> None:
     """Nobody writes a status, and the API server drops it on creation, whatever its values are."""
