@@ -51,7 +51,7 @@ def found_variant(source: Loaded, library: Library, options: Options, findings: 
     reason = _unscalable(item, workload)
     if reason:
         raise findings.fail(_NAME, reason)
-    _check_replicas(item, source, findings)
+    _check_replicas(item, workload, source, findings)
     return Variant(source, resource, namespace, item, workload, options, findings)
 
 
@@ -90,9 +90,14 @@ def _unscalable(item: Rendered, workload: Workload) -> str:
     return ""
 
 
-def _check_replicas(item: Rendered, source: Loaded, findings: Findings) -> None:
-    """Warn of replicas that somebody wrote and that have no effect any more, where they are written."""
-    spec = getattr(item.source.resource, "spec", None)
+def _check_replicas(item: Rendered, workload: Workload, source: Loaded, findings: Findings) -> None:
+    """Warn of replicas that somebody wrote and that have no effect any more, where they are written.
+
+    That may be a resource that the one with the workload stands for, which tells the field behind its own.
+    """
+    written = workload.origin.source
+    spec = getattr(written.resource, "spec", None)
     if spec is not None and "replicas" in spec.model_fields_set:
-        reason = f"has no effect: {source.title} owns the replicas; remove it"
-        findings.problems.append(item.source.problem("spec.replicas", reason, Severity.WARNING))
+        remedy = "; remove it" if written is item.source else ""
+        reason = f"has no effect: {source.title} owns the replicas{remedy}"
+        findings.problems.append(written.problem("spec.replicas", reason, Severity.WARNING))

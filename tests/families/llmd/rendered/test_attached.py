@@ -147,6 +147,13 @@ class TestReplicas:
         reason = "has no effect: VariantAutoscaling/chat owns the replicas; remove it"
         assert (title, "spec.replicas", reason) in found
 
+    def test_of_a_resource_that_stands_for_the_one_with_the_workload(self) -> None:
+        """A ModelBooster must say how many there are; that is where it is told, and it need not go."""
+        found = told(*support.of_booster(), variant("chat-l4"), severity="warning")
+        ((who, path, reason),) = [each for each in found if "owns the replicas" in each[2]]
+        assert (who, path) == ("ModelBooster/chat", "spec.backends[0].minReplicas")
+        assert reason.endswith("has no effect: VariantAutoscaling/chat-l4 owns the replicas")
+
     def test_none_are_written(self) -> None:
         found = told(*support.of_llmkube(), variant(), severity="warning")
         assert [path for _, path, _ in found if path == "spec.replicas"] == []
