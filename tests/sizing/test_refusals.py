@@ -204,3 +204,11 @@ def test_numpy_is_imported_only_to_size(module: str) -> None:
     script = f"import sys, components.sizing.{module}; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_one_replica_more_than_a_workload_can_have_is_refused() -> None:
+    most = size([USUAL])[0].most_per_minute
+    for replicas, feasible in ((2**31 - 1, True), (2**31 + 1, False)):
+        (sized,) = size([replace(USUAL, per_minute=(replicas - 0.5) * most)])
+        assert sized.is_feasible is feasible
+        assert sized.replicas == (replicas if feasible else 0)
