@@ -109,16 +109,20 @@ OWN = {
     "Model": {"name", "namespace", "realization"},
     "InferenceService": {
         *("name", "namespace", "realization", "service_account_name", "cache_claim", "cache_host_path", "shared"),
-        "draft_model",
+        *("draft_model", "autoscaled"),
     },
     "Playground": {*WorkloadArgs.__annotations__, "backend_runtime"},
     "Service": {*WorkloadArgs.__annotations__},
     "ModelBooster": {*ServingArgs.__annotations__},
-    "ModelServing": {*ServingArgs.__annotations__},
+    "ModelServing": {*ServingArgs.__annotations__, "autoscaled"},
     "AutoscalingPolicy": {"name", "namespace", "realization"},
     "AutoscalingPolicyBinding": {"name", "namespace", "realization", "targets"},
     "ModelServer": {"name", "namespace", "realization"},
     "ModelRoute": {"name", "namespace", "realization", "servers", "servings"},
+    "VariantAutoscaling": {
+        *("name", "namespace", "realization", "workload", "targets"),
+        *("accelerator", "service_class", "promise", "load", "cents_per_hour"),
+    },
 }
 """Arguments about other things than the specification."""
 

@@ -93,11 +93,11 @@ def _unscalable(item: Rendered, workload: Workload) -> str:
 def _check_replicas(item: Rendered, workload: Workload, source: Loaded, findings: Findings) -> None:
     """Warn of replicas that somebody wrote and that have no effect any more, where they are written.
 
-    That may be a resource that the one with the workload stands for, which tells the field behind its own.
+    What a resource stands for has replicas always, and tells the field that they are from.
     """
-    written = workload.origin.source
-    spec = getattr(written.resource, "spec", None)
-    if spec is not None and "replicas" in spec.model_fields_set:
-        remedy = "; remove it" if written is item.source else ""
+    written, spec = workload.origin.source, getattr(item.source.resource, "spec", None)
+    is_own = written is item.source
+    if not is_own or (spec is not None and "replicas" in spec.model_fields_set):
+        remedy = "; remove it" if is_own else ""
         reason = f"has no effect: {source.title} owns the replicas{remedy}"
         findings.problems.append(written.problem("spec.replicas", reason, Severity.WARNING))
