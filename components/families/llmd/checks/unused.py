@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ....api.findings import unknown
-from ....api.problems import Problem, Severity
+from ....api.problems import Problem, Severity, did_you_mean
 from ....fleet.library import Library
 from ....sizing.levels import ServiceLevels
 from ..types import VariantAutoscaling
@@ -18,13 +18,19 @@ def check_settings(library: Library, levels: ServiceLevels) -> Iterator[Problem]
 
 
 def _loads(library: Library, levels: ServiceLevels) -> Iterator[Problem]:
-    places = library.places_of(VariantAutoscaling)
-    names = {name for _, name in places}
-    known = names | {f"{namespace}/{name}" for namespace, name in places}
-    for key in levels.loads:
+    """Yield loads that are probably meant for a variant that has none.
+
+    Others are not told of: they may be for variants of the stack that this plan does not have.
+    """
+    places = list(library.places_of(VariantAutoscaling))
+    known = {name for _, name in places} | {f"{namespace}/{name}" for namespace, name in places}
+    idle = [(namespace, name) for namespace, name in places if levels.load(namespace, name) is None]
+    for key in levels.loads if idle else ():
         name = key.rpartition("/")[2]
-        if key not in known and not library.is_unread(_KIND, name):
-            there = known - names if "/" in key else names
+        if key in known or library.is_unread(_KIND, name):
+            continue
+        there = sorted(f"{namespace}/{name}" if "/" in key else name for namespace, name in idle)
+        if did_you_mean(key, there) or any(name == other for _, other in idle):
             reason = unknown(_KIND, key, there, "its load has no effect; correct the name, or remove it")
             yield _unused(levels, f"loads[{key}]", reason)
 

@@ -7,16 +7,19 @@ import yaml
 
 from components.families import parse
 from components.fleet.options import Options
+from components.fleet.words import Realization
 from components.plan.rendering import render_fleet
 from components.sizing.levels import ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.support import fleet, levels, per_minute, told, variant
 from tests.fleets import warnings
 
+OPERATED = {"llmd": Realization.OPERATOR}
+
 
 def loaded(*names: str) -> ServiceLevels:
-    """A load for each name, and one for the variant that there is."""
-    return replace(levels(), loads=dict.fromkeys(("chat", *names), per_minute(40)), file="Pulumi.local.yaml")
+    """A load for each name."""
+    return replace(levels(), loads=dict.fromkeys(names, per_minute(40)), file="Pulumi.local.yaml")
 
 
 @pytest.mark.parametrize(
@@ -32,21 +35,24 @@ def loaded(*names: str) -> ServiceLevels:
             "no VariantAutoscaling named 'other/chat' (available: ns/chat); its load has no effect; correct the "
             "name, or remove it",
         ),
-        (
-            "a/b/c",
-            "no VariantAutoscaling named 'a/b/c' (available: ns/chat); its load has no effect; correct the name, or "
-            "remove it",
-        ),
     ],
 )
-def test_of_nobody(name: str, reason: str) -> None:
-    (problem,) = warnings(fleet(*support.of_llmkube(), variant(), levels=loaded(name)))
+def test_probably_of_one_that_has_none(name: str, reason: str) -> None:
+    """With the controller a variant needs no load; natively it is told of the near one itself."""
+    (problem,) = warnings(fleet(*support.of_llmkube(), variant(), levels=loaded(name), realizations=OPERATED))
     assert (problem.file, problem.path) == ("Pulumi.local.yaml", f"serviceLevels.loads[{name}]")
     assert problem.reason == reason
 
 
-def test_of_variants_that_are_there() -> None:
-    assert warnings(fleet(*support.of_llmkube(), variant(), levels=loaded("ns/chat"))) == []
+@pytest.mark.parametrize("names", [("ns/chat",), ("chat", "chta"), ("chat", "other/chat"), ("chat", "a/b/c", "code")])
+def test_of_variants_that_are_there_or_elsewhere(names: tuple[str, ...]) -> None:
+    """Who checks a part of a stack has loads of all of it."""
+    assert warnings(fleet(*support.of_llmkube(), variant(), levels=loaded(*names))) == []
+
+
+def test_of_others_where_one_is_missing() -> None:
+    found = fleet(*support.of_llmkube(), variant(), levels=loaded("granite-13b"), realizations=OPERATED)
+    assert warnings(found) == []
 
 
 def test_without_any_variant_nobody_asks() -> None:
