@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
+from ..api.names import LABEL_LENGTH
 from ..api.problems import Problem
 from ..fleet.objects import Object
 from .checks import target_value
@@ -47,7 +48,14 @@ def scaled_object(scaler: Scaler, address: str, window: str) -> Object:
 
 
 def check_triggers(scaler: Scaler) -> Iterator[Problem]:
-    """Yield what cannot be said in a ScaledObject."""
+    """Yield what cannot be said in a ScaledObject.
+
+    Its name becomes a label of the autoscaler that KEDA makes (newHPAForScaledObject in its controllers/keda/hpa.go).
+    """
+    name = scaler.autoscaler.name
+    if len(name) > LABEL_LENGTH:
+        reason = f"makes ScaledObject {name!r}, whose name has {len(name)} characters, where KEDA needs a label of it"
+        yield scaler.item.source.problem("metadata.name", f"{reason}: at most {LABEL_LENGTH}; shorten the name")
     for use in scaler.uses:
         if use.selector.get("matchExpressions"):
             reason = "matchExpressions cannot be expressed in a query for KEDA; use matchLabels"
