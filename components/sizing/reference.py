@@ -47,16 +47,6 @@ class ReferenceProfile:
     high: Profile
     source: ReferenceSource
 
-    @property
-    def low_beta(self) -> float:
-        """The lowest beta that the sources speak for."""
-        return self.low.beta
-
-    @property
-    def high_beta(self) -> float:
-        """The highest beta that the sources speak for."""
-        return self.high.beta
-
 
 def reference_profiles(model: str) -> tuple[ReferenceProfile, ...]:
     """Return what is known of a model, by the name under which clients ask for it or that of the hub.

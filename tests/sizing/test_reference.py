@@ -39,7 +39,7 @@ def test_sample_data_are_those_of_the_spec(model: str, accelerator: str, cell: s
     (one,) = found
     assert one.profile == Profile(accelerator, int(count), float(alpha), float(beta), int(batch))
     assert one.high == one.profile
-    assert math.isclose(one.low_beta, float(beta) / 10)
+    assert math.isclose(one.low.beta, float(beta) / 10)
     assert one.low.batch == 2 * int(batch)
     assert (one.low.alpha, one.low.count) == (float(alpha), int(count))
     assert (one.source.measured, one.source.tokens) == (False, 512)
@@ -48,7 +48,7 @@ def test_sample_data_are_those_of_the_spec(model: str, accelerator: str, cell: s
 def test_measured_figures_are_those_of_the_spec() -> None:
     h100, l40s = reference_profiles("llama-3.1-8b")
     assert h100.profile == Profile("H100", 1, 6.958, 0.042, 512)
-    assert (h100.low_beta, h100.high_beta) == (0.027, 0.044)
+    assert (h100.low.beta, h100.high.beta) == (0.027, 0.044)
     assert l40s.profile == l40s.low == l40s.high == Profile("L40S", 1, 22.619, 0.181, 512)
     assert h100.source.measured
     assert l40s.source.measured
@@ -65,7 +65,7 @@ def test_nothing_else_is_in_the_table() -> None:
 def test_each_figure_says_where_it_comes_from(model: str) -> None:
     for one in reference_profiles(model):
         assert one.model == model
-        assert one.low_beta <= one.profile.beta <= one.high_beta
+        assert one.low.beta <= one.profile.beta <= one.high.beta
         assert one.low.batch >= one.profile.batch >= 1
         assert one.source.title
         assert one.source.doubt

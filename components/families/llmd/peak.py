@@ -3,6 +3,7 @@
 from ...sizing.cases import Sized
 from .checks.agreed import Agreed, check_kept
 from .load import stated_load
+from .native.remembered import sized
 from .variant import Variant
 
 
@@ -11,8 +12,6 @@ def sized_at_peak(variant: Variant, agreed: Agreed) -> Sized | None:
     asked = stated_load(variant.namespace, variant.source.name, variant.options.levels)
     if asked is None or not asked.load.per_minute:
         return None
-    from ...sizing.queues import size
-
-    (sized,) = size((agreed.peak(asked.load),))
-    check_kept(agreed, sized, asked.place, variant.findings)
-    return sized if sized.is_feasible else None
+    (most,) = sized((agreed.case(asked.load, asked.load.per_minute),))
+    check_kept(agreed, most, asked.place, variant.findings)
+    return most if most.is_feasible else None

@@ -1,6 +1,7 @@
 """What a variant is sized by, where nothing is wrong with it: the one place that both realizations ask."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ....api.findings import Findings
 from ....sizing.cases import Case, Profile, Sized
@@ -39,10 +40,10 @@ class Agreed:
     class_name: str
     cost: UnitCost
 
-    def peak(self, load: Load) -> Case:
-        """Return the question how many replicas a load needs at its peak."""
-        price = float(self.cost.cents_per_hour)
-        return Case(self.profile, self.promise, float(load.per_minute), float(load.output_tokens), price)
+    def case(self, load: Load, per_minute: Decimal) -> Case:
+        """Return the question how many replicas a load needs at a rate of requests."""
+        tokens, price = float(load.output_tokens), float(self.cost.cents_per_hour)
+        return Case(self.profile, self.promise, float(per_minute), tokens, price)
 
 
 def stated_by(resource: VariantAutoscaling, levels: ServiceLevels, findings: Findings) -> Stated:

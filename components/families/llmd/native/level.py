@@ -1,6 +1,6 @@
 """What a variant is sized for: what is promised, what is asked, and what its accelerators cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from ....sizing.cases import Case, Profile
@@ -23,11 +23,10 @@ class VariantLevel:
         """What is asked of it."""
         return self.asked.load
 
-    def case(self, profile: Profile, per_minute: Decimal, cents_per_hour: Decimal) -> Case:
-        """Return the question how many replicas of a profile some load needs."""
-        tokens, price = float(self.load.output_tokens), float(cents_per_hour)
-        return Case(profile, self.agreed.promise, float(per_minute), tokens, price)
-
     def own(self, per_minute: Decimal) -> Case:
-        """Return that question for the accelerator that it runs on."""
-        return self.case(self.agreed.profile, per_minute, self.agreed.cost.cents_per_hour)
+        """Return the question how many replicas a rate of requests needs on the accelerator that it runs on."""
+        return self.agreed.case(self.load, per_minute)
+
+    def peak_on(self, profile: Profile, cents_per_hour: Decimal) -> Case:
+        """Return that question for another accelerator, at the peak."""
+        return replace(self.own(self.load.per_minute), profile=profile, cents_per_hour=float(cents_per_hour))

@@ -67,7 +67,7 @@ def _cheaper(level: VariantLevel, most: Sized) -> Iterator[tuple[str, str]]:
     for position, entry in enumerate(variant.resource.spec.model_profile.accelerators):
         price = accelerator_price(entry.acc, variant.options.levels, count=entry.acc_count)
         if entry.acc != level.agreed.profile.accelerator and price is not None:
-            cases[position] = level.case(profile_of(entry), level.load.per_minute, price.cents_per_hour)
+            cases[position] = level.peak_on(profile_of(entry), price.cents_per_hour)
     kept = [
         (each.cents_per_hour, position, each)
         for position, each in zip(cases, sized(tuple(cases.values())), strict=True)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.api.problems import Severity
 from components.fleet.words import WorkloadChoice
 from components.sizing.levels import Promise, ServiceLevels
 from tests.families.kthena.serving.support import engine, model_serving, pods, role
@@ -202,3 +203,5 @@ class TestEngines:
         ((who, path, found),) = told(*documents, variant())
         assert (who, path) == ("VariantAutoscaling/chat", "metadata.name")
         assert found.startswith(reason)
+        # Nothing is said of bounds that no autoscaler has.
+        assert Severity.NOTE not in {problem.severity for problem in fleet(*documents, variant()).problems}
