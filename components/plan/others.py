@@ -93,7 +93,7 @@ def _unusable(body: Object) -> tuple[str, str] | None:
         return "metadata.name", "is required: an object that is applied repeatedly needs a name; set it"
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name in (".", ".."):
         return "metadata.name", f"must be a name that a URL can hold, of at most 253 characters, found {show(name)}"
-    if namespace and not (isinstance(namespace, str) and is_dns1123_label(namespace)):
+    if namespace not in (None, "") and not (isinstance(namespace, str) and is_dns1123_label(namespace)):
         return "metadata.namespace", f"must be lower-case letters, digits and '-', found {show(namespace)}"
     odd = next((key for key in ("labels", "annotations") if not isinstance(metadata.get(key) or {}, dict)), None)
     return (f"metadata.{odd}", f"must be a map, found {show(metadata[odd])}") if odd else None

@@ -168,6 +168,9 @@ OTHER = st.fixed_dictionaries(
 @settings(deadline=None)
 @given(st.lists(OTHER, max_size=4), st.sampled_from(list(OtherKinds)))
 @example([{"apiVersion": "v1", "kind": "Deployment"}] * 2, OtherKinds.APPLY)  # what is said twice is said once
+@example(
+    [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a", "namespace": []}}], OtherKinds.APPLY
+)  # what is empty and no text is no namespace either
 def test_whatever_stands_there_is_passed_through_once_or_a_located_problem(
     documents: list[dict[str, Any]], choice: OtherKinds
 ) -> None:
