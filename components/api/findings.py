@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ..findings.ids import RuleId
 from .load import Loaded
 from .problems import Problem, Severity, did_you_mean
 
@@ -18,25 +19,25 @@ class Findings:
     source: Loaded
     problems: list[Problem] = field(default_factory=list)
 
-    def error(self, path: str, reason: str) -> None:
+    def error(self, path: str, reason: str, rule: RuleId = RuleId.CONTRACT) -> None:
         """Record something that forbids the use of the resource."""
-        self.record(path, reason, Severity.ERROR)
+        self.record(path, reason, Severity.ERROR, rule)
 
-    def warn(self, path: str, reason: str) -> None:
+    def warn(self, path: str, reason: str, rule: RuleId = RuleId.CONTRACT) -> None:
         """Record something that works, but hardly as meant."""
-        self.record(path, reason, Severity.WARNING)
+        self.record(path, reason, Severity.WARNING, rule)
 
-    def note(self, path: str, reason: str) -> None:
+    def note(self, path: str, reason: str, rule: RuleId = RuleId.CONTRACT) -> None:
         """Record what was decided for the resource, and why."""
-        self.record(path, reason, Severity.NOTE)
+        self.record(path, reason, Severity.NOTE, rule)
 
-    def record(self, path: str, reason: str, severity: Severity) -> None:
+    def record(self, path: str, reason: str, severity: Severity, rule: RuleId = RuleId.CONTRACT) -> None:
         """Record what there is to say of a field."""
-        self.problems.append(self.source.problem(path, reason, severity))
+        self.problems.append(self.source.problem(path, reason, severity, rule))
 
-    def fail(self, path: str, reason: str) -> Unrenderable:
+    def fail(self, path: str, reason: str, rule: RuleId = RuleId.CONTRACT) -> Unrenderable:
         """Record an error and return what to raise."""
-        self.error(path, reason)
+        self.error(path, reason, rule)
         return Unrenderable(reason)
 
     @property

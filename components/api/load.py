@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ..findings.ids import RuleId
 from .base import Json
 from .checking import check
 from .collection import paused_collection
@@ -57,12 +58,14 @@ class Loaded:
             self._secrets.append(secret_texts(self.resource.wire()))
         return self._secrets[0]
 
-    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
         """Return a problem of this resource, at the line of the field."""
         reason = masked_text(reason, self.secrets)
         line = self.place.line(path) if self.place else self.line
         name = self.resource.metadata.name
-        return Problem(self.file, line, self.resource.kind, name, path, reason, severity)
+        return Problem(self.file, line, self.resource.kind, name, path, reason, severity, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +82,12 @@ class Other:
         """``apiVersion/Kind``."""
         return f"{self.value['apiVersion']}/{self.value['kind']}"
 
-    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
         """Return a problem of this object, at the line of the field."""
         line = self.place.line(path) if self.place else self.line
-        return Problem(self.file, line, *_identity(self.value), path, reason, severity)
+        return Problem(self.file, line, *_identity(self.value), path, reason, severity, rule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
+from ..findings.ids import RuleId
 from .texts.printable import printable
 from .texts.secrets import masked_text
 
@@ -32,6 +33,7 @@ class Problem:
     path: str
     reason: str
     severity: Severity = Severity.ERROR
+    rule: RuleId = RuleId.CONTRACT
 
     def __post_init__(self) -> None:
         """Keep secrets and what would forge a line out of the reason: it quotes what others wrote."""

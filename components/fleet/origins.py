@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
 
 
 class Reporter(Protocol):
     """What a problem can be reported at: a field of a manifest, an argument of a program."""
 
-    def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
         """Return what is wrong with it."""
 
 
@@ -20,7 +21,9 @@ class Whole(Protocol):
     def title(self) -> str:
         """``Kind/name``, as messages name it."""
 
-    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
         """Return what is wrong with one of its fields."""
 
 
@@ -36,9 +39,9 @@ class Argument:
         joint = "" if path.startswith("[") or not path else "."
         return replace(self, path=f"{self.path}{joint}{path}")
 
-    def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
         """Return what is wrong with it."""
-        return Problem(self.component, 0, "", "", self.path, reason, severity)
+        return Problem(self.component, 0, "", "", self.path, reason, severity, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,6 @@ class Origin:
     path: str = ""
     lead: str = ""
 
-    def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
         """Return a problem of this field, at its line."""
-        return self.source.problem(self.path, f"{self.lead}{reason}", severity)
+        return self.source.problem(self.path, f"{self.lead}{reason}", severity, rule)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from ..api.problems import Problem, Severity
 from ..engines.exporters import Exporter, exporter_of
 from ..engines.metrics import Metric, find_anywhere
+from ..findings.ids import RuleId
 from ..fleet.autoscalers import Autoscaler, body_field, is_well_formed
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
@@ -65,9 +66,11 @@ class Scaler:
             _use(self, position, metric) for position, metric in enumerate(metrics) if is_well_formed(metric)
         )
 
-    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
         """Return a problem of a field below the trigger, at the place in the manifest that brought it."""
-        return self.autoscaler.blame(path).problem(reason, severity)
+        return self.autoscaler.blame(path).problem(reason, severity, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +147,11 @@ class MetricUse:
             return own
         return own or find_anywhere(name)
 
-    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
         """Return a problem of a field of this metric."""
-        return self.scaler.problem(f"{self.place}.{path}" if path else self.path, reason, severity)
+        return self.scaler.problem(f"{self.place}.{path}" if path else self.path, reason, severity, rule)
 
 
 def scraped(fleet: Fleet) -> tuple[Scraped, ...]:

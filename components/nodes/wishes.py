@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
 from ..fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
 from ..fleet.origins import Origin, Reporter
 from ..fleet.rendered import Fleet
@@ -31,10 +32,10 @@ class Wish:
         words = self.choice.chosen_by.instead if self.choice.chosen_by else "request at most {count}"
         return words.format(key=key, count=count)
 
-    def problem(self, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
         """Report what is wrong with it at the field that chose it."""
         asked_at = self.choice.chosen_by.origin if self.choice.chosen_by else self.asked_at
-        return asked_at.problem(reason, severity)
+        return asked_at.problem(reason, severity, rule)
 
 
 def wishes(fleet: Fleet) -> Iterator[Wish]:

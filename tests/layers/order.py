@@ -14,7 +14,7 @@ OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("arg
 """LeaderWorkerSet is a workload of the waist too: other families take its template into their types."""
 
 ORDER: tuple[tuple[str, ...], ...] = (
-    ("components.lazy",),
+    ("components.lazy", "components.findings.ids"),
     ("components.api",),
     # Names and facts, which every room may know.
     ("components.aws.names",),
@@ -25,11 +25,22 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("components.simulation",),
     # What a family is, and what any of them may use of another.
     ("components.families.family", " ".join(OPEN)),
-    (*FAMILIES, "components.nodes", "components.metrics", "components.front_door", "components.hardening"),
+    (
+        *FAMILIES,
+        *(
+            "components.nodes",
+            "components.memory",
+            "components.metrics",
+            "components.front_door",
+            "components.hardening",
+        ),
+    ),
     ("components.families",),
     ("components.aws",),
     ("components.prerequisites.charts components.prerequisites.needed components.prerequisites.prometheus",),
+    ("components.findings", "components.costs"),
     ("components.plan",),
+    ("components.review",),
     # What component files share; component files, with those of prerequisites first; the fleet made of them.
     ("components.serving",),
     ("components.prerequisites",),

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from ...api.problems import Problem, Severity, field_path
+from ...findings.ids import RuleId
 
 _UPPER = re.compile(r"[A-Z]")
 
@@ -32,6 +33,8 @@ class SettingsPlace:
         """Return what is wrong with a key that stands beside the section, or among the arguments."""
         return Problem(self.file, 0, "", "", name, reason)
 
-    def problem(self, names: tuple[str, ...], reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(
+        self, names: tuple[str, ...], reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
         """Return what is wrong with a key."""
-        return Problem(self.file, 0, "", "", self.path(*names), reason, severity)
+        return Problem(self.file, 0, "", "", self.path(*names), reason, severity, rule)

@@ -8,6 +8,7 @@ from ...api.kinds import Kind
 from ...api.load import Loaded
 from ...api.meta import Resource
 from ...api.problems import Problem, Severity
+from ...findings.ids import RuleId
 from ...fleet.origins import Whole
 
 Blame = Callable[[str], tuple[str, str]]
@@ -30,10 +31,12 @@ class Behind:
     writer: Loaded
     blame: Blame
 
-    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
         """Return a problem of the writer's resource, at the line of the field behind."""
         field, lead = self.blame(path)
-        return self.writer.problem(field, f"{lead}{reason}", severity)
+        return self.writer.problem(field, f"{lead}{reason}", severity, rule)
 
 
 @dataclass(slots=True)
@@ -42,9 +45,9 @@ class FindingsBehind(Findings):
 
     behind: Behind = field(kw_only=True)
 
-    def record(self, path: str, reason: str, severity: Severity) -> None:
+    def record(self, path: str, reason: str, severity: Severity, rule: RuleId = RuleId.CONTRACT) -> None:
         """Record what is wrong with a field."""
-        self.problems.append(self.behind.problem(path, reason, severity))
+        self.problems.append(self.behind.problem(path, reason, severity, rule))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +72,11 @@ class Made(Loaded):
         """Secrets that are written in clear; no message shows them."""
         return self.behind.writer.secrets
 
-    def problem(self, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
         """Return a problem of the writer's resource, at the line of the field behind."""
-        return self.behind.problem(path, reason, severity)
+        return self.behind.problem(path, reason, severity, rule)
 
 
 def behind(source: Loaded) -> Whole:

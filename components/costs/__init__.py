@@ -1,0 +1,1 @@
+"""What a fleet and its environment cost: dated prices, and arithmetic on plain data."""

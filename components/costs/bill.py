@@ -1,0 +1,130 @@
+"""What things cost: US dollars an hour now, at least and at most."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+from ..sizing.assessments import HOURS_PER_MONTH as HOURS_PER_MONTH
+
+
+class CostKind(StrEnum):
+    """What money is spent on."""
+
+    NODES = "nodes"
+    CONTROL_PLANE = "control plane"
+    NETWORK = "network"
+    BALANCERS = "load balancers"
+    STORAGE = "storage"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """A number at rest (``now``), with all autoscalers at their minimum and at their maximum."""
+
+    now: Decimal
+    least: Decimal
+    most: Decimal
+
+    def __add__(self, other: "Amounts") -> "Amounts":
+        """Return the sums."""
+        return Amounts(self.now + other.now, self.least + other.least, self.most + other.most)
+
+    def times(self, number: Decimal) -> "Amounts":
+        """Return the products."""
+        return Amounts(self.now * number, self.least * number, self.most * number)
+
+
+NOTHING = Amounts(Decimal(0), Decimal(0), Decimal(0))
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPrice:
+    """What one of something costs an hour.
+
+    Attributes:
+        usd: US dollars an hour as it is bought here.
+        low: The least that it may cost, as spot in the cheapest zone; as ``usd`` where it does not vary.
+        high: The most that it may cost.
+        source: Where the price is from, with its date.
+    """
+
+    usd: Decimal
+    low: Decimal
+    high: Decimal
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostItem:
+    """One line of a bill.
+
+    Attributes:
+        name: What it is, such as ``node group g6e-12xlarge`` or ``NAT gateways``.
+        counts: How many units there are.
+        price: What a unit costs; None where no source says it.
+        unpriced: Why there is no price; empty where there is one.
+    """
+
+    name: str
+    kind: CostKind
+    counts: Amounts
+    price: UnitPrice | None
+    unpriced: str = ""
+
+    @property
+    def usd_per_hour(self) -> Amounts | None:
+        """US dollars an hour; None without a price."""
+        return None if self.price is None else self.counts.times(self.price.usd)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What a resource that serves costs: the share of nodes that its pods take.
+
+    Attributes:
+        title: ``Kind/name``.
+        namespace: Its namespace.
+        accelerators: How many accelerators its pods have.
+        usd_per_hour: US dollars an hour as they are bought here; None where a price is not known.
+        low: With the lowest prices; None likewise.
+        high: With the highest ones.
+        unpriced: Why there is no price; empty where there is one.
+    """
+
+    title: str
+    namespace: str
+    accelerators: Amounts
+    usd_per_hour: Amounts | None
+    low: Amounts | None = None
+    high: Amounts | None = None
+    unpriced: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What an environment costs.
+
+    Attributes:
+        region: Where the prices hold; empty where nothing is paid for, as on simulated nodes.
+        date: Of the prices.
+        items: Everything that is paid for.
+        models: Each resource that serves. Their sum is not that of the nodes: nodes have room left.
+        notes: What is not in it, such as traffic.
+    """
+
+    region: str
+    date: str
+    items: tuple[CostItem, ...] = ()
+    models: tuple[ModelCost, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def usd_per_hour(self) -> Amounts:
+        """US dollars an hour of all that has a price."""
+        return sum((item.usd_per_hour for item in self.items if item.usd_per_hour), NOTHING)
+
+    @property
+    def unpriced(self) -> tuple[CostItem, ...]:
+        """Everything without a price."""
+        return tuple(item for item in self.items if item.price is None)

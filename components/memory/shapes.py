@@ -1,0 +1,61 @@
+"""What is known of a model: how large its weights are, and what a token of its key-value cache takes."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Layers of a model that keep the same of every token.
+
+    Attributes:
+        count: How many there are.
+        kv_heads: Heads of keys and values; they are divided among the ranks of tensor parallelism, and kept at least
+            once by each.
+        key_dim: Numbers of a key, per head.
+        value_dim: Numbers of a value, per head; 0 where one latent stands for both (MLA).
+        window: Tokens after which the cache stops growing; None where it holds the whole context.
+        is_latent: Whether each rank keeps all of it (MLA).
+        state_bytes: What one sequence takes whatever its length, in bytes of the whole model (Mamba).
+    """
+
+    count: int
+    kv_heads: int = 0
+    key_dim: int = 0
+    value_dim: int = 0
+    window: int | None = None
+    is_latent: bool = False
+    state_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A model.
+
+    Attributes:
+        name: What it is called where it is from: a repository such as ``Qwen/Qwen3-8B``, or a file.
+        parameters: How many there are; None where no source says it.
+        dtype: What the weights are kept in, such as ``bfloat16``, ``fp8``, ``int4-awq``, ``mxfp4``.
+        weights_bytes: Size of the files with the weights; None where no source says it.
+        layers: All layers, by kind; empty where no source says it.
+        heads: Attention heads of queries, which tensor parallelism must divide; None where no source says it.
+        max_context: The longest context that it was made for, in tokens; None where no source says it.
+        hidden: Width of a token between layers; None where no source says it.
+        vocabulary: Size of the vocabulary; None where no source says it.
+        expert_share: Which part of the weights are experts; None where there are none, or no source says it.
+        exact: Whether the layers are known one by one; otherwise the cache is an upper bound.
+        source: Where all of this is from, for the reader of a report.
+    """
+
+    name: str
+    parameters: int | None = None
+    dtype: str = ""
+    weights_bytes: int | None = None
+    layers: tuple[Layers, ...] = ()
+    heads: int | None = None
+    max_context: int | None = None
+    hidden: int | None = None
+    vocabulary: int | None = None
+    expert_share: Decimal | None = None
+    exact: bool = True
+    source: str = ""

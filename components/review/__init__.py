@@ -1,0 +1,1 @@
+"""What a reviewer reads: one revision as plain data, and what another one changes."""
