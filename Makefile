@@ -38,8 +38,8 @@ check: env ## Check lint, formatting and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: env ## Run all tests
-	$(BIN)/python -m pytest
+test: env ## Run all tests, on up to four cores
+	$(BIN)/python -m pytest -n auto --maxprocesses 4
 
 test-long: env ## Compare our validation with the API server's, and fuzz the commands, with many more examples
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py

@@ -79,6 +79,8 @@ def started(project: Path, command: str) -> "subprocess.Popen[str]":
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A job in the background of a script ignores SIGINT, and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not (folder / "dev.lock").exists() and process.poll() is None:
         time.sleep(0.005)
