@@ -1,0 +1,80 @@
+"""Models that are known by name: ``models.csv``, and the layers of each in ``model_layers.csv``.
+
+The figures are those of each row's source. The columns of ``models.csv``:
+
+    parameters_b: billions of parameters. parameters_from: where from: ``config`` (computed from the model's
+      configuration), ``files`` (half of the bytes of its 16-bit files), ``name`` (its publisher's name for it,
+      which is rounded), ``other``.
+    weights_gib: size of the files with the weights, each weight counted once. weights_from: ``files``, or ``config``.
+    max_context: ``max_position_embeddings``, or the catalogue's limit of tokens.
+    heads, hidden, vocabulary: of the model's configuration; empty where no source says it.
+    exact: ``yes`` where the layers are known one by one; else they are an upper bound.
+
+The columns of ``model_layers.csv`` are those of :class:`.shapes.Layers`.
+"""
+
+import csv
+import functools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from importlib.resources import files
+
+from .shapes import Layers, Shape
+
+GIB = 2**30
+
+
+def shape_of(name: str) -> Shape | None:
+    """Return what is known of a model by the name of its repository; None where nothing is."""
+    return shapes().get(name)
+
+
+@functools.cache
+def shapes() -> Mapping[str, Shape]:
+    """Return every known model by name."""
+    layers: dict[str, list[Layers]] = defaultdict(list)
+    for row in _rows("model_layers.csv"):
+        layers[row["model"]].append(_layers(row))
+    return {row["model"]: _shape(row, tuple(layers[row["model"]])) for row in _rows("models.csv")}
+
+
+def _rows(file: str) -> Iterator[Mapping[str, str]]:
+    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
+    yield from csv.DictReader(text.splitlines())
+
+
+def _shape(row: Mapping[str, str], layers: tuple[Layers, ...]) -> Shape:
+    return Shape(
+        name=row["model"],
+        parameters=_whole(row["parameters_b"], 10**9),
+        dtype=row["dtype"],
+        weights_bytes=_whole(row["weights_gib"], GIB),
+        layers=layers,
+        heads=_number(row["heads"]),
+        max_context=_number(row["max_context"]),
+        hidden=_number(row["hidden"]),
+        vocabulary=_number(row["vocabulary"]),
+        exact=row["exact"] == "yes",
+        source=row["source"],
+    )
+
+
+def _layers(row: Mapping[str, str]) -> Layers:
+    return Layers(
+        count=int(row["count"]),
+        kv_heads=int(row["kv_heads"]),
+        key_dim=int(row["key_dim"]),
+        value_dim=int(row["value_dim"]),
+        window=_number(row["window"]),
+        is_latent=row["latent"] == "yes",
+        state_bytes=_number(row["state_bytes"]) or 0,
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def _whole(text: str, unit: int) -> int | None:
+    return int(Decimal(text) * unit) if text else None
