@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock schema-golden settings-schema core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock schema-golden settings-schema findings-page core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ schema-golden: env ## Regenerate the golden schema of the components
 
 settings-schema: env ## Regenerate the JSON schema of the stack files
 	$(BIN)/python -m stacks.settings_schema
+
+findings-page: env ## Regenerate the sections of docs/findings.md from the registry of rules
+	$(BIN)/python -m tests.findings.page
 
 core-schemas: env ## Regenerate components/api/schema/data from the kubernetes-validate package
 	$(BIN)/python tests/api/core_schemas.py
