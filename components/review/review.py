@@ -1,9 +1,10 @@
 """What a report says: one revision, and what it changes against another one."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from ..costs.bill import ModelCost
 from .snapshot import FindingState, ServedModel, Snapshot
 
 
@@ -68,6 +69,8 @@ class Blast:
         extra_accelerators: Accelerators that are needed on top while it lasts.
         because: The fields that cause it.
         estimate: What the seconds are made of, for the reader.
+        waves: How many times replicas start one after the other.
+        warning: What may go wrong while it lasts, such as pods that stay Pending.
     """
 
     title: str
@@ -79,14 +82,25 @@ class Blast:
     extra_accelerators: int = 0
     because: tuple[str, ...] = ()
     estimate: str = ""
+    waves: int = 1
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChange:
-    """A resource that serves, before and after; None where it is not there."""
+    """A resource that serves, before and after; None where it is not there.
+
+    Both have another kind or name where a model was moved.
+
+    Attributes:
+        cost_before: What it cost; None where there is no bill or it is not in it.
+        cost_after: What it will cost.
+    """
 
     before: ServedModel | None
     after: ServedModel | None
+    cost_before: ModelCost | None = None
+    cost_after: ModelCost | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +140,7 @@ class Review:
         endpoints: What changes of them.
         new: Findings that the base has not.
         fixed: Findings that only the base has.
+        notes: What a reader must know of the comparison, such as which code made the base.
         failures: Why the review ends with an exit code: findings and thresholds, in words; empty where all is well.
     """
 
@@ -137,9 +152,16 @@ class Review:
     endpoints: tuple[EndpointChange, ...] = ()
     new: tuple[FindingState, ...] = ()
     fixed: tuple[FindingState, ...] = ()
-    failures: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether what changes is known: not where one of the two revisions is refused."""
+        return self.base is not None and not (self.base.is_refused or self.head.is_refused)
 
     @property
     def changes_nothing(self) -> bool:
         """Whether the two revisions come to the same."""
-        return self.base is not None and not (self.changes or self.endpoints or self.new or self.fixed)
+        found = (self.changes, self.blasts, self.endpoints, self.new, self.fixed)
+        return self.is_compared and not any(found)

@@ -1,6 +1,7 @@
 """One revision of an environment as plain data: everything that a report says, with secrets masked.
 
-Snapshots of two revisions may be made by two versions of this code, so each can be written as JSON and read again.
+Snapshots of two revisions may be made by two versions of this code, so each can be written as JSON and read again
+(``wire``). A field that is added later has a default.
 """
 
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ class RegisteredResource:
         title: What a reader knows it by: ``Deployment models/llama``, ``aws:eks/nodeGroup g6e-12xlarge``.
         inputs: Its inputs, secrets masked, unknown values as ``[unknown]``.
         is_component: Whether it only holds others.
+        former: URNs that it may have had before it was renamed or moved.
     """
 
     urn: str
@@ -28,6 +30,7 @@ class RegisteredResource:
     title: str
     inputs: Mapping[str, Any]
     is_component: bool = False
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class ServedModel:
         replicas: Replicas at rest, at least and at most.
         accelerators: Accelerators at rest, at least and at most.
         groups: The node groups that it prefers.
-        verdict: Whether it fits; one per workload that serves.
+        verdicts: Whether it fits, by title of the workload.
     """
 
     title: str
@@ -56,8 +59,45 @@ class ServedModel:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkloadState:
+    """Equal replicas that serve, whoever makes them.
+
+    Attributes:
+        title: ``Kind namespace/name``.
+        served: ``Kind/name`` of the resource that they are of, and ``namespace`` its namespace.
+        body: The Deployment or LeaderWorkerSet, secrets masked.
+        replicas: Replicas at rest, at least and at most.
+        pods: Pods of one replica.
+        accelerators: Accelerators of one replica.
+        group: The node group that it prefers; empty where nobody knows it.
+        role: Its role if a resource has several workloads, such as ``prefill``.
+        operated: Whether an operator makes it: then it also decides how it is updated.
+    """
+
+    title: str
+    served: str
+    namespace: str
+    body: Mapping[str, Any]
+    replicas: tuple[int, int, int]
+    pods: int
+    accelerators: int
+    group: str = ""
+    role: str = ""
+    operated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class NodeGroupState:
-    """Nodes of one kind."""
+    """Nodes of one kind.
+
+    Attributes:
+        capacity: How they are bought.
+        nodes: How many the models need at rest.
+        max_nodes: How many there may be.
+        accelerators: Accelerators of one node.
+        made_by: ``cloud`` where they are made on demand, ``simulated``; empty where somebody else makes them.
+        identity: What the cloud knows it by; another one is another group with other nodes.
+    """
 
     name: str
     instance_type: str
@@ -65,6 +105,8 @@ class NodeGroupState:
     nodes: int
     max_nodes: int
     accelerators: int
+    made_by: str = ""
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +136,14 @@ class Snapshot:
     Attributes:
         stack: The environment.
         revision: What it is of: a commit, or empty for the work tree.
-        failed: Why no plan could be made, such as settings that cannot be read; empty where one was.
+        failed: Why there are no resources although no finding is an error, such as settings that cannot be read;
+            empty where there are.
+        absent: Whether this revision has no such stack.
+        notes: How it came to be, where a reader must know it.
         resources: What the program registers; empty where an error forbids it.
+        models: Each resource that serves.
+        workloads: What they run as.
+        groups: The nodes that they need.
         endpoints: By name, where models answer: url, api, model, port.
         bill: What it costs; None where no plan was made.
     """
@@ -103,9 +151,17 @@ class Snapshot:
     stack: str
     revision: str = ""
     failed: str = ""
+    absent: bool = False
+    notes: tuple[str, ...] = ()
     resources: tuple[RegisteredResource, ...] = ()
     models: tuple[ServedModel, ...] = ()
+    workloads: tuple[WorkloadState, ...] = ()
     groups: tuple[NodeGroupState, ...] = ()
     endpoints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     findings: tuple[FindingState, ...] = ()
     bill: Bill | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the program creates nothing: then what it would register is not known."""
+        return bool(self.failed) or any(each.severity == "error" and not each.ignored for each in self.findings)
