@@ -1,7 +1,9 @@
 """One environment: settings and manifests in, the cluster and the fleet of models registered, exports out."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import pulumi
@@ -20,6 +22,19 @@ from .settings import Settings
 
 FLEET = "fleet"
 
+Listener = Callable[[Settings, Plan], None]
+_LISTENER: ContextVar[Listener] = ContextVar("listener", default=lambda *_: None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Tell somebody of what ``deploy`` plans, before it refuses or registers anything: nobody has to plan twice."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
 
 def deploy(settings: Settings) -> None:
     """Register everything that the settings describe and export endpoints, models and nodes.
@@ -28,6 +43,7 @@ def deploy(settings: Settings) -> None:
         pulumi.RunError: a manifest is wrong or does not fit; every problem is listed and nothing is registered.
     """
     planned = plan(load(Path(path) for path in settings.models), settings.environment())
+    _LISTENER.get()(settings, planned)
     _tell(planned.problems)
     provider, site = _cluster(settings, planned)
     options = pulumi.ResourceOptions(providers=[provider])

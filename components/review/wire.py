@@ -1,7 +1,9 @@
 """Snapshots as JSON, both ways.
 
-pydantic does it from the dataclasses alone: decimals are text, so that no figure is rounded on its way; keys that this
-version does not know are passed over, and fields that are missing take their defaults.
+The number of this form is in ``workbench/planning/ability.py``; it rises when another reader would read it wrongly.
+
+pydantic does it from the dataclasses alone: decimals are text, so that no figure is rounded on its way; keys that
+this version does not know are passed over, and fields that are missing take their defaults.
 """
 
 from functools import cache
@@ -9,9 +11,6 @@ from functools import cache
 from pydantic import TypeAdapter, ValidationError
 
 from .snapshot import Snapshot
-
-FORMAT = 1
-"""Number of the form; it rises when an older reader would read something wrong."""
 
 
 def written(snapshot: Snapshot) -> bytes:

@@ -72,16 +72,29 @@ class ProjectFiles:
         self.name = name
         self.settings = folder / str(self.described.get("stackConfigDir") or "") / f"Pulumi.{stack}.yaml"
 
+    def require(self) -> None:
+        """Check that there is such a stack.
+
+        Raises:
+            WorkbenchError: its settings are nowhere.
+        """
+        if not self.settings.is_file():
+            raise WorkbenchError(self._absent)
+
+    @property
+    def _absent(self) -> str:
+        stacks = sorted(path.name[7:-5] for path in self.settings.parent.glob("Pulumi.*.yaml"))
+        known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
+        stack = self.settings.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        return f"stack {stack!r} has no {self.settings.name}; {known}"
+
     def stored(self) -> dict[str, Any]:
         """Return what the stack's file holds.
 
         Raises:
             WorkbenchError: it is absent or wrong.
         """
-        stacks = sorted(path.name[7:-5] for path in self.settings.parent.glob("Pulumi.*.yaml"))
-        known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
-        stack = self.settings.name.removeprefix("Pulumi.").removesuffix(".yaml")
-        return _read(self.settings, f"stack {stack!r} has no {self.settings.name}; {known}")
+        return _read(self.settings, self._absent)
 
 
 def load_project(folder: Path, stack: str, overrides: Mapping[str, str] | None = None) -> Project:

@@ -1,0 +1,141 @@
+"""What a plan says, as the plain data of a snapshot."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..api.problems import Problem
+from ..api.texts.secrets import masked
+from ..fleet.demand import PodDemand
+from ..fleet.rendered import Fleet, Rendered
+from ..fleet.workloads import Workload
+from ..nodes.groups import NodeGroupDemand, lands_on
+from ..nodes.instances import ACCELERATOR_RESOURCES, instance
+from ..nodes.policy import NodePolicy
+from ..plan.plan import Plan
+from .snapshot import FindingState, NodeGroupState, ServedModel, WorkloadState
+
+
+def title_of(workload: Workload) -> str:
+    """Name a workload for a reader."""
+    return f"{workload.kind} {workload.namespace}/{workload.name}"
+
+
+def models_of(planned: Plan) -> tuple[ServedModel, ...]:
+    """Return each resource that serves."""
+    served = [item for item in planned.fleet.rendered if item.workloads or item.endpoints]
+    return tuple(_model(item, planned) for item in served)
+
+
+def _model(item: Rendered, planned: Plan) -> ServedModel:
+    workloads = _behind(planned.fleet, item)
+    own = [_state(item, workload, planned) for workload in item.workloads]
+    return ServedModel(
+        title=item.title,
+        namespace=item.namespace,
+        model=item.model or next((workload.model for workload in workloads), item.name),
+        file=item.source.file,
+        workloads=tuple(title_of(workload) for workload in workloads),
+        replicas=_sums(state.replicas for state in own),
+        accelerators=_sums(_times(state.replicas, state.accelerators) for state in own),
+        groups=tuple(dict.fromkeys(state.group for state in own if state.group)),
+    )
+
+
+def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
+    """Return the workloads of a resource; of one that only says where a model answers, those that do."""
+    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in item.endpoints))
+    return item.workloads or [each for _, each in fleet.workloads if each.places & reached]
+
+
+def _times(replicas: tuple[int, int, int], each: int) -> tuple[int, int, int]:
+    now, least, most = replicas
+    return now * each, least * each, most * each
+
+
+def _sums(rows: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+    now, least, most = (sum(column) for column in zip((0, 0, 0), *rows, strict=True))
+    return now, least, most
+
+
+def workloads_of(planned: Plan) -> tuple[WorkloadState, ...]:
+    """Return what the resources run as."""
+    return tuple(_state(item, workload, planned) for item, workload in planned.fleet.workloads)
+
+
+def _state(item: Rendered, workload: Workload, planned: Plan) -> WorkloadState:
+    most = workload.replicas if workload.most is None else workload.most
+    return WorkloadState(
+        title=title_of(workload),
+        served=item.title,
+        namespace=item.namespace,
+        body=masked(workload.body),
+        replicas=(workload.replicas, workload.replicas, most),
+        pods=workload.size,
+        accelerators=sum(accelerators_of(demand) * demand.per_replica for demand in workload.pods),
+        group=next((_preferred(demand, planned) for demand in workload.pods if demand.choices), ""),
+        role=workload.role,
+        operated=workload.operated,
+    )
+
+
+def accelerators_of(demand: PodDemand) -> int:
+    """Count the accelerators of one pod."""
+    return int(sum(amount for key, amount in demand.requests.items() if key in ACCELERATOR_RESOURCES))
+
+
+def _preferred(demand: PodDemand, planned: Plan) -> str:
+    """Return the node group that a pod prefers."""
+    aws = planned.environment.aws
+    policy = aws.nodes.nodes if aws and aws.nodes else NodePolicy()
+    choice = demand.choices[0]
+    found = (
+        group.name
+        for group in planned.groups
+        if group.instance_type == choice.instance_type and lands_on(choice, group.labels, group.capacity, policy)
+    )
+    return next(found, "")
+
+
+def groups_of(planned: Plan) -> tuple[NodeGroupState, ...]:
+    """Return the nodes that the models need."""
+    return tuple(_groups(planned))
+
+
+def _groups(planned: Plan) -> Iterator[NodeGroupState]:
+    clouds = {group.name: group for group in planned.cloud_groups}
+    for group in planned.groups:
+        own = clouds.get(group.name)
+        yield NodeGroupState(
+            name=group.name,
+            instance_type=group.instance_type,
+            capacity=group.capacity,
+            nodes=group.nodes,
+            max_nodes=own.maximum if own else group.max_nodes,
+            accelerators=_accelerators(group),
+            made_by="cloud" if own else "simulated" if planned.environment.simulated else "",
+            identity=own.id if own else "",
+        )
+
+
+def _accelerators(group: NodeGroupDemand) -> int:
+    facts = instance(group.instance_type)
+    return facts.accelerators if facts else 0
+
+
+def findings_of(problems: Iterable[Problem]) -> tuple[FindingState, ...]:
+    """Return what is wrong, in the order of files and lines."""
+    ordered = sorted(set(problems), key=lambda problem: (problem.place, problem.kind, problem.name))
+    return tuple(_finding(problem) for problem in ordered)
+
+
+def _finding(problem: Problem) -> FindingState:
+    shown = problem.as_dict()
+    return FindingState(
+        rule=str(problem.rule),
+        severity=str(problem.severity),
+        file=str(shown["file"]),
+        line=problem.line,
+        kind=str(shown["kind"]),
+        name=str(shown["name"]),
+        path=str(shown["path"]),
+        reason=str(shown["reason"]),
+    )

@@ -1,0 +1,156 @@
+"""A snapshot of the files in a folder: the real program runs, without a cluster, a cloud or credentials."""
+
+import logging
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.review.snapshot import RegisteredResource, Snapshot
+
+from ..errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from components.plan.plan import Plan
+    from stacks.settings import Settings
+
+    from ..engine.program.graph import Node, ResourceGraph
+    from ..engine.project import Project
+
+
+_CLOUDS = ("aws", "pulumi")
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What the program planned, where it got so far."""
+
+    found: "list[tuple[Settings, Plan]]" = field(default_factory=list)
+
+    def listen(self, settings: "Settings", planned: "Plan") -> None:
+        self.found.append((settings, planned))
+
+
+def take(folder: Path, stack: str) -> Snapshot:
+    """Return what the files in a folder come to.
+
+    Raises:
+        WorkbenchError: there is no such stack, or the project is another one.
+    """
+    from ..engine.project import ProjectFiles
+
+    ProjectFiles(folder, stack).require()
+    try:
+        project = _project(folder, stack)
+    except WorkbenchError as error:
+        return Snapshot(stack, failed=str(error))
+    return _of_program(project)
+
+
+def _project(folder: Path, stack: str) -> "Project":
+    from ..engine.project import load_project
+
+    return load_project(folder, stack)
+
+
+def _of_program(project: "Project") -> Snapshot:
+    from stacks.environment import listening
+
+    heard, graph, failed = _Heard(), None, ""
+    with tempfile.TemporaryDirectory() as scratch, _quiet(), listening(heard.listen):
+        stand_in = _stand_in(Path(scratch))
+        try:
+            graph = _record(project, stand_in)
+        except WorkbenchError as error:
+            failed = str(error)
+        registered = _registered(graph, {str(stand_in): project.kubeconfig}) if graph else Snapshot(project.stack)
+    snapshot = _with_plan(registered, *heard.found[-1]) if heard.found else registered
+    # Where a finding says it, nobody needs to be told twice.
+    return snapshot if snapshot.is_refused else replace(snapshot, failed=failed)
+
+
+def _record(project: "Project", stand_in: Path) -> "ResourceGraph":
+    from ..engine.local import LocalEngine, RunOptions
+
+    key = f"{project.name}:kubeconfig"
+    config = {**project.config, key: str(stand_in)} if project.kubeconfig else project.config
+    engine = LocalEngine(replace(project, config=config), stand_in.parent, options=RunOptions(offline=True))
+    return engine.record(preview=True)
+
+
+def _stand_in(folder: Path) -> Path:
+    """Write a kubeconfig that leads nowhere, for a program that insists on one when only a plan is made."""
+    path = folder / "kubeconfig"
+    path.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")
+    return path
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the program's log back: whatever it says is among the findings."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def _registered(graph: "ResourceGraph", renamed: Mapping[str, str]) -> Snapshot:
+    """Return what a program registered and exports.
+
+    Args:
+        graph: Its resources.
+        renamed: What stands for something else in their inputs.
+    """
+    from ..engine.values import masked
+
+    endpoints = masked(graph.exports.get("endpoints") or {})
+    return Snapshot(
+        graph.stack,
+        resources=tuple(_resource(node, renamed) for node in graph.nodes.values()),
+        endpoints=endpoints if isinstance(endpoints, dict) else {},
+    )
+
+
+def _resource(node: "Node", renamed: Mapping[str, str]) -> RegisteredResource:
+    from ..engine.values import masked
+
+    inputs = {
+        key: renamed.get(value, value) if isinstance(value, str) else value for key, value in node.inputs.items()
+    }
+    shown: dict[str, Any] = masked(inputs)
+    return RegisteredResource(
+        urn=node.urn,
+        type=node.registration.type,
+        title=_title(node, shown),
+        inputs=shown,
+        is_component=not node.registration.custom,
+        former=node.former,
+    )
+
+
+def _title(node: "Node", inputs: Mapping[str, Any]) -> str:
+    """Name a resource for a reader: an object by its kind, another one by its type."""
+    registration = node.registration
+    if registration.is_object:
+        metadata = inputs["metadata"]
+        return f"{inputs['kind']} {'/'.join(filter(None, (metadata.get('namespace'), metadata['name'])))}"
+    package, module, kind = f"{registration.type}::".split(":")[:3]
+    # A cloud's own types are named as its documentation does; ours, and Helm's, by the last word.
+    return f"{f'{package}:{module}' if package in _CLOUDS else kind or module or package} {registration.name}"
+
+
+def _with_plan(snapshot: Snapshot, _settings: "Settings", planned: "Plan") -> Snapshot:
+    """Return a snapshot with what was planned, which is there even where the program refuses it."""
+    from components.review.planned import findings_of, groups_of, models_of, workloads_of
+
+    return replace(
+        snapshot,
+        models=models_of(planned),
+        workloads=workloads_of(planned),
+        groups=groups_of(planned),
+        findings=findings_of(planned.problems),
+    )
