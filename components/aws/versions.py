@@ -34,6 +34,12 @@ def check_version(version: str, today: datetime.date, file: str, key: str) -> It
         yield Problem(file, 0, "", "", key, _soon(known, today), Severity.WARNING)
 
 
+def is_extended(version: str, today: datetime.date) -> bool:
+    """Tell whether a version is past standard support; no if no source says when that ends."""
+    known = versions().get(version)
+    return known is not None and _over(known.standard_until, today)
+
+
 def _over(day: datetime.date | None, today: datetime.date) -> bool:
     return day is not None and day <= today
 

@@ -47,12 +47,16 @@ class UnitPrice:
         low: The least that it may cost, as spot in the cheapest zone; as ``usd`` where it does not vary.
         high: The most that it may cost.
         source: Where the price is from, with its date.
+        date: Of the price; empty where its source names none.
+        bought: How it is bought, such as ``on-demand`` or ``spot``; empty where there is one way alone.
     """
 
     usd: Decimal
     low: Decimal
     high: Decimal
     source: str
+    date: str = ""
+    bought: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class CostItem:
         counts: How many units there are.
         price: What a unit costs; None where no source says it.
         unpriced: Why there is no price; empty where there is one.
+        unit: What is counted, such as ``nodes`` or ``GiB``.
     """
 
     name: str
@@ -71,11 +76,15 @@ class CostItem:
     counts: Amounts
     price: UnitPrice | None
     unpriced: str = ""
+    unit: str = ""
 
     @property
     def usd_per_hour(self) -> Amounts | None:
-        """US dollars an hour; None without a price."""
-        return None if self.price is None else self.counts.times(self.price.usd)
+        """US dollars an hour, at most with the highest price; None without a price."""
+        if self.price is None:
+            return None
+        counts, price = self.counts, self.price
+        return Amounts(counts.now * price.usd, counts.least * price.usd, counts.most * price.high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
         node = instance(demand.choices[0].instance_type or "") if demand.choices else None
         if node is None or node.usd_per_hour is None:
             return None
-        total += node.usd_per_hour * _share(demand, node) * demand.per_replica
+        total += node.usd_per_hour * node_share(demand, node) * demand.per_replica
     return total
 
 
-def _share(demand: PodDemand, node: Instance) -> Decimal:
-    """Return which part of a node a pod takes."""
+def node_share(demand: PodDemand, node: Instance) -> Decimal:
+    """Return which part of a node a pod takes: that of its accelerators, and all of it if it requests none."""
     taken = demand.requests.get(node.accelerator_resource or "", Decimal(0))
     return min(taken / node.accelerators, Decimal(1)) if taken else Decimal(1)

@@ -10,6 +10,10 @@ from ...nodes.instances import Instance
 from ..facts.eks import first_efa_card
 from ..words import NodeImage, Provisioner
 
+SYSTEM_DISK_GIB = 50
+"""Root disk of the nodes for the cluster's own pods."""
+BASTION_TYPE, BASTION_DISK_GIB = "t4g.nano", 8
+"""Of the instance that forwards ports."""
 OS_DISK_GIB = 80
 """Root disk of nodes that keep images and weights on local NVMe."""
 IMAGE_THROUGHPUT = 600

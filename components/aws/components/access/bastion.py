@@ -16,17 +16,16 @@ from pulumi_aws import ec2, iam, vpc
 
 from ....serving.arguments import checked_args
 from ....serving.objects import token
-from ...nodes.launch import Disk
+from ...nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, Disk
 from ...reach import HTTPS
 from ..argument_problems import Problems, region_problems
 from ..parts.launch_template import block_devices, metadata_options, tag_specifications
 from ..parts.roles import managed_policy, named, service_role
 
-_TYPE = "t4g.nano"
 _IMAGE = "resolve:ssm:/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-arm64"
 """EC2 looks it up when the instance is launched: the newest Amazon Linux, which brings the agent (Amazon Linux 2023's
 user guide, "AL2023 on Amazon EC2"; EC2's, "Use a Systems Manager parameter to find an AMI")."""
-_DISK = Disk("/dev/xvda", 8)
+_DISK = Disk("/dev/xvda", BASTION_DISK_GIB)
 _POLICY = "AmazonSSMManagedInstanceCore"
 
 
@@ -137,7 +136,7 @@ class Bastion(pulumi.ComponentResource):
         return ec2.LaunchTemplate(
             self._name,
             image_id=_IMAGE,
-            instance_type=_TYPE,
+            instance_type=BASTION_TYPE,
             block_device_mappings=block_devices(_DISK),
             metadata_options=metadata_options(),
             tag_specifications=tag_specifications(tags),

@@ -10,14 +10,13 @@ from ....nodes.fit import nearest_types
 from ....nodes.instances import instance
 from ...facts.eks import limits, system_ami_type
 from ...nodes.autoscaler import Bounds, discovery_tags
-from ...nodes.launch import Disk, data_device
+from ...nodes.launch import SYSTEM_DISK_GIB, Disk, data_device
 from ...words import NodeImage
 from .auto_scaling_groups import tag_group
 from .launch_template import block_devices, metadata_options, tag_specifications
 from .roles import named, replaceable_name
 
 DEFAULT_TYPES = ("m7i.large",)
-_DISK_GIB = 50
 _ON_DEMAND = "ON_DEMAND"
 
 
@@ -120,7 +119,7 @@ def _template(
         name,
         description=f"System nodes of {nodes.label}",
         update_default_version=True,
-        block_device_mappings=block_devices(Disk(data_device(nodes.image), _DISK_GIB, kms_key=nodes.kms_key)),
+        block_device_mappings=block_devices(Disk(data_device(nodes.image), SYSTEM_DISK_GIB, kms_key=nodes.kms_key)),
         metadata_options=metadata_options(),
         tag_specifications=tag_specifications(named(name, tags)),
         tags=named(name, tags),

@@ -16,7 +16,6 @@ Amazon VPC")."""
 _VERSION = "2.15"
 """Of Lustre: recommended for new file systems, and what the kernels of new node images understand; the default of the
 API is older (FSx API, CreateFileSystem, FileSystemTypeVersion)."""
-_THROUGHPUT = 250
 _DEPLOYMENTS = {LustreDeployment.PERSISTENT_2: "PERSISTENT_2", LustreDeployment.SCRATCH_2: "SCRATCH_2"}
 
 
@@ -55,7 +54,7 @@ class FsxCache(FileSystem):
             storage_capacity=wanted.capacity_gib,
             subnet_ids=self._args["subnets"][zone],
             security_group_ids=[group.id],
-            per_unit_storage_throughput=(wanted.throughput_per_tib or _THROUGHPUT) if persistent else None,
+            per_unit_storage_throughput=wanted.throughput if persistent else None,
             kms_key_id=wanted.kms_key_arn,
             # What is lost can be loaded again: nobody pays for copies, the last one included.
             automatic_backup_retention_days=0 if persistent else None,

@@ -116,6 +116,11 @@ class FsxSettings(Section):
         return self
 
     @property
+    def throughput(self) -> int:
+        """Throughput of persistent-2 in MB/s for each TiB."""
+        return self.throughput_per_tib or 250
+
+    @property
     def lasting(self) -> dict[str, Any]:
         """What makes another volume. A capacity that shrinks does; one that grows cannot be told from it."""
         return self.model_dump(mode="json", exclude_defaults=True)

@@ -1,0 +1,94 @@
+"""What the nodes of models cost, and the disks of all nodes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ..aws.nodes.launch import Disk
+from ..aws.nodes.plan import NodeGroupPlan
+from ..nodes.groups import NodeGroupDemand
+from ..nodes.policy import Capacity, Reservation
+from .bill import NOTHING, Amounts, CostItem, CostKind, UnitPrice
+from .infrastructure import LEAST_IOPS, LEAST_THROUGHPUT, Infrastructure, item, node_item
+from .prices import Buying, Flat, Prices
+from .replicas import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class NodePool:
+    """Nodes of one kind for models.
+
+    Attributes:
+        types: First the one that models ask for, then what may be taken instead.
+        capacity: How they are bought, a ``Capacity``.
+        disk: The disk of each; None where that is not known.
+    """
+
+    name: str
+    types: tuple[str, ...]
+    capacity: str
+    counts: Amounts
+    disk: Disk | None = None
+
+    def item(self, prices: Prices) -> CostItem:
+        """Return what they cost."""
+        return node_item(f"node group {self.name}", self.counts, price_of(self.types, self.capacity, prices))
+
+
+def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice | str:
+    """Return what a node costs by how it is bought, or why nobody knows.
+
+    A capacity reservation costs what its instances cost on demand, whether or not they run (EC2 user guide,
+    "Capacity Reservation pricing and billing"), unless a commitment of one's own makes them cheaper.
+    """
+    names = tuple(types)
+    if capacity == Capacity.ODCR:
+        own = prices.node(names, Buying.RESERVED)
+        return prices.node(names, Buying.ON_DEMAND) if isinstance(own, str) else own
+    found = prices.node(names, capacity)
+    if isinstance(found, str) and capacity == Capacity.CAPACITY_BLOCK:
+        return f"{found}; it is paid for when it is bought, at the price of that day"
+    return found
+
+
+def pool_of(group: NodeGroupPlan, needed: Counts) -> NodePool:
+    """Return a node group that is made, with as many nodes as models need and its bounds allow."""
+    held = group.reservation
+    counts = _held(held) if held else _within(needed, group.minimum, group.maximum)
+    return NodePool(group.name, group.instance_types, group.demand.capacity, counts.amounts, group.disk)
+
+
+def pool_made_elsewhere(group: NodeGroupDemand, needed: Counts) -> NodePool:
+    """Return nodes that models need and others make."""
+    return NodePool(group.name, (group.instance_type, *group.alternatives), group.capacity, needed.amounts)
+
+
+def _held(reservation: Reservation) -> Counts:
+    """Return what is paid for whether or not it is used."""
+    return Counts(reservation.count, reservation.count, reservation.count)
+
+
+def _within(needed: Counts, minimum: int, maximum: int) -> Counts:
+    return Counts(*(max(minimum, min(number, maximum)) for number in needed))
+
+
+def disk_items(pools: Iterable[NodePool], paid: Infrastructure, prices: Prices) -> Iterator[CostItem]:
+    """Yield what the disks of nodes cost: their size, and what they can do above the least."""
+    totals: Mapping[Flat, list[Amounts]] = {Flat.DISK_GIB: [], Flat.DISK_THROUGHPUT: [], Flat.DISK_IOPS: []}
+    for pool in pools:
+        disk = pool.disk
+        if disk:
+            totals[Flat.DISK_GIB].append(pool.counts.times(Decimal(disk.gib)))
+            above = max((disk.throughput or 0) - LEAST_THROUGHPUT, 0)
+            totals[Flat.DISK_THROUGHPUT].append(pool.counts.times(Decimal(above)))
+            totals[Flat.DISK_IOPS].append(pool.counts.times(Decimal(max((disk.iops or 0) - LEAST_IOPS, 0))))
+    totals[Flat.DISK_GIB].extend(nodes.counts.times(Decimal(nodes.disk_gib)) for nodes in paid.nodes)
+    named = {
+        Flat.DISK_GIB: ("disks of nodes", "GiB"),
+        Flat.DISK_THROUGHPUT: (f"throughput of disks above {LEAST_THROUGHPUT} MiB/s", "MiB/s"),
+        Flat.DISK_IOPS: (f"IOPS of disks above {LEAST_IOPS}", "IOPS"),
+    }
+    for flat, (name, unit) in named.items():
+        counts = sum(totals[flat], NOTHING)
+        if counts.most:
+            yield item(name, CostKind.STORAGE, counts, prices.flat(flat), unit)

@@ -1,0 +1,144 @@
+"""What an environment costs: computed from its plan, from what else is paid for there, and from dated prices."""
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from ..api.quantity import parse_quantity
+from ..aws.environment import AwsEnvironment
+from ..costs.bill import Amounts, Bill, CostItem, CostKind, UnitPrice
+from ..costs.infrastructure import Infrastructure, fixed, item
+from ..costs.models import PriceOf, model_cost
+from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
+from ..costs.prices import Buying, Flat, OwnPrices, Prices
+from ..costs.replicas import Counts, minimums, nodes_of
+from ..fleet.demand import PodDemand
+from ..fleet.objects import is_balanced
+from ..front_door.words import Exposure
+from ..nodes.instances import PRICED_REGION
+from ..nodes.policy import Capacity, NodePolicy
+from .plan import Plan
+
+_NOTHING_ELSE = Infrastructure()
+_GIB = 2**30
+NOT_COUNTED = "Traffic, requests, logs and what is stored in buckets and EFS depend on use and are not counted."
+SPOT = "Spot nodes count at the dearest zone of the region; the range is that of all its zones."
+EFA = "EFA interfaces have no charge of their own (EC2 user guide, Elastic Fabric Adapter)."
+ELSEWHERE = "The nodes are made elsewhere; they count as models need them."
+SIMULATED = "Nobody pays for simulated nodes: models show what they would cost on AWS, on demand, in {region}."
+UNKNOWN = "What this cluster costs is not known: models show what they would cost on AWS, on demand, in {region}."
+
+
+def bill_of(planned: Plan, own: OwnPrices | None = None, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
+    """Return what an environment costs.
+
+    Args:
+        planned: The environment.
+        own: Prices that count more than those that are shipped.
+        paid: What is paid for beside the nodes of models.
+    """
+    aws = planned.environment.aws
+    if aws is None or not aws.region:
+        return _as_on_aws(planned, own)
+    prices = Prices(aws.region, own)
+    pools = _pools(planned, aws)
+    items = [
+        *(pool.item(prices) for pool in pools),
+        *paid.items(prices),
+        *_balancer_items(planned, prices, paid),
+        *disk_items(pools, paid, prices),
+        *_volume_items(planned, prices),
+    ]
+    notes = (*_notes(planned, aws), *paid.notes)
+    return _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
+
+
+def _as_on_aws(planned: Plan, own: OwnPrices | None) -> Bill:
+    """Return the bill of an environment where nothing is paid for, or nobody knows what."""
+    prices = Prices(PRICED_REGION, own)
+    note = (SIMULATED if planned.environment.simulated else UNKNOWN).format(region=PRICED_REGION)
+    return _bill(planned, "", [], [note], lambda demand: prices.node(_types(demand)[:1], Buying.ON_DEMAND))
+
+
+def _bill(planned: Plan, region: str, items: list[CostItem], notes: Iterable[str], price: PriceOf) -> Bill:
+    least = minimums(planned.fleet)
+    served = sorted(
+        (each for each in planned.fleet.rendered if each.pods), key=lambda each: (each.namespace, each.title)
+    )
+    used = [each.price for each in items] + [price(pods) for each in served for pods in each.pods if _types(pods)]
+    dates = sorted({each.date for each in used if isinstance(each, UnitPrice) and each.date})
+    return Bill(
+        region=region,
+        date=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "",
+        items=tuple(items),
+        models=tuple(model_cost(each, price, least) for each in served),
+        notes=tuple(notes),
+    )
+
+
+def _types(demand: PodDemand) -> tuple[str, ...]:
+    """Return the instance types of a pod's first choice, the one that it names first."""
+    choice = demand.choices[0] if demand.choices else None
+    return (choice.instance_type, *choice.alternatives) if choice and choice.instance_type else ()
+
+
+def _policy(planned: Plan) -> NodePolicy:
+    """Return what is said about nodes, as the plan has it."""
+    aws, options = planned.environment.aws, planned.environment.options
+    return aws.nodes.nodes if aws and aws.nodes else NodePolicy(labels=options.overrides.node_selector)
+
+
+def _price(demand: PodDemand, policy: NodePolicy, prices: Prices) -> UnitPrice | str:
+    return price_of(_types(demand), policy.capacity_of(demand.choices[0]), prices)
+
+
+def _pools(planned: Plan, aws: AwsEnvironment) -> list[NodePool]:
+    """Return the nodes of the models, made here or elsewhere."""
+    needed = nodes_of(planned.fleet, _policy(planned))
+    none = Counts(0, 0, 0)
+    if aws.nodes is None:
+        return [pool_made_elsewhere(group, needed.get(group.name, none)) for group in planned.groups]
+    return [pool_of(group, needed.get(group.name, none)) for group in planned.cloud_groups]
+
+
+def _balancer_items(planned: Plan, prices: Prices, paid: Infrastructure) -> Iterator[CostItem]:
+    """Yield load balancers, and all addresses on the internet."""
+    door = planned.environment.door
+    gateways = int(door.expose == Exposure.GATEWAY and bool(planned.door.objects))
+    balancers = gateways + sum(map(is_balanced, (*planned.objects, *planned.others)))
+    if balancers:
+        yield item("load balancers", CostKind.BALANCERS, fixed(balancers), prices.flat(Flat.LOAD_BALANCER))
+    addresses = paid.nat_gateways + (0 if door.internal else gateways * paid.zones)
+    if addresses:
+        yield item("public IPv4 addresses", CostKind.NETWORK, fixed(addresses), prices.flat(Flat.PUBLIC_IPV4))
+
+
+def _volume_items(planned: Plan, prices: Prices) -> Iterator[CostItem]:
+    """Yield the volumes that the cluster makes: of Prometheus, and of claims of the default class."""
+    environment = planned.environment
+    kept = environment.storage_gib if environment.install and _installs_prometheus(planned) else None
+    sizes = {"volume of Prometheus": Decimal(kept or 0), "volumes of models": _claimed(planned)}
+    for name, gib in sizes.items():
+        if gib:
+            yield item(name, CostKind.STORAGE, Amounts(gib, gib, gib), prices.flat(Flat.DISK_GIB), "GiB")
+
+
+def _installs_prometheus(planned: Plan) -> bool:
+    return any(each.chart.name == "prometheus" for each in planned.prerequisites)
+
+
+def _claimed(planned: Plan) -> Decimal:
+    claims = [body["spec"] for body in planned.fleet.objects if body["kind"] == "PersistentVolumeClaim"]
+    provisioned = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
+    sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in provisioned)
+    return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
+
+
+def _notes(planned: Plan, aws: AwsEnvironment) -> Iterator[str]:
+    """Yield what a reader must know about the bill."""
+    yield NOT_COUNTED
+    if aws.nodes is None:
+        yield ELSEWHERE
+    if any(group.capacity == Capacity.SPOT for group in planned.groups):
+        yield SPOT
+    if any(group.efa for group in planned.groups):
+        yield EFA

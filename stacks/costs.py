@@ -1,0 +1,75 @@
+"""What an environment pays for beside the nodes of its models: counted from its settings."""
+
+import datetime
+from collections.abc import Iterator
+from decimal import Decimal
+
+from components.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, SYSTEM_DISK_GIB
+from components.aws.versions import is_extended
+from components.aws.words import LustreDeployment, NatGateways
+from components.costs.bill import Amounts, Bill
+from components.costs.infrastructure import Infrastructure, Nodes, fixed
+from components.costs.prices import Flat
+from components.plan.costs import bill_of
+from components.plan.plan import Plan
+from components.prerequisites.needed import Cloud
+
+from .aws_settings import ClusterSettings, NetworkSettings
+from .settings import Settings
+
+_LUSTRE = {125: Flat.LUSTRE_125, 250: Flat.LUSTRE_250, 500: Flat.LUSTRE_500, 1000: Flat.LUSTRE_1000}
+EXISTING = "The cluster is there already: its control plane and its own nodes are not counted."
+
+
+def environment_bill(settings: Settings, planned: Plan) -> Bill:
+    """Return what a stack costs."""
+    return bill_of(planned, None, infrastructure(settings, datetime.datetime.now(datetime.UTC).date()))
+
+
+def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:
+    """Return what a stack pays for beside the nodes of its models, as facts."""
+    if settings.cloud != Cloud.AWS:
+        return Infrastructure()
+    cluster, network = settings.cluster, settings.network
+    pool = settings.gpu_nodes.general_pool
+    return Infrastructure(
+        zones=len(network.node_zones),
+        control_planes=0 if cluster.existing else 1,
+        extended_support=is_extended(cluster.version, today),
+        nodes=() if cluster.existing else tuple(_nodes(cluster)),
+        nat_gateways=_gateways(network),
+        endpoints=len(set(network.interface_endpoints)) * len(network.node_zones),
+        keys=0 if cluster.existing or cluster.secrets_key_arn else 1,
+        efs_mibps=_efs(settings),
+        lustre=_lustre(settings),
+        general_vcpus=pool.max_vcpus if pool else 0,
+        notes=(EXISTING,) if cluster.existing else (),
+    )
+
+
+def _nodes(cluster: ClusterSettings) -> Iterator[Nodes]:
+    least, most = cluster.system_nodes, cluster.system_nodes_max or cluster.system_nodes
+    counts = Amounts(Decimal(least), Decimal(least), Decimal(most))
+    yield Nodes("system nodes", tuple(cluster.system_instance_types), counts, SYSTEM_DISK_GIB)
+    if cluster.bastion:
+        yield Nodes("bastion", (BASTION_TYPE,), fixed(1), BASTION_DISK_GIB)
+
+
+def _gateways(network: NetworkSettings) -> int:
+    if network.vpc_id:
+        return 0
+    return {NatGateways.NONE: 0, NatGateways.ONE: 1}.get(network.nat_gateways, len(network.zones))
+
+
+def _efs(settings: Settings) -> int:
+    efs = settings.model_cache.efs
+    return efs.mibps or 0 if efs and not efs.id else 0
+
+
+def _lustre(settings: Settings) -> tuple[Flat, int] | None:
+    fsx = settings.model_cache.fsx
+    if fsx is None or fsx.id:
+        return None
+    if fsx.deployment == LustreDeployment.SCRATCH_2:
+        return Flat.LUSTRE_SCRATCH, fsx.capacity_gib
+    return _LUSTRE[fsx.throughput], fsx.capacity_gib
