@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
+from ..engines.memory.budget import EngineMemory as EngineMemory
 from .shapes import Shape
 
 
@@ -35,29 +36,8 @@ class Parallel:
         return self.tensor * self.pipeline * self.data
 
 
-@dataclass(frozen=True, slots=True)
-class EngineMemory:
-    """What an engine does with the memory of an accelerator, where its command line does not say otherwise.
-
-    The numbers of each engine and version are data of ``engines``.
-
-    Attributes:
-        share: Share of the memory that the engine may use; None where it takes what it needs.
-        fixed_bytes: What it takes beside weights and cache, per accelerator: its context, graphs.
-        weights_share: What it takes beside that, as a share of the weights of one accelerator.
-        sequences: Requests at once; None where the engine decides by what is left.
-        batch_tokens: Tokens that are computed at a time; None where that is the context.
-        reserves_context: Whether it refuses to start unless one request of the whole context fits.
-        reserves_all: Whether it takes the cache of all requests at once when it starts (llama.cpp).
-    """
-
-    share: Decimal | None = None
-    fixed_bytes: int = 0
-    weights_share: Decimal = Decimal(0)
-    sequences: int | None = None
-    batch_tokens: int | None = None
-    reserves_context: bool = True
-    reserves_all: bool = False
+PLAIN = EngineMemory()
+"""An engine that uses all of the memory, and takes nothing for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +64,7 @@ class MemoryCase:
     device: str
     device_bytes: int
     parallel: Parallel = Parallel()
-    budget: EngineMemory = EngineMemory()
+    budget: EngineMemory = PLAIN
     weights_dtype: str = ""
     cache_bytes: Decimal = Decimal(2)
     context: int | None = None

@@ -1,0 +1,54 @@
+"""What an engine does with the memory of an accelerator."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMemory:
+    """What an engine does with the memory of an accelerator, where its command line does not say otherwise.
+
+    The numbers of each engine and version are data of ``engines``. Sizes are per accelerator, and the least that was
+    measured; ``spread_bytes`` is by how much more servers were seen to take.
+
+    Attributes:
+        share: Share of the memory that the engine may use; None where it takes what it needs.
+        fixed_bytes: What it takes of its share beside weights, cache and activations: libraries, graphs.
+        beside_bytes: What it takes beside its share: the context of its process, and graphs that it does not count.
+        weights_share: What it takes beside that, as a share of the weights of one accelerator.
+        sequences: Requests at once; None where the engine decides by what is left.
+        batch_tokens: Tokens that are computed at a time; None where that is the context.
+        reserves_context: Whether it refuses to start unless one request of the whole context fits.
+        reserves_all: Whether it takes the cache of all requests at once when it starts (llama.cpp).
+        reserves_states: Whether it refuses to start unless it can keep a fixed state for each request at once.
+        activations_beside: Whether activations are computed in what the share leaves (SGLang), not in it.
+        cache_share: Which part of what is left becomes cache.
+        block: How many tokens the cache grows by.
+        logit_bytes: What it takes for each number that it chooses the next token by.
+        logits_of_all: Whether it keeps those of all tokens that it computes at a time, not only of the last ones.
+        windows: Whether the cache of layers with a window stops growing there; else it holds the whole context.
+        spreads_experts: Whether data parallel ranks share the experts, even without expert parallelism.
+        spills: Whether it keeps in the memory of the host what does not fit, and gets slow.
+        cuts: Whether it refuses a degree of tensor parallelism that does not divide the attention heads.
+        spread_bytes: By how much more than the sum of all of this servers were seen to take.
+    """
+
+    share: Decimal | None = None
+    fixed_bytes: int = 0
+    beside_bytes: int = 0
+    weights_share: Decimal = Decimal(0)
+    sequences: int | None = None
+    batch_tokens: int | None = None
+    reserves_context: bool = True
+    reserves_all: bool = False
+    reserves_states: bool = False
+    activations_beside: bool = False
+    cache_share: Decimal = Decimal(1)
+    block: int = 1
+    logit_bytes: int = 0
+    logits_of_all: bool = False
+    windows: bool = True
+    spreads_experts: bool = False
+    spills: bool = False
+    cuts: bool = True
+    spread_bytes: int = 0

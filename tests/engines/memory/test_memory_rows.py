@@ -1,0 +1,81 @@
+"""What engines do with memory, by version and accelerator."""
+
+from decimal import Decimal
+
+import pytest
+
+from components.engines.memory.budget import EngineMemory
+from components.engines.memory.rows import Device, memory_of
+from components.engines.registry import engines
+
+MIB = 2**20
+A10G = Device("A10G", 22888 * MIB)
+H100 = Device("H100", 81920 * MIB)
+A100 = Device("A100", 81920 * MIB)
+
+
+def budget(engine: str, tag: str, device: Device, batch_tokens: int | None = None) -> EngineMemory:
+    found = memory_of(engines()[engine], tag, device, batch_tokens)
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("tag", "device", "share", "batch_tokens", "sequences"),
+    [
+        # Pull request 38284 raised the share "to 0.92 by default since v0.21.0".
+        ("v0.20.0", A10G, "0.9", 2048, 256),
+        ("v0.21.0", A10G, "0.92", 2048, 256),
+        ("", A10G, "0.92", 2048, 256),
+        # EngineArgs.get_batch_defaults: 70 GiB or more, and not an A100.
+        ("v0.20.0", H100, "0.9", 8192, 1024),
+        ("v0.20.0", A100, "0.9", 2048, 256),
+        # The engine before V1 profiled the whole context.
+        ("v0.7.3", H100, "0.9", None, 256),
+    ],
+)
+def test_vllm_by_version_and_accelerator(
+    tag: str, device: Device, share: str, batch_tokens: int | None, sequences: int
+) -> None:
+    found = budget("vllm", tag, device)
+    assert (found.share, found.batch_tokens, found.sequences) == (Decimal(share), batch_tokens, sequences)
+
+
+def test_vllm_keeps_a_state_for_each_request_since_pull_request_38270() -> None:
+    assert not budget("vllm", "v0.18.0", H100).reserves_states
+    assert budget("vllm", "v0.20.0", H100).reserves_states
+
+
+@pytest.mark.parametrize(
+    ("tag", "device", "batch_tokens", "reserved"),
+    [
+        # 512 + 1.5 x chunk + ranks / 8 x 1024 + 2 x requests of the largest graph.
+        ("v0.5.4", A10G, None, 512 + 1.5 * 2048 + 128 + 2 * 24),
+        ("v0.5.23", A10G, None, 512 + 1.5 * 4096 + 128 + 2 * 48),
+        ("v0.5.4", Device("A10G", 22888 * MIB, 4), None, 512 + 1.5 * 2048 + 512 + 2 * 80),
+        ("v0.5.4", Device("L40S", 45776 * MIB), None, 512 + 1.5 * 4096 + 128 + 2 * 32),
+        ("v0.5.4", H100, None, 512 + 1.5 * 8192 + 128 + 2 * 256),
+        ("v0.5.4", H100, 16384, 512 + 1.5 * 16384 + 128 + 2 * 256),
+        # At least 10 GiB above 60 GiB.
+        ("v0.5.4", H100, 2048, 10240),
+        ("v0.5.4", Device("B200", 183359 * MIB, 8), None, 512 + 1.5 * 16384 + 1024 + 2 * 512),
+        # A T4.
+        ("v0.5.4", Device("T4", 16384 * MIB), None, 512 + 1.5 * 2048 + 128 + 2 * 8),
+    ],
+)
+def test_sglang_leaves_room_for_what_it_computes(
+    tag: str, device: Device, batch_tokens: int | None, reserved: float
+) -> None:
+    share = budget("sglang", tag, device, batch_tokens).share
+    memory = device.memory / MIB
+    assert share is not None
+    assert float(share) == pytest.approx((memory - reserved) / memory, abs=0.0005)
+
+
+def test_every_table_is_read() -> None:
+    known = {name for name, engine in engines().items() if memory_of(engine, "", A10G)}
+    assert known == {"vllm", "sglang", "llamacpp", "ollama", "tgi", "tensorrt-llm"}
+
+
+def test_an_engine_without_a_table_is_not_guessed() -> None:
+    assert memory_of(engines()["personaplex"], "", A10G) is None
