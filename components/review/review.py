@@ -19,11 +19,16 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:
-    """A field that differs; None where it is not there."""
+    """A field that differs; None where it is not there.
+
+    Attributes:
+        replaces: Whether only a new resource can have the other value.
+    """
 
     path: str
     before: str | None
     after: str | None
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +39,16 @@ class ResourceChange:
         title: What a reader knows it by.
         type: Its type token.
         fields: What differs; of an update or a replacement alone.
+        urn: What Pulumi knows it by, afterwards if there is an afterwards.
+        former: What it knew it by before, where that is another one.
     """
 
     kind: ChangeKind
     title: str
     type: str
     fields: tuple[FieldDifference, ...] = ()
+    urn: str = ""
+    former: str = ""
 
 
 class Interruption(StrEnum):

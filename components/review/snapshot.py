@@ -23,6 +23,8 @@ class RegisteredResource:
         inputs: Its inputs, secrets masked, unknown values as ``[unknown]``.
         is_component: Whether it only holds others.
         former: URNs that it may have had before it was renamed or moved.
+        ignored: Fields of which the program ignores changes.
+        replaced_on: Further fields that only a new resource can have, as the program says.
     """
 
     urn: str
@@ -31,6 +33,18 @@ class RegisteredResource:
     inputs: Mapping[str, Any]
     is_component: bool = False
     former: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    replaced_on: tuple[str, ...] = ()
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is an object of Kubernetes."""
+        return "kind" in self.inputs and "metadata" in self.inputs and self.type.startswith("kubernetes:")
+
+    @property
+    def name(self) -> str:
+        """The name that it has in the program."""
+        return self.urn.split("::", 3)[-1]
 
 
 @dataclass(frozen=True, slots=True)

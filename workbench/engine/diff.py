@@ -1,43 +1,12 @@
-"""What differs between two versions of a resource's inputs, and whether it can change in place."""
+"""What differs between a resource in the state and in the program, and whether it can change in place."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.review.differences import MISSING, differences, fixed_fields, is_within, parse_path, path_text
+
 from .values import SEALED, Secret
-
-Path = tuple[str | int, ...]
-_MISSING = object()
-
-_WORKLOAD = ("spec.selector",)
-_IMMUTABLE: Mapping[str, tuple[str, ...]] = {
-    "Deployment": _WORKLOAD,
-    "DaemonSet": _WORKLOAD,
-    "ReplicaSet": _WORKLOAD,
-    "StatefulSet": (*_WORKLOAD, "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"),
-    "Job": (*_WORKLOAD, "spec.template", "spec.completionMode"),
-    "Service": ("spec.clusterIP", "spec.clusterIPs"),
-    "PersistentVolumeClaim": (
-        "spec.accessModes",
-        "spec.storageClassName",
-        "spec.volumeName",
-        "spec.selector",
-        "spec.volumeMode",
-    ),
-    "PersistentVolume": ("spec.persistentVolumeSource",),
-    "StorageClass": ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"),
-    "PriorityClass": ("value", "preemptionPolicy"),
-    "RuntimeClass": ("handler",),
-    "IngressClass": ("spec.controller",),
-    "RoleBinding": ("roleRef",),
-    "ClusterRoleBinding": ("roleRef",),
-    "CustomResourceDefinition": ("spec.group", "spec.scope", "spec.names.plural", "spec.names.kind"),
-    "Secret": ("type",),
-}
-"""Fields the API refuses to change, by kind (Kubernetes validation of updates). Others are found out when
-the API server answers 422; this table lets the preview say so before."""
-_IDENTITY = ("kind", "metadata.name", "metadata.namespace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,54 +26,21 @@ def changes(old: Any, new: Any) -> list[Change]:  # noqa: ANN401 - any JSON valu
     return [
         Change(
             path_text(path),
-            None if before is _MISSING else before,
-            None if after is _MISSING else after,
-            "+" if before is _MISSING else "-" if after is _MISSING else "~",
+            None if before is MISSING else _shown(before, after),
+            None if after is MISSING else _shown(after, before),
+            "+" if before is MISSING else "-" if after is MISSING else "~",
         )
-        for path, before, after in _differences(old, new, ())
+        for path, before, after in differences(old, new, _is_sealed)
     ]
-
-
-def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:  # noqa: ANN401
-    sealed = _is_sealed(old) or _is_sealed(new)
-    if isinstance(old, dict) and isinstance(new, dict) and not sealed:
-        for key in (*new, *(key for key in old if key not in new)):
-            yield from _differences(old.get(key, _MISSING), new.get(key, _MISSING), (*path, key))
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for index, (before, after) in enumerate(zip(old, new, strict=True)):
-            yield from _differences(before, after, (*path, index))
-    elif old != new or type(old) is not type(new):
-        # Beside a secret, the other side is one too: it was there before somebody sealed it.
-        yield path, _hidden(old) if sealed else old, _hidden(new) if sealed else new
 
 
 def _is_sealed(value: Any) -> bool:  # noqa: ANN401
     return isinstance(value, dict) and SEALED in value
 
 
-def _hidden(value: Any) -> Any:  # noqa: ANN401
-    return value if value is _MISSING or _is_sealed(value) else Secret(value)
-
-
-def path_text(path: Path) -> str:
-    """Write a path as Pulumi does: ``spec.ports[0].name``, ``labels["a.b/c"]``."""
-    text = ""
-    for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif re.fullmatch(r"[A-Za-z_$][\w$-]*", part):
-            text += f".{part}" if text else part
-        else:
-            text += f'["{part}"]'
-    return text
-
-
-_PART = re.compile(r'\.?([^.\[\]"]+)|\[(\d+|\*)\]|\["((?:[^"\\]|\\.)*)"\]')
-
-
-def parse_path(text: str) -> tuple[str, ...]:
-    """Split a property path of Pulumi into its parts; ``*`` matches any key or index."""
-    return tuple(next(part for part in found if part) for found in _PART.findall(text))
+def _shown(value: Any, other: Any) -> Any:  # noqa: ANN401
+    """Return a value; beside a secret it is one too: it was there before somebody sealed it."""
+    return Secret(value) if _is_sealed(other) and not _is_sealed(value) else value
 
 
 def ignored(old: Any, new: Any, paths: Sequence[str]) -> Any:  # noqa: ANN401
@@ -147,19 +83,8 @@ ABSENT = _Absent()
 
 def replacing(found: Iterable[Change], inputs: Mapping[str, Any], on_changes: Sequence[str]) -> list[Change]:
     """Mark the changes that only a new object can have."""
-    kind = str(inputs.get("kind", ""))
-    fixed = [parse_path(path) for path in (*_IDENTITY, *_IMMUTABLE.get(kind, ()), *on_changes)]
-    if "immutable" in inputs and inputs.get("immutable") is True and kind in ("ConfigMap", "Secret"):
-        fixed += [("data",), ("binaryData",), ("stringData",), ("immutable",)]
+    fixed = fixed_fields(inputs, on_changes)
     return [
-        Change(change.path, change.old, change.new, change.op, _within(parse_path(change.path), fixed))
+        Change(change.path, change.old, change.new, change.op, is_within(parse_path(change.path), fixed))
         for change in found
     ]
-
-
-def _within(path: tuple[str, ...], fixed: Iterable[tuple[str, ...]]) -> bool:
-    return any(
-        all(a in (b, "*") for a, b in zip(prefix, path, strict=False)) and len(path) >= 1
-        for prefix in fixed
-        if prefix
-    )

@@ -129,6 +129,8 @@ def _resource(node: "Node", renamed: Mapping[str, str]) -> RegisteredResource:
         inputs=shown,
         is_component=not node.registration.custom,
         former=node.former,
+        ignored=node.registration.ignore_changes,
+        replaced_on=node.registration.replace_on_changes,
     )
 
 

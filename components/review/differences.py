@@ -1,0 +1,159 @@
+"""What differs between two versions of a resource's inputs, and what of it only a new resource can have."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+
+class Item(str):
+    """A step of a path into a list of things that have names, such as containers: the name of one."""
+
+    __slots__ = ()
+
+
+Path = tuple[str | int, ...]
+MISSING = object()
+"""Where there is no value at all, which is not the same as null."""
+
+_WORKLOAD = ("spec.selector",)
+_IMMUTABLE: Mapping[str, tuple[str, ...]] = {
+    "Deployment": _WORKLOAD,
+    "DaemonSet": _WORKLOAD,
+    "ReplicaSet": _WORKLOAD,
+    "StatefulSet": (*_WORKLOAD, "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"),
+    "Job": (*_WORKLOAD, "spec.template", "spec.completionMode"),
+    "Service": ("spec.clusterIP", "spec.clusterIPs"),
+    "PersistentVolumeClaim": (
+        "spec.accessModes",
+        "spec.storageClassName",
+        "spec.volumeName",
+        "spec.selector",
+        "spec.volumeMode",
+    ),
+    "PersistentVolume": ("spec.persistentVolumeSource",),
+    "StorageClass": ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"),
+    "PriorityClass": ("value", "preemptionPolicy"),
+    "RuntimeClass": ("handler",),
+    "IngressClass": ("spec.controller",),
+    "RoleBinding": ("roleRef",),
+    "ClusterRoleBinding": ("roleRef",),
+    "CustomResourceDefinition": ("spec.group", "spec.scope", "spec.names.plural", "spec.names.kind"),
+    "Secret": ("type",),
+}
+"""Fields the API refuses to change, by kind (Kubernetes validation of updates). Others are found out when
+the API server answers 422; this table lets the preview say so before."""
+_IDENTITY = ("kind", "metadata.name", "metadata.namespace")
+
+
+class Difference(NamedTuple):
+    """Two values at one place; ``MISSING`` where there is none."""
+
+    path: Path
+    before: Any
+    after: Any
+
+
+def differences(
+    old: Any,  # noqa: ANN401 - any JSON value
+    new: Any,  # noqa: ANN401
+    is_whole: Callable[[Any], bool] = lambda _: False,
+    path: Path = (),
+) -> Iterator[Difference]:
+    """Yield what differs, in the order of the new value.
+
+    Args:
+        old: The value before.
+        new: The value after.
+        is_whole: Whether a map is one value, whose inside is nobody's business.
+        path: Where they are.
+    """
+    split = not (is_whole(old) or is_whole(new))
+    if split and isinstance(old, dict) and isinstance(new, dict):
+        pairs = [((*path, key), old.get(key, MISSING), new.get(key, MISSING)) for key in _keys(old, new)]
+    elif split and isinstance(old, list) and isinstance(new, list) and (aligned := _aligned(old, new)) is not None:
+        pairs = [((*path, step), before, after) for step, before, after in aligned]
+    else:
+        if old != new or type(old) is not type(new):
+            yield Difference(path, old, new)
+        return
+    for place, before, after in pairs:
+        yield from differences(before, after, is_whole, place)
+
+
+def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    yield from new
+    yield from (key for key in old if key not in new)
+
+
+def _aligned(old: list[Any], new: list[Any]) -> list[tuple[str | int, Any, Any]] | None:
+    """Return which items of two lists belong together; None where nothing tells it."""
+    before, after = _by_name(old), _by_name(new)
+    common = [name for name in after if name in before]
+    # The order of containers and variables has a meaning: a new one is a difference, which names would hide.
+    if common and common == [name for name in before if name in after]:
+        return [(Item(name), before.get(name, MISSING), after.get(name, MISSING)) for name in _keys(before, after)]
+    if old and new and all(isinstance(item, str) for item in (*old, *new)):
+        return list(_words(old, new))
+    if len(old) == len(new):
+        return [(index, *pair) for index, pair in enumerate(zip(old, new, strict=True))]
+    return None
+
+
+def _by_name(items: list[Any]) -> dict[str, Any]:
+    """Return items by their names; nothing where one has none, or two have the same."""
+    names = [item.get("name") if isinstance(item, dict) else None for item in items]
+    known = {name: item for name, item in zip(names, items, strict=True) if isinstance(name, str)}
+    return known if len(known) == len(items) else {}
+
+
+def _words(old: list[str], new: list[str]) -> Iterator[tuple[int, Any, Any]]:
+    """Yield the words of two command lines that differ: at the new place, or the old one if they are gone."""
+    for _, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        kept = min(last - first, end - begin)
+        yield from ((begin + n, old[first + n], new[begin + n]) for n in range(kept))
+        yield from ((n, old[n], MISSING) for n in range(first + kept, last))
+        yield from ((n, MISSING, new[n]) for n in range(begin + kept, end))
+
+
+def path_text(path: Path) -> str:
+    """Write a path as Pulumi does, and named items by their names.
+
+    Such as ``spec.ports[0].name``, ``labels["a.b/c"]``, ``containers[main].image``.
+    """
+    text = ""
+    for part in path:
+        if isinstance(part, int | Item):
+            text += f"[{part}]"
+        elif re.fullmatch(r"[A-Za-z_$][\w$-]*", part):
+            text += f".{part}" if text else part
+        else:
+            text += f'["{part}"]'
+    return text
+
+
+_PART = re.compile(r'\.?([^.\[\]"]+)|\["((?:[^"\\]|\\.)*)"\]|\[([^\]]+)\]')
+
+
+def parse_path(text: str) -> tuple[str, ...]:
+    """Split a property path of Pulumi into its parts; ``*`` matches any key or index."""
+    return tuple(next(part for part in found if part) for found in _PART.findall(text) if any(found))
+
+
+def fixed_fields(inputs: Mapping[str, Any], on_changes: Iterable[str] = ()) -> list[tuple[str, ...]]:
+    """Return the fields of an object that no update can change."""
+    kind = str(inputs.get("kind", ""))
+    fixed = [parse_path(path) for path in (*_IDENTITY, *_IMMUTABLE.get(kind, ()), *on_changes)]
+    if "immutable" in inputs and inputs.get("immutable") is True and kind in ("ConfigMap", "Secret"):
+        fixed += [("data",), ("binaryData",), ("stringData",), ("immutable",)]
+    return fixed
+
+
+def is_within(path: Iterable[str], fields: Iterable[tuple[str, ...]]) -> bool:
+    """Whether a path is one of some fields, or below or above one; ``*`` stands for any step."""
+    steps = tuple(path)
+    return any(
+        all(a in (b, "*") for a, b in zip(prefix, steps, strict=False)) and len(steps) >= 1
+        for prefix in fields
+        if prefix
+    )

@@ -1,0 +1,55 @@
+"""Why a review ends with an exit code."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from ..costs.bill import HOURS_PER_MONTH
+from .review import Thresholds
+from .snapshot import FindingState, Snapshot
+
+_COUNTED = {"error": ("error",), "warning": ("error", "warning")}
+
+
+def failures(head: Snapshot, thresholds: Thresholds) -> tuple[str, ...]:
+    """Return what is not as it must be, in words."""
+    return tuple(_failures(head, thresholds))
+
+
+def _failures(head: Snapshot, thresholds: Thresholds) -> Iterator[str]:
+    if head.failed:
+        yield f"no plan could be made: {head.failed}"
+    for severity in _COUNTED[thresholds.fail_on]:
+        number = sum(finding.severity == severity for finding in counted(head))
+        if number:
+            yield f"{number} {severity}{'s' * (number > 1)}"
+    if thresholds.max_monthly_usd is not None and not head.absent:
+        yield from _costs(head, thresholds.max_monthly_usd)
+    if thresholds.max_gpus is not None and accelerators_at_most(head) > thresholds.max_gpus:
+        yield (
+            f"{accelerators_at_most(head)} accelerators with all autoscalers at their maximum, more than "
+            f"{thresholds.max_gpus} (--max-gpus)"
+        )
+
+
+def counted(snapshot: Snapshot) -> Iterator[FindingState]:
+    """Yield the findings that nobody ignores."""
+    return (finding for finding in snapshot.findings if not finding.ignored)
+
+
+def accelerators_at_most(snapshot: Snapshot) -> int:
+    """Count the accelerators with all autoscalers at their maximum."""
+    return sum(workload.replicas[2] * workload.accelerators for workload in snapshot.workloads)
+
+
+def _costs(head: Snapshot, most: Decimal) -> Iterator[str]:
+    """Yield what is wrong with the costs: too much, or not known, which is not the same as nothing."""
+    limit = f"${most:,.2f} (--max-monthly-usd)"
+    if head.bill is None:
+        yield f"what it costs is not known, so nobody can say whether it stays below {limit}"
+        return
+    monthly = head.bill.usd_per_hour.most * HOURS_PER_MONTH
+    if monthly > most:
+        yield f"${monthly:,.2f} a month with all autoscalers at their maximum, more than {limit}"
+    elif head.bill.unpriced:
+        items = "; ".join(f"{item.name}: {item.unpriced or 'no price'}" for item in head.bill.unpriced)
+        yield f"${monthly:,.2f} a month without what has no price; whether it stays below {limit} is open: {items}"
