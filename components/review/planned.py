@@ -1,10 +1,12 @@
 """What a plan says, as the plain data of a snapshot."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..api.problems import Problem
 from ..api.texts.secrets import masked
+from ..costs.replicas import minimums, replicas_of
 from ..fleet.demand import PodDemand
+from ..fleet.objects import Key
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.workloads import Workload
 from ..nodes.groups import NodeGroupDemand, lands_on
@@ -19,15 +21,20 @@ def title_of(workload: Workload) -> str:
     return f"{workload.kind} {workload.namespace}/{workload.name}"
 
 
-def models_of(planned: Plan) -> tuple[ServedModel, ...]:
-    """Return each resource that serves."""
+def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[ServedModel, ...]:
+    """Return each resource that serves.
+
+    Args:
+        planned: The plan.
+        workloads: What the resources run as.
+    """
     served = [item for item in planned.fleet.rendered if item.workloads or item.endpoints]
-    return tuple(_model(item, planned) for item in served)
+    states = {id(workload): state for (_, workload), state in zip(planned.fleet.workloads, workloads, strict=True)}
+    return tuple(_model(item, planned, [states[id(workload)] for workload in item.workloads]) for item in served)
 
 
-def _model(item: Rendered, planned: Plan) -> ServedModel:
+def _model(item: Rendered, planned: Plan, own: Sequence[WorkloadState]) -> ServedModel:
     workloads = _behind(planned.fleet, item)
-    own = [_state(item, workload, planned) for workload in item.workloads]
     return ServedModel(
         title=item.title,
         namespace=item.namespace,
@@ -58,26 +65,27 @@ def _sums(rows: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
 
 def workloads_of(planned: Plan) -> tuple[WorkloadState, ...]:
     """Return what the resources run as."""
-    return tuple(_state(item, workload, planned) for item, workload in planned.fleet.workloads)
+    least = minimums(planned.fleet)
+    return tuple(_state(item, workload, planned, least) for item, workload in planned.fleet.workloads)
 
 
-def _state(item: Rendered, workload: Workload, planned: Plan) -> WorkloadState:
-    most = workload.replicas if workload.most is None else workload.most
+def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key, int]) -> WorkloadState:
+    counts = replicas_of(workload, least)
     return WorkloadState(
         title=title_of(workload),
         served=item.title,
         namespace=item.namespace,
         body=masked(workload.body),
-        replicas=(workload.replicas, workload.replicas, most),
+        replicas=(counts.now, counts.least, counts.most),
         pods=workload.size,
-        accelerators=sum(accelerators_of(demand) * demand.per_replica for demand in workload.pods),
+        accelerators=sum(_accelerators_in(demand) * demand.per_replica for demand in workload.pods),
         group=next((_preferred(demand, planned) for demand in workload.pods if demand.choices), ""),
         role=workload.role,
         operated=workload.operated,
     )
 
 
-def accelerators_of(demand: PodDemand) -> int:
+def _accelerators_in(demand: PodDemand) -> int:
     """Count the accelerators of one pod."""
     return int(sum(amount for key, amount in demand.requests.items() if key in ACCELERATOR_RESOURCES))
 

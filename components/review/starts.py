@@ -75,10 +75,10 @@ def _parts(body: Object, weights: int, *, new_node: bool, new_image: bool) -> It
         ("engine", int(figures["engine"])),
     ]
     yield from running
-    delay, period = _probe(body)
-    waited = max(0, delay - sum(seconds for _, seconds in running)) + period
+    delay, interval = _probe(body)
+    waited = max(0, delay - sum(seconds for _, seconds in running)) + interval
     if waited:
-        yield "readiness probe", waited
+        yield "probes", waited
 
 
 def _probe(body: Object) -> tuple[int, int]:

@@ -145,14 +145,17 @@ def _title(node: "Node", inputs: Mapping[str, Any]) -> str:
     return f"{f'{package}:{module}' if package in _CLOUDS else kind or module or package} {registration.name}"
 
 
-def _with_plan(snapshot: Snapshot, _settings: "Settings", planned: "Plan") -> Snapshot:
+def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Snapshot:
     """Return a snapshot with what was planned, which is there even where the program refuses it."""
     from components.review.planned import findings_of, groups_of, models_of, workloads_of
+    from stacks.costs import environment_bill
 
+    workloads = workloads_of(planned)
     return replace(
         snapshot,
-        models=models_of(planned),
-        workloads=workloads_of(planned),
+        models=models_of(planned, workloads),
+        workloads=workloads,
         groups=groups_of(planned),
         findings=findings_of(planned.problems),
+        bill=environment_bill(settings, planned),
     )
