@@ -1,61 +1,157 @@
-"""Whether a model fits its accelerators: what it needs of the fullest one, against what the engine may use."""
+"""Whether a model fits its accelerators: what it needs of the fullest one, against what the engine may use.
+
+What is summed is the least that is known to be needed. A model is exceeded where that is more than may be used; tight
+where it is less, but by no more than measured servers took beyond it; else it fits. So an error is never for a model
+that only a pessimist would refuse.
+"""
 
 import functools
-from decimal import Decimal
 
-from .cache import sequence_bytes
-from .cases import Fit, MemoryCase, MemoryPart, MemoryVerdict
+from . import wording
+from .activations import adapter_bytes, unknown_widths
+from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict
+from .choices import cheapest_types
+from .ledger import Ledger
+from .refusals import refusal
+from .weights import WeightSizes, weights_of
 
-GIB = 2**30
-_BYTES = {"bfloat16": Decimal(2), "float16": Decimal(2), "float32": Decimal(4), "fp8": Decimal(1), "int8": Decimal(1)}
 
-
-@functools.lru_cache(maxsize=4096)
-def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:  # noqa: ARG001
-    """Return whether a model fits; with ``types`` also where else it would.
+def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
+    """Return whether a model fits; with ``types`` also on which instance types it would.
 
     Nothing is guessed: what is not known makes it "not checked".
     """
-    weights = _weights(case)
-    context = case.context or case.shape.max_context
-    if weights is None:
-        return MemoryVerdict(Fit.UNKNOWN, f"the size of the weights of {case.shape.name} is not known", case)
-    if not case.shape.layers or context is None:
-        return MemoryVerdict(Fit.UNKNOWN, f"the layers of {case.shape.name} are not known", case)
-    cards = case.parallel.tensor * case.parallel.pipeline
-    share = case.share or case.budget.share or Decimal(1)
-    usable = int(case.device_bytes * share)
-    weights_part = -(-weights // cards)
-    fixed = case.budget.fixed_bytes + int(case.budget.weights_share * weights_part)
-    one = sequence_bytes(case.shape.layers, context, case.parallel, case.cache_bytes)
-    left = usable - weights_part - fixed
-    fits = one <= left
-    per_token = sequence_bytes(case.shape.layers, 1, case.parallel, case.cache_bytes)
-    parts = (
-        MemoryPart("weights", weights_part),
-        MemoryPart("cache of one request", one),
-        MemoryPart("engine", fixed),
-    )
+    return _judge(case, types)
+
+
+@functools.lru_cache(maxsize=4096)
+def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
+    unknown = _unknown(case)
+    if unknown:
+        return MemoryVerdict(Fit.UNKNOWN, unknown, case)
+    context = case.length or 0
+    ledger = _ledger(case)
+    choices = cheapest_types(case, _fits) if types else ()
+    parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
+    largest = _largest(ledger, max(context, case.shape.max_context or 0))
+    fit, reason = _verdict(ledger, context, largest, choices)
     return MemoryVerdict(
-        fit=Fit.FITS if fits else Fit.EXCEEDED,
-        reason=f"needs {gib(sum(part.size for part in parts))} GiB of {gib(usable)} GiB",
+        fit=fit,
+        reason=reason,
         asked=case,
         parts=parts,
         usable=usable,
         context=context,
-        sequences=max(left, 0) // one if one else 0,
-        largest_context=max(left, 0) // per_token if per_token else 0,
+        sequences=_sequences(ledger, context),
+        largest_context=largest,
+        types=choices,
+        notes=_notes(case, error),
     )
 
 
-def gib(size: int) -> str:
-    """Return bytes in GiB with one decimal."""
-    return f"{Decimal(size) / GIB:.1f}"
+def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperType, ...]) -> tuple[Fit, str]:
+    case, margin = ledger.case, ledger.margin(context)
+    parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
+    uncut = refusal(case)
+    if uncut:
+        return Fit.EXCEEDED, uncut
+    if margin >= error:
+        return Fit.FITS, wording.fitting(case, parts, usable, margin)
+    if not case.shape.exact and ledger.least(context) >= 0:
+        return Fit.UNKNOWN, _unclear(case, wording.gib(sum(part.size for part in parts)), wording.gib(usable))
+    if margin >= 0:
+        step = wording.next_step(context, _roomy(ledger, largest), None, types)
+        return Fit.TIGHT, wording.tight(case, parts, usable, margin, error) + step
+    reason = wording.exceeding(case, parts, usable)
+    if case.budget.spills:
+        return (
+            Fit.TIGHT,
+            f"{reason}; {case.engine or 'the engine'} keeps the rest in the memory of the host, and is slow",
+        )
+    if largest and not (case.budget.reserves_context or case.budget.reserves_all):
+        return Fit.TIGHT, f"{reason}; it starts, and refuses requests of more than {largest:,} tokens"
+    requests = ledger.state_requests if _lacks_states(ledger, context) else None
+    return Fit.EXCEEDED, reason + wording.next_step(context, largest, requests, types)
 
 
-def _weights(case: MemoryCase) -> int | None:
-    shape = case.shape
-    if shape.weights_bytes is not None:
-        return shape.weights_bytes
-    number = _BYTES.get(shape.dtype)
-    return None if shape.parameters is None or number is None else int(shape.parameters * number)
+def _unknown(case: MemoryCase) -> str:
+    """Return what is not known of a case, without which nothing can be said; empty where all is known."""
+    name = case.shape.name
+    if case.device_bytes <= 0:
+        return f"how much memory {case.device or 'the accelerator'} has is not known"
+    weights = weights_of(case.shape, case.weights_dtype)
+    if isinstance(weights, str):
+        return f"{name}: {weights}"
+    if not case.shape.layers:
+        return f"{name}: what its layers keep of a token is not known"
+    if case.length is None:
+        return f"{name}: neither a context is set nor is its longest one known"
+    if case.draft is not None:
+        draft = weights_of(case.draft)
+        if isinstance(draft, str):
+            return f"the draft model {case.draft.name}: {draft}"
+        if not case.draft.layers:
+            return f"the draft model {case.draft.name}: what its layers keep of a token is not known"
+    if adapter_bytes(case) is None:
+        return f"{name}: its widths, which LoRA adapters have too, are not known"
+    return ""
+
+
+def _unclear(case: MemoryCase, most: str, usable: str) -> str:
+    which = "which of its layers keep the whole context, no source says"
+    return f"{case.shape.name} needs at most {most} of {usable}, and may need less: {which}"
+
+
+def _ledger(case: MemoryCase) -> Ledger:
+    weights = weights_of(case.shape, case.weights_dtype)
+    draft = weights_of(case.draft) if case.draft else None
+    if not isinstance(weights, WeightSizes) or isinstance(draft, str):
+        raise TypeError(case)
+    return Ledger(case, weights, draft)
+
+
+def _fits(case: MemoryCase) -> bool:
+    ledger, context = _ledger(case), case.length or 0
+    return not refusal(case) and ledger.margin(context) >= ledger.error(context)
+
+
+def _largest(ledger: Ledger, bound: int, *, roomy: bool = False) -> int:
+    """Return the longest context up to a bound that fits, or is not tight: more never frees any memory."""
+
+    def holds(context: int) -> bool:
+        return ledger.margin(context) >= (ledger.error(context) if roomy else 0)
+
+    least, most = 0, bound
+    while least < most:
+        middle = (least + most + 1) // 2
+        if holds(middle):
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _roomy(ledger: Ledger, largest: int) -> int:
+    return _largest(ledger, largest, roomy=True)
+
+
+def _sequences(ledger: Ledger, context: int) -> int:
+    one = ledger.of_sequence(context)
+    return ledger.room(context) // one if one else 0
+
+
+def _lacks_states(ledger: Ledger, context: int) -> bool:
+    requests, room = ledger.case.requests, ledger.state_requests
+    return requests is not None and room is not None and room < requests and ledger.of_sequence(context) >= 0
+
+
+def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
+    notes = [f"servers were seen to need up to {wording.gib(error)} more than this sum"] if error else []
+    if not case.shape.exact:
+        notes.append("the cache is an upper bound: which layers keep the whole context, no source says")
+    if case.shape.rounded and case.shape.weights_bytes is None:
+        notes.append("the size of the weights is an estimate from a rounded number of parameters")
+    unknown = unknown_widths(case.shape)
+    if unknown:
+        notes.append(f"activations are counted without the {' and '.join(unknown)}, which no source says")
+    return tuple(notes)

@@ -58,6 +58,8 @@ class MemoryCase:
         adapter_rank: Their largest rank.
         offloaded_bytes: Weights that are kept in the memory of the host instead, per accelerator.
         share: Share of the memory that the engine may use, where the command line says it.
+        engine: Name of the engine, whose table tells the budget on other accelerators; empty where that is the same.
+        tag: Tag that tells its version.
     """
 
     shape: Shape
@@ -76,6 +78,23 @@ class MemoryCase:
     adapter_rank: int = 0
     offloaded_bytes: int = 0
     share: Decimal | None = None
+    engine: str = ""
+    tag: str = ""
+
+    @property
+    def requests(self) -> int | None:
+        """Requests at once, as the command line says it or the engine has it; None where neither does."""
+        return self.budget.sequences if self.sequences is None else self.sequences
+
+    @property
+    def length(self) -> int | None:
+        """Tokens of a request; None where nothing says it."""
+        return self.shape.max_context if self.context is None else self.context
+
+    def tokens_at_a_time(self, context: int) -> int:
+        """Return how many tokens are computed at a time."""
+        tokens = self.budget.batch_tokens if self.batch_tokens is None else self.batch_tokens
+        return context if tokens is None else tokens
 
 
 @dataclass(frozen=True, slots=True)

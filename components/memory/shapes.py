@@ -16,7 +16,8 @@ class Layers:
         value_dim: Numbers of a value, per head; 0 where one latent stands for both (MLA).
         window: Tokens after which the cache stops growing; None where it holds the whole context.
         is_latent: Whether each rank keeps all of it (MLA).
-        state_bytes: What one sequence takes whatever its length, in bytes of the whole model (Mamba).
+        state_bytes: What one sequence takes in one layer whatever its length, over all ranks (Mamba).
+        token_bytes: What each rank keeps of a token beside, whatever the type of the cache (index of DeepSeek V3.2).
     """
 
     count: int
@@ -26,6 +27,7 @@ class Layers:
     window: int | None = None
     is_latent: bool = False
     state_bytes: int = 0
+    token_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,15 @@ class Shape:
         max_context: The longest context that it was made for, in tokens; None where no source says it.
         hidden: Width of a token between layers; None where no source says it.
         vocabulary: Size of the vocabulary; None where no source says it.
-        expert_share: Which part of the weights are experts; None where there are none, or no source says it.
+        expert_share: Which part of the parameters are experts; None where there are none, or no source says it.
+        experts: How many experts a layer has; 0 without.
+        active_experts: How many of them a token goes through.
+        intermediate: Width of a token within a feed-forward network, or one expert; None where no source says it.
+        embeddings: Parameters of the vocabulary, at both ends of the model: quantization leaves them at 16 bits. None
+            where no source says it.
+        rounded: Whether the number of parameters is a publisher's name for the model, such as 30B.
+        block: Numbers that quantized weights are scaled together; None where they are not, or no source says it.
+        cuts: Widths that tensor parallelism cuts into parts of whole blocks.
         exact: Whether the layers are known one by one; otherwise the cache is an upper bound.
         source: Where all of this is from, for the reader of a report.
     """
@@ -57,5 +67,12 @@ class Shape:
     hidden: int | None = None
     vocabulary: int | None = None
     expert_share: Decimal | None = None
+    experts: int = 0
+    active_experts: int = 0
+    intermediate: int | None = None
+    embeddings: int | None = None
+    rounded: bool = False
+    block: int | None = None
+    cuts: tuple[int, ...] = ()
     exact: bool = True
     source: str = ""

@@ -2,9 +2,10 @@
 
 from decimal import Decimal
 
-from components.memory.arithmetic import GIB, judge
+from components.memory.arithmetic import judge
 from components.memory.cases import EngineMemory, Fit, MemoryCase
 from components.memory.catalog import shape_of
+from components.memory.devices import GIB
 
 
 def test_a_llama_8b_fits_an_l40s_and_not_an_l4_at_its_full_context() -> None:

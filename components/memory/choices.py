@@ -1,0 +1,96 @@
+"""On which instance types a model would fit."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+
+from ..engines.memory.rows import Device, memory_of
+from ..engines.registry import engines
+from ..nodes.instances import Instance, instances
+from .cases import CheaperType, MemoryCase, Parallel
+from .devices import GIB, capability
+from .refusals import allowed_degrees
+
+_Offer = tuple[Decimal, int, Instance]
+_MOST = 3
+_COUNTS = (1, 2, 4)
+"""Instances of one replica that are tried."""
+_HALF = frozenset({"float16", "half"})
+_BFLOAT16 = Decimal(8)
+"""Compute capability from which bfloat16 and quantized weights are computed; else float16 it is (vLLM issue 1157)."""
+
+
+def cheapest_types(case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> tuple[CheaperType, ...]:
+    """Return the cheapest instance types on which a case would fit, cheapest first, at most three.
+
+    Types without a price, or of whose accelerators no source says enough, are left out. Several instances are named
+    only where no single one is enough: a group of nodes starts and fails together, and the network is slower.
+    """
+    offers = _offers(_maker(case.device))
+    return _found(case, fits, [o for o in offers if o[1] == 1]) or _found(case, fits, [o for o in offers if o[1] > 1])
+
+
+def _found(case: MemoryCase, fits: Callable[[MemoryCase], bool], offers: Sequence[_Offer]) -> tuple[CheaperType, ...]:
+    found: dict[str, CheaperType] = {}
+    for usd, count, instance in offers:
+        if len(found) == _MOST:
+            break
+        if instance.name not in found and _computes(case, instance):
+            parallel = next((p for p in _parallels(case, instance, count) if fits(_on(case, instance, p))), None)
+            if parallel is not None:
+                found[instance.name] = CheaperType(instance.name, count, parallel, usd)
+    return tuple(found.values())
+
+
+@cache
+def _offers(maker: str) -> tuple[_Offer, ...]:
+    """Return what can be had of a maker of accelerators: price, number of instances, instance type; cheapest first."""
+    known = [found for found in instances().values() if found.manufacturer == maker and found.accelerators]
+    offers = [
+        (found.usd_per_hour * n, n, found) for found in known for n in _COUNTS if found.usd_per_hour is not None
+    ]
+    return tuple(sorted(offers, key=lambda offer: (offer[0], offer[1], offer[2].name)))
+
+
+@cache
+def _maker(device: str) -> str:
+    return next((found.manufacturer for found in instances().values() if found.accelerator == device), "")
+
+
+def _computes(case: MemoryCase, instance: Instance) -> bool:
+    able = capability(instance.accelerator, _memory(instance))
+    half = (case.weights_dtype or case.shape.dtype) in _HALF
+    return able is not None and (half or able >= _BFLOAT16)
+
+
+def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Parallel]:
+    """Yield how the accelerators of some instances could share a model, the fewest first."""
+    if not case.budget.cuts:
+        first = (count - 1) * instance.accelerators + 1
+        yield from (Parallel(pipeline=number) for number in range(first, count * instance.accelerators + 1))
+        return
+    degrees = [degree for degree in allowed_degrees(case.shape) if degree <= instance.accelerators]
+    for degree in degrees if count == 1 else degrees[-1:]:
+        yield Parallel(tensor=degree, pipeline=count, experts=case.parallel.experts)
+
+
+def _on(case: MemoryCase, instance: Instance, parallel: Parallel) -> MemoryCase:
+    """Return a case on other accelerators."""
+    size, budget = _memory(instance), case.budget
+    engine = engines().get(case.engine)
+    if engine is not None:
+        device = Device(instance.accelerator, size, parallel.accelerators)
+        budget = memory_of(engine, case.tag, device, case.batch_tokens) or budget
+    return replace(
+        case,
+        device=instance.accelerator,
+        device_bytes=size,
+        parallel=parallel,
+        budget=budget,
+        draft_tensor=min(case.draft_tensor, parallel.tensor),
+    )
+
+
+def _memory(instance: Instance) -> int:
+    return int((instance.accelerator_memory_gib or Decimal(0)) * GIB)

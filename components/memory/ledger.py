@@ -1,0 +1,132 @@
+"""What a model needs of the fullest accelerator at a context, and what it may use of it."""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
+
+from .activations import activation_bytes, adapter_bytes
+from .cache import KeyCache
+from .cases import MemoryCase, MemoryPart, Parallel
+from .devices import is_measured, visible_bytes
+from .shapes import Shape
+from .weights import WeightSizes, rank_bytes
+
+_UNMEASURED = Decimal("0.02")
+"""Which part of its memory an accelerator keeps from programs, at most, where nobody reported it."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The sums of one case.
+
+    Attributes:
+        weights: Of the model.
+        draft: Those of the model that proposes tokens; None without one.
+    """
+
+    case: MemoryCase
+    weights: WeightSizes
+    draft: WeightSizes | None = None
+
+    def parts(self, context: int) -> tuple[MemoryPart, ...]:
+        """Return what takes memory when requests have a length; what takes none is left out."""
+        return tuple(
+            part for part in (*self._steady, *self._computed(context), self._cache_part(context)) if part.size
+        )
+
+    def usable(self, context: int) -> int:
+        """Return what weights, cache and whatever else the engine counts may use."""
+        case, budget = self.case, self.case.budget
+        visible = visible_bytes(case.device, case.device_bytes)
+        share = budget.share if case.share is None else case.share
+        beside = budget.beside_bytes + (activation_bytes(case, context) if budget.activations_beside else 0)
+        within = visible if share is None else int(visible * share)
+        return max(0, min(within, visible - beside))
+
+    def margin(self, context: int) -> int:
+        """Return what is left at a context; negative where it does not fit."""
+        return self.usable(context) - sum(part.size for part in self.parts(context))
+
+    def room(self, context: int) -> int:
+        """Return what is left for the cache."""
+        taken = sum(part.size for part in (*self._steady, *self._computed(context)))
+        return int(max(0, self.usable(context) - taken) * self.case.budget.cache_share)
+
+    def error(self, context: int) -> int:
+        """Return by how much more than the sum a server may take."""
+        case = self.case
+        weights = self.weights.error + (self.draft.error if self.draft else 0)
+        cards = case.parallel.tensor * case.parallel.pipeline
+        unseen = 0 if is_measured(case.device, case.device_bytes) else int(case.device_bytes * _UNMEASURED)
+        return case.budget.spread_bytes + activation_bytes(case, context) // 4 + -(-weights // cards) + unseen
+
+    def of_sequence(self, context: int) -> int:
+        """Return what one request takes of the cache, with that of the model that proposes tokens."""
+        draft = self._draft_cache(context).of_sequence(context) if self.case.draft else 0
+        return self._cache(self.case.shape, self.case.parallel, context).of_sequence(context) + draft
+
+    def least(self, context: int) -> int:
+        """Return what is left if the cache of layers that no source tells apart took nothing."""
+        cache = self._cache(self.case.shape, self.case.parallel, context)
+        return (
+            self.usable(context)
+            - sum(part.size for part in (*self._steady, *self._computed(context)))
+            - cache.least * self._requests_held
+        )
+
+    @property
+    def state_requests(self) -> int | None:
+        """For how many requests there is room where each needs a fixed state; None where that bounds nothing."""
+        block = self._cache(self.case.shape, self.case.parallel, 1).state_block
+        return self.room(1) // block if block and self.case.budget.reserves_states else None
+
+    @cached_property
+    def _steady(self) -> tuple[MemoryPart, ...]:
+        case, budget = self.case, self.case.budget
+        size = rank_bytes(self.weights, case.shape, case.parallel, spread=budget.spreads_experts)
+        weights = max(0, size - case.offloaded_bytes)
+        draft = 0
+        if case.draft and self.draft:
+            draft = rank_bytes(self.draft, case.draft, Parallel(case.draft_tensor), spread=False)
+        return (
+            MemoryPart("weights", weights),
+            MemoryPart("draft model", draft),
+            MemoryPart("LoRA adapters", adapter_bytes(case) or 0),
+            MemoryPart("engine", budget.fixed_bytes + int(budget.weights_share * weights)),
+        )
+
+    def _computed(self, context: int) -> tuple[MemoryPart, ...]:
+        size = 0 if self.case.budget.activations_beside else activation_bytes(self.case, context)
+        return (MemoryPart("activations", size),)
+
+    def _cache_part(self, context: int) -> MemoryPart:
+        budget, requests = self.case.budget, self._requests_held
+        size = requests * self.of_sequence(context)
+        states = self._states
+        if states > size:
+            return MemoryPart(f"states of {self.case.requests:,} requests", _up(states / budget.cache_share))
+        what = "one request" if requests == 1 else f"{requests:,} requests"
+        return MemoryPart(f"cache of {what}", _up(size / budget.cache_share))
+
+    @property
+    def _requests_held(self) -> int:
+        return max(1, self.case.requests or 1) if self.case.budget.reserves_all else 1
+
+    @property
+    def _states(self) -> int:
+        if not self.case.budget.reserves_states or self.case.requests is None:
+            return 0
+        return self.case.requests * self._cache(self.case.shape, self.case.parallel, 1).state_block
+
+    def _draft_cache(self, context: int) -> KeyCache:
+        shape = self.case.draft or self.case.shape
+        return self._cache(shape, Parallel(self.case.draft_tensor), context)
+
+    def _cache(self, shape: Shape, parallel: Parallel, context: int) -> KeyCache:
+        budget = self.case.budget
+        batch = min(context, self.case.tokens_at_a_time(context))
+        return KeyCache(shape.layers, parallel, self.case.cache_bytes, budget.block, batch, budget.windows)
+
+
+def _up(size: Decimal) -> int:
+    return int(size.to_integral_value(ROUND_CEILING))
