@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .links import NOWHERE, Links
+
 if TYPE_CHECKING:
     from components.review.review import Review
 
@@ -33,12 +35,32 @@ def format_of(path: Path) -> ReviewFormat | None:
     return SUFFIXES.get(path.suffix.lower())
 
 
-def write(review: "Review", form: ReviewFormat) -> str:
-    """Return a review as text of some format."""
-    return _writer(form)(review)
+def write(review: "Review", form: ReviewFormat, links: Links = NOWHERE) -> str:
+    """Return a review as text of some format, with links to manifests and to what is said of rules."""
+    return _writer(form, links)(review)
 
 
-def _writer(form: ReviewFormat) -> Callable[["Review"], str]:
+def show(review: "Review", form: ReviewFormat, links: Links = NOWHERE) -> str:
+    """Return what goes to stdout: text as wide as the terminal, in colours if it has them."""
+    from .text import for_terminal
+
+    return for_terminal(review) if form is ReviewFormat.TEXT else write(review, form, links)
+
+
+def _writer(form: ReviewFormat, links: Links) -> Callable[["Review"], str]:
+    """Return the function that writes a format; each is imported only where it is asked for."""
     from .text import text
 
-    return {ReviewFormat.TEXT: text}.get(form, text)
+    if form is ReviewFormat.MARKDOWN:
+        from .markdown import markdown
+
+        return lambda review: markdown(review, links)
+    if form is ReviewFormat.HTML:
+        from .html.page import html
+
+        return lambda review: html(review, links)
+    if form is ReviewFormat.JSON:
+        from .data import as_json
+
+        return as_json
+    return text

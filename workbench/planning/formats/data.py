@@ -1,0 +1,99 @@
+"""A review for other programs: everything, as JSON, with the sums that nobody should have to compute again."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from components.costs.bill import Amounts
+from components.review.review import Review
+from components.review.snapshot import Snapshot
+
+from ..telling.figures import cents, monthly
+from ..telling.sentences import verdict
+
+SCHEMA_VERSION = 1
+"""It rises when a key is renamed, removed or means something else; a key that is added does not raise it."""
+
+
+def as_json(review: Review) -> str:
+    """Return the document that ``docs/plan.schema.json`` describes; amounts are text, so that none is rounded."""
+    return json.dumps(document(review), indent=2) + "\n"
+
+
+def document(review: Review) -> dict[str, Any]:
+    """Return the document as plain data."""
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "stack": review.head.stack,
+        "verdict": verdict(review),
+        "changesNothing": review.changes_nothing,
+        "passes": not review.failures,
+        "monthlyUsd": {"before": _monthly(review.base), "after": _monthly(review.head)},
+        "review": plain(review),
+    }
+
+
+def plain(value: object) -> object:
+    """Return a value as JSON has it: what is a field of ours in camelCase, the keys of others as they are."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {to_camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, Enum):
+        return value.value
+    return f"{value:f}" if isinstance(value, Decimal) else value
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of a document, made from the dataclasses."""
+    from pydantic import TypeAdapter
+
+    found = TypeAdapter(Review).json_schema(mode="serialization", ref_template="#/$defs/{model}")
+    definitions = found.pop("$defs", {})
+    money = {"anyOf": [{"$ref": "#/$defs/Month"}, {"type": "null"}]}
+    properties = {
+        "schemaVersion": {"const": SCHEMA_VERSION},
+        "stack": {"type": "string"},
+        "verdict": {"type": "string", "description": "What a reviewer reads first."},
+        "changesNothing": {"type": "boolean"},
+        "passes": {"type": "boolean", "description": "Whether the command ends with 0."},
+        "monthlyUsd": _closed({"before": money, "after": money}, "Of the whole environment, in US dollars."),
+        "review": {"$ref": "#/$defs/Review"},
+    }
+    month = {name: {"type": "string", "pattern": r"^-?\d+\.\d\d$"} for name in ("now", "least", "most")}
+    definitions = {**definitions, "Review": found, "Month": _closed(month, "At rest, at least and at most.")}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "workbench plan --format json",
+        **_closed(properties, ""),
+        "$defs": {name: _in_camel_case(definitions[name]) for name in sorted(definitions)},
+    }
+
+
+def _closed(properties: dict[str, Any], description: str) -> dict[str, Any]:
+    found = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+    return {**found, "description": description} if description else found
+
+
+def _in_camel_case(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return what a dataclass looks like in the document: every field is there."""
+    if definition.get("type") != "object" or "properties" not in definition:
+        return definition
+    properties = {to_camel(name): _bare(each) for name, each in definition["properties"].items()}
+    return _closed(properties, definition.get("description", ""))
+
+
+def _bare(definition: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in definition.items() if key not in ("default", "title")}
+
+
+def _monthly(snapshot: Snapshot | None) -> dict[str, str] | None:
+    amounts: Amounts | None = monthly(snapshot.bill.usd_per_hour) if snapshot and snapshot.bill else None
+    return {name: cents(getattr(amounts, name)) for name in ("now", "least", "most")} if amounts else None

@@ -1,0 +1,1 @@
+"""What a review says, in plain words and figures: the same for every format."""

@@ -1,0 +1,69 @@
+"""Figures as readers expect them: money with cents, memory in GiB, spans of time in their largest units."""
+
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+
+from components.costs.bill import HOURS_PER_MONTH, Amounts
+
+_GIB = Decimal(1 << 30)
+_DIGITS = 60
+"""More than any sum of money has: formatting never rounds but to the cent."""
+
+
+def usd(value: Decimal) -> str:
+    """Write an amount: ``$1,234.56``."""
+    shown = _rounded(abs(value), 2)
+    return f"-${shown}" if value < 0 and shown.strip("0.,") else f"${shown}"
+
+
+def cents(value: Decimal) -> str:
+    """Write an amount for programs: ``1234.56``."""
+    return _rounded(value, 2).replace(",", "")
+
+
+def usd_difference(value: Decimal) -> str:
+    """Write by how much an amount rises or falls: ``+$5.00``, ``-$5.00``."""
+    text = usd(value)
+    return text if text.startswith("-") or not text.strip("$0.,") else f"+{text}"
+
+
+def monthly(hourly: Amounts | None) -> Amounts | None:
+    """Return what something costs a month."""
+    return None if hourly is None else hourly.times(Decimal(HOURS_PER_MONTH))
+
+
+def gib(size: int) -> str:
+    """Write an amount of memory: ``40.5 GiB``."""
+    return f"{_rounded(Decimal(size) / _GIB, 1)} GiB"
+
+
+def whole(number: int) -> str:
+    """Write a large whole number: ``131,072``."""
+    return f"{number:,}"
+
+
+def share(part: int, of: int) -> str:
+    """Write a share in percent; nothing of nothing is none."""
+    return f"{_rounded(Decimal(100) * part / of, 0)}%" if of else "0%"
+
+
+def span(seconds: int) -> str:
+    """Write how long something takes: ``45 s``, ``4 min 30 s``, ``2 h 5 min``."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    units = [(hours, "h"), (minutes, "min"), (rest if not hours else 0, "s")]
+    return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write how many there are: ``1 model``, ``3 models``."""
+    return f"{whole(number)} {one if number == 1 else many or f'{one}s'}"
+
+
+def joined(words: list[str]) -> str:
+    """Write a list: ``a, b and c``."""
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def _rounded(value: Decimal, places: int) -> str:
+    with localcontext(prec=_DIGITS, rounding=ROUND_HALF_UP):
+        return f"{value:,.{places}f}"

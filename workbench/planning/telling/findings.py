@@ -1,0 +1,94 @@
+"""Findings in the order in which a reviewer wants them: what is new and wrong first."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from components.review.review import Review
+from components.review.snapshot import FindingState
+
+from .figures import counted, joined
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Findings that are told together.
+
+    Attributes:
+        folded: Whether a reader may skip them.
+    """
+
+    title: str
+    findings: tuple[FindingState, ...]
+    folded: bool = False
+
+
+def finding_groups(review: Review) -> Iterator[FindingGroup]:
+    """Yield all findings that count: new ones, those that were there before, what is fixed, and notes."""
+    new, old = _counting(review.new if review.base else review.head.findings), _old(review)
+    prefix = "New " if review.base else ""
+    for severity in _SEVERITIES[:2]:
+        yield from _group(f"{prefix}{severity}s".capitalize(), new, severity)
+    yield from _group("Errors as before", old, "error")
+    if fixed := tuple(sorted(_counting(review.fixed), key=_order)):
+        yield FindingGroup("Fixed", fixed)
+    yield from _group("Warnings as before", old, "warning", folded=True)
+    yield from _group(f"{prefix}notes".capitalize(), new, "note", folded=True)
+    yield from _group("Notes as before", old, "note", folded=True)
+
+
+def ignored(review: Review) -> tuple[FindingState, ...]:
+    """Return the findings that are ignored, each with the reason."""
+    return tuple(sorted((each for each in review.head.findings if each.ignored), key=_order))
+
+
+def summed_up(review: Review) -> str:
+    """Say how many errors and warnings there are."""
+    new, old = _counting(review.new if review.base else review.head.findings), _old(review)
+    kind = "new " if review.base else ""
+    found = [counted(number, f"{kind}{each}") for each in _SEVERITIES[:2] if (number := _number(new, each))]
+    found += [f"{counted(number, each)} as before" for each in _SEVERITIES[:2] if (number := _number(old, each))]
+    if not any("error" in each for each in found):
+        found.insert(0, "no errors")
+    if number := _number(review.fixed, "error"):
+        found.append(f"{counted(number, 'error')} fixed")
+    return joined(found)
+
+
+def _old(review: Review) -> tuple[FindingState, ...]:
+    if review.base is None:
+        return ()
+    new = frozenset(review.new)
+    return tuple(each for each in _counting(review.head.findings) if each not in new)
+
+
+def _counting(findings: Iterable[FindingState]) -> tuple[FindingState, ...]:
+    return tuple(each for each in findings if not each.ignored)
+
+
+def _number(findings: Iterable[FindingState], severity: str) -> int:
+    return sum(each.severity == severity for each in findings)
+
+
+def _group(
+    title: str, findings: Iterable[FindingState], severity: str, *, folded: bool = False
+) -> Iterator[FindingGroup]:
+    found = tuple(sorted((each for each in findings if each.severity == severity), key=_order))
+    if found:
+        yield FindingGroup(title, found, folded)
+
+
+def _order(finding: FindingState) -> tuple[int, str, int, str, str]:
+    return _SEVERITIES.index(finding.severity), finding.file, finding.line, finding.path, finding.reason
+
+
+def place(finding: FindingState) -> str:
+    """Return where a finding is."""
+    return f"{finding.file}:{finding.line}" if finding.line else finding.file
+
+
+def subject(finding: FindingState) -> str:
+    """Return what a finding is about: the resource and its field."""
+    resource = f"{finding.kind}/{finding.name}" if finding.kind else ""
+    return " ".join(filter(None, (resource, finding.path)))

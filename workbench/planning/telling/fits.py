@@ -1,0 +1,93 @@
+"""Whether models fit, in a few words and with the numbers behind it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from components.memory.cases import CheaperType, Fit, MemoryVerdict
+from components.review.snapshot import ServedModel, Snapshot
+
+from .figures import counted, gib, share, usd, whole
+
+_WORST = (Fit.EXCEEDED, Fit.TIGHT, Fit.UNKNOWN, Fit.FITS)
+_WORDS = {
+    Fit.FITS: "fits",
+    Fit.TIGHT: "fits tightly",
+    Fit.EXCEEDED: "does not fit",
+    Fit.UNKNOWN: "not checked",
+}
+NOT_ASKED = "no GPU"
+
+
+def worst(model: ServedModel) -> MemoryVerdict | None:
+    """Return the verdict of the workload that fits worst; None where nothing is to fit."""
+    return min(model.verdicts.values(), key=lambda verdict: _WORST.index(verdict.fit), default=None)
+
+
+def word(verdict: MemoryVerdict | None) -> str:
+    """Say whether it fits."""
+    return _WORDS[verdict.fit] if verdict else NOT_ASKED
+
+
+def by_how_much(verdict: MemoryVerdict | None) -> str:
+    """Say how much is left or too much; empty where no figures are known."""
+    if verdict is None or not verdict.parts:
+        return ""
+    if verdict.margin < 0:
+        return f"{gib(-verdict.margin)} too much for {gib(verdict.usable)}"
+    return f"{gib(verdict.margin)} of {gib(verdict.usable)} left ({share(verdict.margin, verdict.usable)})"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLine:
+    """What a workload takes of the memory of one accelerator.
+
+    Attributes:
+        name: The resource that serves, with the workload where there are several.
+    """
+
+    name: str
+    verdict: MemoryVerdict
+
+    @property
+    def needs(self) -> str:
+        """What is needed of what may be used, and what for; empty where nothing is known."""
+        verdict = self.verdict
+        if not verdict.parts:
+            return ""
+        return f"{gib(verdict.needed)} needed ({self.parts}), {gib(verdict.usable)} usable"
+
+    @property
+    def requests(self) -> str:
+        """With which requests that is counted, and which ones fit; empty where nothing is known."""
+        verdict = self.verdict
+        if not verdict.parts or not verdict.context:
+            return ""
+        at_once = f", of which {counted(verdict.sequences, 'fits', 'fit')} at once" if verdict.sequences else ""
+        longest = f"; the longest that fits has {whole(verdict.largest_context)}" if verdict.largest_context else ""
+        return f"counted with requests of {whole(verdict.context)} tokens{at_once}{longest}"
+
+    @property
+    def parts(self) -> str:
+        """What takes the memory, in words."""
+        return ", ".join(f"{part.name} {gib(part.size)}" for part in self.verdict.parts)
+
+    @property
+    def types(self) -> str:
+        """The cheapest instance types on which it would fit, in words; empty where none are known."""
+        found = ", ".join(map(_type, self.verdict.types))
+        return f"cheapest types on which it would fit: {found}" if found else ""
+
+
+def _type(found: CheaperType) -> str:
+    number = f"{found.count} x " if found.count > 1 else ""
+    return f"{number}{found.instance_type} ({usd(found.usd_per_hour)} an hour)"
+
+
+def memory_lines(snapshot: Snapshot) -> Iterator[MemoryLine]:
+    """Yield the verdict of each workload, what does not fit first."""
+    lines = [
+        MemoryLine(f"{model.title}, {workload}" if len(model.verdicts) > 1 else model.title, verdict)
+        for model in snapshot.models
+        for workload, verdict in sorted(model.verdicts.items())
+    ]
+    yield from sorted(lines, key=lambda line: (_WORST.index(line.verdict.fit), line.name))

@@ -1,0 +1,172 @@
+"""Models before and after: whether they fit, on how many GPUs, and what they cost a month."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from components.costs.bill import NOTHING, Amounts, Bill, ModelCost
+from components.memory.cases import Fit
+from components.review.review import ModelChange, Review
+from components.review.snapshot import ServedModel
+
+from .figures import monthly, usd, usd_difference
+from .fits import by_how_much, word, worst
+
+UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """An amount of money before and after; None where it is not known."""
+
+    before: Decimal | None
+    after: Decimal | None
+
+    @property
+    def difference(self) -> Decimal | None:
+        """By how much it rises; None where one of both is not known."""
+        return None if self.before is None or self.after is None else self.after - self.before
+
+    def __str__(self) -> str:
+        if self.before is None and self.after is None:
+            return UNKNOWN
+        if self.difference is None:
+            return f"{_known(self.before)} → {_known(self.after)}"
+        if not self.difference:
+            return _known(self.after)
+        return f"{_known(self.before)} → {_known(self.after)} ({usd_difference(self.difference)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLine:
+    """A resource that serves.
+
+    Attributes:
+        name: ``Kind/name``, with its namespace where there are several.
+        state: ``new``, ``removed``, what it was before it moved; empty where it stays.
+        fit: Whether it fits now; None where nothing is to fit.
+        fits: That in a word or two.
+        margin: By how much, and whether it did before.
+        accelerators: At rest, before and after, with the bounds.
+        monthly: US dollars a month at rest, at least and at most.
+    """
+
+    name: str
+    model: str
+    state: str
+    fit: Fit | None
+    fits: str
+    margin: str
+    accelerators: str
+    monthly: tuple[Sums, Sums, Sums]
+
+
+def model_lines(review: Review) -> Iterator[ModelLine]:
+    """Yield a line for each resource that serves."""
+    several = len({each.namespace for change in review.models for each in (change.before, change.after) if each}) > 1
+    for change in review.models:
+        present = change.after or change.before
+        if present:
+            yield _line(change, present, review, several=several)
+
+
+def _line(change: ModelChange, present: ServedModel, review: Review, *, several: bool) -> ModelLine:
+    verdict = worst(change.after) if change.after else None
+    return ModelLine(
+        name=_name(present, several=several),
+        model=present.model,
+        state=_state(change, several=several) if review.base else "",
+        fit=verdict.fit if verdict else None,
+        fits=word(verdict) if change.after else "-",
+        margin=_margin(change),
+        accelerators=_accelerators(change),
+        monthly=_costs(change, review),
+    )
+
+
+def _name(model: ServedModel, *, several: bool) -> str:
+    return f"{model.title} in {model.namespace}" if several else model.title
+
+
+def _state(change: ModelChange, *, several: bool) -> str:
+    if change.before is None:
+        return "new"
+    if change.after is None:
+        return "removed"
+    before, after = (_name(each, several=several) for each in (change.before, change.after))
+    return f"was {before}" if before != after else ""
+
+
+def _margin(change: ModelChange) -> str:
+    if change.after is None:
+        return ""
+    after = worst(change.after)
+    before = word(worst(change.before)) if change.before else word(after)
+    was = f"before: {before}" if before != word(after) else ""
+    return "; ".join(filter(None, (by_how_much(after), was)))
+
+
+def _accelerators(change: ModelChange) -> str:
+    before, after = (each.accelerators if each else None for each in (change.before, change.after))
+    if before is None or after is None or before == after:
+        return _bounds(after or before or (0, 0, 0))
+    return f"{_bounds(before)} → {_bounds(after)}"
+
+
+def _bounds(numbers: tuple[int, int, int]) -> str:
+    now, least, most = numbers
+    return str(now) if now == least == most else f"{now} ({least} to {most})"
+
+
+def _costs(change: ModelChange, review: Review) -> tuple[Sums, Sums, Sums]:
+    before, after = (_amounts(cost) for cost in (change.cost_before, change.cost_after))
+    if review.base is None:
+        before = after
+    elif change.before is None and after:
+        before = NOTHING
+    if change.after is None and before:
+        after = NOTHING
+    return three(before, after)
+
+
+def _amounts(cost: ModelCost | None) -> Amounts | None:
+    return monthly(cost.usd_per_hour) if cost else None
+
+
+def three(before: Amounts | None, after: Amounts | None) -> tuple[Sums, Sums, Sums]:
+    """Return two amounts side by side: at rest, at least and at most."""
+
+    def side_by_side(get: Callable[[Amounts], Decimal]) -> Sums:
+        return Sums(*(None if each is None else get(each) for each in (before, after)))
+
+    return (
+        side_by_side(lambda each: each.now),
+        side_by_side(lambda each: each.least),
+        side_by_side(lambda each: each.most),
+    )
+
+
+def is_paid(review: Review) -> bool:
+    """Whether there is anything to pay for."""
+    bills = [each.bill for each in (review.head, review.base) if each]
+    return any(bill is not None and _costs_money(bill) for bill in bills)
+
+
+def _costs_money(bill: Bill) -> bool:
+    return bool(bill.region or bill.items)
+
+
+def environment(review: Review) -> tuple[Sums, Sums, Sums]:
+    """Return what the whole environment costs a month."""
+    after = _total(review.head.bill)
+    if review.base is None:
+        return three(after, after)
+    return three(NOTHING if review.base.absent else _total(review.base.bill), after)
+
+
+def _total(bill: Bill | None) -> Amounts | None:
+    return monthly(bill.usd_per_hour) if bill else None
+
+
+def _known(amount: Decimal | None) -> str:
+    return UNKNOWN if amount is None else usd(amount)

@@ -1,0 +1,119 @@
+"""The sentences of a review: its verdict, and what its figures are."""
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+
+from components.costs.bill import HOURS_PER_MONTH
+from components.memory.cases import Fit
+from components.review.review import Review
+from components.review.snapshot import Snapshot
+
+from .figures import counted, joined, usd
+from .findings import summed_up
+from .fits import worst
+from .models import environment, is_paid
+from .resources import changed
+
+NOTHING = "Nothing changes."
+_MOST_NAMES = 3
+
+
+def verdict(review: Review) -> str:
+    """Say in one sentence what changes, whether everything fits, what it costs, and what is wrong."""
+    if review.head.failed:
+        return f"No plan could be made: {review.head.failed}"
+    if review.changes_nothing:
+        return NOTHING
+    parts = [_changes(review), _fit(review.head), _cost(review), summed_up(review)]
+    return "; ".join(_capitalized([part for part in parts if part])) + "."
+
+
+def remains(review: Review) -> str:
+    """Say what stays as it is, where nothing changes."""
+    parts = [counted(len(review.head.models), "model"), _fit(review.head), _cost(review), summed_up(review)]
+    return "; ".join(_capitalized([part for part in parts if part])) + "."
+
+
+def _capitalized(parts: list[str]) -> list[str]:
+    return [parts[0][:1].upper() + parts[0][1:], *parts[1:]]
+
+
+def _changes(review: Review) -> str:
+    planned = [each for each in review.head.resources if not each.is_component]
+    if review.head.is_refused:
+        return "nothing can be deployed before the errors are gone"
+    if review.base is None:
+        return f"{counted(len(planned), 'resource')} planned"
+    if review.base.absent:
+        return f"a new environment of {counted(len(planned), 'resource')}"
+    if not review.is_compared:
+        return f"no comparison, because the base {_refused(review.base)}"
+    return changed(review)
+
+
+def _refused(snapshot: Snapshot) -> str:
+    return "could not be planned" if snapshot.failed else "has errors"
+
+
+def _fit(head: Snapshot) -> str:
+    """Say how many models fit, and which do not."""
+    found = [(model, verdict.fit) for model in head.models if (verdict := worst(model))]
+    counts = Counter(fit for _, fit in found)
+    if not found:
+        return ""
+    if not counts[Fit.EXCEEDED] and not counts[Fit.UNKNOWN]:
+        tight = f", {counts[Fit.TIGHT]} of them tightly" if counts[Fit.TIGHT] else ""
+        return f"all {len(found)} models fit their GPUs{tight}" if len(found) > 1 else _only(found[0][1])
+    parts = [f"{number} {one if number == 1 else many}" for fit, one, many in _EACH if (number := counts[fit])]
+    if names := [model.title for model, fit in found if fit is Fit.EXCEEDED]:
+        rest = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+        parts.insert(0, f"{joined(names[:_MOST_NAMES] + rest)} {'does' if len(names) == 1 else 'do'} not fit")
+    return f"of {counted(len(found), 'model')} {joined(parts)}"
+
+
+_EACH = (
+    (Fit.FITS, "fits", "fit"),
+    (Fit.TIGHT, "fits tightly", "fit tightly"),
+    (Fit.UNKNOWN, "is not checked", "are not checked"),
+)
+
+
+def _only(fit: Fit) -> str:
+    return "the model fits its GPUs" + (" tightly" if fit is Fit.TIGHT else "")
+
+
+def _cost(review: Review) -> str:
+    if not is_paid(review):
+        return ""
+    now, _, most = environment(review)
+    if now.after is None:
+        return "costs not known"
+    text = f"{usd(now.after)} a month"
+    if now.difference is not None and review.base is not None:
+        text += _against(now.difference)
+    return text + (f" (at most {usd(most.after)})" if most.after not in (None, now.after) else "")
+
+
+def _against(difference: Decimal) -> str:
+    if not difference:
+        return " as before"
+    return f", {usd(abs(difference))} {'more' if difference > 0 else 'less'} than before"
+
+
+def footnotes(review: Review) -> Iterator[str]:
+    """Yield what the figures are: estimates, prices of which day, and what they leave out."""
+    yield from review.notes
+    bill = review.head.bill or (review.base.bill if review.base else None)
+    if bill is not None and is_paid(review):
+        kinds = joined(sorted({group.capacity for group in review.head.groups if group.capacity}))
+        nodes = f"; nodes are bought {kinds}" if kinds else ""
+        where, day = bill.region or "an unknown region", bill.date or "an unknown day"
+        yield f"Costs are estimates: list prices of {where} as of {day} for {HOURS_PER_MONTH} hours a month{nodes}."
+        if review.changes_nothing:
+            return
+        yield "Now: with the replicas of the manifests. At least and at most: with the bounds of autoscalers."
+        yield from (f"Without a price: {item.name} ({item.unpriced})." for item in bill.unpriced)
+        yield from bill.notes
+    if any(model.verdicts for model in review.head.models):
+        yield "Memory is estimated, for the fullest GPU of a replica."
