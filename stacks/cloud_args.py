@@ -11,6 +11,7 @@ from components.aws.components.cluster_args import problems as cluster_problems
 from components.aws.components.network_args import NetworkArgs
 from components.aws.components.network_args import problems as network_problems
 from components.aws.words import Provisioner
+from components.findings.ids import RuleId
 from components.serving.arguments import refuse
 
 from .settings import Settings
@@ -32,7 +33,9 @@ def check_cloud(settings: Settings) -> None:
     found = [("network", *each) for each in network_problems(network_args(settings))]
     found += [("cluster", *each) for each in cluster_problems("cluster", cluster_args(settings, []))]
     if found:
-        refuse([Problem(component, 0, "", "", path, reason) for component, path, reason in found])
+        refuse(
+            [Problem(component, 0, "", "", path, reason, rule=RuleId.SETTINGS) for component, path, reason in found]
+        )
 
 
 def _warn_of_new_clusters(settings: Settings) -> None:

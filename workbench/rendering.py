@@ -97,6 +97,7 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
 def _literal(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]:
     """Return what the operators of resources make of them, and say where they give up."""
     from components.api.problems import Severity
+    from components.findings.ids import RuleId
 
     settings = subject.settings()
     manifests = subject.manifests(paths, settings)
@@ -107,7 +108,8 @@ def _literal(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]
         bodies, failure = convert(source, settings.options())
         objects += bodies
         if failure:
-            problems.append(source.problem("", f"the operator gives up: {failure}", Severity.WARNING))
+            reason = f"the operator gives up: {failure}"
+            problems.append(source.problem("", reason, Severity.WARNING, rule=RuleId.OPERATOR_UNSUPPORTED))
     _report(problems)
     if not known:
         raise WorkbenchError("no resource is of a kind that an operator makes typed resources of; omit --literal")

@@ -261,7 +261,9 @@ class _ManifestReader:
             self.resources.append(loaded)
             if resource.metadata.namespace and not kind.namespaced:
                 reason = f"has no effect: {kind.kind} is cluster-scoped; remove it"
-                self.problems.append(loaded.problem("metadata.namespace", reason, Severity.WARNING))
+                self.problems.append(
+                    loaded.problem("metadata.namespace", reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
+                )
         for parts, reason in found:
             problem(field_path(parts), reason)
 

@@ -43,7 +43,9 @@ class Problem:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
         field = f"{self.path}: " if self.path else ""
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return _clean(f"{place}: {subject}{field}") + self.reason
+        # The id by which a rule is looked up and ignored; of some there is nothing to look up, or to ignore.
+        rule = "" if self.rule in _PLAIN else f" [{self.rule}]"
+        return _clean(f"{place}: {subject}{field}") + self.reason + rule
 
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""
@@ -58,6 +60,10 @@ class Problem:
     def place(self) -> tuple[str, int, str, str]:
         """Sort key: by file, then line, then field."""
         return (self.file, self.line, self.path, self.reason)
+
+
+_PLAIN = (RuleId.CONTRACT, RuleId.SETTINGS)
+"""Rules that say nothing beyond the reason, and that nobody can ignore."""
 
 
 def _clean(text: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
 from ..fleet.endpoints import Endpoint
 from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet, Rendered
@@ -135,7 +136,7 @@ def check_bounds(
                 "is for the Cluster Autoscaler, but Karpenter makes the nodes of this environment; remove it and set "
                 "gpuNodes.generalPool, or set provisioner: managed"
             )
-            yield Problem(file, 0, "", "", "cluster.systemNodesMax", reason)
+            yield Problem(file, 0, "", "", "cluster.systemNodesMax", reason, rule=RuleId.SETTINGS)
         return
     bounded = [group.name for group in groups if group.bounds]
     bounded += ["the system"] if aws.system_scales else []
@@ -145,7 +146,7 @@ def check_bounds(
             "installed here; pass the output nodeGroupBounds to its chart as autoscalingGroups, with "
             "enforce-node-group-min-size"
         )
-        yield Problem(file, 0, "", "", "prerequisites", reason, Severity.WARNING)
+        yield Problem(file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.NODES_UNSCALED)
 
 
 def check_features(aws: AwsEnvironment, groups: Iterable[NodeGroupPlan]) -> Iterator[Problem]:
@@ -158,7 +159,9 @@ def check_features(aws: AwsEnvironment, groups: Iterable[NodeGroupPlan]) -> Iter
             f"has no effect unless Karpenter is installed with settings.featureGates.{feature}: true, and "
             "prerequisites do not install it"
         )
-        yield aws.nodes.place.problem(keys.get(feature, ("scaleToZero",)), reason, Severity.WARNING)
+        yield aws.nodes.place.problem(
+            keys.get(feature, ("scaleToZero",)), reason, Severity.WARNING, rule=RuleId.NODES_UNSCALED
+        )
 
 
 def charts_needed(fleet: Fleet) -> Iterator[tuple[str, str]]:
@@ -199,4 +202,4 @@ def check_volumes(fleet: Fleet, aws: AwsEnvironment, others: tuple[str, ...], fi
         reason = (
             f'{", ".join(claims)} will stay Pending, because no add-on provisions volumes; add {VOLUME_DRIVER}: ""'
         )
-        yield Problem(file, 0, "", "", "cluster.addons", reason)
+        yield Problem(file, 0, "", "", "cluster.addons", reason, rule=RuleId.STORAGE_UNPROVISIONED)

@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Iterator
 
 from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
 from .facts.eks import EksVersion, versions
 
 _NOTICE = datetime.timedelta(days=60)
@@ -24,14 +25,14 @@ def check_version(version: str, today: datetime.date, file: str, key: str) -> It
     supported = ", ".join(name for name, facts in versions().items() if not _over(facts.extended_until, today))
     if known is None:
         reason = f"unknown EKS version {version!r}; supported versions: {supported}"
-        yield Problem(file, 0, "", "", key, reason)
+        yield Problem(file, 0, "", "", key, reason, rule=RuleId.SETTINGS)
     elif _over(known.extended_until, today):
         reason = (
             f"EKS {version} has been out of support since {known.extended_until}; supported versions: {supported}"
         )
-        yield Problem(file, 0, "", "", key, reason)
+        yield Problem(file, 0, "", "", key, reason, rule=RuleId.SETTINGS)
     elif known.standard_until and _over(known.standard_until - _NOTICE, today):
-        yield Problem(file, 0, "", "", key, _soon(known, today), Severity.WARNING)
+        yield Problem(file, 0, "", "", key, _soon(known, today), Severity.WARNING, rule=RuleId.RELEASE_SUPPORT_ENDING)
 
 
 def is_extended(version: str, today: datetime.date) -> bool:

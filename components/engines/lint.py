@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from ..api.findings import Findings
 from ..api.problems import Hints, Severity
+from ..findings.ids import RuleId
 from .command_line import CommandLine
 from .flags.rows import BOOL, SWITCH, Flag, Form
 from .flags.splitting import FlagUse
 from .flags.tables import CLAP, LLAMA, EngineFlags
 from .flags.values import expected, fault, is_filled_later
-from .pairs.checks import transfer_faults
+from .pairs.checks import TransferFault, handover_rule, transfer_faults
 from .versions import ANY, Version, spelled, titled
 
 _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
@@ -28,6 +29,7 @@ class Finding:
     position: int
     severity: Severity
     reason: str
+    rule: RuleId
 
     def behind(self, skip: int, origins: Sequence[int] | None = None) -> "Finding":
         """Return the finding at its place in the field that the arguments from ``skip`` on were made of."""
@@ -64,7 +66,7 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     for use in reading.uses:
         if use.last >= skip and not use.stray:
             found += _use(use, reader)
-    found += (Finding(*fault) for fault in transfer_faults(line))
+    found += (_of_transfer(fault) for fault in transfer_faults(line))
     kept = [finding for finding in found if finding.position >= skip]
     if reading.version == ANY:
         kept = [replace(finding, severity=Severity.WARNING) for finding in kept]
@@ -89,7 +91,11 @@ def report(
 def record(findings: Findings, path: str, found: Iterable[Finding]) -> None:
     """Record what was found in the arguments of a field."""
     for finding in found:
-        findings.record(f"{path}[{finding.position}]", finding.reason, finding.severity)
+        findings.record(f"{path}[{finding.position}]", finding.reason, finding.severity, finding.rule)
+
+
+def _of_transfer(fault: TransferFault) -> Finding:
+    return Finding(fault.position, fault.severity, fault.reason, handover_rule(fault.severity))
 
 
 def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
@@ -97,11 +103,13 @@ def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
     if flag is None:
         yield _unknown(use, engine)
     elif not flag.span.is_in(engine.version):
-        yield Finding(use.position, Severity.ERROR, _other_version(use.name, flag, engine))
+        reason = _other_version(use.name, flag, engine)
+        yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
     else:
         if flag.span.is_deprecated(engine.version):
             remedy = _remedy(flag, "remove it")
-            yield Finding(use.position, Severity.WARNING, f"{use.name} is deprecated in {engine.title}; {remedy}")
+            reason = f"{use.name} is deprecated in {engine.title}; {remedy}"
+            yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_DEPRECATED)
         yield from _given(use, flag, flag.at(engine.version), engine)
 
 
@@ -110,7 +118,8 @@ def _unknown(use: FlagUse, engine: _Engine) -> Finding:
         engine.hints.did_you_mean(engine.table.dashed(use.name), engine.table.names_in(engine.version))
         or "; check its spelling, or remove it"
     )
-    return Finding(use.position, Severity.WARNING, f"{use.name} is not a known flag of {engine.title}{hint}")
+    reason = f"{use.name} is not a known flag of {engine.title}{hint}"
+    return Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_UNKNOWN)
 
 
 def _other_version(name: str, flag: Flag, engine: _Engine) -> str:
@@ -140,23 +149,27 @@ def _given(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Fi
     if use.joined and engine.table.style == LLAMA:
         text = use.values[0].text
         reason = f"llama.cpp does not accept {use.name}={text}; write {use.name} and {text} as two arguments"
-        yield Finding(use.position, Severity.ERROR, reason)
+        yield _malformed(use.position, reason)
     elif negative and form.type == SWITCH:
         reason = (
             f"{engine.title} does not support {use.name}: in this version {flag.name} has no negative form; remove it"
         )
-        yield Finding(use.position, Severity.ERROR, reason)
+        yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
     elif negative or not (form.takes_value or use.dotted):
         if use.joined:
-            yield Finding(use.position, Severity.ERROR, _no_value(use, use.values[0].text, flag, form))
+            yield _malformed(use.position, _no_value(use, use.values[0].text, flag, form))
     elif _is_short(use, form):
         what = "JSON" if use.dotted else expected(form, engine.version)
-        yield Finding(use.position, Severity.ERROR, f"{use.name} has no value; add {what}")
+        yield _malformed(use.position, f"{use.name} has no value; add {what}")
     elif not use.dotted:
         for value in use.values:
             wrong = fault(use.name, value.text, form, engine.table, engine.version)
             if wrong:
                 yield Finding(value.position, *wrong)
+
+
+def _malformed(position: int, reason: str) -> Finding:
+    return Finding(position, Severity.ERROR, reason, RuleId.FLAGS_MALFORMED)
 
 
 def _is_short(use: FlagUse, form: Form) -> bool:
@@ -178,13 +191,13 @@ def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
             flag = before.flag if before and not before.values else None
             if before and flag and (use.name.lower() in _TRUTH or not left):
                 reason = _no_value(before, use.name, flag, flag.at(engine.version))
-                yield Finding(use.position, Severity.ERROR, reason)
+                yield _malformed(use.position, reason)
             elif not left:
                 reason = (
                     f"{use.name!r} does not belong to any flag of {engine.title}; put its flag before it, or "
                     "remove it"
                 )
-                yield Finding(use.position, Severity.ERROR, reason)
+                yield _malformed(use.position, reason)
             else:
                 left -= 1
         before = use
@@ -202,10 +215,10 @@ def _repeats(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
             continue
         if engine.table.style == CLAP:
             reason = f"{later.name} is given twice, but {engine.title} accepts it only once; remove one of the two"
-            yield Finding(later.position, Severity.ERROR, reason)
+            yield Finding(later.position, Severity.ERROR, reason, RuleId.FLAGS_EXCLUSIVE)
         elif not same:
             reason = f"{use.name} has no effect, because {later.name} comes after it; remove one of the two"
-            yield Finding(use.position, Severity.WARNING, reason)
+            yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_REPEATED)
 
 
 def _is_off(use: FlagUse, engine: _Engine) -> bool:
@@ -219,4 +232,4 @@ def _exclusions(uses: tuple[FlagUse, ...]) -> Iterator[Finding]:
         for other in use.flag.excludes if use.flag else ():
             if other in given:
                 reason = f"{use.name} and {given[other].name} are mutually exclusive; remove {use.name}"
-                yield Finding(use.position, Severity.ERROR, reason)
+                yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_EXCLUSIVE)

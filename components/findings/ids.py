@@ -30,26 +30,32 @@ class RuleId(StrEnum):
 
     WEIGHTS_UNREACHABLE = "weights-unreachable"
     WEIGHTS_FORMAT = "weights-format"
+    WEIGHTS_ELSEWHERE = "weights-elsewhere"
 
     ENGINE_UNKNOWN = "engine-unknown"
     ENGINE_TOO_OLD = "engine-too-old"
+    IMAGE_MISSING = "image-missing"
+    IMAGE_LACKS_PROGRAM = "image-lacks-program"
+    ADAPTERS_WRONG = "adapters-wrong"
     FLAGS_UNKNOWN = "flags-unknown"
     FLAGS_UNSUPPORTED = "flags-unsupported"
     FLAGS_DEPRECATED = "flags-deprecated"
     FLAGS_MALFORMED = "flags-malformed"
     FLAGS_EXCLUSIVE = "flags-exclusive"
+    FLAGS_CONTRADICTED = "flags-contradicted"
     FLAGS_REPEATED = "flags-repeated"
     FLAGS_RESERVED = "flags-reserved"
-    FLAGS_UNUSUAL = "flags-unusual"
     HANDOVER_BROKEN = "handover-broken"
-    HANDOVER_SLOW = "handover-slow"
+    HANDOVER_DOUBTFUL = "handover-doubtful"
 
     GPUS_MISMATCH = "gpus-mismatch"
     GPUS_UNUSED = "gpus-unused"
-    GPUS_VENDOR = "gpus-vendor"
+    GPUS_UNEQUAL = "gpus-unequal"
+    GPUS_ABSENT = "gpus-absent"
+    GPUS_CONTRADICTED = "gpus-contradicted"
     MEMORY_EXCEEDED = "memory-exceeded"
     MEMORY_TIGHT = "memory-tight"
-    MEMORY_UNKNOWN = "memory-unknown"
+    MEMORY_NOT_REQUESTED = "memory-not-requested"
     COST_UNKNOWN = "cost-unknown"
 
     NODES_TYPE_UNNAMED = "nodes-type-unnamed"
@@ -65,7 +71,6 @@ class RuleId(StrEnum):
     NODES_EFA_UNUSED = "nodes-efa-unused"
     NODES_UNSCALED = "nodes-unscaled"
     QUOTA_EXCEEDED = "quota-exceeded"
-    QUOTA_UNKNOWN = "quota-unknown"
     RELEASE_SUPPORT_ENDING = "release-support-ending"
     STORAGE_UNPROVISIONED = "storage-unprovisioned"
     STORAGE_ONE_NODE = "storage-one-node"
@@ -75,6 +80,7 @@ class RuleId(StrEnum):
     METRICS_UNCHECKED = "metrics-unchecked"
     METRICS_UNSCALABLE = "metrics-unscalable"
     METRICS_TARGET = "metrics-target"
+    METRICS_NEVER_TRIGGERS = "metrics-never-triggers"
     METRICS_AMBIGUOUS = "metrics-ambiguous"
     METRICS_ADAPTER_MISSING = "metrics-adapter-missing"
     METRICS_NAME = "metrics-name"
@@ -83,10 +89,14 @@ class RuleId(StrEnum):
     METRICS_UNSCRAPED = "metrics-unscraped"
     AUTOSCALING_NO_TRIGGER = "autoscaling-no-trigger"
     AUTOSCALING_FROM_ZERO = "autoscaling-from-zero"
+    AUTOSCALING_ASLEEP = "autoscaling-asleep"
     AUTOSCALING_CONTESTED = "autoscaling-contested"
     AUTOSCALING_ABRUPT = "autoscaling-abrupt"
 
     ACCESS_UNROUTABLE = "access-unroutable"
+    ACCESS_ROUTE_UNUSED = "access-route-unused"
+    ACCESS_NO_PORT = "access-no-port"
+    ACCESS_PATH = "access-path"
     ACCESS_ROUTES_LOST = "access-routes-lost"
     ACCESS_ROUTES_ORDER = "access-routes-order"
     ACCESS_SHARED_NAME = "access-shared-name"
@@ -103,15 +113,53 @@ class RuleId(StrEnum):
 
     SIZING_UNDETERMINED = "sizing-undetermined"
     SIZING_IMPOSSIBLE = "sizing-impossible"
+    SIZING_UNPROMISED = "sizing-unpromised"
     SIZING_IMPLAUSIBLE = "sizing-implausible"
     SIZING_MISMATCH = "sizing-mismatch"
+    SIZING_WRONG_COUNT = "sizing-wrong-count"
+    SIZING_INCONSISTENT = "sizing-inconsistent"
     SIZING_CONFLICT = "sizing-conflict"
     SIZING_UNUSED_SETTING = "sizing-unused-setting"
     SIZING_BOUNDS = "sizing-bounds"
     SIZING_CHEAPER = "sizing-cheaper"
+    SIZING_COMPARISON = "sizing-comparison"
 
     PREREQUISITES_MISSING = "prerequisites-missing"
     PREREQUISITES_CONFLICT = "prerequisites-conflict"
     PREREQUISITES_TOO_NEW = "prerequisites-too-new"
     OTHERS_REFUSED = "others-refused"
     TRACE_UNREAD = "trace-unread"
+
+
+FINAL = frozenset(
+    {
+        RuleId.CONTRACT,
+        RuleId.SETTINGS,
+        RuleId.IGNORE_WRONG,
+        RuleId.IGNORE_UNUSED,
+        RuleId.REFERENCE_MISSING,
+        RuleId.NAMES_INVALID,
+        RuleId.NAMES_TAKEN,
+        RuleId.NATIVE_UNSUPPORTED,
+        RuleId.WEIGHTS_UNREACHABLE,
+        RuleId.IMAGE_MISSING,
+        RuleId.FLAGS_RESERVED,
+        RuleId.NODES_TOO_MANY_GROUPS,
+        RuleId.METRICS_NAME,
+        RuleId.AUTOSCALING_NO_TRIGGER,
+        RuleId.AUTOSCALING_CONTESTED,
+        RuleId.SECURITY_SCRIPT_INJECTION,
+        RuleId.SIZING_UNDETERMINED,
+        RuleId.SIZING_IMPOSSIBLE,
+        RuleId.SIZING_IMPLAUSIBLE,
+        RuleId.SIZING_CONFLICT,
+        RuleId.PREREQUISITES_CONFLICT,
+        RuleId.PREREQUISITES_TOO_NEW,
+        RuleId.OTHERS_REFUSED,
+        RuleId.TRACE_UNREAD,
+    }
+)
+"""What nobody can ignore: nothing could be made otherwise, or not what is written.
+
+All others are about how things will go with what is made, and whoever wrote the resource may know better.
+"""

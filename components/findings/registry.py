@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ..api.problems import Severity
 from ..api.tables import table
-from .ids import RuleId
+from .ids import FINAL, RuleId
 
 DOCUMENT = "docs/findings.md"
 """Where the documentation has a section for each rule."""
@@ -21,14 +21,17 @@ class RuleInfo:
         title: What was found, in a few words.
         severity: How bad a finding is at its worst.
         help: What it means, and what to do.
-        may_be_ignored: Whether an annotation or a setting may ignore findings of it.
     """
 
     id: RuleId
     title: str
     severity: Severity
     help: str
-    may_be_ignored: bool
+
+    @property
+    def may_be_ignored(self) -> bool:
+        """Whether an annotation or a setting may ignore findings of it."""
+        return self.id not in FINAL
 
     @property
     def anchor(self) -> str:
@@ -42,9 +45,7 @@ def rules() -> Mapping[RuleId, RuleInfo]:
     rows = table(__package__, "registry.yaml")
     return MappingProxyType(
         {
-            RuleId(name): RuleInfo(
-                RuleId(name), row["title"], Severity(row["severity"]), row["help"], row["ignorable"]
-            )
+            RuleId(name): RuleInfo(RuleId(name), row["title"], Severity(row["severity"]), row["help"])
             for name, row in rows.items()
         }
     )

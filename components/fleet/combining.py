@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..api.names import LABEL_LENGTH
 from ..api.problems import Problem
 from ..api.schema.builtin import is_namespaced
+from ..findings.ids import RuleId
 from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .objects import LEADER_WORKER_SET, Key, Object, key_of
@@ -53,7 +54,7 @@ def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rend
             unique.append(item)
             continue
         reason = f"{taken[0]} {taken[2]!r} is also generated for {makers[taken].source.where}; rename one of the two"
-        problems.append(item.source.problem("metadata.name", reason))
+        problems.append(item.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN))
     return problems, tuple(unique)
 
 
@@ -63,7 +64,9 @@ def _twice(item: Rendered) -> Iterator[Problem]:
     counts = Counter(keys if len(keys) > len(set(keys)) else ())
     for kind, _, name in (key for key, count in counts.items() if count > 1):
         yield item.source.problem(
-            "metadata.name", f"{kind} {name!r} would be generated twice; rename one of its parts"
+            "metadata.name",
+            f"{kind} {name!r} would be generated twice; rename one of its parts",
+            rule=RuleId.NAMES_TAKEN,
         )
 
 
@@ -109,7 +112,7 @@ def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
         groups, maker = numbered.get((kind, namespace, set_name), (0, item))
         if number.isdecimal() and str(int(number)) == number and int(number) < groups:
             taken = f"{kind} {name!r} is also generated for group {number} of {maker.source.where}"
-            yield item.source.problem("metadata.name", f"{taken}; rename one of the two")
+            yield item.source.problem("metadata.name", f"{taken}; rename one of the two", rule=RuleId.NAMES_TAKEN)
 
 
 def _kinds_of_groups(workload: Workload) -> Iterator[str]:
@@ -139,6 +142,7 @@ def _overlong(item: Rendered) -> Iterator[Problem]:
             "metadata.name",
             f"{part}must be at most {_longest(workload)} characters, found {len(workload.name)}: pods of a "
             f"StatefulSet carry the label <name>{number}-<hash>, which has at most {LABEL_LENGTH}; {remedy}",
+            rule=RuleId.NAMES_INVALID,
         )
 
 
@@ -186,7 +190,7 @@ def _aimless(scaler: Autoscaler, owners: Iterable[Key]) -> Problem:
     kind, namespace, name = scaler.aim
     there = ", ".join(sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)) or "none"
     reason = f"no {kind} named {name!r} in namespace {namespace!r} (available: {there}); correct the name, or add it"
-    return scaler.blame("scaleTargetRef").problem(reason)
+    return scaler.blame("scaleTargetRef").problem(reason, rule=RuleId.AUTOSCALING_CONTESTED)
 
 
 def _crowded(scaler: Autoscaler, item: Rendered, other: Autoscaler) -> Problem:
@@ -194,7 +198,7 @@ def _crowded(scaler: Autoscaler, item: Rendered, other: Autoscaler) -> Problem:
     reason = (
         f"{kind} {name!r} already has the autoscaler {other.name!r} of {item.source.where}; remove one of the two"
     )
-    return scaler.blame("scaleTargetRef").problem(reason)
+    return scaler.blame("scaleTargetRef").problem(reason, rule=RuleId.AUTOSCALING_CONTESTED)
 
 
 def _moved(item: Rendered, added: dict[Key, Autoscaler]) -> Rendered:

@@ -8,6 +8,7 @@ from ..api.load import Loaded
 from ..engines.command_line import CommandLine, line_of
 from ..engines.settings import Setting
 from ..engines.shell import expanded_in
+from ..findings.ids import RuleId
 from .objects import Object
 from .options import Options, PodOverrides
 from .origins import Origin, Whole
@@ -80,6 +81,7 @@ def warn_of_secrets_in_scripts(group: Object, path: str, findings: Findings, par
                     f"{path}.{part}.spec.containers[{position}].{field}",
                     f"has $({name}) in the text of a script: Kubernetes writes the value of a Secret there, and the "
                     f'shell runs parts of it; write "${name}"',
+                    RuleId.SECURITY_SCRIPT_SECRET,
                 )
 
 

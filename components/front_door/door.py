@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ..api.problems import Problem, errors
 from ..aws.names import LOAD_BALANCER_CONTROLLER, load_balancer_annotations
+from ..findings.ids import RuleId
 from ..fleet.endpoints import Endpoint
 from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object, is_core_service
 from ..fleet.rendered import Fleet, Rendered
@@ -211,7 +212,7 @@ def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
     problems, services = [], _services(fleet)
     for each in _each(models):
         if _service(each) not in services:
-            problems.append(each.origin.problem(_unselected(each)))
+            problems.append(each.origin.problem(_unselected(each), rule=RuleId.ACCESS_UNROUTABLE))
             continue
         name = services[_service(each)][0] + _SUFFIX
         if (each.namespace, name) in taken:
@@ -219,7 +220,7 @@ def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
                 f"its load balancer would be named {name!r}, but a Service with that name already exists; rename "
                 "one of the two"
             )
-            problems.append(each.origin.source.problem("metadata.name", reason))
+            problems.append(each.origin.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN))
     return problems
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
 from ..fleet.endpoints import Endpoint, Routed
 from ..fleet.words import Routing
 from .routes import Models
@@ -13,7 +14,7 @@ def lost_without_gateway(models: Models) -> Iterator[Problem]:
     for endpoints in models.values():
         for endpoint in endpoints:
             for each in endpoint.routed:
-                yield each.origin.problem(_reason(endpoint, each), Severity.WARNING)
+                yield each.origin.problem(_reason(endpoint, each), Severity.WARNING, rule=RuleId.ACCESS_ROUTES_LOST)
 
 
 def _reason(endpoint: Endpoint, each: Routed) -> str:

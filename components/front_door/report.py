@@ -1,6 +1,7 @@
 """What is wrong with the settings of a front door."""
 
 from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
 
 
 class Report:
@@ -12,11 +13,11 @@ class Report:
 
     def error(self, field: str, reason: str) -> None:
         """Record what forbids the settings."""
-        self._add(field, reason, Severity.ERROR)
+        self._add(field, reason, Severity.ERROR, RuleId.SETTINGS)
 
-    def warn(self, field: str, reason: str) -> None:
+    def warn(self, field: str, reason: str, rule: RuleId) -> None:
         """Record what works, but hardly as meant."""
-        self._add(field, reason, Severity.WARNING)
+        self._add(field, reason, Severity.WARNING, rule)
 
-    def _add(self, field: str, reason: str, severity: Severity) -> None:
-        self.problems.append(Problem(self.file, 0, "", "", f"frontDoor.{field}", reason, severity))
+    def _add(self, field: str, reason: str, severity: Severity, rule: RuleId) -> None:
+        self.problems.append(Problem(self.file, 0, "", "", f"frontDoor.{field}", reason, severity, rule))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
 from ..fleet.endpoints import Backend, Endpoint
 from ..fleet.objects import Object, new_object
 from ..fleet.rendered import Fleet
@@ -49,17 +50,17 @@ def check_models(models: Models) -> list[Problem]:
                     f"serves model {model!r} with the API {each.api!r}, but {title} serves it with {first.api!r}; "
                     "rename one of the models"
                 )
-                problems.append(each.origin.problem(reason))
+                problems.append(each.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
             elif each.api not in _SCHEMAS:
                 known = ", ".join(_SCHEMAS)
                 reason = f"uses the API {each.api!r}, which the gateway cannot route; it supports {known}"
-                problems.append(each.origin.problem(reason))
+                problems.append(each.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
             elif each.weights != first.weights:
                 reason = (
                     f"serves model {model!r}, and so does {title} in namespace {first.namespace} from another "
                     "resource, so requests go to both; rename one of the models unless their weights are the same"
                 )
-                problems.append(each.origin.problem(reason, Severity.WARNING))
+                problems.append(each.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_SHARED_NAME))
         problems += check_headers(endpoints)
     return problems
 

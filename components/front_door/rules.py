@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
 from ..fleet.endpoints import Backend, Endpoint, HeaderMatch
 from ..fleet.objects import Object
 from ..fleet.words import HeaderKind
@@ -75,7 +76,7 @@ def check_headers(endpoints: Sequence[Endpoint]) -> Iterator[Problem]:
                 "the gateway tries what has more headers first, so this answers requests that an earlier rule for "
                 f"{first.model!r} matches too; put it before that rule, or let their headers exclude each other"
             )
-            yield second.origin.problem(reason, Severity.WARNING)
+            yield second.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_ROUTES_ORDER)
 
 
 def _exclude(first: Endpoint, second: Endpoint) -> bool:
@@ -89,18 +90,23 @@ def _refused(endpoint: Endpoint) -> Iterator[Problem]:
     seen = {MODEL_HEADER}
     for header in endpoint.headers:
         if not _HEADER_NAME.fullmatch(header.name):
-            yield header.origin.problem(f"must be the name of a header, found {header.name!r}")
+            yield header.origin.problem(
+                f"must be the name of a header, found {header.name!r}", rule=RuleId.ACCESS_UNROUTABLE
+            )
         elif header.name.lower() in seen:
             what = "is the gateway's own" if header.name.lower() == MODEL_HEADER else "is matched twice"
-            yield header.origin.problem(f"{header.name!r} {what}, which the gateway cannot do; remove it")
+            yield header.origin.problem(
+                f"{header.name!r} {what}, which the gateway cannot do; remove it", rule=RuleId.ACCESS_UNROUTABLE
+            )
         if not header.value or len(_match(header)["value"]) > _LONGEST_VALUE:
             yield header.origin.problem(
-                f"must have 1 to {_LONGEST_VALUE} characters for the gateway; correct it, or remove the header"
+                f"must have 1 to {_LONGEST_VALUE} characters for the gateway; correct it, or remove the header",
+                rule=RuleId.ACCESS_UNROUTABLE,
             )
         seen.add(header.name.lower())
     if len(endpoint.headers) > _MOST_HEADERS:
         reason = f"has {len(endpoint.headers)} headers, but the gateway matches at most {_MOST_HEADERS}; remove some"
-        yield endpoint.origin.problem(reason)
+        yield endpoint.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE)
 
 
 def weights_of(endpoints: Sequence[Endpoint]) -> list[int]:

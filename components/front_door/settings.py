@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ..api.problems import Problem
 from ..aws.names import CERTIFICATE_FORM, is_certificate
+from ..findings.ids import RuleId
 from .limits import BODY_SIZE, NO_LIMIT, RateLimit, check_body_size, check_rate_limit
 from .report import Report
 from .words import AuthKind, Exposure, IssuerKind, TlsKind
@@ -224,10 +225,14 @@ def _check_gateway(door: Door, report: Report) -> None:
         report.error("allowAnonymous", f"contradicts auth '{door.auth.kind}'; remove one of the two")
     if door.internal:
         if anonymous and not door.allow_anonymous:
-            report.warn("auth", "is 'none': everyone in the private network may call every model")
+            report.warn(
+                "auth", "is 'none': everyone in the private network may call every model", RuleId.ACCESS_ANONYMOUS
+            )
         if not anonymous and door.tls.kind == TlsKind.NONE:
             report.warn(
-                "tls", f"is 'none': with auth '{door.auth.kind}', credentials cross the network in clear text"
+                "tls",
+                f"is 'none': with auth '{door.auth.kind}', credentials cross the network in clear text",
+                RuleId.ACCESS_CLEAR_TEXT,
             )
         return
     if door.tls.kind == TlsKind.NONE:

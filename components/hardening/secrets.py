@@ -6,6 +6,7 @@ from typing import Any
 from ..api.load import Loaded
 from ..api.problems import Problem, Severity, field_path
 from ..api.texts.secrets import is_literal_secret
+from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
 
@@ -22,7 +23,9 @@ def check_secrets(fleet: Fleet, resources: Iterable[Loaded]) -> Iterator[Problem
     for item, variable in found:
         places = (place for source in (item.source, *others) for place in _places(source, variable))
         source, path = next(places, (item.source, "spec"))
-        yield source.problem(path, _reason(item, variable["name"]), Severity.WARNING)
+        yield source.problem(
+            path, _reason(item, variable["name"]), Severity.WARNING, rule=RuleId.SECURITY_SECRET_IN_CLEAR
+        )
 
 
 def _variables(item: Rendered) -> Iterator[Object]:

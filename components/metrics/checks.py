@@ -9,6 +9,7 @@ from ..engines.exporters import Exporter
 from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
 from ..engines.settings import Setting
 from ..engines.versions import spelled, titled
+from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from .names import check_names
 from .uses import MetricUse, Scaler, Scraped
@@ -32,7 +33,12 @@ def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: Adapter) -
                 f"no adapter rule is generated for metrics of type {use.kind}; use Pods or External, or install the "
                 "rule yourself"
             )
-            yield use.problem("", reason, Severity.ERROR if adapter == Adapter.KEDA else Severity.WARNING)
+            yield use.problem(
+                "",
+                reason,
+                Severity.ERROR if adapter == Adapter.KEDA else Severity.WARNING,
+                rule=RuleId.METRICS_ADAPTER_MISSING,
+            )
     yield from _zero(scaler, adapter)
     yield from _pace(scaler)
 
@@ -49,7 +55,7 @@ def _pods(use: MetricUse) -> Iterator[Problem]:
     if value is None or value <= 0:
         yield use.problem("target.averageValue", f"must be above 0, found {use.wanted.get('averageValue')}")
     elif metric and metric.ratio and value > 1:
-        yield use.problem("target.averageValue", _above_one(metric, value))
+        yield use.problem("target.averageValue", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
     elif metric:
         yield from _slots(use, metric, value, serving)
 
@@ -60,14 +66,17 @@ def _name(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
         if metric is None:
             reason = f"{use.name!r} cannot be checked, because the metrics of image {_image(serving)!r} are unknown"
             yield use.problem(
-                "metric.name", f"{reason}; make sure that it exports a series with this name", Severity.WARNING
+                "metric.name",
+                f"{reason}; make sure that it exports a series with this name",
+                Severity.WARNING,
+                rule=RuleId.METRICS_UNCHECKED,
             )
     elif facts.exports == NONE:
         reason = f"{facts.engine} exports no metrics, found {use.name!r}; scale on cpu, or choose another backend"
-        yield use.problem("metric.name", reason)
+        yield use.problem("metric.name", reason, rule=RuleId.METRICS_NOT_EXPORTED)
         return
     elif metric is None:
-        yield use.problem("metric.name", _unknown(use, serving))
+        yield use.problem("metric.name", _unknown(use, serving), rule=RuleId.METRICS_NOT_EXPORTED)
         return
     if metric is not None:
         yield from _usable(use, metric, serving)
@@ -81,18 +90,22 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
     if own and metric.span.is_early(version):
         since = spelled(metric.span.since or ())
         reason = f"{use.name!r} was added in {engine} {since}, but the pods run {serving.tag}; {_other(use, serving)}"
-        yield use.problem("metric.name", f"{reason}, or a later version")
+        yield use.problem("metric.name", f"{reason}, or a later version", rule=RuleId.METRICS_NOT_EXPORTED)
     elif own and metric.span.is_over(version):
         until = f" since {spelled(metric.span.until)}" if metric.span.until else ""
         reason = f"{engine} no longer exports {use.name!r}{until}, and the pods run {titled(engine, serving.tag)}"
-        yield use.problem("metric.name", f"{reason}; {_other(use, serving)}")
+        yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", rule=RuleId.METRICS_NOT_EXPORTED)
     elif metric.type == "histogram" and use.quantile is None:
         reason = f"{use.name!r} is a histogram, so it has no single value to scale on; {_other(use, serving)}"
         percentile = f", or {use.name}{':' if ':' in use.name else '_'}p95 for its 95th percentile"
-        yield use.problem("metric.name", reason + (percentile if use.kind == "Pods" else ""))
+        yield use.problem(
+            "metric.name", reason + (percentile if use.kind == "Pods" else ""), rule=RuleId.METRICS_UNSCALABLE
+        )
     elif metric.lifetime:
         reason = f"{use.name!r} is an average over the lifetime of the process, which hardly decreases again"
-        yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", Severity.WARNING)
+        yield use.problem(
+            "metric.name", f"{reason}; {_other(use, serving)}", Severity.WARNING, rule=RuleId.METRICS_UNSCALABLE
+        )
 
 
 def _unknown(use: MetricUse, serving: Exporter) -> str:
@@ -133,7 +146,10 @@ def _slots(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) ->
             "trigger"
         )
         yield use.problem(
-            "target.averageValue", f"{reason}; {_queue(use, serving)}, or lower the target", Severity.WARNING
+            "target.averageValue",
+            f"{reason}; {_queue(use, serving)}, or lower the target",
+            Severity.WARNING,
+            rule=RuleId.METRICS_NEVER_TRIGGERS,
         )
 
 
@@ -152,10 +168,10 @@ def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
         reason = (
             f"none of the models exports {use.name!r}{hint}; make sure that Prometheus has a series with this name"
         )
-        yield use.problem("metric.name", reason, Severity.WARNING)
+        yield use.problem("metric.name", reason, Severity.WARNING, rule=RuleId.METRICS_UNCHECKED)
         return
     if metric.target and kind != metric.target:
-        yield use.problem("target.type", _wrong_target(metric, kind))
+        yield use.problem("target.type", _wrong_target(metric, kind), rule=RuleId.METRICS_TARGET)
     if metric in gateway_metrics():
         return
     yield from _usable(use, metric, use.exporter)
@@ -166,9 +182,9 @@ def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
             "divides an average over all pods by the number of pods again; use a metric of type Pods, or target "
             "type Value"
         )
-        yield use.problem("target.type", reason)
+        yield use.problem("target.type", reason, rule=RuleId.METRICS_TARGET)
     elif metric.ratio and value is not None and value > 1:
-        yield use.problem("target.value", _above_one(metric, value))
+        yield use.problem("target.value", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
 
 
 def _exporters(use: MetricUse, metric: Metric, targets: Sequence[Scraped]) -> Iterator[Problem]:
@@ -178,11 +194,13 @@ def _exporters(use: MetricUse, metric: Metric, targets: Sequence[Scraped]) -> It
     facts = use.exporter.facts
     if not there and not (facts and metric in facts.metrics):
         reason = f"no model in namespace {namespace!r} exports {use.name!r}; use a metric that its own engine exports"
-        yield use.problem("metric.name", reason, Severity.WARNING)
+        yield use.problem("metric.name", reason, Severity.WARNING, rule=RuleId.METRICS_UNCHECKED)
     elif len(there) > 1 and not use.selector:
         others = ", ".join(sorted(t.name for t in there))
         reason = f"is the sum over {others}; use a metric of type Pods, or metric.selector.matchLabels: {{workload: "
-        yield use.problem("metric", f"{reason}{use.scaler.target.name}}}", Severity.WARNING)
+        yield use.problem(
+            "metric", f"{reason}{use.scaler.target.name}}}", Severity.WARNING, rule=RuleId.METRICS_AMBIGUOUS
+        )
 
 
 def _wrong_target(metric: Metric, found: str) -> str:
@@ -204,7 +222,11 @@ def _requests(use: MetricUse) -> Iterator[Problem]:
     if lacking:
         reason = f"utilization is relative to {use.name} requests, but container {', '.join(lacking)} has none"
         path = use.path if use.path == "metrics" else f"{use.place}.name"
-        yield use.scaler.problem(path, f"{reason}; set resources.requests.{use.name}, or scale on the engine's queue")
+        yield use.scaler.problem(
+            path,
+            f"{reason}; set resources.requests.{use.name}, or scale on the engine's queue",
+            rule=RuleId.METRICS_REQUESTS_MISSING,
+        )
 
 
 def _asks(container: Object, resource: str) -> bool:
@@ -218,13 +240,14 @@ def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
         return
     if adapter != Adapter.KEDA:
         reason = "0 requires KEDA, because a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
-        yield scaler.problem("minReplicas", reason)
+        yield scaler.problem("minReplicas", reason, rule=RuleId.AUTOSCALING_FROM_ZERO)
     elif not any(use.kind == "External" and _from_outside(use) for use in scaler.uses):
         names = ", ".join(use.name for use in scaler.uses)
         yield scaler.problem(
             "minReplicas",
             f"scaled to 0, the model would never scale up again, because without pods nothing exports {names}; add "
             f"an External metric from the gateway, such as {gateway_metrics()[0].name}, or set 1",
+            rule=RuleId.AUTOSCALING_FROM_ZERO,
         )
 
 
@@ -241,7 +264,7 @@ def _pace(scaler: Scaler) -> Iterator[Problem]:
             f"a replica is {scaler.target.workload.size} pods, and by default all spare replicas are removed at "
             "once after 300 s"
         )
-        yield scaler.problem("behavior", f"{reason}; add {_CALM}", Severity.WARNING)
+        yield scaler.problem("behavior", f"{reason}; add {_CALM}", Severity.WARNING, rule=RuleId.AUTOSCALING_ABRUPT)
 
 
 def target_value(use: MetricUse) -> Decimal | None:

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from ..api.names import LABEL_LENGTH
 from ..api.problems import Problem
+from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from .checks import target_value
 from .monitors import WORKLOAD_LABEL
@@ -55,13 +56,17 @@ def check_triggers(scaler: Scaler) -> Iterator[Problem]:
     name = scaler.autoscaler.name
     if len(name) > LABEL_LENGTH:
         reason = f"makes ScaledObject {name!r}, whose name has {len(name)} characters, where KEDA needs a label of it"
-        yield scaler.item.source.problem("metadata.name", f"{reason}: at most {LABEL_LENGTH}; shorten the name")
+        yield scaler.item.source.problem(
+            "metadata.name", f"{reason}: at most {LABEL_LENGTH}; shorten the name", rule=RuleId.NAMES_INVALID
+        )
     for use in scaler.uses:
         if use.selector.get("matchExpressions"):
             reason = "matchExpressions cannot be expressed in a query for KEDA; use matchLabels"
-            yield use.problem("metric.selector", reason)
+            yield use.problem("metric.selector", reason, rule=RuleId.METRICS_NAME)
         if use.kind in ("Resource", "ContainerResource") and use.name not in _RESOURCES:
-            yield use.problem("name", f"must be cpu or memory with KEDA, found {use.name!r}")
+            yield use.problem(
+                "name", f"must be cpu or memory with KEDA, found {use.name!r}", rule=RuleId.METRICS_NAME
+            )
 
 
 def _trigger(use: MetricUse, address: str, window: str) -> Object:

@@ -6,6 +6,7 @@ from ..api.problems import Problem, Severity
 from ..engines.paths import path_prefix
 from ..engines.registry import engines
 from ..engines.settings import Setting
+from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from .uses import Scraped
 
@@ -56,7 +57,7 @@ def unscrapable(target: Scraped) -> Problem:
         f"container {name!r} does not declare the port of its metrics, so it cannot be scraped; add {{name: http, "
         "containerPort: <serving port>}"
     )
-    return target.workload.server.ports.problem(reason, Severity.WARNING)
+    return target.workload.server.ports.problem(reason, Severity.WARNING, rule=RuleId.METRICS_UNSCRAPED)
 
 
 def _port(target: Scraped) -> Object | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ..api.names import is_label_value
 from ..api.problems import Problem, field_path
+from ..findings.ids import RuleId
 from .uses import MetricUse
 from .words import Adapter
 
@@ -46,7 +47,7 @@ def check_names(use: MetricUse, adapter: Adapter) -> Iterator[Problem]:
         return
     if not is_askable(use):
         reason = f"{use.name!r} is not the name of a Prometheus metric: use letters, digits, '_' and ':'; correct it"
-        yield use.problem("metric.name", reason)
+        yield use.problem("metric.name", reason, rule=RuleId.METRICS_NAME)
     labels = use.selector.get("matchLabels") or {}
     expressions = use.selector.get("matchExpressions") or ()
     keys: list[tuple[tuple[str | int, ...], str]] = [(("matchLabels", str(key)), str(key)) for key in labels]
@@ -54,14 +55,16 @@ def check_names(use: MetricUse, adapter: Adapter) -> Iterator[Problem]:
     for path, key in keys:
         if not _is_label(key):
             reason = f"{key!r} is not a label that Prometheus can select by: use letters, digits and '_'; correct it"
-            yield use.problem(f"metric.selector.{field_path(path)}", reason)
+            yield use.problem(f"metric.selector.{field_path(path)}", reason, rule=RuleId.METRICS_NAME)
     for key, value in labels.items():
         if not keda and not is_label_value(str(value)):
             reason = (
                 f"must be at most 63 letters, digits, '-', '_' and '.', found {str(value)!r}; select by another "
                 "label, or use adapter 'keda'"
             )
-            yield use.problem(f"metric.selector.{field_path(('matchLabels', str(key)))}", reason)
+            yield use.problem(
+                f"metric.selector.{field_path(('matchLabels', str(key)))}", reason, rule=RuleId.METRICS_NAME
+            )
 
 
 def _is_label(key: str) -> bool:

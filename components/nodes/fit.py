@@ -6,6 +6,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from ..api.problems import Problem
 from ..aws.names import EFA_RESOURCE
+from ..findings.ids import RuleId
 from ..fleet.demand import PodDemand
 from ..fleet.rendered import Fleet
 from .groups import allocatable, takes, wants_efa
@@ -31,22 +32,24 @@ def misfits(wished: Iterable[Wish], efa_types: Collection[str] = ()) -> tuple[Pr
         wished: What pods ask for, and where.
         efa_types: Instance types whose nodes have EFA even where no pod asks for it.
     """
-    found = (wish.problem(reason) for wish in wished for reason in _misfits(wish, efa_types))
+    found = (wish.problem(reason, rule=rule) for wish in wished for rule, reason in _misfits(wish, efa_types))
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
 
-def _misfits(wish: Wish, efa_types: Collection[str]) -> Iterator[str]:
+def _misfits(wish: Wish, efa_types: Collection[str]) -> Iterator[tuple[RuleId, str]]:
     choice = wish.choice
     if choice.instance_type is None:
         return
     if instance(choice.instance_type) is None:
         hint = nearest_types(choice.instance_type)
-        yield f"{wish.type_name} {choice.instance_type!r} is not a known instance type{hint}"
+        reason = f"{wish.type_name} {choice.instance_type!r} is not a known instance type{hint}"
+        yield RuleId.NODES_TYPE_UNKNOWN, reason
         return
     for name in (choice.instance_type, *choice.alternatives):
         node = instance(name)
         if node:
-            yield from _misfit(wish, node, efa=choice.instance_type in efa_types or wants_efa(wish.demand))
+            has_efa = choice.instance_type in efa_types or wants_efa(wish.demand)
+            yield from ((RuleId.NODES_TOO_SMALL, reason) for reason in _misfit(wish, node, efa=has_efa))
 
 
 def nearest_types(name: str) -> str:

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from ..api.problems import Problem
 from ..aws.names import is_set_by_cloud
+from ..findings.ids import RuleId
 from ..fleet.demand import INSTANCE_TYPE_LABEL, NodeField, PodDemand
 from ..fleet.objects import Object
 from ..fleet.origins import Origin
@@ -81,7 +82,7 @@ def unserved(fleet: Fleet, kinds: Sequence[NodeKind], *, tolerates_devices: bool
             field = _field(demand) or NodeField(Origin(item.source, "spec"))
             reason = _obstacles(pod, demand, field, kinds) if demand.most else ""
             if reason:
-                found[field.origin.problem(reason)] = None
+                found[field.origin.problem(reason, rule=RuleId.NODES_UNSERVED)] = None
         yield from found
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from ..api.problems import Problem, Severity, errors
 from ..aws.environment import adapted
 from ..aws.names import LOAD_BALANCER_CONTROLLER
+from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.balancers import guarded
@@ -36,20 +37,32 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
             f"'{environment.door.expose}' requires {', '.join(missing)}; set prerequisites.install to true, or list "
             "those already in the cluster under prerequisites.present"
         )
-        yield Problem(file, 0, "", "", "frontDoor.expose", reason)
+        yield Problem(file, 0, "", "", "frontDoor.expose", reason, rule=RuleId.PREREQUISITES_MISSING)
     if environment.door.rate_limit.redis and ENVOY_GATEWAY in environment.present:
         reason = (
             "is that of the Envoy Gateway which is in the cluster already; name the same Redis in its configuration "
             "(rateLimit.backend.redis.url), or nothing is limited"
         )
-        yield Problem(file, 0, "", "", "frontDoor.rateLimit.redis", reason, Severity.WARNING)
+        yield Problem(
+            file,
+            0,
+            "",
+            "",
+            "frontDoor.rateLimit.redis",
+            reason,
+            Severity.WARNING,
+            rule=RuleId.ACCESS_LIMITS_ELSEWHERE,
+        )
     if environment.operated and environment.hardening != Hardening():
         reason = (
             "has no effect with realization 'operator', because the operator creates the pods; use realization "
             "'native', or set only networkPolicies"
         )
-        yield Problem(file, 0, "", "", "hardening", reason)
-    yield from (Problem(file, 0, "", "", path, reason) for path, reason in _wrong_ranges(fleet, environment))
+        yield Problem(file, 0, "", "", "hardening", reason, rule=RuleId.SETTINGS)
+    yield from (
+        Problem(file, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+        for path, reason in _wrong_ranges(fleet, environment)
+    )
     yield from _operators_balancers(fleet, environment)
     if environment.network_policies:
         yield from _node_ports(fleet)
@@ -67,7 +80,7 @@ def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Pro
     reason = f"the operator's Service cannot be told who may connect: {why}; use ClusterIP, or realization 'native'"
     for _, endpoint in fleet.endpoints:
         if endpoint.operators_balancer:
-            yield endpoint.operators_balancer.problem(reason)
+            yield endpoint.operators_balancer.problem(reason, rule=RuleId.ACCESS_LOAD_BALANCER_OPEN)
 
 
 def _node_ports(fleet: Fleet) -> Iterator[Problem]:
@@ -78,7 +91,7 @@ def _node_ports(fleet: Fleet) -> Iterator[Problem]:
                 "its Service has type NodePort, but network policies drop connections that arrive through another "
                 "node than the pod's; use a load balancer, or set hardening.networkPolicies to false"
             )
-            yield item.source.problem("spec", reason, Severity.WARNING)
+            yield item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.ACCESS_NODE_PORT)
 
 
 def _open_routers(fleet: Fleet) -> Iterator[Problem]:
@@ -92,7 +105,7 @@ def _open_routers(fleet: Fleet) -> Iterator[Problem]:
                 f"its pods take requests from the router in namespace {backend.router.namespace!r} alone, but every "
                 f"pod of the cluster may call that router (Service {backend.service!r}); add a NetworkPolicy there"
             )
-            yield endpoint.origin.problem(reason, Severity.WARNING)
+            yield endpoint.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_ROUTER_OPEN)
 
 
 def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str, str]]:
@@ -141,7 +154,16 @@ def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem
             found.setdefault((each.rule, each.reason), []).append(f"{item.title} ({each.part})")
     for (rule, why), pods in sorted(found.items()):
         reason = f"'restricted' is not met ({rule}) by {', '.join(pods)}: {why}"
-        yield Problem(environment.file, 0, "", "", "hardening.podSecurity", reason, Severity.WARNING)
+        yield Problem(
+            environment.file,
+            0,
+            "",
+            "",
+            "hardening.podSecurity",
+            reason,
+            Severity.WARNING,
+            rule=RuleId.SECURITY_RESTRICTED_EXEMPT,
+        )
 
 
 def policies_of(

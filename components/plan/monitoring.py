@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from ..api.problems import Problem
+from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.door import FrontDoorPlan
@@ -41,7 +42,9 @@ def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Proble
             "; set adapter to keda"
         )
     if reason:
-        yield Problem(environment.file, 0, "", "", "prerequisites.adapter", reason)
+        yield Problem(
+            environment.file, 0, "", "", "prerequisites.adapter", reason, rule=RuleId.METRICS_ADAPTER_MISSING
+        )
 
 
 def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Problem]:
@@ -59,7 +62,7 @@ def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Prob
             "the pods that scrape"
         )
     if reason:
-        yield Problem(environment.file, 0, "", "", "prerequisites.prometheusNamespace", reason)
+        yield Problem(environment.file, 0, "", "", "prerequisites.prometheusNamespace", reason, rule=RuleId.SETTINGS)
 
 
 def check_controller(needed: Iterable[Prerequisite], environment: Environment) -> Iterable[Problem]:
@@ -71,7 +74,9 @@ def check_controller(needed: Iterable[Prerequisite], environment: Environment) -
             f"its certificate is not public), list {_CONTROLLER} under prerequisites.present if the controller is "
             "there already, or use realization 'native'"
         )
-        yield Problem(environment.file, 0, "", "", "serviceLevels.controller.prometheusUrl", reason)
+        yield Problem(
+            environment.file, 0, "", "", "serviceLevels.controller.prometheusUrl", reason, rule=RuleId.SETTINGS
+        )
 
 
 def asked_over_https(environment: Environment) -> str:

@@ -10,6 +10,7 @@ from ..api.problems import Problem
 from ..api.schema.builtin import is_namespaced
 from ..api.schema.embedded import show
 from ..families import kinds
+from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from ..fleet.words import OtherKinds
 from .environment import Environment
@@ -46,6 +47,7 @@ def refused(others: Iterable[Other]) -> Iterator[Problem]:
             "kind",
             f"{other.title} is not one of the kinds that are rendered here{instead}; to create such objects as they "
             "are, set otherKinds: apply, to leave them out, otherKinds: skip (--other-kinds)",
+            rule=RuleId.OTHERS_REFUSED,
         )
 
 
@@ -66,12 +68,18 @@ def passed_through(others: Iterable[Other], environment: Environment, ours: Iter
     for other in others:
         unusable = _unusable(other.value)
         if unusable:
-            problems.append(other.problem(*unusable))
+            problems.append(other.problem(*unusable, rule=RuleId.OTHERS_REFUSED))
             continue
         body = in_namespace(as_written(other.value), environment.options.namespace)
         clash = taken.get(identity(body))
         if clash:
-            problems.append(other.problem("metadata.name", f"this object {clash}; rename or remove one of the two"))
+            problems.append(
+                other.problem(
+                    "metadata.name",
+                    f"this object {clash}; rename or remove one of the two",
+                    rule=RuleId.OTHERS_REFUSED,
+                )
+            )
             continue
         place = f"{other.file}:{other.line}" if other.line else other.file
         taken[identity(body)] = f"stands in {place} already"

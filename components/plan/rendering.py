@@ -7,6 +7,7 @@ from ..api.load import Loaded
 from ..api.problems import Problem
 from ..families import FAMILIES, members
 from ..families.family import Family, Member
+from ..findings.ids import RuleId
 from ..fleet.combining import group_names, shared_items, with_contributions, without_clashes
 from ..fleet.library import Library
 from ..fleet.options import Options
@@ -88,5 +89,5 @@ def _duplicates(ordered: list[_Member], options: Options) -> dict[int, Problem]:
         first = seen.setdefault(key, source)
         if first is not source:
             reason = f"is already used by {first.where}; rename or remove one of the two"
-            problems[id(source)] = source.problem("metadata.name", reason)
+            problems[id(source)] = source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN)
     return problems

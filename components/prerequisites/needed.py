@@ -8,6 +8,7 @@ from ..api.problems import Problem, did_you_mean
 from ..api.words import Word
 from ..aws.environment import device_charts
 from ..aws.words import NodeImage
+from ..findings.ids import RuleId
 from ..fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
 from ..fleet.rendered import Fleet
 from ..metrics.words import Adapter
@@ -206,11 +207,19 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
         owners = sorted(name for name in there if thing in known()[name].provides and _serves(name, thing, facts))
         if len(owners) > 1:
             reason = f"{' and '.join(owners)} both provide {thing}; choose one"
-            yield _problem(facts, "present", reason)
+            yield _problem(facts, "present", reason, RuleId.PREREQUISITES_CONFLICT)
     for each in needed:
         if _older(facts.version, each.chart.kubernetes):
             reason = f"{each.chart.name} {each.chart.version} requires Kubernetes {each.chart.kubernetes} or later"
-            yield Problem(facts.file, 0, "", "", "cluster.version", f"{reason}, but the cluster runs {facts.version}")
+            yield Problem(
+                facts.file,
+                0,
+                "",
+                "",
+                "cluster.version",
+                f"{reason}, but the cluster runs {facts.version}",
+                rule=RuleId.PREREQUISITES_TOO_NEW,
+            )
 
 
 def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:
@@ -236,8 +245,8 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, found.groups())) if found else ()
 
 
-def _problem(facts: ClusterFacts, key: str, reason: str) -> Problem:
-    return Problem(facts.file, 0, "", "", f"prerequisites.{key}", reason)
+def _problem(facts: ClusterFacts, key: str, reason: str, rule: RuleId = RuleId.SETTINGS) -> Problem:
+    return Problem(facts.file, 0, "", "", f"prerequisites.{key}", reason, rule=rule)
 
 
 def reasons_by_name(needed: Iterable[Prerequisite]) -> Mapping[str, list[str]]:

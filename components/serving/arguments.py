@@ -10,6 +10,7 @@ from ..api.checking import check
 from ..api.load import Loaded
 from ..api.problems import Problem, Severity, errors, field_path, path_parts
 from ..families import kinds
+from ..findings.ids import RuleId
 from ..plan.plan import Plan
 from .settled import outputs, settled
 from .typed_args import Found, keys_of, model_in, unknown_keys, wire
@@ -112,7 +113,7 @@ class Arguments:
         return loaded
 
     def _problem(self, path: str, reason: str) -> Problem:
-        return Problem(self.name, 0, "", "", path, reason)
+        return Problem(self.name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
 
 
 def _is_manifest(value: object) -> bool:
@@ -162,7 +163,7 @@ def checked_args(name: str, args: Args, typed: type[Args], problems: Callable[[A
     if not left_out(args, usable):
         found += problems(read) if problems else missing(read, typed)
     if found:
-        refuse([Problem(name, 0, "", "", path, reason) for path, reason in found])
+        refuse([Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found])
     return cast("Args", read)
 
 

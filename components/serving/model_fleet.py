@@ -25,6 +25,7 @@ from ..api.problems import Problem
 from ..aws.components.charts import untold_facts
 from ..aws.names import ROLE_ANNOTATION
 from ..families import members
+from ..findings.ids import RuleId
 from ..fleet.objects import Key, Object, key_of
 from ..fleet.rendered import Rendered
 from ..nodes.groups import NodeGroupDemand
@@ -74,7 +75,10 @@ class ModelFleet(pulumi.ComponentResource):
         given = described(name, args)
         planned = plan(given.manifests, given.settings.environment())
         charts = [each.chart.name for each in planned.prerequisites] if given.settings.prerequisites.install else []
-        untold = [Problem(name, 0, "", "", path, reason) for path, reason in untold_facts(given.site, charts)]
+        untold = [
+            Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+            for path, reason in untold_facts(given.site, charts)
+        ]
         report([*given.problems, *untold, *(in_python(problem, name) for problem in planned.problems)])
         self.register(name, planned, given.settings, given.site, opts)
 

@@ -13,6 +13,7 @@ import pulumi
 from ..api.problems import Problem, field_path
 from ..api.quantity import format_quantity
 from ..families import flavors, objects
+from ..findings.ids import RuleId
 from ..fleet.demand import REGION_LABEL, ZONE_LABEL
 from ..fleet.origins import Argument
 from ..nodes.fit import misfits
@@ -95,7 +96,9 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
     Raises:
         InvalidArguments: something is wrong with the flavors or the models; every problem is listed.
     """
-    found = [Problem(name, 0, "", "", path, reason) for path, reason in flavors_or_manifests(args)]
+    found = [
+        Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in flavors_or_manifests(args)
+    ]
     if found:
         refuse(found)
     given = args.get("flavors")
@@ -106,7 +109,9 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
     settings = {key: args[key] for key in ("namespace", "service_levels") if args.get(key) is not None}
     options, wrong = read_options({"namespace": "default", **settings})
     if wrong:
-        refuse(Problem(name, 0, "", "", field_path(fault.path), fault.reason) for fault in wrong)
+        refuse(
+            Problem(name, 0, "", "", field_path(fault.path), fault.reason, rule=RuleId.SETTINGS) for fault in wrong
+        )
     manifests = cast("list[Any]", args.get("manifests", []))  # plain, or refused before
     return checked_plan(plan(objects(manifests), Environment(options=options))).groups
 

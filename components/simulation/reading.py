@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from ..api.problems import Problem, Severity, did_you_mean
+from ..findings.ids import RuleId
 from .cells import shown
 from .rows import RESERVED, Row, RowReader
 from .trace import Sample, Trace
@@ -169,4 +170,4 @@ def _strangers(
 
 
 def _unread(file: str, column: str, reason: str) -> Problem:
-    return Problem(file, 1, "", "", column, reason, Severity.WARNING)
+    return Problem(file, 1, "", "", column, reason, Severity.WARNING, rule=RuleId.TRACE_UNREAD)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,11 @@ def lines(text: str) -> Found:
         subject, _, rest = line.partition(": ")[2].partition(": ") if placed else line.partition(": ")
         if "/" in subject and not line.startswith(("warning: ", "info: ")):
             path, _, reason = rest.partition(": ")
-            found.add((path, reason))
+            found.add((path, _RULE.sub("", reason)))
     return found
+
+
+_RULE = re.compile(r" \[[a-z-]+\]$")
 
 
 def raised(program: Callable[[], None]) -> str:

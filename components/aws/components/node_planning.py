@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 
 from ...api.problems import Problem, field_path
 from ...families import flavors, objects
+from ...findings.ids import RuleId
 from ...fleet.options import Options, PodOverrides
 from ...fleet.origins import Argument
 from ...nodes.fit import misfits
@@ -65,18 +66,18 @@ def planned_groups(
     usable, found = taken(given, typed)
     args = cast("Args", plain(usable))
     if left_out(given, usable):
-        refuse(Problem(name, 0, "", "", path, reason) for path, reason in found)
+        refuse(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
     found += [*missing(args, typed), *_contradictions(args)]
     nodes = _read(_NodeArguments, {**args, "provisioner": provisioner}, found)
     fleet = _read(FleetSettings, {key: args[key] for key in _RENDERING if key in args}, found)
     if found or not nodes or not fleet:
-        refuse(Problem(name, 0, "", "", path, reason) for path, reason in found)
+        refuse(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
     where = nodes.place(name)
     if args.get("flavors"):
         groups, problems = _of_flavors(name, args["flavors"], where)
     else:
         if nodes.has_taints and fleet.is_operated:
-            refuse([Problem(name, 0, "", "", "taints", OPERATED_TAINTS)])
+            refuse([Problem(name, 0, "", "", "taints", OPERATED_TAINTS, rule=RuleId.SETTINGS)])
         options = replace(
             fleet.options(),
             alternatives=where.nodes.alternatives,
@@ -141,4 +142,4 @@ def _without_address(name: str, args: Mapping[str, Any], groups: Iterable[NodeGr
     for key in ("endpoint", "certificate_authority") if own else ():
         if args.get(key) is None:
             reason = f"is required with an image of your own (ami_id of {', '.join(own)})"
-            yield Problem(name, 0, "", "", key, reason)
+            yield Problem(name, 0, "", "", key, reason, rule=RuleId.SETTINGS)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from ...api.problems import Problem, Severity, did_you_mean
+from ...findings.ids import RuleId
 from ...fleet.rendered import Fleet
 from ...nodes.instances import Instance, instance, instances
 from ...nodes.policy import RESERVED, Capacity, TypePolicy
@@ -21,6 +22,7 @@ from .releases import release_problem
 from .type_checks import check_types, not_offered
 from .user_data import user_data_problem
 
+_Misplaced = tuple[RuleId, str]
 _POOLS_WANTED = 3
 """Spot types from which on an interruption of one pool leaves others."""
 
@@ -42,7 +44,7 @@ def check_groups(
     wished = list(wished)
     found = [
         *_of_region(wished, environment),
-        *(wish.problem(reason) for wish in wished for reason in _of_wish(wish, environment)),
+        *(wish.problem(reason, rule=rule) for wish in wished for rule, reason in _of_wish(wish, environment)),
         *check_types(environment),
         *check_marks(environment.nodes, environment.provisioner, environment.place),
         *_of_updates(environment),
@@ -98,32 +100,39 @@ def _of_region(wished: Iterable[Wish], environment: NodeEnvironment) -> Iterator
         yield environment.place.whole("region", reason + hint)
 
 
-def _of_wish(wish: Wish, environment: NodeEnvironment) -> Iterator[str]:
+def _of_wish(wish: Wish, environment: NodeEnvironment) -> Iterator[_Misplaced]:
     """What a flavor asks for and this environment cannot give."""
     node = instance(wish.choice.instance_type or "")
     if node is None:
         return
     place = environment.place
     if is_withheld(node.name, environment.region):
-        yield f"{node.name} {not_offered(node.name, environment.region, wish.type_name)}"
+        yield (
+            RuleId.NODES_TYPE_NOT_OFFERED,
+            f"{node.name} {not_offered(node.name, environment.region, wish.type_name)}",
+        )
     rule = environment.nodes.of(node.name)
     if image_of(node, environment.image) is None and rule.ami_id is None:
         yield (
+            RuleId.NODES_TYPE_NOT_OFFERED,
             f"AWS has no EKS image ({environment.image}) for {node.name}: {no_image(node)}; choose another "
-            f"{wish.type_name}, or set {place.path('types', node.name, 'amiId')} to an image of your own"
+            f"{wish.type_name}, or set {place.path('types', node.name, 'amiId')} to an image of your own",
         )
     if environment.provisioner == Provisioner.KARPENTER and is_fractional(node.name):
-        yield f"Karpenter does not place pods on {node.name}, which has a fractional GPU; use managed node groups"
+        reason = f"Karpenter does not place pods on {node.name}, which has a fractional GPU; use managed node groups"
+        yield RuleId.NODES_TYPE_NOT_OFFERED, reason
     zone = wish.choice.zone
     if zone and zone not in environment.zones:
         yield (
+            RuleId.NODES_PLACEMENT,
             f"selects zone {zone}, but the nodes of this environment are in {', '.join(environment.zones)}; use "
-            "one of these zones"
+            "one of these zones",
         )
     capacity = environment.nodes.capacity_of(wish.choice)
     known = cloud_labels(node, capacity, zone, environment.region, environment.provisioner)
-    yield from impossible(wish.choice.labels, known, environment.provisioner)
-    yield from _of_capacity(wish, rule, environment)
+    wrong = impossible(wish.choice.labels, known, environment.provisioner)
+    yield from ((RuleId.NODES_PLACEMENT, reason) for reason in wrong)
+    yield from ((RuleId.NODES_PLACEMENT, reason) for reason in _of_capacity(wish, rule, environment))
 
 
 def _of_capacity(wish: Wish, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
@@ -150,7 +159,9 @@ def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
             f"the models need {len(groups)} node groups, but EKS allows {most} per cluster: {names}; use fewer "
             f"instance types and labels, or {instead}"
         )
-        yield environment.place.problem(("provisioner",) if environment.place.section else (), reason)
+        yield environment.place.problem(
+            ("provisioner",) if environment.place.section else (), reason, rule=RuleId.NODES_TOO_MANY_GROUPS
+        )
     for group in groups:
         yield from _of_group(group, environment)
 
@@ -167,7 +178,9 @@ def _of_group(group: NodeGroupPlan, environment: NodeEnvironment) -> Iterator[Pr
             f"type{'s' * (len(group.instance_types) > 1)} can be reclaimed all at once; let the pods use other "
             "types too"
         ) + (f", such as {others}" if others else "")
-        yield environment.place.problem(("types", name, "spotTypes"), reason, Severity.WARNING)
+        yield environment.place.problem(
+            ("types", name, "spotTypes"), reason, Severity.WARNING, rule=RuleId.NODES_FEW_SPOT_POOLS
+        )
     if group.maximum == limits().nodes_per_group:
         price = group.node.usd_per_hour
         cost = f", {price * group.maximum:,.0f} USD an hour" if price else ""
@@ -175,7 +188,9 @@ def _of_group(group: NodeGroupPlan, environment: NodeEnvironment) -> Iterator[Pr
             f"group {group.name} may grow to {group.maximum} nodes{cost}; "
             f"set {environment.place.key('maxNodes')}, or maxReplicas of its models"
         )
-        yield environment.place.problem(("types", name, "maxNodes"), reason, Severity.WARNING)
+        yield environment.place.problem(
+            ("types", name, "maxNodes"), reason, Severity.WARNING, rule=RuleId.NODES_UNBOUNDED
+        )
 
 
 def similar(node: Instance) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from ...api.problems import Problem, Severity
+from ...findings.ids import RuleId
 from ...fleet.demand import NodeChoice, PodDemand
 from ...fleet.objects import Object, pod_templates
 from ...fleet.rendered import Fleet, Rendered
@@ -110,7 +111,9 @@ def unused_efa(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: Nod
             f"a group that spans nodes do so by themselves if their accelerators are a share with at least one "
             f"interface. Remove efa, or request {EFA_RESOURCE} in the manifest"
         )
-        yield environment.place.problem(("types", group.node.name, "efa"), reason, Severity.WARNING)
+        yield environment.place.problem(
+            ("types", group.node.name, "efa"), reason, Severity.WARNING, rule=RuleId.NODES_EFA_UNUSED
+        )
 
 
 def _may_use(group: NodeGroupPlan, demand: PodDemand, policy: NodePolicy) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ...api.problems import Problem, Severity
+from ...findings.ids import RuleId
 from ...fleet.demand import UNLIMITED, NodeChoice, PodDemand
 from ...fleet.rendered import Fleet, Rendered
 from ...nodes.groups import lands_on, offered_by
@@ -123,4 +124,4 @@ def _problem(
     place = environment.place
     remedy = f"raise {place.key('maxNodes')} under {place.path('types')} in {place.file}, or use fewer replicas"
     severity = Severity.WARNING if largest else Severity.ERROR
-    return item.source.problem("spec", f"{reason}; {remedy}", severity)
+    return item.source.problem("spec", f"{reason}; {remedy}", severity, rule=RuleId.NODES_PENDING)

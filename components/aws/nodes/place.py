@@ -31,10 +31,10 @@ class SettingsPlace:
 
     def whole(self, name: str, reason: str) -> Problem:
         """Return what is wrong with a key that stands beside the section, or among the arguments."""
-        return Problem(self.file, 0, "", "", name, reason)
+        return Problem(self.file, 0, "", "", name, reason, rule=RuleId.SETTINGS)
 
     def problem(
-        self, names: tuple[str, ...], reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+        self, names: tuple[str, ...], reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.SETTINGS
     ) -> Problem:
         """Return what is wrong with a key."""
         return Problem(self.file, 0, "", "", self.path(*names), reason, severity, rule)

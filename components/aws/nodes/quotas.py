@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ...api.problems import Problem, Severity, did_you_mean
+from ...findings.ids import RuleId
 from ...nodes.instances import instances
 from ...nodes.policy import Capacity
 from ..facts.eks import Quota, quotas_of, standard_quotas
@@ -22,7 +23,9 @@ def check_quotas(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment
             wanted = f"{needed} vCPUs of quota {quota}{_own(quota, environment)}"
             reason = f"the node groups may grow to {wanted}, but the account has only {allowed}"
             remedy = f"request an increase from AWS, or set {environment.place.key('maxNodes')}"
-            yield environment.place.problem(("quotas", quota.code), f"{reason}; {remedy}", Severity.WARNING)
+            yield environment.place.problem(
+                ("quotas", quota.code), f"{reason}; {remedy}", Severity.WARNING, rule=RuleId.QUOTA_EXCEEDED
+            )
 
 
 def _own(quota: Quota, environment: NodeEnvironment) -> str:

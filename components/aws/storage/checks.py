@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from ...api.problems import Problem, Severity
+from ...findings.ids import RuleId
 from ..nodes.plan import NodeGroupPlan
 
 
@@ -19,4 +20,6 @@ def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: st
             f"{zone}, but nodes may be elsewhere: {', '.join(names)}; what they read from the file system crosses "
             f"zones, which is billed and slower. Set zones: [{zone}] for them"
         )
-        yield Problem(file, 0, "", "", "modelCache.fsx.zone", reason, Severity.WARNING)
+        yield Problem(
+            file, 0, "", "", "modelCache.fsx.zone", reason, Severity.WARNING, rule=RuleId.STORAGE_CROSS_ZONE
+        )

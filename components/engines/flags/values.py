@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...api.problems import Severity, did_you_mean
+from ...findings.ids import RuleId
 from ..versions import Version
 from .rows import ENUM, Form
 from .tables import ARGPARSE, EngineFlags
@@ -31,6 +32,7 @@ class ValueFault(NamedTuple):
 
     severity: Severity
     reason: str
+    rule: RuleId = RuleId.FLAGS_MALFORMED
 
 
 def is_filled_later(text: str) -> bool:
@@ -68,11 +70,14 @@ def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> 
     if not choice.span.is_in(version):
         when = "no longer accepts" if choice.span.is_over(version) else "does not accept"
         hint = did_you_mean(text, allowed) or "; use one of them"
-        return ValueFault(Severity.ERROR, f"{name} {when} {text!r} in this version, only {_some_of(allowed)}{hint}")
+        reason = f"{name} {when} {text!r} in this version, only {_some_of(allowed)}{hint}"
+        return ValueFault(Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
     if choice.span.is_deprecated(version):
         others = [value for value in allowed if value != choice.value]
         return ValueFault(
-            Severity.WARNING, f"{text!r} is deprecated as a value of {name}; use one of {_some_of(others)}"
+            Severity.WARNING,
+            f"{text!r} is deprecated as a value of {name}; use one of {_some_of(others)}",
+            RuleId.FLAGS_DEPRECATED,
         )
     return None
 

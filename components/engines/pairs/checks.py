@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...api.problems import Severity, did_you_mean
+from ...findings.ids import RuleId
 from ..command_line import CommandLine
 from ..versions import ANY, spelled, titled
 from .reading import Transfer, texts_of, transfer_of
@@ -16,6 +17,11 @@ class TransferFault(NamedTuple):
     position: int
     severity: Severity
     reason: str
+
+
+def handover_rule(severity: Severity) -> RuleId:
+    """Return the rule of what is wrong with handing over the cache: whether it fails, or may fail."""
+    return RuleId.HANDOVER_BROKEN if severity is Severity.ERROR else RuleId.HANDOVER_DOUBTFUL
 
 
 def transfer_faults(line: CommandLine) -> Iterator[TransferFault]:

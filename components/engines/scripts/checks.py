@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from ...api.problems import Severity
+from ...findings.ids import RuleId
 from ..command_line import CommandLine
 from ..lint import lint
 from ..registry import engines
@@ -16,7 +18,15 @@ _OPEN = frozenset("$`")
 """What the shell fills in."""
 
 
-def script_faults(line: CommandLine) -> Iterator[tuple[Severity, str]]:
+class ScriptFault(NamedTuple):
+    """Something wrong with what a script runs."""
+
+    severity: Severity
+    reason: str
+    rule: RuleId
+
+
+def script_faults(line: CommandLine) -> Iterator[ScriptFault]:
     """Yield what is wrong in the script that a line runs; nothing where the engine reads the line itself.
 
     Args:
@@ -32,10 +42,10 @@ def script_faults(line: CommandLine) -> Iterator[tuple[Severity, str]]:
     strays = {use.position for use in reading.uses if use.stray}  # such as redirections
     for finding in lint(inner):
         if finding.position not in strays and not _OPEN & {*inner.args[finding.position]}:
-            yield finding.severity, finding.reason
+            yield ScriptFault(finding.severity, finding.reason, finding.rule)
 
 
-def _missing(line: CommandLine) -> Iterator[tuple[Severity, str]]:
+def _missing(line: CommandLine) -> Iterator[ScriptFault]:
     """Find programs that the image does not have."""
     engine = engines().get(line.engine)
     version = engine.version(line.tag) if engine else ANY
@@ -46,7 +56,7 @@ def _missing(line: CommandLine) -> Iterator[tuple[Severity, str]]:
                 f"calls {row['name']}, and the image of {titled(line.engine, line.tag)} {row['why']}; use one that "
                 "has it, or let the engine join the pods"
             )
-            yield Severity.WARNING, reason
+            yield ScriptFault(Severity.WARNING, reason, RuleId.IMAGE_LACKS_PROGRAM)
 
 
 def _programs(command: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ Kthena v0.1.0; the numbers are those of the register of its defects (Kthena spec
 from collections.abc import Iterator, Sequence
 
 from ...api.findings import Findings
+from ...findings.ids import RuleId
 from ...fleet.options import Options
 from ...fleet.placement import taints, tolerates
 from .serving.asked import GROUP, AskedServing
@@ -32,16 +33,20 @@ def check_options_for_operator(options: Options, findings: Findings) -> None:
             reason = (
                 f"the option {name!r} applies only to realization 'native'; Kthena's controllers do not support it"
             )
-            findings.error("", reason)
+            findings.error("", reason, RuleId.SETTINGS)
 
 
 def check_serving_for_operator(asked: AskedServing, roles: Sequence[RolePods]) -> None:
     """Refuse what the controller of ModelServings ignores or breaks, instead of dropping it silently."""
     check_options_for_operator(asked.options, asked.findings)
     for path, reason in (*_faults(asked), *_of_templates(asked, roles)):
-        asked.findings.error(path, f"Kthena's controller {reason}, or use realization 'native'")
+        asked.findings.error(
+            path, f"Kthena's controller {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
+        )
     for path, reason in (*_doubts(asked), *_of_recovery(asked)):
-        asked.findings.warn(path, f"Kthena's controller {reason}, or use realization 'native'")
+        asked.findings.warn(
+            path, f"Kthena's controller {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS
+        )
 
 
 def _faults(asked: AskedServing) -> Iterator[Fault]:

@@ -13,6 +13,7 @@ from ...engines.command_line import CommandLine
 from ...engines.composing import UserLine, user_line
 from ...engines.registry import Engine, engine_of, engines
 from ...engines.settings import Setting
+from ...findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.placement import SHARED_MEMORY
@@ -89,7 +90,7 @@ def choose_backend(
             {*own, *shipped_names()},
             "use one of them, or add a BackendRuntime manifest",
         )
-        raise findings.fail(f"{CONFIG_PATH}.backendName", reason)
+        raise findings.fail(f"{CONFIG_PATH}.backendName", reason, RuleId.REFERENCE_MISSING)
     name = wanted.config_name or _inferred_config(spec)
     configs = {config.name: config for config in runtime.spec.recommended_configs or ()}
     if name not in configs:
@@ -99,7 +100,7 @@ def choose_backend(
             configs,
             "set configName to one of them, or choose another backend",
         )
-        raise findings.fail(f"{CONFIG_PATH}.configName", reason)
+        raise findings.fail(f"{CONFIG_PATH}.configName", reason, RuleId.REFERENCE_MISSING)
     return ChosenBackend(runtime, configs[name], wanted, fit=fit)
 
 

@@ -12,6 +12,7 @@ from ...api.load import Loaded
 from ...api.names import is_label_value, is_qualified_name
 from ...api.problems import Problem, field_path
 from ...api.quantity import parse_quantity
+from ...findings.ids import RuleId
 from ...fleet.demand import NodeChoice, NodeField, PodDemand
 from ...fleet.origins import Argument, Origin
 from .kinds import OPEN_MODEL
@@ -71,6 +72,7 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
             path,
             f"flavors {', '.join(counts)} request different accelerators, but only the limits of the first, "
             f"{flavors[0].name!r}, are applied; give all of them the same limits",
+            RuleId.GPUS_UNEQUAL,
         )
     unnamed = [f.name for f in flavors if counts[f.name] and not param(f, _INSTANCE_TYPE)]
     if unnamed:
@@ -78,6 +80,7 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
             path,
             f"flavor {', '.join(unnamed)}: without an instance type there is no node group for it and its price is "
             "unknown; add params: {INSTANCE-TYPE: ...}",
+            RuleId.NODES_TYPE_UNNAMED,
         )
 
 
@@ -116,11 +119,11 @@ def read_flavor(
     (choice,) = node_choices((flavor,), alternatives)
     if choice.instance_type is None:
         reason = f"has no instance type; add {_INSTANCE_TYPE}, such as g5.2xlarge"
-        return None, [at.below("params").problem(reason)]
+        return None, [at.below("params").problem(reason, rule=RuleId.SETTINGS)]
     field = NodeField(at, _INSTANCE_TYPE, _SPREAD)
     requests = {key: parse_quantity(amount) for key, amount in (flavor.limits or {}).items()}
     demand = PodDemand(0, requests, (replace(choice, chosen_by=field),))
-    return demand, [at.problem(problem.reason, problem.severity) for problem in findings.problems]
+    return demand, [at.problem(problem.reason, problem.severity, problem.rule) for problem in findings.problems]
 
 
 def _model_with(flavor: Json) -> dict[str, Json]:

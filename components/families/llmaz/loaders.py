@@ -6,6 +6,7 @@ from typing import Any
 
 from ...api.findings import Findings
 from ...engines.shell import script_words
+from ...findings.ids import RuleId
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
 from ...fleet.serving import restrictions_of
@@ -88,6 +89,7 @@ def _loader(
             claim.paths[index],
             f"OpenModel {model.metadata.name!r} comes from {source.uri!r}, which the model loader cannot fetch; "
             "set the annotation llmaz.io/skip-model-loader: 'true' and use an engine that streams weights",
+            RuleId.WEIGHTS_UNREACHABLE,
         )
     container: Object = {
         "name": "model-loader" if index == 0 else f"model-loader-{index}",
@@ -141,7 +143,9 @@ def _mount_hosts(spec: Object, runner: Object, claim: Claim, findings: Findings,
             if ":" in address:
                 reason = f"OpenModel {model.metadata.name!r} comes from {source_of(model).uri!r}"
                 findings.error(
-                    claim.paths[index], f"{reason}, but Kubernetes cannot mount a path that contains ':'; rename it"
+                    claim.paths[index],
+                    f"{reason}, but Kubernetes cannot mount a path that contains ':'; rename it",
+                    RuleId.WEIGHTS_UNREACHABLE,
                 )
             paths.setdefault(address, index)
     for path, index in paths.items():
@@ -159,6 +163,7 @@ def _give_credentials(runner: Object, claim: Claim, findings: Findings) -> None:
                 path,
                 f"OpenModel {model.metadata.name!r} comes from {source.uri!r}, which does not use the model loader; "
                 "remove the annotation llmaz.io/skip-model-loader",
+                RuleId.WEIGHTS_UNREACHABLE,
             )
             continue
         env = _merged(runner.get("env") or [], _credentials(source), always=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from ...api.findings import Findings
 from ...engines.exporters import Exporter, exporter_of
 from ...engines.metrics import PROMETHEUS, find_anywhere
+from ...findings.ids import RuleId
 from ...fleet.autoscalers import is_well_formed
 from ...fleet.objects import Object
 from ...fleet.options import Options
@@ -38,7 +39,7 @@ def turn_on_metrics(
     if exporter.is_off:
         _report_off(exporter, path, findings, scales=scales)
     elif not playground or not options.realization.is_native or server.line.is_script:
-        findings.error(path, _missing(exporter, options, playground=playground))
+        findings.error(path, _missing(exporter, options, playground=playground), RuleId.METRICS_OFF)
     elif facts.flag:
         line = server.line.followed_by(server.line.continued((facts.flag,)))
         container["args"] = list(line.args)
@@ -58,9 +59,13 @@ def reads_engine(metric: Object) -> bool:
 def _report_off(exporter: Exporter, path: str, findings: Findings, *, scales: bool) -> None:
     off = exporter.facts.off if exporter.facts else ""
     if scales:
-        findings.error(path, f"{off} turns off the metrics that the autoscaler reads; remove {off}")
+        findings.error(
+            path, f"{off} turns off the metrics that the autoscaler reads; remove {off}", RuleId.METRICS_OFF
+        )
     else:
-        findings.warn(path, f"{off} turns off the metrics, so this model cannot be monitored; remove {off}")
+        findings.warn(
+            path, f"{off} turns off the metrics, so this model cannot be monitored; remove {off}", RuleId.METRICS_OFF
+        )
 
 
 def _missing(exporter: Exporter, options: Options, *, playground: bool) -> str:

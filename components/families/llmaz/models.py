@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ...api.findings import Findings, Unrenderable, unknown
+from ...findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.origins import Origin
 from .types import Flavor, ModelHub, ModelRef, OpenModel
@@ -124,7 +125,11 @@ def resolve(
     missing = [(ref.name, path) for ref, path in refs if ref.name not in known]
     for name, path in missing:
         if not library.is_unread("OpenModel", name):
-            findings.error(path, unknown("OpenModel", name, known, "add its manifest, or correct the name"))
+            findings.error(
+                path,
+                unknown("OpenModel", name, known, "add its manifest, or correct the name"),
+                RuleId.REFERENCE_MISSING,
+            )
     if missing:
         raise Unrenderable
     ordered = sorted(refs, key=lambda item: item[0].role != "main")
@@ -149,5 +154,9 @@ def _flavors(model: OpenModel, names: list[str], path: str, findings: Findings) 
     for index, name in enumerate(names):
         if name not in there:
             what = f"flavor of OpenModel {model.metadata.name!r}"
-            findings.error(f"{path}[{index}]", unknown(what, name, there, "add it to the model, or remove it here"))
+            findings.error(
+                f"{path}[{index}]",
+                unknown(what, name, there, "add it to the model, or remove it here"),
+                RuleId.REFERENCE_MISSING,
+            )
     return tuple(there[name] for name in names if name in there) if names else tuple(there.values())

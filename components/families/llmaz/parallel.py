@@ -9,6 +9,7 @@ from ...engines.composing import Decided
 from ...engines.registry import engines
 from ...engines.settings import Feature, Setting
 from ...engines.versions import spelled
+from ...findings.ids import RuleId
 from ...nodes.instances import instance
 from .backend import ChosenBackend
 from .flavors import param
@@ -53,6 +54,7 @@ def parallelism_of(flavor: Flavor | None, path: str, findings: Findings) -> Para
                 path,
                 f"flavor {flavor.name!r}: TP {tensor or 1} x PP {pipeline or 1} = {product}, but a group of {size} "
                 f"pod{'s' * (size > 1)} has {total} accelerators; limits apply to each pod, so set them to TP",
+                RuleId.GPUS_MISMATCH,
             )
     return Parallelism(tensor, pipeline, size, per_pod)
 
@@ -110,6 +112,7 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
             path,
             f"pipeline parallelism requires {wanted}, found {backend.version}; set backendRuntimeConfig.version, or "
             "use runtimes 'current'",
+            RuleId.ENGINE_TOO_OLD,
         )
     for setting, value in _sizes(parallelism):
         flag = engine.flag(setting) if engine else None
@@ -122,10 +125,13 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
                 f"TP {value} of the flavor is not passed on, because it is unknown which engine BackendRuntime "
                 f"{backend.runtime.metadata.name!r} runs; put its own flag in backendRuntimeConfig.args, or name the "
                 f"runtime after the engine ({', '.join(engines())})",
+                RuleId.ENGINE_UNKNOWN,
             )
         elif flag and user.holds(setting) and user.value_of(setting) != str(value):
             reason = f"{flag} is {user.value_of(setting) or ''} here, but {value} in the flavor's params"
-            findings.error("spec.backendRuntimeConfig.args", f"{reason}; remove one of the two")
+            findings.error(
+                "spec.backendRuntimeConfig.args", f"{reason}; remove one of the two", RuleId.FLAGS_CONTRADICTED
+            )
 
 
 def check_use(
@@ -141,6 +147,7 @@ def check_use(
             path,
             f"flavor {flavor.name!r} provides {count} accelerators, but without {flag} {backend.engine.name} "
             f"uses only one; add params: {{TP: '{count}'}}",
+            RuleId.GPUS_UNUSED,
         )
 
 

@@ -7,6 +7,7 @@ from ...api.load import Loaded
 from ...engines.command_line import CommandLine
 from ...engines.groups import group_lines
 from ...engines.registry import engines
+from ...findings.ids import RuleId
 from ...fleet.capabilities import LEADER_WORKER_SET
 from ...fleet.library import Library
 from ...fleet.objects import LWS_LABEL, Object
@@ -52,7 +53,9 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
     check_use(parallelism, claim.flavor, backend, path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
     if scaling and "replicas" in spec.model_fields_set:
-        findings.warn("spec.replicas", "has no effect: the autoscaler owns the replicas; remove it")
+        findings.warn(
+            "spec.replicas", "has no effect: the autoscaler owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
+        )
     template, line = _template(backend, claim, parallelism, path, options, findings)
     asked = Asked(
         name=playground.metadata.name,
@@ -163,6 +166,7 @@ def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None
             "spec.workloadTemplate.size",
             f"is {size}, but PP {parallelism.pipeline} of the flavor requires groups of {parallelism.size}; make "
             "them match",
+            RuleId.GPUS_MISMATCH,
         )
 
 
@@ -181,6 +185,7 @@ def _template(
             f"a replica spans {parallelism.size} pods, but backend {backend.runtime.metadata.name!r} does not "
             f"support multi-node serving; use {able}, an instance with more accelerators, or a Service with a leader "
             "template",
+            RuleId.NATIVE_UNSUPPORTED,
         )
     leader, worker = group_lines(backend.engine, line, LWS_VARIABLES)
     # Only the leader answers.
@@ -219,6 +224,7 @@ def _scaling(elastic: ElasticConfig | None, config: RecommendedConfig, findings:
             "spec.elasticConfig",
             f"has replica bounds but nothing to scale on: configuration {config.name!r} does not recommend a "
             "scaleTrigger; " + _TRIGGER_REMEDY,
+            RuleId.AUTOSCALING_NO_TRIGGER,
         )
         return None
     recommended = elastic.scale_trigger is None

@@ -12,6 +12,7 @@ from ...engines.lint import record
 from ...engines.registry import usual_flags
 from ...engines.settings import Setting
 from ...engines.shell import is_plain
+from ...findings.ids import RuleId
 from .backend import CONFIG_PATH, ChosenBackend
 from .parallel import Parallelism, check_parallelism, decided
 
@@ -35,7 +36,9 @@ def runner_args(
     composed = compose(backend.recommended, values, backend.user, decided(parallelism, backend), fit=backend.fit)
     for finding in composed.of_recommended:
         arg = composed.recommended.args[finding.position]
-        findings.record(f"{CONFIG_PATH}.configName", f"{_named(backend, arg)}: {finding.reason}", finding.severity)
+        findings.record(
+            f"{CONFIG_PATH}.configName", f"{_named(backend, arg)}: {finding.reason}", finding.severity, finding.rule
+        )
     check_parallelism(parallelism, backend, path, findings)
     record(findings, f"{CONFIG_PATH}.args", composed.of_user)
     _check_reach(backend, composed.line, findings)
@@ -51,6 +54,7 @@ def _check_placeholders(backend: ChosenBackend, values: Mapping[str, str], findi
                     f"{CONFIG_PATH}.configName",
                     f"{_named(backend, arg)}, uses {{{{ .{name} }}}}, which has no value here; available "
                     f"placeholders: {known}",
+                    RuleId.REFERENCE_MISSING,
                 )
 
 
@@ -66,6 +70,7 @@ def _check_script(backend: ChosenBackend, values: Mapping[str, str], findings: F
                 f"configuration {backend.config.name!r} of BackendRuntime {backend.runtime.metadata.name!r} writes "
                 f"{{{{ .{name} }}}} into a shell script, which would run parts of its value {value!r}; add "
                 f'{{{{ .{name} }}}} as an argument behind the script and a name for it, and write "$1" in the script',
+                RuleId.SECURITY_SCRIPT_INJECTION,
             )
 
 
@@ -80,10 +85,14 @@ def _check_reach(backend: ChosenBackend, line: CommandLine, findings: Findings) 
     above = port is not None and port > _MAX_PORT and not line.is_read  # else the lint has reported it
     if port == 0 or above:
         flag = (backend.engine and backend.engine.flag(Setting.PORT)) or usual_flags(Setting.PORT)[0]
-        findings.error(f"{CONFIG_PATH}.args", f"{flag} must be between 1 and {_MAX_PORT}, found {port}; correct it")
+        findings.error(
+            f"{CONFIG_PATH}.args",
+            f"{flag} must be between 1 and {_MAX_PORT}, found {port}; correct it",
+        )
     if backend.wanted.args and line.command[-1:] == ("-c",):
         findings.warn(
             f"{CONFIG_PATH}.args",
             f"have no effect: BackendRuntime {backend.runtime.metadata.name!r} runs a shell script, which receives "
             "them as its own parameters; use envs, or a BackendRuntime with a script that reads them",
+            RuleId.FIELD_NO_EFFECT,
         )

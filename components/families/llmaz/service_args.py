@@ -7,6 +7,7 @@ from ...engines.command_line import line_of
 from ...engines.images import image_of
 from ...engines.lint import report
 from ...engines.settings import Setting
+from ...findings.ids import RuleId
 from ...fleet.objects import Object
 from .loaders import RUNNER
 from .models import MODEL_ROOT, Claim, model_path, source_of
@@ -35,6 +36,7 @@ def check_service_args(template: Object, claim: Claim, findings: Findings) -> No
             f"{_TEMPLATE}.leaderTemplate.spec.containers",
             f"must have one named {RUNNER!r}, since size 1 leaves the leader alone, found {names}; rename one, "
             "remove the template, or raise size",
+            RuleId.NATIVE_UNSUPPORTED,
         )
 
 
@@ -62,6 +64,7 @@ def _check_path(container: Object, path: str, claim: Claim, findings: Findings) 
         f"{path}.{field}",
         f"serves {served}, but OpenModel {claim.main.metadata.name!r} is loaded into {fetched[0]}, so the engine "
         "finds no model; make the two match",
+        RuleId.WEIGHTS_ELSEWHERE,
     )
 
 

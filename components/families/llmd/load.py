@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from ...api.findings import Findings
 from ...api.problems import did_you_mean
+from ...findings.ids import RuleId
 from ...sizing.levels import Load, ServiceLevels
 from .types import VariantAutoscaling
 from .types.status import LoadProfile
@@ -47,6 +48,7 @@ def load_of(
             f"nothing says how much is asked of {name!r}{hint}, and without a load it cannot be sized; set "
             f"serviceLevels.loads: {{{namespace}/{name}: {{requestsPerMinute: 120, outputTokens: 200}}}} with your "
             "numbers",
+            RuleId.SIZING_UNDETERMINED,
         )
     return _checked(asked, findings) if asked else None
 
@@ -61,7 +63,11 @@ def stated_load(namespace: str, name: str, levels: ServiceLevels) -> AskedLoad |
 def _checked(asked: AskedLoad, findings: Findings) -> AskedLoad | None:
     wrong = list(_wrong(asked.load))
     for reason in wrong:
-        findings.error(asked.path, f"{reason}, found in {asked.place}; correct that, or set serviceLevels.loads")
+        findings.error(
+            asked.path,
+            f"{reason}, found in {asked.place}; correct that, or set serviceLevels.loads",
+            RuleId.SIZING_UNDETERMINED,
+        )
     return None if wrong else asked
 
 
@@ -70,7 +76,7 @@ def _observed(status: LoadProfile, findings: Findings) -> AskedLoad | None:
     odd = {field: text for field, text in numbers.items() if not _NUMBER.fullmatch(text)}
     for field, text in odd.items():
         reason = f"must be a number such as 40.00, found {text!r}; correct it, or remove the status"
-        findings.error(f"{_STATUS}.{field}", reason)
+        findings.error(f"{_STATUS}.{field}", reason, RuleId.SIZING_UNDETERMINED)
     load = None if odd else observed_load(status)
     return AskedLoad(load, _STATUS, _STATUS) if load else None
 

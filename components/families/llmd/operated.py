@@ -6,6 +6,7 @@ Read in llm-d/llm-d-workload-variant-autoscaler at c0f645c: internal/controller,
 from collections.abc import Iterator
 
 from ...api.findings import Unrenderable
+from ...findings.ids import RuleId
 from ...fleet.autoscalers import Autoscaler
 from ...fleet.objects import DEPLOYMENT, Object
 from ...fleet.origins import Origin
@@ -37,12 +38,12 @@ def render_for_operator(variant: Variant, agreed: Agreed) -> Rendered:
     """
     source = variant.source
     for path, reason in _refused(variant):
-        variant.findings.error(path, reason)
+        variant.findings.error(path, reason, RuleId.OPERATOR_UNSUPPORTED)
     sized = sized_at_peak(variant, agreed)
     if variant.findings.failed:
         raise Unrenderable
     if variant.options.levels.controller.scale_to_zero:
-        variant.findings.warn("", _NO_WAY_BACK)
+        variant.findings.warn("", _NO_WAY_BACK, RuleId.AUTOSCALING_ASLEEP)
     return Rendered(
         source,
         source.kind.kind,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...api.problems import Problem
+from ...findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.objects import Object, key_of
 from ...fleet.options import Options
@@ -29,7 +30,10 @@ def in_common(
         return problems, ()
     by_title = {item.source.where: item for item in items}
     costs = [(item.source.where, cost) for item in items if (cost := _cost(item, library, options))]
-    problems += [by_title[who].source.problem(LABEL_PATH, reason) for who, reason in conflicting(costs)]
+    problems += [
+        by_title[who].source.problem(LABEL_PATH, reason, rule=RuleId.SIZING_CONFLICT)
+        for who, reason in conflicting(costs)
+    ]
     prices = {cost.accelerator: (cost.device, cost.text) for _, cost in costs}
     maps = (costs_map(prices), classes_map(options.levels.classes))
     problems += check_sizes(options.levels, maps)

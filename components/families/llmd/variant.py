@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ...api.findings import Findings, Unrenderable, unknown
 from ...api.load import Loaded
 from ...api.problems import Severity
+from ...findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
@@ -46,11 +47,11 @@ def found_variant(source: Loaded, library: Library, options: Options, findings: 
     if found is None:
         if library.is_lost(namespace, source.name, source.kind.kind):
             raise Unrenderable
-        raise findings.fail(_NAME, _missing(source.name, namespace, library))
+        raise findings.fail(_NAME, _missing(source.name, namespace, library), RuleId.REFERENCE_MISSING)
     item, workload = found
     reason = _unscalable(item, workload)
     if reason:
-        raise findings.fail(_NAME, reason)
+        raise findings.fail(_NAME, reason, RuleId.REFERENCE_MISSING)
     _check_replicas(item, workload, source, findings)
     return Variant(source, resource, namespace, item, workload, options, findings)
 
@@ -100,4 +101,6 @@ def _check_replicas(item: Rendered, workload: Workload, source: Loaded, findings
     if not is_own or (spec is not None and "replicas" in spec.model_fields_set):
         remedy = "; remove it" if is_own else ""
         reason = f"has no effect: {source.title} owns the replicas{remedy}"
-        findings.problems.append(written.problem("spec.replicas", reason, Severity.WARNING))
+        findings.problems.append(
+            written.problem("spec.replicas", reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
+        )

@@ -5,6 +5,7 @@ import re
 from ...api.findings import Findings
 from ...api.load import Loaded
 from ...api.quantity import is_quantity, parse_quantity
+from ...findings.ids import RuleId
 from ...fleet.autoscalers import Autoscaler
 from ...fleet.objects import DEPLOYMENT, HPA, Object
 from ...fleet.origins import Origin
@@ -69,9 +70,12 @@ def _check_bounds(spec: InferenceServiceSpec, scaling: AutoscalingSpec, findings
             "spec.replicas",
             "0 stops the service, but the autoscaler starts it again; remove autoscaling to stop it, otherwise "
             "remove replicas",
+            RuleId.AUTOSCALING_NO_TRIGGER,
         )
     elif "replicas" in spec.model_fields_set:
-        findings.warn("spec.replicas", "has no effect: the autoscaler owns the replicas; remove it")
+        findings.warn(
+            "spec.replicas", "has no effect: the autoscaler owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
+        )
 
 
 def _metrics(scaling: AutoscalingSpec, runtime: LlmkubeRuntime, findings: Findings) -> list[Object]:
@@ -85,6 +89,7 @@ def _metrics(scaling: AutoscalingSpec, runtime: LlmkubeRuntime, findings: Findin
         f"is required with runtime {runtime.name}, which exports no known metric; name one that its server exports "
         "({type: Pods, name: ..., targetAverageValue: ...}), or scale on cpu ({type: Resource, name: cpu, "
         "targetAverageUtilization: 70})",
+        RuleId.AUTOSCALING_NO_TRIGGER,
     )
     return []
 
@@ -104,7 +109,11 @@ def _check_other_target(metric: MetricSpec, path: str, findings: Findings) -> No
         else ("targetAverageValue", metric.target_average_value, "Pods")
     )
     if value is not None:
-        findings.warn(f"{path}.{field}", f"has no effect: it applies to type {type_}, found {metric.type}; remove it")
+        findings.warn(
+            f"{path}.{field}",
+            f"has no effect: it applies to type {type_}, found {metric.type}; remove it",
+            RuleId.FIELD_NO_EFFECT,
+        )
 
 
 def _checked_pods_metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:

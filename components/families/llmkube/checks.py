@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from ...api.findings import Findings
 from ...api.names import is_dns1035_label, is_label_value, is_qualified_name
 from ...api.quantity import is_quantity, parse_quantity
+from ...findings.ids import RuleId
 from .hardware import MODEL_PATH
 from .types.inference_service import InferenceService, InferenceServiceSpec, Model, ProbeOverrides
 
@@ -20,18 +21,24 @@ def check_names(service: InferenceService, findings: Findings) -> None:
             "metadata.name",
             "must be at most 63 lower-case letters, digits, '-' and '.', starting with a letter, because with "
             f"dashes instead of dots it names a Service; found {name!r}",
+            RuleId.NAMES_INVALID,
         )
     if not is_label_value(spec.model_ref):
         findings.error(
             MODEL_PATH,
             "becomes a label value, so it must be at most 63 letters, digits, '-', '_' and '.', found "
             f"{spec.model_ref!r}; rename the Model",
+            RuleId.NAMES_INVALID,
         )
     _check_labels("spec.podLabels", spec.pod_labels or {}, findings)
     _check_labels("spec.nodeSelector", spec.node_selector or {}, findings)
     for key in spec.pod_labels or {}:
         if key in _MANAGED:
-            findings.warn(f"spec.podLabels[{key}]", "has no effect: the pods already have this label; remove it")
+            findings.warn(
+                f"spec.podLabels[{key}]",
+                "has no effect: the pods already have this label; remove it",
+                RuleId.FIELD_NO_EFFECT,
+            )
 
 
 def check_probes(spec: InferenceServiceSpec, findings: Findings) -> None:
@@ -63,7 +70,11 @@ def check_quantities(spec: InferenceServiceSpec, model: Model, findings: Finding
     for field, text in {"cpu": needs.cpu, "memory": needs.memory}.items() if needs else ():
         _check_quantity(MODEL_PATH, f"Model {model.metadata.name!r}: resources.{field} ", text, findings)
     if resources and resources.memory and resources.host_memory:
-        findings.warn("spec.resources.memory", "has no effect: hostMemory takes precedence; remove one of the two")
+        findings.warn(
+            "spec.resources.memory",
+            "has no effect: hostMemory takes precedence; remove one of the two",
+            RuleId.FIELD_OVERRIDDEN,
+        )
 
 
 def _check_quantity(path: str, what: str, text: str | None, findings: Findings) -> None:
@@ -76,12 +87,21 @@ def check_unread(spec: InferenceServiceSpec, findings: Findings) -> None:
     names = [variable["name"] for variable in spec.env or ()]
     for index, name in enumerate(names):
         if name in names[index + 1 :]:
-            findings.warn(f"spec.env[{index}]", f"has no effect: {name} is set again below; remove one of the two")
+            findings.warn(
+                f"spec.env[{index}]",
+                f"has no effect: {name} is set again below; remove one of the two",
+                RuleId.FIELD_OVERRIDDEN,
+            )
     if spec.eviction_protection:
         findings.warn(
             "spec.evictionProtection",
             "has no effect: only LLMKube's host agent on a Mac reads it; remove it, and use a higher priority to "
             "protect pods",
+            RuleId.FIELD_NO_EFFECT,
         )
     if spec.priority_class_name and "priority" in spec.model_fields_set:
-        findings.warn("spec.priority", "has no effect: priorityClassName takes precedence; remove one of the two")
+        findings.warn(
+            "spec.priority",
+            "has no effect: priorityClassName takes precedence; remove one of the two",
+            RuleId.FIELD_OVERRIDDEN,
+        )

@@ -6,6 +6,7 @@ from ...engines.command_line import CommandLine
 from ...engines.paths import path_prefix
 from ...engines.registry import engines
 from ...engines.settings import Setting
+from ...findings.ids import RuleId
 from ...fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ...fleet.objects import Object
 from ...fleet.origins import Origin
@@ -83,7 +84,7 @@ def _api_base(serving: Serving, line: CommandLine, path: str) -> str:
             f"{path!r} is not where the OpenAI API is served: clients and the gateway use {base!r}; set it to an "
             f"operation of that API, such as {base}{_OPERATIONS[0]} or {base}{_OPERATIONS[2]}"
         )
-        serving.findings.warn("spec.endpoint.path", reason)
+        serving.findings.warn("spec.endpoint.path", reason, RuleId.ACCESS_PATH)
     return base
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from ...api.findings import Findings
 from ...api.quantity import is_quantity, parse_quantity
+from ...findings.ids import RuleId
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, NodeField, instance_type_in
 from ...fleet.objects import Object
 from ...fleet.options import Options
@@ -62,7 +63,7 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
             f"has no effect: Model {model.metadata.name!r} requests {gpus}, which takes precedence; remove one of "
             "the two"
         )
-        findings.warn("spec.resources.gpu", reason)
+        findings.warn("spec.resources.gpu", reason, RuleId.FIELD_OVERRIDDEN)
     return Hardware(gpus, _vendor(hardware, gpu))
 
 
@@ -79,25 +80,32 @@ def _check_hardware(hardware: HardwareSpec, gpu: GPUSpec, gpus: int, model: Mode
             MODEL_PATH,
             f"{who}.accelerator is metal, which runs on a Mac under LLMKube's host agent, not in a cluster; set "
             "accelerator to cuda, rocm, intel or cpu",
+            RuleId.NATIVE_UNSUPPORTED,
         )
     if "vendor" in gpu.model_fields_set and gpu.vendor != vendor:
         findings.error(
             MODEL_PATH,
             f"{who}.accelerator is {hardware.accelerator}, but hardware.gpu.vendor is {gpu.vendor}; make them match",
+            RuleId.GPUS_CONTRADICTED,
         )
     if gpus and gpu.enabled is False:
         findings.warn(
             MODEL_PATH,
             f"{who}.gpu.enabled is false but has no effect, because {gpus} GPUs are requested; remove it, or the "
             "number of GPUs",
+            RuleId.FIELD_NO_EFFECT,
         )
     if not gpus and (gpu.enabled or hardware.accelerator in llmkube().accelerators):
-        findings.warn(MODEL_PATH, f"{who} names GPUs without a count, so none are requested; set gpu.count")
+        findings.warn(
+            MODEL_PATH, f"{who} names GPUs without a count, so none are requested; set gpu.count", RuleId.GPUS_ABSENT
+        )
     for name in ("memory_budget", "memory_fraction"):
         if getattr(hardware, name) is not None:
             wire = HardwareSpec.model_fields[name].alias
             findings.warn(
-                MODEL_PATH, f"{who}.{wire} has no effect: only LLMKube's host agent on a Mac reads it; remove it"
+                MODEL_PATH,
+                f"{who}.{wire} has no effect: only LLMKube's host agent on a Mac reads it; remove it",
+                RuleId.FIELD_NO_EFFECT,
             )
 
 
@@ -131,6 +139,7 @@ def check_nodes(
             NODES_PATH,
             f"the pod requests {hardware.gpus} {hardware.resource} but does not select an instance type, so it gets "
             f"no node group and its price is unknown; add {{{INSTANCE_TYPE_LABEL}: ...}}",
+            RuleId.NODES_TYPE_UNNAMED,
         )
     resources = spec.resources
     gpu = model.spec.hardware.gpu if model.spec.hardware else None
@@ -148,7 +157,11 @@ def check_nodes(
 def _check_memory(path: str, what: str, text: str, hardware: Hardware, name: str | None, findings: Findings) -> None:
     """Hold the GPU memory that a pod needs against that of its GPUs; nothing else reads it."""
     if not hardware.gpus:
-        findings.warn(path, f"{what}has no effect: no GPUs are requested; set their number, or remove it")
+        findings.warn(
+            path,
+            f"{what}has no effect: no GPUs are requested; set their number, or remove it",
+            RuleId.FIELD_NO_EFFECT,
+        )
         return
     node = instance(name or "")
     if node is None or node.accelerator_memory_gib is None:
@@ -160,6 +173,7 @@ def _check_memory(path: str, what: str, text: str, hardware: Hardware, name: str
             path,
             f"{what}is {text}, but the {hardware.gpus} {node.accelerator} of {name} have only {each} GB each; "
             "request more or larger GPUs",
+            RuleId.MEMORY_EXCEEDED,
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ...api.findings import Findings
 from ...engines.settings import Feature, Setting
+from ...findings.ids import RuleId
 from ...fleet.demand import NodeChoice
 from ...fleet.options import Options
 from ...fleet.placement import taints, tolerates
@@ -36,15 +37,17 @@ def check_for_operator(
             reason = (
                 f"the option {name!r} applies only to realization 'native'; the LLMKube operator does not support it"
             )
-            findings.error("", reason)
+            findings.error("", reason, RuleId.SETTINGS)
     _check_port(serving, findings)
     _check_hardware(serving, hardware, findings)
     _check_placement(serving, hardware, () if options.tolerates_devices else choices, findings)
     _check_metric(serving, findings)
     for path, reason in (*_source(serving), *_ARGUMENTS.get(serving.runtime, _nothing)(serving)):
-        findings.error(path, f"the LLMKube operator {reason}, or use realization 'native'")
+        findings.error(
+            path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
+        )
     for path, reason in _doubts(serving):
-        findings.warn(path, f"the LLMKube operator {reason}, or use realization 'native'")
+        findings.warn(path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
 
 
 def _check_port(serving: Serving, findings: Findings) -> None:
@@ -54,6 +57,7 @@ def _check_port(serving: Serving, findings: Findings) -> None:
             "spec.endpoint.port",
             f"the LLMKube operator's Service targets port {port}, but the container listens on {serving.port}; set "
             f"endpoint.port: {serving.port}, or use realization 'native'",
+            RuleId.OPERATOR_UNSUPPORTED,
         )
 
 
@@ -63,12 +67,14 @@ def _check_hardware(serving: Serving, hardware: Hardware, findings: Findings) ->
             MODEL_PATH,
             f"the LLMKube operator requests {llmkube().resources['nvidia']}, but the Model's GPUs are AMD's; use "
             "realization 'native'",
+            RuleId.OPERATOR_UNSUPPORTED,
         )
     if serving.runtime == "llamacpp" and hardware.gpus and not serving.service.spec.image:
         findings.warn(
             "spec.image",
             "the LLMKube operator uses an image without GPU support by default; name one with GPU support, such as "
             f"{serving.image}",
+            RuleId.OPERATOR_DIFFERS,
         )
 
 
@@ -79,13 +85,14 @@ def _check_placement(
     for field, value in (("nodeSelector", spec.node_selector), ("tolerations", spec.tolerations)):
         if value and not hardware.gpus:
             reason = "the LLMKube operator drops it if no GPUs are requested; use realization 'native'"
-            findings.warn(f"spec.{field}", reason)
+            findings.warn(f"spec.{field}", reason, RuleId.OPERATOR_DIFFERS)
     for taint in {t["key"]: t for choice in choices for t in taints(choice.instance_type)}.values():
         if hardware.gpus and not any(tolerates(each, taint) for each in spec.tolerations or ()):
             findings.error(
                 "spec.tolerations",
                 f"its nodes have the taint {taint['key']}={taint['value']}:NoSchedule, but the LLMKube operator "
                 f"tolerates only the value 'present'; add {{key: {taint['key']}, operator: Exists}}",
+                RuleId.OPERATOR_UNSUPPORTED,
             )
 
 
@@ -96,6 +103,7 @@ def _check_metric(serving: Serving, findings: Findings) -> None:
             "spec.autoscaling.metrics",
             f"the LLMKube operator's default metric for runtime {serving.runtime} is one that the server does not "
             "export; name one that it does",
+            RuleId.OPERATOR_UNSUPPORTED,
         )
 
 

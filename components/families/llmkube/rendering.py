@@ -8,6 +8,7 @@ from ...api.findings import Findings, Unrenderable, unknown
 from ...api.load import Loaded
 from ...api.problems import Problem, Severity
 from ...engines.command_line import CommandLine
+from ...findings.ids import RuleId
 from ...fleet.demand import NodeChoice, PodDemand
 from ...fleet.library import Library
 from ...fleet.objects import DEPLOYMENT, Object
@@ -152,7 +153,7 @@ def _model(spec: InferenceServiceSpec, namespace: str, library: Library, finding
                 f"it exists in namespace {', '.join(elsewhere)}, but must be in the namespace of the service, "
                 f"{namespace}"
             )
-        findings.error(MODEL_PATH, unknown("Model", spec.model_ref, models, remedy))
+        findings.error(MODEL_PATH, unknown("Model", spec.model_ref, models, remedy), RuleId.REFERENCE_MISSING)
     raise Unrenderable
 
 
@@ -177,7 +178,7 @@ def _image(
             f"is required with runtime {runtime.name} on {hardware.kind}, because its default images are built for "
             f"{known}; name an image, or request such GPUs in the Model's hardware.gpu"
         )
-    findings.error("spec.image", reason)
+    findings.error("spec.image", reason, RuleId.IMAGE_MISSING)
     return ""
 
 
@@ -247,7 +248,7 @@ def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
                 f"its pods share the claim {claim.name!r} with those of {other.kind}/{other.name}; the claim is "
                 f"{claim.access}, so all of them must run on one node; {_OTHER_CACHE}"
             )
-            yield item.source.problem(MODEL_PATH, reason, Severity.WARNING)
+            yield item.source.problem(MODEL_PATH, reason, Severity.WARNING, rule=RuleId.STORAGE_ONE_NODE)
 
 
 def _check_one_node(spec: InferenceServiceSpec, weights: MountedWeights, findings: Findings) -> None:
@@ -260,4 +261,5 @@ def _check_one_node(spec: InferenceServiceSpec, weights: MountedWeights, finding
             path,
             f"up to {most} pods share the claim {claim.name!r}, which is {claim.access}, so all of them must run on "
             f"one node; {_OTHER_CACHE}",
+            RuleId.STORAGE_ONE_NODE,
         )

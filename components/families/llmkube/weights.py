@@ -8,6 +8,7 @@ from typing import Literal
 from ...api.findings import Findings
 from ...api.names import is_dns1123_subdomain
 from ...engines.shell import script_words
+from ...findings.ids import RuleId
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache
 from ...fleet.serving import restrictions_of
@@ -66,7 +67,11 @@ def weights_of(
     if not _is_sound(model, kind, findings):
         return MountedWeights()
     if spec.skip_model_init and not runtime.loads:
-        findings.warn("spec.skipModelInit", f"has no effect: {runtime.name} never has an init container; remove it")
+        findings.warn(
+            "spec.skipModelInit",
+            f"has no effect: {runtime.name} never has an init container; remove it",
+            RuleId.FIELD_NO_EFFECT,
+        )
     if kind == "claim":
         _check_unverified(model, "is on a claim, and nothing reads it before the server does", findings)
         return _from_claim(model.spec.source)
@@ -118,7 +123,9 @@ def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
     elif kind == "local" and not _is_path(_local_path(source)):
         fault = "must be an absolute path such as file:///srv/model.gguf, without '..'"
     if fault:
-        findings.error(MODEL_PATH, f"Model {model.metadata.name!r}: source {fault}, found {source!r}")
+        findings.error(
+            MODEL_PATH, f"Model {model.metadata.name!r}: source {fault}, found {source!r}", RuleId.WEIGHTS_UNREACHABLE
+        )
     return not fault
 
 
@@ -138,16 +145,21 @@ def _check_format(model: Model, runtime: LlmkubeRuntime, findings: Findings) -> 
             MODEL_PATH,
             f"Model {model.metadata.name!r}: format is {model.spec.format}, but {runtime.name} reads only "
             f"{', '.join(runtime.formats)}; choose another runtime, or correct it",
+            RuleId.WEIGHTS_FORMAT,
         )
 
 
 def _check_unverified(model: Model, why: str, findings: Findings) -> None:
     if model.spec.sha256:
         who = f"Model {model.metadata.name!r}: sha256"
-        findings.warn(MODEL_PATH, f"{who} has no effect: the model {why}; verify it beforehand, and remove sha256")
+        findings.warn(
+            MODEL_PATH,
+            f"{who} has no effect: the model {why}; verify it beforehand, and remove sha256",
+            RuleId.FIELD_NO_EFFECT,
+        )
     if model.spec.refresh_policy == "OnChange":
         who = f"Model {model.metadata.name!r}: refreshPolicy"
-        findings.warn(MODEL_PATH, f"{who} OnChange has no effect: the model {why}; remove it")
+        findings.warn(MODEL_PATH, f"{who} OnChange has no effect: the model {why}; remove it", RuleId.FIELD_NO_EFFECT)
 
 
 # -- ways into the pod
@@ -171,6 +183,7 @@ def _loaded(
             "spec.skipModelInit",
             f"Model {model.metadata.name!r} comes from the repository {source!r}, which only the server can fetch, "
             "not the init container; set skipModelInit: true",
+            RuleId.WEIGHTS_UNREACHABLE,
         )
         return MountedWeights()
     folder = f"{FOLDER}/{hashlib.sha256(source.encode()).hexdigest()[:16]}"

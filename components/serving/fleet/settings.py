@@ -15,6 +15,7 @@ from ...aws.environment import AwsEnvironment
 from ...aws.subnets import CIDR, range_of
 from ...aws.words import NodeImage
 from ...families import load, objects
+from ...findings.ids import RuleId
 from ...plan.faults import faults
 from ...plan.section import KubernetesVersion, Section
 from ...plan.settings import FleetSettings
@@ -119,7 +120,7 @@ def described(name: str, args: ModelFleetArgs) -> Described:
         found.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
     settings = _settings(name, given, found)
     found += _unheld(leaves, settings) if settings else ()
-    problems = tuple(Problem(name, 0, "", "", path, reason) for path, reason in found)
+    problems = tuple(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
     manifests = _manifests(settings or _sources_alone(given))
     if settings is None:
         refuse([*problems, *manifests.problems])

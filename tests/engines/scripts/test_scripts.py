@@ -57,7 +57,7 @@ def test_any_script_can_be_read(text: str) -> None:
     line = script(text)
     found = engine_line(line)
     assert found is None or found.reading is not None
-    assert all(reason for _, reason in script_faults(line))
+    assert all(fault.reason for fault in script_faults(line))
 
 
 @pytest.mark.parametrize(
@@ -82,5 +82,5 @@ def test_any_script_can_be_read(text: str) -> None:
 )  # fmt: skip
 def test_what_is_wrong_in_a_script(line: CommandLine, found: list[tuple[str, str]]) -> None:
     faults = list(script_faults(line))
-    assert [severity for severity, _ in faults] == [severity for severity, _ in found]
-    assert all(part in reason for (_, reason), (_, part) in zip(faults, found, strict=True))
+    assert [fault.severity for fault in faults] == [severity for severity, _ in found]
+    assert all(part in fault.reason for fault, (_, part) in zip(faults, found, strict=True))

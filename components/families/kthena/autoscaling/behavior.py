@@ -7,6 +7,7 @@ of which ``Or`` takes the looser and ``And`` the tighter one. Kubernetes has no 
 from dataclasses import dataclass
 
 from ....api.findings import Findings
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from .effective import EffectivePolicy, Pace
@@ -49,6 +50,7 @@ def behavior_of(policy: EffectivePolicy, most: int, options: Options, findings: 
             "spec.behavior.scaleUp.panicPolicy",
             f"natively there is no panic mode: when {policy.panic.threshold} % of the replicas are wanted, "
             f"{_UP} limits growth all the same; raise its limits, or use realization 'operator'",
+            RuleId.NATIVE_DIFFERS,
         )
     return {
         "scaleUp": {**_rules(policy.up, up, findings), **tolerance},
@@ -81,6 +83,7 @@ def _seconds(milliseconds: int, most: int, path: str, findings: Findings) -> int
             path,
             f"must be whole seconds from 0 to {most} natively, found {milliseconds} ms; round it, or use realization "
             "'operator'",
+            RuleId.NATIVE_UNSUPPORTED,
         )
     return seconds
 
@@ -93,6 +96,7 @@ def _tolerance(percent: int, options: Options, findings: Findings) -> Object:
             "spec.tolerancePercent",
             f"has no effect on an autoscaler of Kubernetes before 1.35, or of a version that is not known: changes "
             f"below {_USUAL_TOLERANCE} % are ignored, found {percent}",
+            RuleId.FIELD_NO_EFFECT,
         )
         return {}
     whole, hundredths = divmod(percent, 100)

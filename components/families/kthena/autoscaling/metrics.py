@@ -13,6 +13,7 @@ from ....api.tables import table
 from ....engines.exporters import Exporter
 from ....engines.metrics import Metric, find_anywhere
 from ....engines.versions import titled
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..types.autoscaling import AutoscalingPolicyMetric
 
@@ -67,6 +68,7 @@ def _name(name: str, position: int, exporter: Exporter, findings: Findings) -> s
             path,
             f"{metric.name} only ever grows: natively its rate per second counts for the target, where Kthena takes "
             "the number itself",
+            RuleId.NATIVE_DIFFERS,
         )
     chosen = name if name in (metric.name, metric.neutral) else metric.name
     return f"{chosen}{':' if ':' in chosen else '_'}{_PERCENTILE}" if metric.type == "histogram" else chosen
@@ -81,11 +83,17 @@ def _of_runtime(name: str, path: str, exporter: Exporter, findings: Findings) ->
     if kind is None:
         known = ", ".join(runtime_metrics())
         hint = did_you_mean(name, runtime_metrics())
-        findings.error(path, f"Kthena's runtime offers no {name!r}{hint} (known: {known}); use one of them")
+        findings.error(
+            path,
+            f"Kthena's runtime offers no {name!r}{hint} (known: {known}); use one of them",
+            RuleId.REFERENCE_MISSING,
+        )
         return None
     found = next((metric for metric in exporter.metrics if metric.kind == kind), None)
     if found is None:
-        findings.error(path, f"{_missing(exporter)} has no metric for {name!r}; {_instead(exporter)}")
+        findings.error(
+            path, f"{_missing(exporter)} has no metric for {name!r}; {_instead(exporter)}", RuleId.NATIVE_UNSUPPORTED
+        )
     return found
 
 

@@ -6,6 +6,7 @@ Read in volcano-sh/kthena at v0.1.0: pkg/autoscaler, and the ClusterRole of its 
 from collections.abc import Iterable, Iterator
 
 from ....api.findings import Findings, Unrenderable
+from ....findings.ids import RuleId
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.objects import HPA, POD, Object, new_object
 from ....fleet.options import Options
@@ -28,6 +29,7 @@ _ALL = 100
 _UNKNOWN = 0
 """Cost of a replica whose price nobody knows."""
 _NATIVE = "use realization 'native'"
+_CONTROLLER = "Kthena's controller v0.1.0"
 Fault = tuple[str, str]
 """Path of a field, and what the controller does to it."""
 
@@ -69,14 +71,14 @@ def _scaled_by_it(bound: PolicyBinding) -> Iterator[Autoscaler]:
 
 def _check(bound: PolicyBinding) -> None:
     findings = bound.findings
-    for found, record, faults in (
-        (findings, findings.error, _refused(bound)),
-        (findings, findings.warn, _doubts(bound)),
-        (bound.policy_findings, bound.policy_findings.error, _refused_in_policy(bound)),
-        (bound.policy_findings, bound.policy_findings.warn, _doubts_of_policy(bound)),
+    for found, refused, doubts in (
+        (findings, _refused(bound), _doubts(bound)),
+        (bound.policy_findings, _refused_in_policy(bound), _doubts_of_policy(bound)),
     ):
-        for path, reason in faults:
-            record(path, f"Kthena's controller v0.1.0 {reason}")
+        for path, reason in refused:
+            found.error(path, f"{_CONTROLLER} {reason}", RuleId.OPERATOR_UNSUPPORTED)
+        for path, reason in doubts:
+            found.warn(path, f"{_CONTROLLER} {reason}", RuleId.OPERATOR_DIFFERS)
         if found is bound.policy_findings:
             findings.problems += [each for each in found.problems if each not in findings.problems]
 
@@ -250,6 +252,7 @@ def _cost(target: AimedServing, findings: Findings) -> int:
             f"{target.aim.path}.cost",
             f"no price is recorded for the nodes of ModelServing {target.aim.name!r}, so that a replica counts as "
             f"{_UNKNOWN}; name an instance type in its templates, or write the cost",
+            RuleId.COST_UNKNOWN,
         )
         return _UNKNOWN
     return cost

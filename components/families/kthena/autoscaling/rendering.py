@@ -2,6 +2,7 @@
 
 from ....api.findings import Findings, Unrenderable, unknown
 from ....api.load import Loaded
+from ....findings.ids import RuleId
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.library import Library
 from ....fleet.objects import HPA, LEADER_WORKER_SET, Object, new_object
@@ -56,11 +57,11 @@ def _bound(source: Loaded, library: Library, options: Options, findings: Finding
 def _policy(name: str, library: Library, namespace: str, findings: Findings) -> Loaded | None:
     found = loaded(AutoscalingPolicy, library, namespace, name)
     if found is None and not name:
-        findings.error(_POLICY, "is required: name the AutoscalingPolicy to scale by")
+        findings.error(_POLICY, "is required: name the AutoscalingPolicy to scale by", RuleId.REFERENCE_MISSING)
     elif found is None and not library.is_unread(AutoscalingPolicy.__name__, name):
         known = library.all(AutoscalingPolicy, namespace)
         reason = unknown(AutoscalingPolicy.__name__, name, known, f"correct the name, or add it in {namespace!r}")
-        findings.error(_POLICY, reason)
+        findings.error(_POLICY, reason, RuleId.REFERENCE_MISSING)
     return found
 
 
@@ -69,7 +70,11 @@ def _check_twice(aims: tuple[Aim, ...], findings: Findings) -> None:
     for aim in aims:
         first = seen.setdefault(aim.name, aim)
         if first is not aim:
-            findings.error(aim.name_path, f"is also the target of {first.path}; keep one of the two")
+            findings.error(
+                aim.name_path,
+                f"is also the target of {first.path}; keep one of the two",
+                RuleId.AUTOSCALING_CONTESTED,
+            )
 
 
 def _native(bound: PolicyBinding, options: Options) -> Rendered:
@@ -79,10 +84,11 @@ def _native(bound: PolicyBinding, options: Options) -> Rendered:
             OPTIMIZER,
             "has no common load natively: each target is scaled by itself, within its own bounds; costs and "
             "costExpansionRatePercent have no effect",
+            RuleId.NATIVE_DIFFERS,
         )
         if optimizer.cost_expansion_rate_percent != COST_EXPANSION_RATE:
             reason = "has no effect natively: no load is shared in the order of costs; remove it"
-            bound.findings.warn(f"{OPTIMIZER}.costExpansionRatePercent", reason)
+            bound.findings.warn(f"{OPTIMIZER}.costExpansionRatePercent", reason, RuleId.FIELD_NO_EFFECT)
     return Rendered(
         bound.source,
         bound.source.kind.kind,
@@ -130,4 +136,5 @@ def _check_scalable(target: AimedServing, findings: Findings) -> None:
         "cannot be scaled natively: its serving groups have several role instances, or pods that start together, and "
         "become one LeaderWorkerSet each; scale a ModelServing with one role, one instance of it, and no gangPolicy "
         f"or networkTopology{other}",
+        RuleId.NATIVE_UNSUPPORTED,
     )

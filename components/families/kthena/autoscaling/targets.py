@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ....api.findings import Findings, Unrenderable, unknown
 from ....engines.exporters import Exporter, exporter_of
+from ....findings.ids import RuleId
 from ....fleet.library import Library
 from ....fleet.options import Options
 from ..lookup import loaded
@@ -50,7 +51,11 @@ def find(aim: Aim, library: Library, namespace: str, options: Options, findings:
     if source is None:
         if not library.is_unread(_KIND, aim.name):
             known = library.all(ModelServing, namespace)
-            findings.error(aim.name_path, unknown(_KIND, aim.name, known, "correct the name, or add it"))
+            findings.error(
+                aim.name_path,
+                unknown(_KIND, aim.name, known, "correct the name, or add it"),
+                RuleId.REFERENCE_MISSING,
+            )
         return None
     serving = source.resource
     assert isinstance(serving, ModelServing)  # noqa: S101  it was found by its kind
@@ -72,13 +77,19 @@ def _check_reference(aim: Aim, namespace: str, findings: Findings) -> None:
         reason = (
             f"targets are looked up beside the binding, in {namespace!r}, found {reference.namespace!r}; remove it"
         )
-        findings.error(f"{path}.namespace", reason)
+        findings.error(f"{path}.namespace", reason, RuleId.REFERENCE_MISSING)
     if reference.api_version not in (None, "", WORKLOAD_API):
-        findings.error(f"{path}.apiVersion", f"must be {WORKLOAD_API}, found {reference.api_version!r}")
+        findings.error(
+            f"{path}.apiVersion", f"must be {WORKLOAD_API}, found {reference.api_version!r}", RuleId.REFERENCE_MISSING
+        )
     written = reference.wire()
     for field in _UNREAD:
         if written.get(field):
-            findings.warn(f"{path}.{field}", "has no effect: a target is found by its name alone; remove it")
+            findings.warn(
+                f"{path}.{field}",
+                "has no effect: a target is found by its name alone; remove it",
+                RuleId.FIELD_NO_EFFECT,
+            )
 
 
 def _role(aim: Aim, serving: ModelServing, findings: Findings) -> int | None:
@@ -90,7 +101,11 @@ def _role(aim: Aim, serving: ModelServing, findings: Findings) -> int | None:
     if named in roles:
         return roles.index(named)
     path = f"{aim.path}.target.additionalMatchLabels[{ROLE_LABEL}]"
-    findings.error(path, unknown(f"role in ModelServing {aim.name!r}", named, roles, "use one of them, or remove it"))
+    findings.error(
+        path,
+        unknown(f"role in ModelServing {aim.name!r}", named, roles, "use one of them, or remove it"),
+        RuleId.REFERENCE_MISSING,
+    )
     return None
 
 
@@ -104,12 +119,14 @@ def check_native(target: AimedServing, findings: Findings) -> None:
                 f"{target.aim.path}.target.additionalMatchLabels[{key}]",
                 f"natively an autoscaler measures all entry pods of role {target.role.name!r}, which do not have the "
                 f"label {key}: {value}; remove it, or use realization 'operator'",
+                RuleId.NATIVE_UNSUPPORTED,
             )
     for field, found, usual in _endpoint(target):
         findings.warn(
             f"{target.aim.path}.target.metricEndpoint.{field}",
             f"has no effect natively: metrics are read where the engine serves them ({usual}), found {found}; remove "
             "it",
+            RuleId.FIELD_NO_EFFECT,
         )
 
 
@@ -118,7 +135,7 @@ def _check_exported(target: AimedServing, findings: Findings) -> None:
     exporter, role = target.exporter, target.role
     reason = exporter.silence(f"the metrics that {findings.source.title} scales on") if exporter else ""
     if role and reason:
-        findings.problems.append(role.server.args.problem(reason))
+        findings.problems.append(role.server.args.problem(reason, rule=RuleId.METRICS_OFF))
 
 
 def _endpoint(target: AimedServing) -> Iterator[tuple[str, str, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ....api.findings import Findings
 from ....api.names import LABEL_LENGTH, is_dns1035_label, is_dns1123_subdomain
+from ....findings.ids import RuleId
 from ..types import ModelBooster
 from .children.serving import roles_of
 from .children.weights import address_of, cache_folder
@@ -26,13 +27,16 @@ def check_booster(booster: ModelBooster, parts: Sequence[Part], findings: Findin
     """Report what would make resources that are refused, or pods that cannot work."""
     _check_name(booster, findings)
     if booster.spec.name is not None:
-        findings.warn("spec.name", "has no effect: everything is named after metadata.name; remove it")
+        findings.warn(
+            "spec.name", "has no effect: everything is named after metadata.name; remove it", RuleId.FIELD_NO_EFFECT
+        )
     if booster.spec.owner is not None:
-        findings.warn("spec.owner", "has no effect: nothing reads it; remove it")
+        findings.warn("spec.owner", "has no effect: nothing reads it; remove it", RuleId.FIELD_NO_EFFECT)
     if not any(part.backend.route_weight for part in parts):
         findings.error(
             "spec.backends[0].routeWeight",
             "must be more than 0 for at least one backend: with 0 for all of them no request has a way",
+            RuleId.ACCESS_UNROUTABLE,
         )
     for part in parts:
         _check_backend(part, findings)
@@ -42,12 +46,13 @@ def _check_name(booster: ModelBooster, findings: Findings) -> None:
     name, most = booster.metadata.name, LABEL_LENGTH - len(_LONGEST_SUFFIX)
     if len(name) > most:
         reason = f"must be at most {most} characters, because a container is called <name>{_LONGEST_SUFFIX}"
-        findings.error("metadata.name", f"{reason}; found {len(name)}")
+        findings.error("metadata.name", f"{reason}; found {len(name)}", RuleId.NAMES_INVALID)
     elif not is_dns1035_label(name):
         findings.error(
             "metadata.name",
             "must be lower-case letters, digits and inner '-', starting with a letter, because Services are named "
             f"after it; found {name!r}",
+            RuleId.NAMES_INVALID,
         )
 
 
@@ -61,7 +66,9 @@ def _check_backend(part: Part, findings: Findings) -> None:
         )
         return
     if backend.scale_to_zero_grace_period is not None:
-        findings.warn(f"{part.path}.scaleToZeroGracePeriod", "has no effect: no autoscaler reads it")
+        findings.warn(
+            f"{part.path}.scaleToZeroGracePeriod", "has no effect: no autoscaler reads it", RuleId.FIELD_NO_EFFECT
+        )
     for role in roles_of(part):
         for path, reason in _faults(role):
             findings.error(path, reason)
@@ -93,13 +100,15 @@ def _check_cache(part: Part, findings: Findings) -> None:
     name = address_of(uri).strip("/")
     folder = cache_folder(uri)
     if uri.startswith(_CLAIM) and not is_dns1123_subdomain(name):
-        findings.error(path, f"must be pvc:// and the name of a claim, found {uri!r}")
+        findings.error(path, f"must be pvc:// and the name of a claim, found {uri!r}", RuleId.WEIGHTS_UNREACHABLE)
     elif folder in _TAKEN:
         findings.error(
-            path, f"would hide {folder} of the image, found {uri!r}; use a claim or a folder of another name"
+            path,
+            f"would hide {folder} of the image, found {uri!r}; use a claim or a folder of another name",
+            RuleId.WEIGHTS_UNREACHABLE,
         )
     elif folder == "/" or ":" in folder or ".." in folder.split("/"):
-        findings.error(path, f"must be a folder without ':' and '..', found {uri!r}")
+        findings.error(path, f"must be a folder without ':' and '..', found {uri!r}", RuleId.WEIGHTS_UNREACHABLE)
 
 
 def _check_source(part: Part, path: str, uri: str, findings: Findings) -> None:
@@ -112,6 +121,7 @@ def _check_source(part: Part, path: str, uri: str, findings: Findings) -> None:
                 path,
                 f"is copied from the folder {place}, but pods have only {folder}; set cacheURI: pvc://{claim}, or "
                 "name a folder of the cache",
+                RuleId.WEIGHTS_UNREACHABLE,
             )
     if uri.startswith(_S3) and not part.backend.env_from:
         named = {each["name"] for each in part.env}
@@ -121,4 +131,5 @@ def _check_source(part: Part, path: str, uri: str, findings: Findings) -> None:
                 path,
                 f"needs {' and '.join(lacking)}, without which nothing is fetched and the engine finds an empty "
                 f"folder; name their Secret in {part.path}.envFrom",
+                RuleId.WEIGHTS_UNREACHABLE,
             )

@@ -11,6 +11,7 @@ from ....api.base import Json
 from ....api.findings import Findings
 from ....engines.registry import engines
 from ....engines.settings import Setting
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ..operated import Fault, check_options_for_operator
@@ -35,11 +36,15 @@ def check_booster_for_operator(parts: Sequence[Part], options: Options, findings
     """Refuse what the controllers ignore or break, instead of dropping it silently."""
     check_options_for_operator(options, findings)
     if options.loader_image:
-        findings.error("", "the option 'loader_image' applies only to realization 'native'; Kthena's is configured")
+        findings.error(
+            "",
+            "the option 'loader_image' applies only to realization 'native'; Kthena's is configured",
+            RuleId.SETTINGS,
+        )
     for path, reason in (*_of_booster(parts), *(fault for part in parts for fault in _of_backend(part))):
-        findings.error(path, _worded(reason))
+        findings.error(path, _worded(reason), RuleId.OPERATOR_UNSUPPORTED)
     for path, reason in (doubt for part in parts for doubt in _doubts(part)):
-        findings.warn(path, _worded(reason))
+        findings.warn(path, _worded(reason), RuleId.OPERATOR_DIFFERS)
 
 
 def _worded(reason: str) -> str:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from ....engines.command_line import CommandLine
 from ....engines.served.adapters import adapters_of, asked_as
 from ....engines.served.names import is_answered, served_names
+from ....findings.ids import RuleId
 from ....fleet.endpoints import Backend, Router
 from ....fleet.workloads import Server
 from ..names import CONTROLLER_NAMESPACE, ROUTER_PODS, ROUTER_PORT, ROUTER_SERVICE, role_service
@@ -80,7 +81,7 @@ def check_names(asked: AskedRoute, roles: Iterable[RoleBackend], model: str) -> 
                 reason = (
                     f"the engine of {each.role.title} does not know the adapter {model!r} ({there}); add it there"
                 )
-                asked.findings.warn(each.target.path, reason)
+                asked.findings.warn(each.target.path, reason, RuleId.REFERENCE_ELSEWHERE)
             continue
         name = each.target.server.model or model
         if is_answered(each.line, name) is False:
@@ -88,7 +89,7 @@ def check_names(asked: AskedRoute, roles: Iterable[RoleBackend], model: str) -> 
                 f"the engine of {each.role.title} answers to {', '.join(served_names(each.line))}, and is asked for "
                 f"{name!r}; set model of ModelServer {each.target.server.name!r}"
             )
-            asked.findings.warn(each.target.path, reason)
+            asked.findings.warn(each.target.path, reason, RuleId.REFERENCE_ELSEWHERE)
 
 
 def _known_as(asked: AskedRoute, each: RoleBackend, model: str) -> str:

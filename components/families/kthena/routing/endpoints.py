@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ....engines.paths import path_prefix
+from ....findings.ids import RuleId
 from ....fleet.endpoints import Backend, Endpoint, Routed, WeightsOwner
 from ....fleet.words import Routing
 from .asked import AskedRoute
@@ -42,7 +43,7 @@ def check_endpoints(asked: AskedRoute, endpoints: Sequence[Endpoint]) -> None:
     for endpoint in endpoints:
         if names.count(endpoint.name) > 1:
             reason = f"would have the endpoint {endpoint.name!r} twice; rename a rule or an adapter"
-            asked.findings.error(endpoint.origin.path, reason)
+            asked.findings.error(endpoint.origin.path, reason, RuleId.NAMES_TAKEN)
 
 
 def _of_rule(asked: AskedRoute, rule: UsedRule, model: str, behind: Behind) -> Iterator[Endpoint]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ....findings.ids import RuleId
 from ....fleet.endpoints import HeaderMatch
 from ....fleet.words import HeaderKind
 from ..types.networking import StringMatch
@@ -77,10 +78,10 @@ def check_rules(asked: AskedRoute, used: UsedRules) -> None:
                 reason = (
                     f"is never used: {rule.model!r} is neither modelName nor one of loraAdapters; correct the name"
                 )
-                asked.findings.warn(f"{rule.path}.modelMatch.body.model", reason)
+                asked.findings.warn(f"{rule.path}.modelMatch.body.model", reason, RuleId.ACCESS_ROUTE_UNUSED)
             else:
                 reason = "is never used: a rule before it takes all of its requests; put it first, or remove it"
-                asked.findings.warn(rule.path, reason)
+                asked.findings.warn(rule.path, reason, RuleId.ACCESS_ROUTE_UNUSED)
         _check_matches(asked, rule)
     for model, rules in used.items():
         if not rules:
@@ -96,4 +97,4 @@ def _check_matches(asked: AskedRoute, rule: AskedRule) -> None:
     for field, each in fields.items():
         if _stated(each) is None:
             reason = f"has no effect: it says none of {', '.join(_KINDS.values())}; add one, or remove it"
-            asked.findings.warn(f"{rule.path}.modelMatch.{field}", reason)
+            asked.findings.warn(f"{rule.path}.modelMatch.{field}", reason, RuleId.FIELD_NO_EFFECT)

@@ -6,6 +6,7 @@ from ....api.findings import Findings
 from ....api.load import Loaded
 from ....engines.pairs.reading import Transfer, transfer_of
 from ....engines.registry import engines
+from ....findings.ids import RuleId
 from ....fleet.library import Library
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
@@ -36,7 +37,7 @@ def render_model_server(source: Loaded, library: Library, options: Options, find
     check_engines(spec.inference_engine, roles, findings)
     _check_pair(spec, roles, findings)
     if native and not is_routed(library, namespace, source.name):
-        findings.warn("", "has no effect: no ModelRoute leads to it; add one, or remove it")
+        findings.warn("", "has no effect: no ModelRoute leads to it; add one, or remove it", RuleId.FIELD_NO_EFFECT)
     return render_declared(source, options, OPERATOR)
 
 
@@ -45,19 +46,28 @@ def _check_unused(spec: ModelServerSpec, findings: Findings, *, native: bool) ->
     policy = None if isinstance(findings.source, Made) else spec.traffic_policy
     if policy and policy.timeout is not None:
         instead = "set frontDoor.requestTimeout" if native else "remove it"
-        findings.warn("spec.trafficPolicy.timeout", f"has no effect: the router does not read it; {instead}")
+        findings.warn(
+            "spec.trafficPolicy.timeout",
+            f"has no effect: the router does not read it; {instead}",
+            RuleId.FIELD_NO_EFFECT,
+        )
     if policy and policy.retry is not None:
-        findings.warn("spec.trafficPolicy.retry", "has no effect: the router does not read it (D-21); remove it")
+        findings.warn(
+            "spec.trafficPolicy.retry",
+            "has no effect: the router does not read it (D-21); remove it",
+            RuleId.FIELD_NO_EFFECT,
+        )
     if spec.workload_port and spec.workload_port.protocol == "https":
         findings.error(
             "spec.workloadPort.protocol",
             "is https, but requests reach the pods over plain HTTP, whatever it says; use http, and let the server "
             "listen without certificates",
+            RuleId.ACCESS_UNROUTABLE,
         )
     pair = spec.workload_selector.pd_group
     if spec.kv_connector is not None and pair is None:
         reason = "has no effect without workloadSelector.pdGroup; remove it, or add the labels of prefill and decode"
-        findings.warn("spec.kvConnector", reason)
+        findings.warn("spec.kvConnector", reason, RuleId.FIELD_NO_EFFECT)
 
 
 def _check_selected(
@@ -65,7 +75,11 @@ def _check_selected(
 ) -> list[SelectedRole]:
     labels = spec.workload_selector.match_labels or {}
     if not labels:
-        findings.error(_LABELS, f"is required: without labels every pod of namespace {namespace} would be asked")
+        findings.error(
+            _LABELS,
+            f"is required: without labels every pod of namespace {namespace} would be asked",
+            RuleId.REFERENCE_MISSING,
+        )
         return []
     roles = selected_by(labels, library, namespace)
     if not roles:
@@ -74,10 +88,12 @@ def _check_selected(
         reason = f"selects no pods of namespace {namespace}: {written} (there is {there}); correct the labels"
         if native:
             findings.error(
-                _LABELS, f"{reason}, or use realization 'operator' for pods that are not among these files"
+                _LABELS,
+                f"{reason}, or use realization 'operator' for pods that are not among these files",
+                RuleId.REFERENCE_MISSING,
             )
         else:
-            findings.warn(_LABELS, f"{reason}, unless the pods are made elsewhere")
+            findings.warn(_LABELS, f"{reason}, unless the pods are made elsewhere", RuleId.REFERENCE_ELSEWHERE)
     return roles
 
 
@@ -85,7 +101,11 @@ def _check_ports(spec: ModelServerSpec, roles: Sequence[SelectedRole], findings:
     routed = not native or spec.workload_selector.pd_group is not None
     if spec.workload_port is None:
         if routed:
-            findings.error("spec.workloadPort", "is required: the router would ask port 0; set the engine's port")
+            findings.error(
+                "spec.workloadPort",
+                "is required: the router would ask port 0; set the engine's port",
+                RuleId.ACCESS_UNROUTABLE,
+            )
         return
     port = spec.workload_port.port
     for role in roles:
@@ -94,7 +114,7 @@ def _check_ports(spec: ModelServerSpec, roles: Sequence[SelectedRole], findings:
             reason = (
                 f"is {port}, but the pods of {role.title} listen on {', '.join(map(str, known))}; make the two match"
             )
-            findings.error("spec.workloadPort.port", reason)
+            findings.error("spec.workloadPort.port", reason, RuleId.ACCESS_UNROUTABLE)
 
 
 def check_engines(engine: str, roles: Sequence[SelectedRole], findings: Findings) -> None:
@@ -106,7 +126,7 @@ def check_engines(engine: str, roles: Sequence[SelectedRole], findings: Findings
                 f"is {engine}, but the pods of {role.title} run {server.line.engine}, whose metrics "
                 "have other names; correct it"
             )
-            findings.warn("spec.inferenceEngine", reason)
+            findings.warn("spec.inferenceEngine", reason, RuleId.ENGINE_UNKNOWN)
 
 
 def _check_pair(spec: ModelServerSpec, roles: Sequence[SelectedRole], findings: Findings) -> None:
@@ -119,18 +139,26 @@ def _check_pair(spec: ModelServerSpec, roles: Sequence[SelectedRole], findings: 
     for field, several in found.items():
         if not several:
             there = ", ".join(role.title for role in roles)
-            findings.error(f"{path}.{field}", f"selects no pods among those of matchLabels ({there}); correct them")
+            findings.error(
+                f"{path}.{field}",
+                f"selects no pods among those of matchLabels ({there}); correct them",
+                RuleId.REFERENCE_MISSING,
+            )
     prefill, decode = found.values()
     if any(role in decode for role in prefill):
-        findings.error(f"{path}.decodeLabels", "selects pods that prefillLabels selects too; tell them apart")
+        findings.error(
+            f"{path}.decodeLabels",
+            "selects pods that prefillLabels selects too; tell them apart",
+            RuleId.HANDOVER_BROKEN,
+        )
     if pair.group_key != _GROUP_KEY:
         lacking = [role.title for role in (*prefill, *decode) if pair.group_key not in role.labels]
         if lacking:
             reason = f"is no label of the pods of {', '.join(lacking)}; use {_GROUP_KEY}, which all pods have"
-            findings.error(f"{path}.groupKey", reason)
+            findings.error(f"{path}.groupKey", reason, RuleId.HANDOVER_BROKEN)
     elif prefill and decode and _servings(prefill).isdisjoint(_servings(decode)):
         reason = "pairs pods of one serving group, and prefill and decode are of different ModelServings; use one"
-        findings.error(f"{path}.groupKey", reason)
+        findings.error(f"{path}.groupKey", reason, RuleId.HANDOVER_BROKEN)
     _check_connector(spec, decode, findings)
 
 
@@ -153,13 +181,13 @@ def _check_connector(spec: ModelServerSpec, decode: Sequence[SelectedRole], find
                 f"the engine of {role.title} hands over by {by}, which Kthena's router cannot ask for; use "
                 f"{_instead(transfer)}"
             )
-            findings.error(f"{_SELECTOR}.pdGroup", reason)
+            findings.error(f"{_SELECTOR}.pdGroup", reason, RuleId.HANDOVER_BROKEN)
         else:
             reason = (
                 f"is {spoken}, but the engine of {role.title} hands over by {by}, which needs {wanted}: decode would "
                 f"compute every prompt again; set it to {wanted}"
             )
-            findings.error("spec.kvConnector.type", reason)
+            findings.error("spec.kvConnector.type", reason, RuleId.HANDOVER_BROKEN)
 
 
 def _instead(transfer: Transfer) -> str:

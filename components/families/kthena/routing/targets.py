@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ....api.findings import unknown
+from ....findings.ids import RuleId
 from ....fleet.library import Library
 from ..lookup import server
 from ..reach import SelectedRole, selected_by
@@ -97,14 +98,22 @@ def _report_missing(asked: AskedRoute, library: Library, path: str, name: str) -
     if library.is_unread("ModelServer", name):
         return  # it is reported where it could not be read
     remedy = f"add its manifest to namespace {asked.namespace}, or correct the name"
-    asked.findings.error(path, unknown("ModelServer", name, library.all(ModelServer, asked.namespace), remedy))
+    asked.findings.error(
+        path,
+        unknown("ModelServer", name, library.all(ModelServer, asked.namespace), remedy),
+        RuleId.REFERENCE_MISSING,
+    )
 
 
 def check_targets(asked: AskedRoute) -> None:
     """Report rules that lead nowhere."""
     for rule in asked.rules:
         if not rule.targets:
-            asked.findings.error(f"{rule.path}.targetModels", "must have at least one target, found none; add one")
+            asked.findings.error(
+                f"{rule.path}.targetModels",
+                "must have at least one target, found none; add one",
+                RuleId.ACCESS_UNROUTABLE,
+            )
         elif not any(weight for _, weight in rule.targets):
             reason = "must have a weight above 0 for at least one target: with 0 for all of them no request has a way"
-            asked.findings.error(f"{rule.path}.targetModels[0].weight", reason)
+            asked.findings.error(f"{rule.path}.targetModels[0].weight", reason, RuleId.ACCESS_UNROUTABLE)

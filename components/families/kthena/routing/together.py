@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ....api.problems import Problem
+from ....findings.ids import RuleId
 from ....fleet.rendered import Rendered
 
 
@@ -24,4 +25,4 @@ def shared_models(rendered: Sequence[Rendered]) -> Iterator[Problem]:
                     f"{endpoint.model!r} is routed by {other.source.where} too, and Kthena's router knows one route "
                     "for a model in the whole cluster; rename one of the two"
                 )
-                yield endpoint.origin.problem(reason)
+                yield endpoint.origin.problem(reason, rule=RuleId.NAMES_TAKEN)

@@ -1,14 +1,11 @@
 """What the engines of a ModelServing are started with, checked as their versions read it."""
 
-from collections.abc import Iterator
-
 from ....api.findings import Findings
-from ....api.problems import Severity
-from ....engines.command_line import CommandLine
 from ....engines.images import image_of
 from ....engines.lint import report
 from ....engines.scripts.checks import script_faults
 from ....engines.served.adapters import adapter_faults
+from ....findings.ids import RuleId
 from .roles import RolePods
 
 
@@ -23,10 +20,7 @@ def check_arguments(roles: list[RolePods], findings: Findings) -> None:
         image = image_of(str(role.container.get("image") or ""))
         if image.tag or not image.digest:
             report(findings, role.server.args.path, role.server.line)
-            for severity, reason in _of_line(role.server.line):
-                findings.record(role.line_path, reason, severity)
-
-
-def _of_line(line: CommandLine) -> Iterator[tuple[Severity, str]]:
-    yield from script_faults(line)
-    yield from adapter_faults(line)
+            for fault in script_faults(role.server.line):
+                findings.record(role.line_path, fault.reason, fault.severity, fault.rule)
+            for severity, reason in adapter_faults(role.server.line):
+                findings.record(role.line_path, reason, severity, RuleId.ADAPTERS_WRONG)

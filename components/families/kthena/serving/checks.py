@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Mapping
 
+from ....findings.ids import RuleId
 from ....fleet.library import Library
 from ....fleet.words import WorkloadChoice
 from ....nodes.instances import ACCELERATOR_RESOURCES
@@ -45,11 +46,11 @@ def _check_metadata(asked: AskedServing, path: str, template: PodTemplateSpec) -
     for key in metadata.labels or ():
         if key in _LABELS:
             reason = "is set by Kthena, which finds its pods by it; remove it"
-            asked.findings.error(f"{path}.labels[{key}]", reason)
+            asked.findings.error(f"{path}.labels[{key}]", reason, RuleId.NAMES_TAKEN)
     for key in metadata.annotations or ():
         if key in (GROUP_ANNOTATION, TASK_ANNOTATION) and is_gang(asked.group):
             reason = "is set for the gang of the serving group; remove it"
-            asked.findings.error(f"{path}.annotations[{key}]", reason)
+            asked.findings.error(f"{path}.annotations[{key}]", reason, RuleId.NAMES_TAKEN)
 
 
 def check_native(asked: AskedServing) -> None:
@@ -60,11 +61,12 @@ def check_native(asked: AskedServing) -> None:
     """
     findings, group = asked.findings, asked.group
     if asked.options.workload == WorkloadChoice.DEPLOYMENT:
-        findings.error("spec", "requires a LeaderWorkerSet; set workload to 'auto' or 'lws'")
+        findings.error("spec", "requires a LeaderWorkerSet; set workload to 'auto' or 'lws'", RuleId.SETTINGS)
     if group.restart_grace_period_seconds:
         findings.warn(
             f"{GROUP}.restartGracePeriodSeconds",
             f"has no effect natively: pods that failed are made again at once; remove it, or {_OPERATOR}",
+            RuleId.FIELD_NO_EFFECT,
         )
     if not is_one_set(group):
         _check_many(asked)
@@ -77,7 +79,9 @@ def check_owned(asked: AskedServing, library: Library) -> None:
     binding = _bindings(library, asked.namespace).get(asked.name)
     if binding is not None:
         owner = f"the autoscaler of AutoscalingPolicyBinding {binding!r}"
-        asked.findings.warn("spec.replicas", f"has no effect: {owner} owns the replicas; remove it")
+        asked.findings.warn(
+            "spec.replicas", f"has no effect: {owner} owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
+        )
 
 
 @functools.lru_cache(maxsize=4)
@@ -97,19 +101,19 @@ def _check_many(asked: AskedServing) -> None:
             f"makes {instances * asked.replicas} role instances in {asked.replicas} serving groups, and natively "
             f"each is a LeaderWorkerSet, of which there may be {MOST_SETS}; lower the replicas, or {_OPERATOR}"
         )
-        raise asked.findings.fail("spec.replicas", reason)
+        raise asked.findings.fail("spec.replicas", reason, RuleId.NATIVE_UNSUPPORTED)
     if asked.serving.spec.recovery_policy == "ServingGroupRecreate" and instances > 1:
         reason = (
             "needs Kthena's controller: natively only the role instance whose pod failed is made again, as with "
             f"RoleRecreate; write RoleRecreate, or {_OPERATOR}"
         )
-        asked.findings.error("spec.recoveryPolicy", reason)
+        asked.findings.error("spec.recoveryPolicy", reason, RuleId.NATIVE_UNSUPPORTED)
     if asked.serving.spec.topology_spread_constraints:
         reason = (
             "has no effect natively where a serving group has several role instances or a gang: its pods are in "
             "several places; write the constraints into the pod templates"
         )
-        asked.findings.warn(SPREAD, reason)
+        asked.findings.warn(SPREAD, reason, RuleId.FIELD_NO_EFFECT)
     _check_rollout(asked)
 
 
@@ -121,13 +125,13 @@ def _check_rollout(asked: AskedServing) -> None:
             f"needs Kthena's controller: natively a change of the pods reaches all {asked.replicas} serving groups; "
             f"remove it, or {_OPERATOR}"
         )
-        asked.findings.error(f"{_ROLLOUT}.partition", reason)
+        asked.findings.error(f"{_ROLLOUT}.partition", reason, RuleId.NATIVE_UNSUPPORTED)
     elif asked.replicas > 1:
         reason = (
             f"has {asked.replicas} serving groups, which natively a change of the pods starts anew all at once, "
             f"whatever rolloutStrategy says; use a ModelServing for each, or {_OPERATOR}"
         )
-        asked.findings.warn("spec.replicas", reason)
+        asked.findings.warn("spec.replicas", reason, RuleId.NATIVE_DIFFERS)
 
 
 def check_placed(asked: AskedServing, roles: list[RolePods]) -> None:
@@ -142,7 +146,7 @@ def _check_template(asked: AskedServing, path: str, template: Template) -> None:
     own = template.spec.get("schedulerName")
     if has_pod_groups(asked.group) and own != SCHEDULER and asked.options.realization.is_native:
         reason = f"is {own!r}, which knows nothing of the gang of the serving group; remove it"
-        asked.findings.warn(f"{path}.schedulerName", reason)
+        asked.findings.warn(f"{path}.schedulerName", reason, RuleId.NATIVE_DIFFERS)
     wanted = {key: amount for key, amount in template.requests.items() if key in ACCELERATOR_RESOURCES}
     if wanted and not any(choice.instance_type for choice in template.choices):
         key, amount = next(iter(wanted.items()))
@@ -151,4 +155,4 @@ def _check_template(asked: AskedServing, path: str, template: Template) -> None:
             f"the pod requests {amount} {key} but does not select an instance type, so it gets no node group and its "
             f"price is unknown; {remedy}"
         )
-        asked.findings.warn(f"{path}.nodeSelector", reason)
+        asked.findings.warn(f"{path}.nodeSelector", reason, RuleId.NODES_TYPE_UNNAMED)

@@ -5,6 +5,7 @@ from ....engines.pairs.rows import Stage
 from ....engines.paths import path_prefix
 from ....engines.served.names import served_names
 from ....engines.settings import Setting
+from ....findings.ids import RuleId
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ....fleet.objects import Object
 from ..names import role_service
@@ -49,7 +50,7 @@ def check_front(asked: AskedServing, roles: list[RolePods], front: RolePods) -> 
                 f"is not reached at the endpoint, which leads to role {front.name!r}; add a ModelServer and a "
                 "ModelRoute for it"
             )
-        asked.findings.warn(role.path, reason)
+        asked.findings.warn(role.path, reason, RuleId.ACCESS_ROUTE_UNUSED)
 
 
 def endpoint_of(asked: AskedServing, role: RolePods, model: str, body: Object | None) -> Endpoint:

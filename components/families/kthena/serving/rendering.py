@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ....api.findings import Findings
 from ....api.load import Loaded
+from ....findings.ids import RuleId
 from ....fleet.capabilities import LEADER_WORKER_SET
 from ....fleet.endpoints import Endpoint
 from ....fleet.library import Library
@@ -118,7 +119,7 @@ def _reached_by(
             "does not declare where it listens, so its role gets no Service and no endpoint; add {name: http, "
             "containerPort: ...}"
         )
-        asked.findings.warn(role.server.ports.path, reason)
+        asked.findings.warn(role.server.ports.path, reason, RuleId.ACCESS_NO_PORT)
     if reached.issuperset(services) and len(services) == len(roles):
         return (), [*services.values()]
     front = front_of(roles)

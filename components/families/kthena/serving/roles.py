@@ -10,6 +10,7 @@ from ....api.problems import did_you_mean
 from ....engines.command_line import line_of
 from ....engines.registry import engines
 from ....engines.shell import expanded_in
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.origins import Whole
 from ....fleet.serving import declared_port, require_containers, server_of, warn_of_secrets_in_scripts
@@ -155,7 +156,7 @@ def _check(asked: AskedServing, path: str, role: Role) -> None:
 def _check_unused(asked: AskedServing, path: str, template: Object | None) -> None:
     if ((template or {}).get("spec") or {}).get("containers"):
         reason = "has no effect: workerReplicas is 0; set the number of workers, or remove the template"
-        asked.findings.warn(f"{path}.workerTemplate", reason)
+        asked.findings.warn(f"{path}.workerTemplate", reason, RuleId.FIELD_NO_EFFECT)
 
 
 def _check_variables(asked: AskedServing, path: str, pod: Object) -> None:
@@ -165,7 +166,7 @@ def _check_variables(asked: AskedServing, path: str, pod: Object) -> None:
             for index, variable in enumerate(container.get("env") or ()):
                 if variable["name"] in GROUP_VARIABLES:
                     reason = f"has no effect: every container gets its own {variable['name']}; remove it"
-                    asked.findings.warn(f"{place}.env[{index}]", reason)
+                    asked.findings.warn(f"{place}.env[{index}]", reason, RuleId.FIELD_NO_EFFECT)
             _check_references(asked, place, container)
 
 
@@ -185,4 +186,4 @@ def _check_references(asked: AskedServing, place: str, container: Object) -> Non
         for name in sorted(name for name in names - own - _OF_SETS if _VARIABLE.fullmatch(name)):
             hint = did_you_mean(name, own) or f"; the address of the entry pod is $({GROUP_VARIABLES[1]})"
             reason = f"refers to $({name}), and the container has no such variable{hint}"
-            asked.findings.warn(f"{place}.{field}", reason)
+            asked.findings.warn(f"{place}.{field}", reason, RuleId.REFERENCE_ELSEWHERE)

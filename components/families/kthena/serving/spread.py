@@ -5,6 +5,7 @@ A serving group that is one role instance is where its entry pod is. Kthena's co
 
 from collections.abc import Iterator, Sequence
 
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..names import SERVING_LABEL, entry_labels
 from ..types.model_serving import TopologySpreadConstraint
@@ -22,7 +23,7 @@ def spread(asked: AskedServing, role: str, spec: Object) -> None:
         return
     own = spec.get("topologySpreadConstraints") or []
     for path, reason in _faults(constraints, own):
-        asked.findings.error(path, reason)
+        asked.findings.error(path, reason, RuleId.NATIVE_UNSUPPORTED)
     spec["topologySpreadConstraints"] = [*own, *(_constraint(asked.name, role, each) for each in constraints)]
 
 

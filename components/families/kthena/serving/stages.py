@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from ....api.findings import Findings
 from ....aws.names import EFA_RESOURCE
+from ....engines.pairs.checks import handover_rule
 from ....engines.pairs.faults import Side, pair_faults
 from ....engines.pairs.reading import transfer_of
 from ....engines.pairs.rows import Stage
@@ -44,7 +45,7 @@ def check_pairs(roles: list[RolePods], findings: Findings) -> None:
             for fault in pair_faults(_side(giver), _side(taker)):
                 path = (giver if fault.role is Stage.PREFILL else taker).line_path
                 if (path, fault.reason) not in seen:
-                    findings.record(path, fault.reason, fault.severity)
+                    findings.record(path, fault.reason, fault.severity, handover_rule(fault.severity))
                 seen.add((path, fault.reason))
 
 

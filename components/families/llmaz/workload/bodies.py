@@ -1,6 +1,7 @@
 """The Deployment or LeaderWorkerSet (llmaz spec 2.6, design decision 5)."""
 
 from ....api.findings import Findings, Unrenderable
+from ....findings.ids import RuleId
 from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, LWS_LABEL, Object, new_object
 from ....fleet.options import Options
 from ....fleet.words import WorkloadChoice
@@ -24,7 +25,9 @@ def workload_kind(asked: Asked, options: Options, findings: Findings) -> str:
 
 
 def _needs_lws(reason: str, findings: Findings) -> Unrenderable:
-    return findings.fail("spec", f"{reason} requires a LeaderWorkerSet; set workload to 'auto' or 'lws'")
+    return findings.fail(
+        "spec", f"{reason} requires a LeaderWorkerSet; set workload to 'auto' or 'lws'", RuleId.SETTINGS
+    )
 
 
 def _replicas(asked: Asked) -> Object:

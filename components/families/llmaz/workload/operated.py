@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ....api.findings import Findings
 from ....api.problems import field_path
 from ....engines.shell import is_plain
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.placement import taints, tolerates
@@ -34,12 +35,14 @@ def check_for_operator(asked: Asked, path: str, options: Options, findings: Find
             reason = (
                 f"the option {name!r} applies only to realization 'native'; the llmaz operator does not support it"
             )
-            findings.error("", reason)
+            findings.error("", reason, RuleId.SETTINGS)
     pending = [] if options.tolerates_devices else list(_untolerated(asked, path))
     for where, reason in (*_faults(asked, path), *pending):
-        findings.error(where, f"the llmaz operator {reason}, or use realization 'native'")
+        findings.error(
+            where, f"the llmaz operator {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
+        )
     for where, reason in _doubts(asked, "" if pending else path):
-        findings.warn(where, f"the llmaz operator {reason}, or use realization 'native'")
+        findings.warn(where, f"the llmaz operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
 
 
 def _faults(asked: Asked, path: str) -> Iterator[Fault]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ....api.findings import Findings
 from ....api.problems import did_you_mean
+from ....findings.ids import RuleId
 from ..names import ACCELERATOR_LABEL
 from ..types import VariantAutoscaling
 from ..types.variant_autoscaling import AcceleratorProfile
@@ -37,6 +38,7 @@ def chosen_entry(resource: VariantAutoscaling, findings: Findings) -> Entry | No
             "metadata.labels",
             f"must have {ACCELERATOR_LABEL}, the accelerator that the workload runs on: without it nothing says "
             f"which entry of {ENTRIES} counts; set it to {_any_of(names)}",
+            RuleId.SIZING_UNDETERMINED,
         )
         return None
     if len(label) < _SHORTEST:
@@ -44,12 +46,14 @@ def chosen_entry(resource: VariantAutoscaling, findings: Findings) -> Entry | No
             LABEL_PATH,
             f"must have at least {_SHORTEST} characters, found {label!r}: the controller cannot write a shorter one "
             f"into the status, and gives up; rename the accelerator, in {ENTRIES} too",
+            RuleId.SIZING_UNDETERMINED,
         )
     if label not in names:
         findings.error(
             LABEL_PATH,
             f"{ENTRIES} has no {label!r}{did_you_mean(label, names)} (it has {_all_of(names)}), so that nothing says "
             "how fast the model is there; correct the label, or add an entry",
+            RuleId.SIZING_UNDETERMINED,
         )
         return None
     position = next(index for index, entry in enumerate(entries) if entry.acc == label)
@@ -71,6 +75,7 @@ def _check_repeated(entries: Sequence[AcceleratorProfile], findings: Findings) -
                 f"{ENTRIES}[{index}].acc",
                 f"{entry.acc!r} is in {ENTRIES}[{other}] already: the controller would take maxBatchSize from that "
                 "one, and the rest from this one; remove one of the two",
+                RuleId.SIZING_CONFLICT,
             )
 
 
@@ -81,6 +86,7 @@ def _note_others(entries: Sequence[AcceleratorProfile], label: str, findings: Fi
                 f"{ENTRIES}[{index}]",
                 f"is for comparison alone: the variant runs on {label!r} ({ACCELERATOR_LABEL}), and nothing moves it "
                 f"to {entry.acc!r}",
+                RuleId.SIZING_COMPARISON,
             )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ....api.findings import Findings
+from ....findings.ids import RuleId
 from ....sizing.cases import Case, Profile, Sized
 from ....sizing.levels import Load, Promise, ServiceLevels
 from ..costs import UnitCost, unit_cost
@@ -77,7 +78,7 @@ def check_kept(agreed: Agreed, sized: Sized, place: str, findings: Findings) -> 
     if not sized.is_feasible:
         case = f"{place} and class {agreed.class_name!r} on {agreed.profile.accelerator!r}"
         remedy = "promise or expect less, or run it on faster accelerators"
-        findings.error(agreed.path, f"cannot be sized for {case}: {sized.reason}; {remedy}")
+        findings.error(agreed.path, f"cannot be sized for {case}: {sized.reason}; {remedy}", RuleId.SIZING_IMPOSSIBLE)
 
 
 def _cost(variant: Variant, accelerator: str) -> UnitCost | None:
@@ -88,5 +89,6 @@ def _cost(variant: Variant, accelerator: str) -> UnitCost | None:
             LABEL_PATH,
             f"what an accelerator {accelerator!r} costs is not known: neither {LEVELS}.accelerators nor the table of "
             f"instance types has it; set {LEVELS}.accelerators[{accelerator}].centsPerHour, or correct the name",
+            RuleId.SIZING_UNDETERMINED,
         )
     return cost

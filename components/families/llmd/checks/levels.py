@@ -4,6 +4,7 @@ import json
 
 from ....api.findings import Findings
 from ....api.problems import did_you_mean
+from ....findings.ids import RuleId
 from ....sizing.levels import ServiceClass, ServiceLevels
 from ..controller.config_maps import class_key
 from ..names import CLASSES
@@ -29,6 +30,7 @@ def promising_class(model: str, levels: ServiceLevels, findings: Findings) -> Se
             f"{model!r} is in no service class{did_you_mean(model, known)}{there}; nothing is promised for it, so "
             f"that no number of replicas follows; add it to the settings, such as {LEVELS}: "
             f'{{classes: [{{name: "{name}", models: {{{_quoted(model)}: {{itlMs: 24, ttftMs: 500}}}}}}]}}',
+            RuleId.SIZING_UNDETERMINED,
         )
         return None
     promised = ", ".join(
@@ -39,6 +41,7 @@ def promising_class(model: str, levels: ServiceLevels, findings: Findings) -> Se
         _MODEL,
         f"{model!r} is in {len(found)} service classes, {promised}, and which one counts is not said: the controller "
         f"takes whichever it happens to read first; leave it in one class of {LEVELS}.classes",
+        RuleId.SIZING_CONFLICT,
     )
     return None
 
@@ -55,6 +58,7 @@ def check_class_ref(spec: VariantAutoscalingSpec, in_class: ServiceClass, findin
                 f"spec.sloClassRef.{field}",
                 f"{value!r} has no effect: what counts is that {LEVELS}.classes has "
                 f"{spec.model_id!r} in {in_class.name!r}; write {wanted!r}, where that is found",
+                RuleId.FIELD_NO_EFFECT,
             )
 
 

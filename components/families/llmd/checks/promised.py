@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ....api.findings import Findings
+from ....findings.ids import RuleId
 from ....sizing.levels import Promise
 from ....sizing.refusals import MOST_AT_ONCE
 from .accelerator import Entry
@@ -39,7 +40,7 @@ def check_promise(entry: Entry, promised: Promised, findings: Findings) -> None:
             f"class {promised.class_name!r} promises nothing for it (itlMs and ttftMs are 0): it is sized so that it "
             f"just does not fall behind, and requests wait long; set one of them in {LEVELS}.classes"
         )
-        findings.warn("spec.modelID", reason)
+        findings.warn("spec.modelID", reason, RuleId.SIZING_UNPROMISED)
     if promise.itl_ms:
         _check_degenerate(entry, promised, findings)
         _check_feasible(entry, promised, findings)
@@ -53,12 +54,14 @@ def _is_computable(entry: Entry, findings: Findings) -> bool:
             f"{entry.path}.alpha",
             f"{_sum(entry)} ms for a token of a request that is alone, which no engine takes: it must be at least "
             f"{_FASTEST} and at most {_SLOWEST} ms; measure alpha and beta (workbench fit-profile)",
+            RuleId.SIZING_IMPLAUSIBLE,
         )
     if not is_small:
         findings.error(
             f"{entry.path}.maxBatchSize",
             f"must be at most {MOST_AT_ONCE} for a plan, found {entry.given.max_batch_size}; write the most "
             "requests that the engine works on at once, mostly some hundreds",
+            RuleId.SIZING_IMPLAUSIBLE,
         )
     return is_plausible and is_small
 
@@ -76,12 +79,14 @@ def _check_degenerate(entry: Entry, promised: Promised, findings: Findings) -> N
             f"{entry.path}.beta",
             f"must be above 0, found {shortened(given.beta)}: a token takes {shortened(given.alpha)} ms however many "
             f"requests there are, {noise}; measure it with several at once (workbench fit-profile), {instead}",
+            RuleId.SIZING_IMPLAUSIBLE,
         )
     if given.max_batch_size == 1:
         findings.error(
             f"{entry.path}.maxBatchSize",
             f"must be at least 2, found 1: a request is always alone, and a token takes {_sum(entry)} ms, {noise}; "
             f"write what the engine works on at once, {instead}",
+            RuleId.SIZING_IMPLAUSIBLE,
         )
 
 
@@ -94,6 +99,7 @@ def _check_feasible(entry: Entry, promised: Promised, findings: Findings) -> Non
         f"{_sum(entry)} ms for a token of a request that is alone, and class {promised.class_name!r} promises "
         f"{promise.itl_ms} ms (itlMs) for {promised.model!r}: no number of replicas can keep that; "
         f"promise at least {int(alone) + 1} ms, or run it on a faster accelerator than {entry.given.acc!r}",
+        RuleId.SIZING_IMPOSSIBLE,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ....api.load import Loaded
 from ....api.problems import Problem, Severity
+from ....findings.ids import RuleId
 from ....fleet.rendered import Rendered
 from ..types import VariantAutoscaling
 from ..types.variant_autoscaling import AcceleratorProfile
@@ -43,6 +44,7 @@ def _same_names(variants: _Variants) -> Iterator[Problem]:
                 "metadata.name",
                 f"{other.source.where} in namespace {other.namespace!r} has this name too, and the controller keeps "
                 "its results by name: one of the two would be sized like the other; rename one, with its workload",
+                rule=RuleId.SIZING_CONFLICT,
             )
 
 
@@ -58,6 +60,7 @@ def _same_models(variants: _Variants) -> Iterator[Problem]:
                 f"{model!r} is what {other.source.where} is about too, and the controller reads the requests for a "
                 f"model in namespace {item.namespace!r} as a whole: each of the two would be sized for all of them; "
                 "serve one of them under another name or in another namespace, or use realization 'native'",
+                rule=RuleId.SIZING_CONFLICT,
             )
 
 
@@ -81,6 +84,7 @@ def _other_numbers(variants: _Variants, *, native: bool) -> Iterator[Problem]:
                     f"says {_numbers_of(there)}: {consequence}; write the same numbers, or call the accelerator "
                     "something else in one of the two",
                     severity,
+                    rule=RuleId.SIZING_INCONSISTENT,
                 )
 
 

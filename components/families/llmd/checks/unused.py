@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ....api.findings import unknown
 from ....api.problems import Problem, Severity, did_you_mean
+from ....findings.ids import RuleId
 from ....fleet.library import Library
 from ....sizing.levels import ServiceLevels
 from ..types import VariantAutoscaling
@@ -50,4 +51,6 @@ def _prices(library: Library, levels: ServiceLevels) -> Iterator[Problem]:
 
 
 def _unused(levels: ServiceLevels, path: str, reason: str) -> Problem:
-    return Problem(levels.file, 0, "", "", f"serviceLevels.{path}", reason, Severity.WARNING)
+    return Problem(
+        levels.file, 0, "", "", f"serviceLevels.{path}", reason, Severity.WARNING, rule=RuleId.SIZING_UNUSED_SETTING
+    )

@@ -6,6 +6,7 @@ from ....engines.command_line import CommandLine
 from ....engines.metrics import engine_metrics
 from ....engines.served.names import served_names
 from ....engines.settings import Setting
+from ....findings.ids import RuleId
 from ....fleet.demand import accelerated_nodes
 from ....fleet.workloads import Workload
 from ....nodes.instances import ACCELERATOR_RESOURCES
@@ -42,11 +43,12 @@ def _check_name(variant: Variant) -> None:
             _MODEL,
             f"{model!r} is not what {subject} serves ({_all_of(names)}): the model has that name in metrics, and "
             f"clients ask for it; write {names[0]!r}, in {LEVELS}.classes too",
+            RuleId.SIZING_UNDETERMINED,
         )
     known = {endpoint.model for endpoint in variant.item.endpoints}
     if not names and known and model not in known:
         reason = f"{model!r} is not what clients ask {variant.item.title} for ({_all_of(sorted(known))}); correct it"
-        findings.warn(_MODEL, reason)
+        findings.warn(_MODEL, reason, RuleId.SIZING_MISMATCH)
     if not variant.options.realization.is_native:
         _check_watched(variant, names)
 
@@ -57,15 +59,18 @@ def _check_watched(variant: Variant, names: tuple[str, ...]) -> None:
     lacking = next(_lacking(line), "")
     if not line.engine:
         reason = f"the controller reads {_SERIES[0]} alone, and the engine of {_title(variant.workload)} is not known"
-        findings.warn(_MODEL, f"{reason}; make sure that it has that series with model_name {model!r}")
+        findings.warn(
+            _MODEL, f"{reason}; make sure that it has that series with model_name {model!r}", RuleId.METRICS_UNCHECKED
+        )
     elif lacking:
         reason = f"the controller reads {lacking}, which {line.engine} in {_title(variant.workload)} does not have"
-        findings.error(_MODEL, f"{reason}: it would never size the variant; {_NATIVE}")
+        findings.error(_MODEL, f"{reason}: it would never size the variant; {_NATIVE}", RuleId.METRICS_NOT_EXPORTED)
     elif model in names[1:]:
         findings.error(
             _MODEL,
             f"{model!r} is name {names.index(model) + 1} of {_title(variant.workload)}, and its metrics have the "
             f"first one, {names[0]!r}, as model_name: the controller would see no request; write that",
+            RuleId.METRICS_NOT_EXPORTED,
         )
 
 
@@ -86,6 +91,7 @@ def _check_batch(variant: Variant, entry: Entry) -> None:
             f"{entry.path}.maxBatchSize",
             f"is {given}, and {_title(variant.workload)} works on {written} requests at once ({word}): the plan "
             "computes with another engine than the one that runs; write the same number in both places",
+            RuleId.SIZING_MISMATCH,
         )
 
 
@@ -98,12 +104,13 @@ def _check_count(variant: Variant, entry: Entry) -> None:
     path = f"{entry.path}.accCount"
     if not wanted:
         reason = f"is {meant}, and the pods of {_title(variant.workload)} request no accelerators; request them"
-        variant.findings.warn(path, f"{reason}, or expect the costs to be wrong")
+        variant.findings.warn(path, f"{reason}, or expect the costs to be wrong", RuleId.SIZING_MISMATCH)
     elif given != wanted:
         variant.findings.error(
             path,
             f"is {meant}, and a replica of {_title(variant.workload)} requests {wanted}: costs would be wrong, and "
             f"the profile is not that of this workload; {_remedy(wanted, each)}",
+            RuleId.SIZING_WRONG_COUNT,
         )
 
 
@@ -136,6 +143,7 @@ def _check_nodes(variant: Variant) -> None:
             LABEL_PATH,
             f"is {label!r}, and pods of {_title(variant.workload)} may run on {names}, for which the profile says "
             "nothing; name the accelerator that they have, or let them run on nodes with this one alone",
+            RuleId.SIZING_MISMATCH,
         )
 
 

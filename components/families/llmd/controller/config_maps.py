@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ....api.problems import Problem
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....sizing.levels import ServiceClass, ServiceLevels, VariantController
 from ..names import CLASSES, COSTS, NAMESPACE, SETTINGS
@@ -62,4 +63,4 @@ def check_sizes(levels: ServiceLevels, maps: Iterable[Object]) -> Iterator[Probl
         size, name = sum(len(value.encode()) for value in body["data"].values()), body["metadata"]["name"]
         if size > _MOST_BYTES:
             reason = f"makes ConfigMap {name} {size} bytes, and {_MOST_BYTES} are possible; name fewer models"
-            yield Problem(levels.file, 0, "", "", "serviceLevels", reason)
+            yield Problem(levels.file, 0, "", "", "serviceLevels", reason, rule=RuleId.SETTINGS)

@@ -6,6 +6,7 @@ from ....api.quantity import format_quantity
 from ....engines.exporters import Exporter, exporter_of
 from ....engines.metrics import NONE, Metric
 from ....engines.versions import titled
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....sizing.cases import MINUTE, Sized
 from ..variant import Variant
@@ -36,7 +37,7 @@ def followed(variant: Variant, most: Sized) -> list[Object]:
     exporter = exporter_of(variant.workload.container, variant.workload.server.line)
     queue, running = _gauge(exporter, "queue"), _gauge(exporter, "running")
     if queue is None:
-        variant.findings.error("metadata.name", _without_queue(variant, exporter))
+        variant.findings.error("metadata.name", _without_queue(variant, exporter), RuleId.METRICS_NOT_EXPORTED)
         return []
     _check_exported(variant, exporter)
     waiting, working = _targets(most)
@@ -89,4 +90,4 @@ def _check_exported(variant: Variant, exporter: Exporter) -> None:
     """Report an engine that keeps its metrics to itself, where its arguments are written."""
     reason = exporter.silence(f"the metrics that {variant.source.title} scales on")
     if reason:
-        variant.findings.problems.append(variant.workload.server.args.problem(reason))
+        variant.findings.problems.append(variant.workload.server.args.problem(reason, rule=RuleId.METRICS_OFF))

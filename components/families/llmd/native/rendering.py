@@ -8,6 +8,7 @@ on metrics of the engine.
 from collections.abc import Iterator
 
 from ....api.findings import Unrenderable
+from ....findings.ids import RuleId
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.origins import Origin
 from ....fleet.rendered import Rendered
@@ -35,9 +36,9 @@ def render_natively(level: VariantLevel) -> Rendered:
     if variant.findings.failed:
         raise Unrenderable
     hpa = hpa_of(variant, least.replicas, most.replicas, metrics)
-    variant.findings.note(level.agreed.path, bounds_note(level, least, most))
+    variant.findings.note(level.agreed.path, bounds_note(level, least, most), RuleId.SIZING_BOUNDS)
     for path, reason in _cheaper(level, most):
-        variant.findings.note(path, reason)
+        variant.findings.note(path, reason, RuleId.SIZING_CHEAPER)
     return Rendered(
         source,
         source.kind.kind,

@@ -11,6 +11,7 @@ from ....engines.lint import report
 from ....engines.registry import engine_of
 from ....engines.settings import Setting
 from ....engines.versions import ANY, titled
+from ....findings.ids import RuleId
 from ..serving import Serving
 from ..types.inference_service import InferenceServiceSpec
 from .facts import flag_of, successor_of
@@ -95,7 +96,7 @@ class Line:
         other = self.written(Setting.PORT)
         if other:
             reason = f"{other} makes the server listen on another port than its Service and probes use ({port})"
-            self._serving.findings.error(EXTRA, f"{reason}; remove it and set containerPort")
+            self._serving.findings.error(EXTRA, f"{reason}; remove it and set containerPort", RuleId.FLAGS_RESERVED)
         self.put(Setting.PORT, str(port))
 
     def finish(self) -> CommandLine:
@@ -126,9 +127,11 @@ class Line:
         """
         engine = engine_of(image_of(self._serving.image).repository)
         if engine is not None and engine.name == self._serving.runtime and self._known != ANY:
-            self._serving.findings.error(path, reason)
+            self._serving.findings.error(path, reason, RuleId.FLAGS_UNSUPPORTED)
         else:
-            self._serving.findings.warn(path, f"{reason}, unless this image is built differently")
+            self._serving.findings.warn(
+                path, f"{reason}, unless this image is built differently", RuleId.FLAGS_UNSUPPORTED
+            )
 
     def _switch(self, flag: str, path: str) -> None:
         self._check_known(flag, path)
@@ -156,7 +159,9 @@ class Line:
         instead = successor_of(value) or f"one of {', '.join(form.allowed(self._version))}"
         reason = f"{right.name} of {self._image()} does not accept {value!r}; use {instead}"
         if custom or form.open:
-            self._serving.findings.warn(path, f"{reason}, unless this image is built differently")
+            self._serving.findings.warn(
+                path, f"{reason}, unless this image is built differently", RuleId.FLAGS_MALFORMED
+            )
         else:
             self.refuse(path, reason)
 
@@ -165,7 +170,9 @@ class Line:
         # What a server refuses to take twice is found among the extra arguments.
         if other and self._table.style != CLAP:
             where = f"{other} here" if path == EXTRA else f"{EXTRA} contains {other}, which"
-            self._serving.findings.warn(path, f"{where} comes last and overrides {flag}; remove one of the two")
+            self._serving.findings.warn(
+                path, f"{where} comes last and overrides {flag}; remove one of the two", RuleId.FIELD_OVERRIDDEN
+            )
 
     def _names(self, flag: str) -> Iterable[str]:
         """Return every spelling of a flag, and of what the version has in its place."""

@@ -2,6 +2,7 @@
 
 from ....engines.command_line import CommandLine
 from ....engines.settings import Feature, Setting
+from ....findings.ids import RuleId
 from ..serving import Serving
 from .facts import has
 from .line import EXTRA, Line
@@ -46,7 +47,7 @@ def _add_model(serving: Serving, line: Line) -> None:
         line.put(Setting.MODEL, serving.model_path)
         if other:
             reason = f"{other} loads a different model than spec.modelRef; remove it"
-            serving.findings.warn(EXTRA, reason)
+            serving.findings.warn(EXTRA, reason, RuleId.WEIGHTS_ELSEWHERE)
     elif other or named & set(_MODEL_ENV):
         # An argument wins over its variable, an empty one too.
         line.put(Setting.MODEL, *([] if _MODEL_ENV[0] in named else [""]))
@@ -71,7 +72,7 @@ def _add_rope_scaling(serving: Serving, line: Line) -> None:
         return
     if line.written(Setting.ROPE_SCALING):
         reason = f"is omitted, because {EXTRA} contains {line.flag(Setting.ROPE_SCALING)}; remove one of the two"
-        serving.findings.warn("spec.ropeScaling", reason)
+        serving.findings.warn("spec.ropeScaling", reason, RuleId.FIELD_OVERRIDDEN)
         return
     line.add(Setting.ROPE_SCALING, rope.type, "spec.ropeScaling.type")
     line.add(Setting.ROPE_FACTOR, rope.factor, "spec.ropeScaling.factor")
@@ -82,7 +83,9 @@ def _add_slots(serving: Serving, line: Line) -> None:
     slots, other = serving.service.spec.parallel_slots, line.written(Setting.CONCURRENCY)
     if slots is not None and other:
         serving.findings.warn(
-            "spec.parallelSlots", f"is omitted, because {EXTRA} contains {other}; remove one of the two"
+            "spec.parallelSlots",
+            f"is omitted, because {EXTRA} contains {other}; remove one of the two",
+            RuleId.FIELD_OVERRIDDEN,
         )
     else:
         line.add(Setting.CONCURRENCY, slots, "spec.parallelSlots")
@@ -93,7 +96,7 @@ def _add_flash_attention(serving: Serving, line: Line) -> None:
     wanted, path = serving.service.spec.flash_attention, "spec.flashAttention"
     if wanted and serving.gpus < 1:
         reason = "requires a GPU, but the pod requests none, so the server decides; set resources.gpu, or remove it"
-        serving.findings.warn(path, reason)
+        serving.findings.warn(path, reason, RuleId.GPUS_ABSENT)
     elif wanted is not None:
         line.add(Setting.FLASH_ATTENTION, "on" if wanted else "off", path)
 
@@ -114,7 +117,7 @@ def _add_cache_types(serving: Serving, line: Line) -> None:
     ):
         if plain and custom:
             reason = f"has no effect: cacheTypeCustom{side} takes precedence; remove one of the two"
-            serving.findings.warn(f"spec.cacheType{side}", reason)
+            serving.findings.warn(f"spec.cacheType{side}", reason, RuleId.FIELD_OVERRIDDEN)
         path = f"spec.cacheType{'Custom' if custom else ''}{side}"
         line.add(setting, custom or plain, path, custom=bool(custom))
     quantized = None if spec.cache_type_custom_v else spec.cache_type_v
@@ -145,7 +148,7 @@ def _add_offloading(serving: Serving, line: Line) -> None:
         reason = (
             "has no effect together with moeCPUOffload, which keeps the experts of all layers on the CPU; remove one"
         )
-        serving.findings.warn("spec.moeCPULayers", reason)
+        serving.findings.warn("spec.moeCPULayers", reason, RuleId.FIELD_NO_EFFECT)
     _check_host_memory(serving)
 
 
@@ -156,7 +159,7 @@ def _check_host_memory(serving: Serving) -> None:
     for name, wanted in (("moeCPUOffload", spec.moe_cpu_offload), ("noKvOffload", spec.no_kv_offload)):
         if wanted:
             reason = "uses host memory, but the pod does not request any; set resources.hostMemory"
-            serving.findings.warn(f"spec.{name}", reason)
+            serving.findings.warn(f"spec.{name}", reason, RuleId.MEMORY_NOT_REQUESTED)
 
 
 def _add_reasoning(serving: Serving, line: Line) -> None:
@@ -165,6 +168,8 @@ def _add_reasoning(serving: Serving, line: Line) -> None:
     if not spec.reasoning_budget_message:
         return
     if spec.reasoning_budget is None:
-        serving.findings.warn(path, "has no effect without reasoningBudget; set it, or remove the message")
+        serving.findings.warn(
+            path, "has no effect without reasoningBudget; set it, or remove the message", RuleId.FIELD_NO_EFFECT
+        )
     else:
         line.add(Setting.REASONING_MESSAGE, spec.reasoning_budget_message, path)

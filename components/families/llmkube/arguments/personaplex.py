@@ -2,6 +2,7 @@
 
 from ....engines.command_line import CommandLine
 from ....engines.settings import Setting
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..facts import llmkube
 from ..serving import Serving
@@ -25,7 +26,7 @@ def personaplex_line(serving: Serving) -> CommandLine:
         reason = (
             f"requires an image whose server supports {flag}, which NVIDIA's own does not; make sure that yours does"
         )
-        serving.findings.warn(f"{_CONFIG}.quantize4Bit", reason)
+        serving.findings.warn(f"{_CONFIG}.quantize4Bit", reason, RuleId.FLAGS_UNKNOWN)
     if config.cpu_offload:
         args.append(flag_of(runtime, Setting.OFFLOADING))
     if serving.port != llmkube().runtimes[runtime].port:

@@ -4,6 +4,7 @@ import math
 import re
 
 from ....engines.settings import Setting
+from ....findings.ids import RuleId
 from ..serving import Serving
 from ..types.model import GPUSpec
 from .line import EXTRA, Line
@@ -22,13 +23,15 @@ def add_sharding(serving: Serving, line: Line) -> None:
     if serving.gpus < 1:
         if gpu.layers is not None or gpu.sharding is not None:
             what = "hardware.gpu.layers and sharding have no effect without a GPU"
-            serving.findings.warn(MODEL, f"{_of(serving)}: {what}; set hardware.gpu.count, or remove them")
+            serving.findings.warn(
+                MODEL, f"{_of(serving)}: {what}; set hardware.gpu.count, or remove them", RuleId.GPUS_ABSENT
+            )
         return
     line.add(Setting.GPU_LAYERS, _layers(serving), EXTRA)
     if serving.gpus == 1:
         if gpu.sharding and gpu.sharding.layer_split:
             reason = "sharding.layerSplit has no effect with one GPU; increase hardware.gpu.count, or remove it"
-            serving.findings.warn(MODEL, f"{_of(serving)}: {reason}")
+            serving.findings.warn(MODEL, f"{_of(serving)}: {reason}", RuleId.FIELD_NO_EFFECT)
         return
     mode = _MODES.get(gpu.sharding.strategy, "layer") if gpu.sharding else "layer"
     line.add(Setting.SPLIT_MODE, mode, EXTRA)
@@ -38,6 +41,7 @@ def add_sharding(serving: Serving, line: Line) -> None:
         serving.findings.warn(
             MODEL,
             f"{_of(serving)}: sharding.strategy none uses only one of {serving.gpus} GPUs; use layer",
+            RuleId.GPUS_UNUSED,
         )
 
 
@@ -49,6 +53,7 @@ def _layers(serving: Serving) -> int:
             MODEL,
             f"{_of(serving)}: hardware.gpu.layers 0 puts no layer on the {serving.gpus} GPUs of the pod; set -1 for "
             "all layers, or request no GPU",
+            RuleId.GPUS_UNUSED,
         )
     return ALL_LAYERS if layers is None or layers < 0 else layers
 
@@ -65,6 +70,7 @@ def _shares(serving: Serving) -> list[int]:
             MODEL,
             f"{_of(serving)}: sharding.layerSplit must have {serving.gpus} entries such as '0-19', one per GPU, "
             f"found {', '.join(map(repr, entries))}; until it is corrected, every GPU gets an equal share",
+            RuleId.GPUS_UNEQUAL,
         )
         return [1] * serving.gpus
     return [size // math.gcd(*sizes) for size in sizes]

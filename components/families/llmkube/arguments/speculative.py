@@ -4,6 +4,7 @@ import json
 
 from ....api.findings import unknown
 from ....engines.settings import Setting
+from ....findings.ids import RuleId
 from ..serving import Serving
 from .line import Line
 
@@ -21,11 +22,15 @@ def add_speculative(serving: Serving, line: Line) -> None:
         return
     if not speculative.enabled:
         if speculative.model and speculative.enabled is None:
-            serving.findings.warn(f"{_PATH}.model", "has no effect without enabled: true; set it, or remove this")
+            serving.findings.warn(
+                f"{_PATH}.model",
+                "has no effect without enabled: true; set it, or remove this",
+                RuleId.FIELD_NO_EFFECT,
+            )
         return
     if not speculative.model:
         reason = "speculative decoding is omitted, because there is no draft; name a Model in this namespace"
-        serving.findings.warn(f"{_PATH}.model", reason)
+        serving.findings.warn(f"{_PATH}.model", reason, RuleId.FIELD_NO_EFFECT)
         return
     draft = _draft(serving, speculative.model)
     if draft is None:
@@ -44,7 +49,9 @@ def _draft(serving: Serving, name: str) -> str | None:
     path = f"{_PATH}.model"
     model = serving.models.get(name)
     if model is None:
-        serving.findings.error(path, unknown("Model", name, serving.models, "add one to this namespace"))
+        serving.findings.error(
+            path, unknown("Model", name, serving.models, "add one to this namespace"), RuleId.REFERENCE_MISSING
+        )
         return None
     source = model.spec.source
     if "://" not in source:
@@ -58,6 +65,7 @@ def _draft(serving: Serving, name: str) -> str | None:
         path,
         f"Model {name!r} comes from {source!r}, but only the served Model is fetched into the pod; use a Hugging "
         "Face repository such as org/name, or a path in the image",
+        RuleId.WEIGHTS_UNREACHABLE,
     )
     return None
 

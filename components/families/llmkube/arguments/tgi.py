@@ -2,6 +2,7 @@
 
 from ....engines.command_line import CommandLine
 from ....engines.settings import Feature, Setting
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..serving import Serving
 from ..types.runtimes import TGIConfig
@@ -42,7 +43,11 @@ def _model(serving: Serving) -> str:
     source = serving.model.spec.source
     if not serving.model_path and source.startswith(("http://", "https://")):
         reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, but tgi cannot load a URL"
-        serving.findings.error("spec.modelRef", f"{reason}; use a repository such as org/name, a claim or a path")
+        serving.findings.error(
+            "spec.modelRef",
+            f"{reason}; use a repository such as org/name, a claim or a path",
+            RuleId.WEIGHTS_UNREACHABLE,
+        )
     return serving.model_path or source.removeprefix("file://")
 
 
@@ -52,12 +57,14 @@ def _check(serving: Serving, config: TGIConfig) -> None:
         reason = (
             f"cannot be combined with quantize {config.quantize}, with which the server exits; remove one of the two"
         )
-        findings.error(f"{_CONFIG}.dtype", reason)
+        findings.error(f"{_CONFIG}.dtype", reason, RuleId.FLAGS_EXCLUSIVE)
     longest, total = config.max_input_length, config.max_total_tokens
     for field, length in (("maxInputLength", longest), ("maxTotalTokens", total)):
         if length is not None and length < 1:
             reason = f"must be at least 1 token, found {length}; remove it to use the server's default"
-            findings.error(f"{_CONFIG}.{field}", reason)
+            findings.error(f"{_CONFIG}.{field}", reason, RuleId.FLAGS_MALFORMED)
     if longest is not None and total is not None and longest >= total:
         reason = f"must be below maxTotalTokens, which includes the answer, found {longest} and {total}"
-        findings.error(f"{_CONFIG}.maxInputLength", f"{reason}; lower it, or raise maxTotalTokens")
+        findings.error(
+            f"{_CONFIG}.maxInputLength", f"{reason}; lower it, or raise maxTotalTokens", RuleId.FLAGS_EXCLUSIVE
+        )

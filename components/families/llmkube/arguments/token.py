@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..serving import Serving
 
@@ -12,5 +13,7 @@ def token_env(serving: Serving, name: str, secret: Mapping[str, Any] | None, pat
     if secret is None:
         return []
     if not secret.get("name"):
-        serving.findings.error(f"{path}.name", "must name a Secret in this namespace, found none; set it")
+        serving.findings.error(
+            f"{path}.name", "must name a Secret in this namespace, found none; set it", RuleId.REFERENCE_MISSING
+        )
     return [{"name": name, "valueFrom": {"secretKeyRef": dict(secret)}}]

@@ -1,5 +1,6 @@
 """Tells of fields that the chosen runtime does not read: none is dropped silently."""
 
+from ....findings.ids import RuleId
 from ..serving import Serving
 from ..types.model import GPUSpec
 from .facts import readings
@@ -15,7 +16,7 @@ def report_unread(serving: Serving) -> None:
         remedy = f"use {other} instead" if other else "remove it"
         readers = " and ".join(reading.runtimes)
         reason = f"has no effect: runtime {serving.runtime} does not read it, only {readers} would; {remedy}"
-        serving.findings.warn(f"spec.{name}", reason)
+        serving.findings.warn(f"spec.{name}", reason, RuleId.FIELD_NO_EFFECT)
     if serving.runtime != "llamacpp":
         _report_model(serving)
 
@@ -29,4 +30,5 @@ def _report_model(serving: Serving) -> None:
                 "spec.modelRef",
                 f"hardware.gpu.{name} of Model {serving.model.metadata.name!r} has no effect: runtime "
                 f"{serving.runtime} does not read it, only llamacpp would; remove it there",
+                RuleId.FIELD_NO_EFFECT,
             )

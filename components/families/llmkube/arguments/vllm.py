@@ -2,6 +2,7 @@
 
 from ....engines.command_line import CommandLine
 from ....engines.settings import Feature, Setting
+from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..serving import Serving
 from ..types.runtimes import VLLMConfig
@@ -28,7 +29,9 @@ def vllm_line(serving: Serving) -> CommandLine:
     other = line.written(Setting.CONCURRENCY)
     if spec.parallel_slots is not None and other:
         serving.findings.warn(
-            "spec.parallelSlots", f"is omitted, because {EXTRA} contains {other}; remove one of the two"
+            "spec.parallelSlots",
+            f"is omitted, because {EXTRA} contains {other}; remove one of the two",
+            RuleId.FIELD_OVERRIDDEN,
         )
     else:
         line.add(Setting.CONCURRENCY, spec.parallel_slots, "spec.parallelSlots")
@@ -53,7 +56,7 @@ def _model(serving: Serving) -> str:
     skipped = serving.service.spec.skip_model_init and not serving.model_path
     if skipped and source.startswith(("http://", "https://")):
         reason = f"vllm cannot load a URL, and nothing fetches {source!r} of Model {serving.model.metadata.name!r}"
-        serving.findings.error("spec.skipModelInit", f"{reason}; remove skipModelInit")
+        serving.findings.error("spec.skipModelInit", f"{reason}; remove skipModelInit", RuleId.WEIGHTS_UNREACHABLE)
     return serving.model_path or source.removeprefix("file://")
 
 
@@ -85,7 +88,7 @@ def _warn_still_on(serving: Serving, line: Line, setting: Setting, path: str) ->
     off = line.off(setting)
     if line.written(setting) != off:
         reason = f"false keeps vLLM's default, which is on in this version; add {off} to {EXTRA} to turn it off"
-        serving.findings.warn(path, reason)
+        serving.findings.warn(path, reason, RuleId.FIELD_NO_EFFECT)
 
 
 def _add_tensor_parallelism(serving: Serving, line: Line, size: int | None) -> None:
@@ -94,17 +97,21 @@ def _add_tensor_parallelism(serving: Serving, line: Line, size: int | None) -> N
         return
     if size < 1:
         serving.findings.error(
-            path, f"must be between 1 and the number of GPUs of a pod, found {size}; remove it to use all GPUs"
+            path,
+            f"must be between 1 and the number of GPUs of a pod, found {size}; remove it to use all GPUs",
+            RuleId.GPUS_MISMATCH,
         )
     elif size > max(serving.gpus, 1):
         serving.findings.error(
-            path, f"is {size}, but a pod has only {serving.gpus} GPUs; request more GPUs in the Model, or lower it"
+            path,
+            f"is {size}, but a pod has only {serving.gpus} GPUs; request more GPUs in the Model, or lower it",
+            RuleId.GPUS_MISMATCH,
         )
     elif size < serving.gpus and line.written(*_OTHER_SPLITS) is None:
         reason = (
             f"uses {size} of the {serving.gpus} GPUs of a pod, and the others stay idle; remove it to use all of them"
         )
-        serving.findings.warn(path, reason)
+        serving.findings.warn(path, reason, RuleId.GPUS_UNUSED)
     if size > 1:
         line.add(Setting.TENSOR_PARALLEL, size, path)
 
@@ -120,7 +127,7 @@ def _derive_tensor_parallelism(serving: Serving, line: Line) -> None:
 def _check_length(serving: Serving, length: int | None) -> None:
     if length is not None and length < 1 and length != _AUTO_LENGTH:
         reason = f"must be at least 1 token, found {length}; remove it to use the model's default"
-        serving.findings.error(f"{_CONFIG}.maxModelLen", reason)
+        serving.findings.error(f"{_CONFIG}.maxModelLen", reason, RuleId.FLAGS_MALFORMED)
 
 
 def _add_cache_dtype(serving: Serving, line: Line, config: VLLMConfig) -> None:
@@ -129,7 +136,7 @@ def _add_cache_dtype(serving: Serving, line: Line, config: VLLMConfig) -> None:
     if custom:
         if dtype != "auto":
             reason = "has no effect: kvCacheCustomDtype takes precedence; remove one of the two"
-            serving.findings.warn(f"{_CONFIG}.kvCacheDtype", reason)
+            serving.findings.warn(f"{_CONFIG}.kvCacheDtype", reason, RuleId.FIELD_OVERRIDDEN)
         line.add(Setting.CACHE_TYPE, custom, f"{_CONFIG}.kvCacheCustomDtype", custom=True)
     elif dtype != "auto":
         line.add(Setting.CACHE_TYPE, dtype, f"{_CONFIG}.kvCacheDtype")
@@ -145,6 +152,6 @@ def _add_gpu_memory(serving: Serving, line: Line, config: VLLMConfig) -> None:
                 "is omitted, because the pod does not request a GPU; set hardware.gpu.count in the Model, or "
                 "remove it"
             )
-            serving.findings.warn(f"{_CONFIG}.{field}", reason)
+            serving.findings.warn(f"{_CONFIG}.{field}", reason, RuleId.GPUS_ABSENT)
         else:
             line.add(setting, value, f"{_CONFIG}.{field}")
