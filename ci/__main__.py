@@ -1,0 +1,157 @@
+"""Steps of pipelines: ``python -m ci plan``, ``publish``, ``note``, ``quality``, ``approve``."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from . import github, gitlab
+from .approval import compared, previewed, told
+from .comment import comment, reports
+from .errors import PipelineError
+from .findings import code_quality, read_sarif, write_uploads
+from .plans import FINDINGS, SUMMARY, Plans, make_plans, read_plans
+from .received import read_bytes, read_text
+from .repository import Repository
+from .touched import touched
+
+_WRONG = 2
+
+
+def plan(args: argparse.Namespace) -> int:
+    """Plan every stack that the commits since the base touch; exit with 1 if one is not fine."""
+    repository = Repository(Path(args.project).resolve())
+    base, head, out = repository.fork_point(args.base), repository.commit("HEAD"), Path(args.out).resolve()
+    found = touched(repository, base)
+    command = [sys.executable, "-m", "workbench", "plan", *args.option]
+    out.mkdir(parents=True)
+    plans = []
+    for each in make_plans(repository.folder, found, base, out, args.command or command):
+        print(f"{each.stack}: {each.verdict} (planned because of {each.because!r})", flush=True)  # noqa: T201
+        plans.append(each)
+    made = Plans(args.pull, head, tuple(plans), found.removed)
+    (out / SUMMARY).write_text(json.dumps(made.as_dict(), indent=1) + "\n", encoding="utf-8")
+    _append("GITHUB_STEP_SUMMARY", comment(made, reports(made, out, args.links), "in the artifacts of this run"))
+    _append("GITHUB_OUTPUT", f"previews={json.dumps(_previews(made, args.previews))}\n")
+    return 0 if made.fine else 1
+
+
+def _previews(plans: Plans, wanted: str) -> list[str]:
+    """Return the stacks for which there are roles, and for which a preview makes sense."""
+    return [plan.stack for plan in plans.stacks if plan.stack in wanted.split()]
+
+
+def publish(args: argparse.Namespace) -> int:
+    """Write the comment under the pull request of a finished run, or make its findings fit for an upload."""
+    run = github.finished_run(json.loads(Path(_environment("GITHUB_EVENT_PATH")).read_text(encoding="utf-8")))
+    rest = github.github(_environment("GITHUB_API_URL"), _environment("GITHUB_TOKEN"))
+    name, folder = _environment("GITHUB_REPOSITORY"), Path(args.folder)
+    try:
+        plans = github.verified(rest, name, run, folder)
+    except github.OutdatedError as outdated:
+        print(outdated)  # noqa: T201
+        return 0
+    if args.findings:
+        count = write_uploads(plans, folder, Path(args.findings))
+        _append("GITHUB_OUTPUT", f"count={count}\npull={plans.pull}\nsha={run.sha}\n")
+        return 0
+    links = f"{_environment('GITHUB_SERVER_URL')}/{name}/"
+    print(github.publish(rest, name, plans, folder, run.url, links))  # noqa: T201
+    return 0
+
+
+def note(args: argparse.Namespace) -> int:
+    """Write the note under a merge request of GitLab."""
+    folder = Path(args.folder)
+    rest = gitlab.gitlab(_environment("CI_API_V4_URL"), _environment("PREVIEW_TOKEN"))
+    links = f"{_environment('CI_PROJECT_URL')}/"
+    plans, where = read_plans(read_text(folder, SUMMARY)), args.where
+    print(gitlab.publish(rest, _environment("CI_PROJECT_ID"), plans, folder, where, links))  # noqa: T201
+    return 0
+
+
+def quality(args: argparse.Namespace) -> int:
+    """Write the findings of all stacks as GitLab's Code Quality report."""
+    folder = Path(args.folder)
+    found = (read_bytes(folder, each.stack, FINDINGS) for each in read_plans(read_text(folder, SUMMARY)).stacks)
+    report = code_quality(read_sarif(data) for data in found if data is not None)
+    Path(args.out).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def approve(args: argparse.Namespace) -> int:
+    """Print the digest of a preview, or hold it against the one that was approved."""
+    found = previewed(Path(args.preview).read_text(encoding="utf-8"))
+    if args.expect is not None:
+        compared(args.expect, found)
+    _append("GITHUB_OUTPUT", f"digest={found.digest}\nchanges={found.changes}\n")
+    _append("GITHUB_STEP_SUMMARY", f"Would do: {told(found)}. Digest `{found.digest[:16]}`.\n")
+    print(f"{found.digest} {told(found)}")  # noqa: T201
+    return 0
+
+
+def _environment(name: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        raise PipelineError(f"the variable {name} is not set")
+    return value
+
+
+def _append(variable: str, text: str) -> None:
+    """Write to a file that the runner names; on a laptop there is none."""
+    path = os.environ.get(variable)
+    if path:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m ci", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+
+    def command(run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        made = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
+        made.set_defaults(run=run)
+        return made
+
+    made = command(plan)
+    made.add_argument("--base", required=True, help="branch or commit to compare with")
+    made.add_argument("--out", required=True, help="folder to create, for the reports")
+    made.add_argument("--project", default=".", help="where Pulumi.yaml is")
+    made.add_argument("--pull", type=int, default=0, help="number of the pull or merge request")
+    made.add_argument("--previews", default="", help="stacks with a role for a real preview, parted by spaces")
+    made.add_argument("--links", default="", help="what links in reports may start with")
+    made.add_argument(
+        "--option", action="append", default=[], help="further word for the plan (--option=--max-gpus=8)"
+    )
+    made.add_argument("--command", nargs="+", help="what to run instead of `workbench plan`")
+    made = command(publish)
+    made.add_argument("folder", help="the artifact of the other workflow")
+    made.add_argument("--findings", help="folder to create, for SARIF to upload; no comment is written then")
+    made = command(note)
+    made.add_argument("folder", help="the reports")
+    made.add_argument("--where", required=True, help="URL of the whole reports")
+    made = command(quality)
+    made.add_argument("folder", help="the reports")
+    made.add_argument("--out", required=True, help="file to write")
+    made = command(approve)
+    made.add_argument("preview", help="what `pulumi preview --json` printed")
+    made.add_argument("--expect", help="digest that was approved")
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run a step; what somebody can act on is a message and an exit code."""
+    args = _parser().parse_args(words)
+    try:
+        code: int = args.run(args)
+    except (PipelineError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        return _WRONG
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

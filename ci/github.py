@@ -1,0 +1,121 @@
+"""What GitHub needs to be asked and told, after the code of a pull request has run in a workflow without any rights.
+
+This runs in a workflow of its own on ``workflow_run``, with the rights to comment, and with the code of the default
+branch. What the other workflow left behind is data, and may be from anybody: GitHub Security Lab, "Keeping your
+GitHub Actions and workflows secure Part 1: Preventing pwn requests"; CodeQL's help on actions/artifact-poisoning
+(extract to a temporary folder, verify what is in it, numbers above all); GitHub Docs, "Secure use reference".
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .comment import comment, reports
+from .errors import PipelineError
+from .plans import SUMMARY, Plans, read_plans
+from .received import read_text
+from .rest import Rest
+from .sticky import place, remains
+
+BOT = "github-actions[bot]"
+"""Who comments with the token of a workflow."""
+_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+class OutdatedError(Exception):
+    """The run is of a commit that is no longer the head of its pull request: a newer run speaks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """The run of the other workflow, as GitHub tells it: nobody else can write this.
+
+    Attributes:
+        sha: The commit that it ran for.
+        source: The repository that the commit is in: a fork, perhaps.
+        url: Where people see it.
+    """
+
+    sha: str
+    source: int
+    url: str
+
+
+def finished_run(event: Mapping[str, Any]) -> FinishedRun:
+    """Read the event of a ``workflow_run``.
+
+    Raises:
+        PipelineError: it is another one.
+    """
+    run = event.get("workflow_run")
+    if not isinstance(run, dict) or run.get("event") != "pull_request":
+        raise PipelineError("this runs on workflow_run, after a workflow that ran on pull_request")
+    source = run.get("head_repository") or {}
+    return FinishedRun(str(run["head_sha"]), int(source.get("id", 0)), str(run["html_url"]))
+
+
+def github(url: str, token: str) -> Rest:
+    """Return a client (GitHub Docs, "Getting started with the REST API": media type, version)."""
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/vnd.github+json",
+        "X-GitHub-Api-Version": "2022-11-28",
+        "User-Agent": "inference-platform",
+    }
+    return Rest(url, headers)
+
+
+def verified(rest: Rest, repository: str, run: FinishedRun, folder: Path) -> Plans:
+    """Return what was planned, once it is sure that it speaks of the pull request of this very run.
+
+    The number comes out of the artifact, since GitHub does not tell it for forks: it counts only if the head of that
+    pull request is the commit and the repository that the run was of.
+
+    Raises:
+        PipelineError: it does not, or it is of no pull request.
+        OutdatedError: the pull request has another head by now.
+    """
+    plans = read_plans(read_text(folder, SUMMARY))
+    if plans.pull <= 0 or not _SHA.fullmatch(run.sha):
+        raise PipelineError(f"{SUMMARY} names no pull request")
+    pull = rest.get(f"repos/{repository}/pulls/{plans.pull}")
+    source = (pull["head"].get("repo") or {}).get("id", -1)
+    if source != run.source:
+        raise PipelineError(
+            f"the artifact says that it is of pull request {plans.pull}, whose commits are in another repository "
+            "than those of the run; nothing is written there"
+        )
+    if pull["state"] != "open":
+        raise OutdatedError(f"pull request {plans.pull} is closed")
+    if pull["head"]["sha"] != run.sha:
+        raise OutdatedError(f"the head of pull request {plans.pull} is not {run.sha[:12]}, of which the plans are")
+    if plans.head != run.sha:
+        raise PipelineError(f"the artifact is of commit {plans.head[:40]!r}, and the run was of {run.sha}")
+    return plans
+
+
+def publish(rest: Rest, repository: str, plans: Plans, folder: Path, where: str, links: str) -> str:
+    """Write the comment under the pull request, and say what was done.
+
+    Args:
+        rest: GitHub.
+        repository: ``owner/name``.
+        plans: Verified.
+        folder: The artifact.
+        where: URL of the run that made the plans.
+        links: What links in reports may start with.
+    """
+    path = f"repos/{repository}/issues/{plans.pull}/comments"
+    if not plans.stacks and not plans.removed and not remains(rest, path, ours=_by_workflow):
+        return "no stack is touched, and nothing was said before: no comment"
+    text = comment(plans, reports(plans, folder, links), f"[in the artifacts of the run]({where})")
+    one = f"repos/{repository}/issues/comments/"
+    done = place(rest, path, lambda number: f"{one}{number}", text, ours=_by_workflow, change="PATCH")
+    return f"comment {done}"
+
+
+def _by_workflow(found: Mapping[str, Any]) -> bool:
+    user = found.get("user") or {}
+    return user.get("login") == BOT and user.get("type") == "Bot"

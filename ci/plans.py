@@ -1,0 +1,136 @@
+"""A plan of each touched stack, and what the reports about them need to know: all of it in one folder."""
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import PipelineError
+from .touched import Touched, stack_name
+
+SUMMARY = "plans.json"
+REPORT, FINDINGS, LOG = "plan.md", "plan.sarif", "log.txt"
+SAVED = (REPORT, FINDINGS, "plan.html", "plan.json")
+VERSION = 1
+MOST_STACKS = 100
+_SECONDS = 900.0
+_LOG_LINES = 40
+_NO_PLAN = -1
+"""The exit code of a plan that took too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackPlan:
+    """What came of the plan of one stack.
+
+    Attributes:
+        because: The changed file that touches it.
+        exit_code: Of the plan: 0 is fine, 1 has errors or is over a limit, anything else is no plan.
+    """
+
+    stack: str
+    because: str
+    exit_code: int
+
+    @property
+    def verdict(self) -> str:
+        """What came of it, in words."""
+        return {0: "fine", 1: "errors, or a limit is exceeded"}.get(self.exit_code, "no plan")
+
+
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """What the reports are about.
+
+    Attributes:
+        pull: Number of the pull or merge request; 0 where there is none.
+        head: The commit that was planned.
+        removed: Stacks that are gone.
+    """
+
+    pull: int
+    head: str
+    stacks: tuple[StackPlan, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def fine(self) -> bool:
+        """Whether all is well."""
+        return all(plan.exit_code == 0 for plan in self.stacks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as it is written."""
+        stacks = [{"stack": plan.stack, "because": plan.because, "exit": plan.exit_code} for plan in self.stacks]
+        return {
+            "version": VERSION,
+            "pull": self.pull,
+            "head": self.head,
+            "stacks": stacks,
+            "removed": list(self.removed),
+        }
+
+
+def read_plans(text: str) -> Plans:
+    """Read what ``as_dict`` wrote; the text may come from anybody.
+
+    Raises:
+        PipelineError: it is something else.
+    """
+    try:
+        read = json.loads(text)
+        wrong = read["version"] != VERSION or max(len(read["stacks"]), len(read["removed"])) > MOST_STACKS
+        stacks = tuple(_stack_plan(each) for each in read["stacks"])
+        plans = Plans(_whole(read["pull"]), _text(read["head"]), stacks, tuple(map(stack_name, read["removed"])))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        wrong = True
+    if wrong:
+        raise PipelineError(f"{SUMMARY} is not what `python -m ci plan` writes")
+    return plans
+
+
+def _stack_plan(read: Mapping[str, Any]) -> StackPlan:
+    return StackPlan(stack_name(read["stack"]), _text(read["because"]), _whole(read["exit"]))
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31:
+        return value
+    raise TypeError(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(value)
+
+
+def make_plans(project: Path, found: Touched, base: str, out: Path, command: Sequence[str]) -> Iterator[StackPlan]:
+    """Plan each touched stack, one after the other: a plan by itself keeps two cores busy.
+
+    Args:
+        project: Where Pulumi.yaml is.
+        found: What is touched.
+        base: The commit to compare with.
+        out: Where each stack gets a folder of its own.
+        command: What plans, such as ``workbench plan``.
+    """
+    for stack, because in found.stacks.items():
+        folder = out / stack
+        folder.mkdir(parents=True)
+        against = [] if stack in found.new else ["--base", base]
+        saved = [word for name in SAVED for word in ("--save", str(folder / name))]
+        yield StackPlan(stack, because, _run([*command, "--stack", stack, *against, *saved], project, folder / LOG))
+
+
+def _run(command: Sequence[str], project: Path, log: Path) -> int:
+    """Run a plan; what it says is kept, for where it could not be made."""
+    try:
+        done = subprocess.run(command, cwd=project, capture_output=True, check=False, timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        log.write_text(f"the plan took longer than {_SECONDS:.0f} seconds\n", encoding="utf-8")
+        return _NO_PLAN
+    said = (done.stderr or done.stdout).decode("utf-8", "replace").splitlines()[-_LOG_LINES:]
+    log.write_text("".join(f"{line}\n" for line in said), encoding="utf-8")
+    return done.returncode

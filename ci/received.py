@@ -1,0 +1,49 @@
+"""Files that somebody else's code made: read with a limit, and never followed out of their folder."""
+
+import os
+import stat
+from pathlib import Path
+
+from .errors import PipelineError
+
+MOST_BYTES = 10 * 2**20
+"""Of one file. (GitHub takes 10 MB of compressed SARIF: "SARIF support for code scanning", upload limits.)"""
+
+
+def read_text(folder: Path, *names: str) -> str:
+    """Return the text of a file; empty where it is missing, no plain file, behind a link, or too large.
+
+    Args:
+        folder: Which the caller chose.
+        names: Folders and a file in it, each a plain name.
+    """
+    data = read_bytes(folder, *names)
+    return data.decode("utf-8", "replace") if data else ""
+
+
+def read_bytes(folder: Path, *names: str) -> bytes | None:
+    """Return what a file holds; None where it is missing, no plain file, behind a link, or too large.
+
+    Raises:
+        PipelineError: a name is a path.
+    """
+    place = folder
+    for name in names:
+        if name in ("", ".", "..") or "/" in name or "\0" in name:
+            raise PipelineError(f"{name!r} is not the name of a file")
+        place = place / name
+        if place.is_symlink():
+            return None
+    return _plain(place)
+
+
+def _plain(place: Path) -> bytes | None:
+    try:
+        number = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            return None
+        data = file.read(MOST_BYTES + 1)
+    return data if len(data) <= MOST_BYTES else None

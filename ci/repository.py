@@ -1,0 +1,77 @@
+"""Questions to git: which files a change touches, and what they held before. Nothing is ever written."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import PipelineError
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A project in a git repository, or in a folder of one.
+
+    Attributes:
+        folder: Where Pulumi.yaml is.
+    """
+
+    folder: Path
+
+    @property
+    def prefix(self) -> str:
+        """The folder below the root of the repository, with a slash at its end; empty for the root itself."""
+        return self._git("rev-parse", "--show-prefix").decode().removesuffix("\n")
+
+    def commit(self, revision: str) -> str:
+        """Return the full id of a commit.
+
+        A revision may start with a dash or hold anything else that git allows in the name of a branch: it is never
+        read as an option.
+
+        Raises:
+            PipelineError: git does not know it.
+        """
+        try:
+            found = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        except PipelineError:
+            raise PipelineError(
+                f"git knows no commit {revision!r}; fetch it first (in a workflow: checkout with fetch-depth: 0)"
+            ) from None
+        return found.decode().strip()
+
+    def fork_point(self, base: str) -> str:
+        """Return the commit at which HEAD and ``base`` parted: what only ``base`` has since then is no change."""
+        try:
+            return self._git("merge-base", self.commit(base), "HEAD").decode().strip()
+        except PipelineError:
+            raise PipelineError(
+                f"{base!r} and HEAD have no commit in common; fetch the whole history (fetch-depth: 0)"
+            ) from None
+
+    def changed(self, since: str) -> list[str]:
+        """Return the paths that differ between a commit and HEAD, from the root of the repository.
+
+        A file that moved is two paths: it is gone from one place and new in another.
+        """
+        names = self._git("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", since, "HEAD", "--")
+        return sorted(name for name in names.decode("utf-8", "surrogateescape").split("\0") if name)
+
+    def files(self, revision: str) -> list[str]:
+        """Return the names of the files that stand beside Pulumi.yaml in a revision."""
+        place = f"{revision}:{self.prefix}".removesuffix("/")
+        try:
+            names = self._git("ls-tree", "--name-only", "-z", place)
+        except PipelineError:  # the folder is new
+            return []
+        return names.decode("utf-8", "surrogateescape").split("\0")
+
+    def read(self, revision: str, name: str) -> str:
+        """Return a file beside Pulumi.yaml as a revision has it."""
+        return self._git("show", f"{revision}:{self.prefix}{name}").decode("utf-8", "replace")
+
+    def _git(self, *arguments: str) -> bytes:
+        done = subprocess.run(["git", *arguments], cwd=self.folder, capture_output=True, check=False)
+        if done.returncode != 0:
+            said = done.stderr.decode("utf-8", "replace").strip()
+            raise PipelineError(f"git {arguments[0]} failed in {self.folder}: {said}")
+        return done.stdout

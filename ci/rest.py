@@ -1,0 +1,113 @@
+"""A client of the REST interface of a code host: JSON, pages, no redirects, the token in its header alone."""
+
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from email.message import Message
+from http import HTTPStatus
+from typing import IO, Any
+
+from .errors import PipelineError
+
+_SECONDS = 30.0
+_TRIES = 4
+_LATER = {HTTPStatus.TOO_MANY_REQUESTS, 500, 502, 503, 504}
+_MOST_PAGES = 100
+_MOST_BYTES = 32 * 2**20
+_NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """urllib would send the token to wherever a redirect points."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
+    ) -> None:
+        """Follow none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A client.
+
+    Attributes:
+        url: Of the interface, without a slash at its end.
+        headers: Sent with each request, the token among them.
+        pause: Seconds before the second try; each further pause is twice as long.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    pause: float = 2.0
+
+    def get(self, path: str) -> Any:  # noqa: ANN401  whatever the host answers
+        """Return what is there."""
+        return self._send("GET", self._at(path))[0]
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+        """Create, change or delete something."""
+        return self._send(method, self._at(path), body)[0]
+
+    def pages(self, path: str) -> Iterator[Any]:
+        """Yield the items of a list, over all of its pages.
+
+        Raises:
+            PipelineError: it does not end.
+        """
+        address: str | None = self._at(path)
+        for _ in range(_MOST_PAGES):
+            if address is None:
+                return
+            items, link = self._send("GET", address)
+            yield from items
+            found = _NEXT.search(link)
+            address = found[1] if found else None
+            if address and not address.startswith(f"{self.url}/"):
+                raise PipelineError(f"the next page of {path} is at another host; check the URL of the interface")
+        raise PipelineError(f"{path} has more than {_MOST_PAGES} pages")
+
+    def _at(self, path: str) -> str:
+        if not self.url.startswith(("https://", "http://")):
+            raise PipelineError(f"the URL of the interface is {self.url!r}, and must start with https://")
+        return f"{self.url}/{path.lstrip('/')}"
+
+    def _send(self, method: str, address: str, body: Mapping[str, Any] | None = None) -> tuple[Any, str]:
+        """Return the answer and its Link header; what a host cannot do now is tried again."""
+        pause = self.pause
+        for left in reversed(range(_TRIES)):
+            try:
+                return self._once(method, address, body)
+            except urllib.error.HTTPError as error:
+                if error.code not in _LATER or not left:
+                    raise PipelineError(f"{method} {address} answers {error.code}: {_reason(error)}") from None
+            except OSError as error:
+                # Nobody knows whether a request that broke off was carried out: a second POST might be a second one.
+                if method == "POST" or not left:
+                    raise PipelineError(f"{method} {address} failed: {error}") from None
+            time.sleep(pause)
+            pause *= 2
+        raise AssertionError(method)
+
+    def _once(self, method: str, address: str, body: Mapping[str, Any] | None) -> tuple[Any, str]:
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json", **self.headers}
+        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  http(s) only: _at
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_SECONDS) as answer:
+            text = answer.read(_MOST_BYTES)
+            try:
+                return (json.loads(text) if text else None), answer.headers.get("Link", "")
+            except ValueError:
+                raise PipelineError(f"{method} {address} answers something else than JSON") from None
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    text = error.read(2000).decode("utf-8", "replace")
+    try:
+        message = json.loads(text)["message"]
+    except (ValueError, KeyError, TypeError):
+        message = text or error.reason
+    return " ".join(str(message).split())
