@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import github, gitlab
-from .approval import compared, previewed, told
+from .approval import compared, in_words, previewed
 from .comment import comment, reports
 from .errors import PipelineError
 from .findings import code_quality, read_sarif, write_uploads
@@ -31,11 +31,13 @@ def plan(args: argparse.Namespace) -> int:
     for each in make_plans(repository.folder, found, base, out, args.command or command):
         print(f"{each.stack}: {each.verdict} (planned because of {each.because!r})", flush=True)  # noqa: T201
         plans.append(each)
-    made = Plans(args.pull, head, tuple(plans), found.removed)
-    (out / SUMMARY).write_text(json.dumps(made.as_dict(), indent=1) + "\n", encoding="utf-8")
-    _append("GITHUB_STEP_SUMMARY", comment(made, reports(made, out, args.links), "in the artifacts of this run"))
-    _append("GITHUB_OUTPUT", f"previews={json.dumps(_previews(made, args.previews))}\n")
-    return 0 if made.fine else 1
+    planned = Plans(args.pull, head, tuple(plans), found.removed)
+    (out / SUMMARY).write_text(json.dumps(planned.as_dict(), indent=1) + "\n", encoding="utf-8")
+    _append(
+        "GITHUB_STEP_SUMMARY", comment(planned, reports(planned, out, args.links), "in the artifacts of this run")
+    )
+    _append("GITHUB_OUTPUT", f"previews={json.dumps(_previews(planned, args.previews))}\n")
+    return 0 if planned.fine else 1
 
 
 def _previews(plans: Plans, wanted: str) -> list[str]:
@@ -87,8 +89,8 @@ def approve(args: argparse.Namespace) -> int:
     if args.expect is not None:
         compared(args.expect, found)
     _append("GITHUB_OUTPUT", f"digest={found.digest}\nchanges={found.changes}\n")
-    _append("GITHUB_STEP_SUMMARY", f"Would do: {told(found)}. Digest `{found.digest[:16]}`.\n")
-    print(f"{found.digest} {told(found)}")  # noqa: T201
+    _append("GITHUB_STEP_SUMMARY", f"Would do: {in_words(found)}. Digest `{found.digest[:16]}`.\n")
+    print(f"{found.digest} {in_words(found)}")  # noqa: T201
     return 0
 
 
@@ -112,33 +114,33 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True)
 
     def command(run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        made = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
-        made.set_defaults(run=run)
-        return made
+        added = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
+        added.set_defaults(run=run)
+        return added
 
-    made = command(plan)
-    made.add_argument("--base", required=True, help="branch or commit to compare with")
-    made.add_argument("--out", required=True, help="folder to create, for the reports")
-    made.add_argument("--project", default=".", help="where Pulumi.yaml is")
-    made.add_argument("--pull", type=int, default=0, help="number of the pull or merge request")
-    made.add_argument("--previews", default="", help="stacks with a role for a real preview, parted by spaces")
-    made.add_argument("--links", default="", help="what links in reports may start with")
-    made.add_argument(
+    added = command(plan)
+    added.add_argument("--base", required=True, help="branch or commit to compare with")
+    added.add_argument("--out", required=True, help="folder to create, for the reports")
+    added.add_argument("--project", default=".", help="where Pulumi.yaml is")
+    added.add_argument("--pull", type=int, default=0, help="number of the pull or merge request")
+    added.add_argument("--previews", default="", help="stacks with a role for a real preview, parted by spaces")
+    added.add_argument("--links", default="", help="what links in reports may start with")
+    added.add_argument(
         "--option", action="append", default=[], help="further word for the plan (--option=--max-gpus=8)"
     )
-    made.add_argument("--command", nargs="+", help="what to run instead of `workbench plan`")
-    made = command(publish)
-    made.add_argument("folder", help="the artifact of the other workflow")
-    made.add_argument("--findings", help="folder to create, for SARIF to upload; no comment is written then")
-    made = command(note)
-    made.add_argument("folder", help="the reports")
-    made.add_argument("--where", required=True, help="URL of the whole reports")
-    made = command(quality)
-    made.add_argument("folder", help="the reports")
-    made.add_argument("--out", required=True, help="file to write")
-    made = command(approve)
-    made.add_argument("preview", help="what `pulumi preview --json` printed")
-    made.add_argument("--expect", help="digest that was approved")
+    added.add_argument("--command", nargs="+", help="what to run instead of `workbench plan`")
+    added = command(publish)
+    added.add_argument("folder", help="the artifact of the other workflow")
+    added.add_argument("--findings", help="folder to create, for SARIF to upload; no comment is written then")
+    added = command(note)
+    added.add_argument("folder", help="the reports")
+    added.add_argument("--where", required=True, help="URL of the whole reports")
+    added = command(quality)
+    added.add_argument("folder", help="the reports")
+    added.add_argument("--out", required=True, help="file to write")
+    added = command(approve)
+    added.add_argument("preview", help="what `pulumi preview --json` printed")
+    added.add_argument("--expect", help="digest that was approved")
     return parser
 
 

@@ -74,10 +74,10 @@ def compared(approved: str, now: Previewed) -> None:
     if approved != now.digest:
         raise PipelineError(
             "the preview is no longer the one that was approved: something else has changed in between, such as "
-            f"another deployment. It would now do: {told(now)}. Run the workflow again and approve the new preview"
+            f"another deployment. It would now do: {in_words(now)}. Run the workflow again and approve that"
         )
 
 
-def told(found: Previewed) -> str:
+def in_words(found: Previewed) -> str:
     """Return the operations in words."""
     return ", ".join(f"{count} {word}" for word, count in found.operations.items()) or "nothing"

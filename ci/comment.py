@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from .markdown import block, cleaned, code, cut, length, shares
+from .markdown import block, cleaned, code, length, shares, shortened
 from .plans import LOG, REPORT, Plans, StackPlan
 from .received import read_text
 
@@ -31,7 +31,7 @@ def comment(plans: Plans, texts: Mapping[str, str], where: str, most: int = MOST
     room = most - length(head) - sum(map(length, frames.values()))
     given = shares({plan.stack: length(texts.get(plan.stack, "")) for plan in plans.stacks}, max(room, 0))
     parts = [
-        _frame(plan, cut(texts.get(plan.stack, ""), given[plan.stack], where), opened=_opened(plans, plan))
+        _frame(plan, shortened(texts.get(plan.stack, ""), given[plan.stack], where), opened=_opened(plans, plan))
         for plan in plans.stacks
     ]
     return _within(head, parts, most)
@@ -60,7 +60,7 @@ def _opened(plans: Plans, plan: StackPlan) -> bool:
 
 def _frame(plan: StackPlan, text: str, *, opened: bool) -> str:
     start = "<details open>" if opened else "<details>"
-    return f"\n{start}<summary>{plan.stack}: {plan.verdict}</summary>\n\n{text}\n</details>\n"
+    return f"\n{start}<summary>{plan.stack}: {plan.verdict}</summary>\n\n{text.rstrip()}\n\n</details>\n"
 
 
 def reports(plans: Plans, folder: Path, links: str) -> dict[str, str]:
@@ -69,5 +69,5 @@ def reports(plans: Plans, folder: Path, links: str) -> dict[str, str]:
     for plan in plans.stacks:
         text = read_text(folder, plan.stack, REPORT)
         log = "" if text else read_text(folder, plan.stack, LOG)
-        found[plan.stack] = cleaned(text, links) if text else f"{block(log)}" if log else "Nothing was said.\n"
+        found[plan.stack] = cleaned(text, links) if text else block(log) if log else "Nothing was said.\n"
     return found

@@ -60,7 +60,9 @@ def _results(run: Mapping[str, Any]) -> Iterator[Json]:
 
 
 def _rules(run: Mapping[str, Any]) -> Iterator[Json]:
-    found = ((run.get("tool") or {}).get("driver") or {}).get("rules") if isinstance(run.get("tool"), dict) else None
+    found: object = run
+    for key in ("tool", "driver", "rules"):
+        found = found.get(key) if isinstance(found, Mapping) else None
     yield from (each for each in (found if isinstance(found, list) else []) if isinstance(each, dict))
 
 

@@ -7,6 +7,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 """Control characters, and those that turn the direction of text around: what is read must be what is there."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TAG = re.compile(r"<(/?)details\b", re.IGNORECASE)
+_TAG_WHOLE = re.compile(r"</details\b[^>]*>?", re.IGNORECASE)
 
 
 def length(text: str) -> int:
@@ -44,7 +45,7 @@ def cleaned(text: str, links: str) -> str:
     text = re.sub(r"<(?=/?(?!details\b|summary\b|br\b|sub\b|sup\b|b\b|i\b|code\b)[A-Za-z])", "&lt;", text)
     text = re.sub(r"<(details|summary|br|sub|sup|b|i|code)\s[^<>]*?(open)?[^<>]*>", _bare, text, flags=re.I)
     text = re.sub(rf"\](?=\((?!{re.escape(links)}|#))", "\\]", text) if links else text.replace("](", "\\](")
-    return re.sub(r"^( {0,3}\[[^\]\n]+\]):", r"\1\:", text, flags=re.MULTILINE)
+    return balanced(re.sub(r"^( {0,3}\[[^\]\n]+\]):", r"\1\:", text, flags=re.MULTILINE))
 
 
 def _bare(found: re.Match[str]) -> str:
@@ -53,7 +54,26 @@ def _bare(found: re.Match[str]) -> str:
     return f"<{found[1]} open>" if opened else f"<{found[1]}>"
 
 
-def cut(text: str, most: int, where: str) -> str:
+def balanced(text: str) -> str:
+    """Return Markdown whose blocks of code and folds are closed, and that closes nothing which it did not open."""
+    kept, fence, folds = [], "", 0
+    for line in text.splitlines(keepends=True):
+        spare = 0 if fence else max(0, -_lowest(line) - folds)
+        kept.append(_TAG_WHOLE.sub("", line, count=spare) if spare else line)
+        fence, folds = _after(line, fence, folds)
+    return "".join(kept) + _closing(fence, folds)
+
+
+def _lowest(line: str) -> int:
+    """Return how many folds a line closes that it did not open, as a negative number."""
+    depth = lowest = 0
+    for tag in _TAG.finditer(line):
+        depth += -1 if tag[1] else 1
+        lowest = min(lowest, depth)
+    return lowest
+
+
+def shortened(text: str, most: int, where: str) -> str:
     """Return as many whole lines as fit, with every block and fold closed, and where the rest is."""
     if length(text) <= most:
         return text

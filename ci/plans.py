@@ -18,7 +18,7 @@ MOST_STACKS = 100
 _SECONDS = 900.0
 _LOG_LINES = 40
 _NO_PLAN = -1
-"""The exit code of a plan that took too long."""
+"""The exit code where there is no report, whatever the plan ended with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def read_plans(text: str) -> Plans:
         wrong = read["version"] != VERSION or max(len(read["stacks"]), len(read["removed"])) > MOST_STACKS
         stacks = tuple(_stack_plan(each) for each in read["stacks"])
         plans = Plans(_whole(read["pull"]), _text(read["head"]), stacks, tuple(map(stack_name, read["removed"])))
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (PipelineError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         wrong = True
     if wrong:
         raise PipelineError(f"{SUMMARY} is not what `python -m ci plan` writes")
@@ -121,7 +121,8 @@ def make_plans(project: Path, found: Touched, base: str, out: Path, command: Seq
         folder.mkdir(parents=True)
         against = [] if stack in found.new else ["--base", base]
         saved = [word for name in SAVED for word in ("--save", str(folder / name))]
-        yield StackPlan(stack, because, _run([*command, "--stack", stack, *against, *saved], project, folder / LOG))
+        code = _run([*command, "--stack", stack, *against, *saved], project, folder / LOG)
+        yield StackPlan(stack, because, code if (folder / REPORT).exists() else _NO_PLAN)
 
 
 def _run(command: Sequence[str], project: Path, log: Path) -> int:
@@ -131,6 +132,6 @@ def _run(command: Sequence[str], project: Path, log: Path) -> int:
     except subprocess.TimeoutExpired:
         log.write_text(f"the plan took longer than {_SECONDS:.0f} seconds\n", encoding="utf-8")
         return _NO_PLAN
-    said = (done.stderr or done.stdout).decode("utf-8", "replace").splitlines()[-_LOG_LINES:]
-    log.write_text("".join(f"{line}\n" for line in said), encoding="utf-8")
+    words = (done.stderr or done.stdout).decode("utf-8", "replace").splitlines()[-_LOG_LINES:]
+    log.write_text("".join(f"{line}\n" for line in words), encoding="utf-8")
     return done.returncode

@@ -42,8 +42,9 @@ def _plain(place: Path) -> bytes | None:
         number = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        return None
     with os.fdopen(number, "rb") as file:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            return None
         data = file.read(MOST_BYTES + 1)
     return data if len(data) <= MOST_BYTES else None

@@ -41,8 +41,9 @@ class Repository:
 
     def fork_point(self, base: str) -> str:
         """Return the commit at which HEAD and ``base`` parted: what only ``base`` has since then is no change."""
+        known = self.commit(base)
         try:
-            return self._git("merge-base", self.commit(base), "HEAD").decode().strip()
+            return self._git("merge-base", known, "HEAD").decode().strip()
         except PipelineError:
             raise PipelineError(
                 f"{base!r} and HEAD have no commit in common; fetch the whole history (fetch-depth: 0)"
@@ -60,7 +61,7 @@ class Repository:
         """Return the names of the files that stand beside Pulumi.yaml in a revision."""
         place = f"{revision}:{self.prefix}".removesuffix("/")
         try:
-            names = self._git("ls-tree", "--name-only", "-z", place)
+            names = self._git("ls-tree", "--full-tree", "--name-only", "-z", place)
         except PipelineError:  # the folder is new
             return []
         return names.decode("utf-8", "surrogateescape").split("\0")
@@ -72,6 +73,6 @@ class Repository:
     def _git(self, *arguments: str) -> bytes:
         done = subprocess.run(["git", *arguments], cwd=self.folder, capture_output=True, check=False)
         if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip()
-            raise PipelineError(f"git {arguments[0]} failed in {self.folder}: {said}")
+            reason = done.stderr.decode("utf-8", "replace").strip()
+            raise PipelineError(f"git {arguments[0]} failed in {self.folder}: {reason}")
         return done.stdout
