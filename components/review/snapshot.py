@@ -150,6 +150,7 @@ class Snapshot:
     Attributes:
         stack: The environment.
         revision: What it is of: a commit, or empty for the work tree.
+        ref: What that was asked for as, such as ``origin/main``: the commit is where the work tree left it.
         failed: Why there are no resources although no finding is an error, such as settings that cannot be read;
             empty where there are.
         absent: Whether this revision has no such stack.
@@ -164,6 +165,7 @@ class Snapshot:
 
     stack: str
     revision: str = ""
+    ref: str = ""
     failed: str = ""
     absent: bool = False
     notes: tuple[str, ...] = ()

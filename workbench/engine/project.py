@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from components.api.texts.printable import printable
-from components.api.texts.secrets import masked_text
+from components.api.texts.secrets import SECRET_TEXT, masked_text
 
 from ..errors import WorkbenchError
 
@@ -72,17 +72,9 @@ class ProjectFiles:
         self.name = name
         self.settings = folder / str(self.described.get("stackConfigDir") or "") / f"Pulumi.{stack}.yaml"
 
-    def require(self) -> None:
-        """Check that there is such a stack.
-
-        Raises:
-            WorkbenchError: its settings are nowhere.
-        """
-        if not self.settings.is_file():
-            raise WorkbenchError(self._absent)
-
     @property
-    def _absent(self) -> str:
+    def absent(self) -> str:
+        """What to say where there is no such stack."""
         stacks = sorted(path.name[7:-5] for path in self.settings.parent.glob("Pulumi.*.yaml"))
         known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
         stack = self.settings.name.removeprefix("Pulumi.").removesuffix(".yaml")
@@ -94,18 +86,26 @@ class ProjectFiles:
         Raises:
             WorkbenchError: it is absent or wrong.
         """
-        return _read(self.settings, self._absent)
+        return _read(self.settings, self.absent)
 
 
-def load_project(folder: Path, stack: str, overrides: Mapping[str, str] | None = None) -> Project:
+def load_project(
+    folder: Path, stack: str, overrides: Mapping[str, str] | None = None, *, sealed: bool = False
+) -> Project:
     """Read Pulumi.yaml and Pulumi.<stack>.yaml.
+
+    Args:
+        folder: The project.
+        stack: Name of the stack.
+        overrides: Settings that count instead, by their keys.
+        sealed: Whether encrypted values stay so, for those who have no business with them: a word stands for each.
 
     Raises:
         WorkbenchError: a file is absent or wrong, or a value has another type than Pulumi.yaml declares.
     """
     files = ProjectFiles(folder, stack)
     described, stored, name = files.described, files.stored(), files.name
-    reader = _Config(name, files.manifest, files.settings)
+    reader = _Config(name, files.manifest, files.settings, sealed=sealed)
     reader.declare(section(described, files.manifest))
     reader.read(section(stored, files.settings), stored.get("encryptionsalt"))
     reader.values.update({_full(name, key): value for key, value in (overrides or {}).items()})
@@ -124,10 +124,11 @@ def load_project(folder: Path, stack: str, overrides: Mapping[str, str] | None =
 class _Config:
     """Values by full key, their declared types, and what is wrong with them."""
 
-    def __init__(self, project: str, manifest: Path, settings: Path) -> None:
+    def __init__(self, project: str, manifest: Path, settings: Path, *, sealed: bool) -> None:
         self._project = project
         self._manifest = manifest
         self._settings = settings
+        self._sealed = sealed
         self._types: dict[str, Mapping[str, Any]] = {}
         self.values: dict[str, Any] = {}
         self.secret: set[str] = set()
@@ -163,6 +164,8 @@ class _Config:
         from .passphrase import decrypt
 
         self.secret.add(_full(self._project, key))
+        if self._sealed:
+            return SECRET_TEXT
         clear = decrypt(str(value["secure"]), salt, f"{self._settings.name}: {key}")
         self.clear.add(clear)
         return clear

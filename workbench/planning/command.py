@@ -1,18 +1,46 @@
 """``workbench plan``."""
 
+import enum
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import WorkbenchError
 from ..subject import complete_stack
-from .formats import SUFFIXES, ReviewFormat, format_of, write
+from .formats import SUFFIXES, ReviewFormat, format_of, show, write
+from .formats.links import RULES, Links, links
+
+if TYPE_CHECKING:
+    from components.review.snapshot import Snapshot
+
+    from .base import Base
+
+
+class FailOn(enum.StrEnum):
+    """The least severity that ends a plan with an exit code."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
 
 Stack = Annotated[
     str,
     typer.Option(help="Stack to plan; Pulumi.<stack>.yaml holds its settings.", autocompletion=complete_stack),
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--base",
+        metavar="REF",
+        help="Compare with a branch, tag or commit of git: with the commit where HEAD left it, so that what this "
+        "branch changes is shown, and not what others changed there meanwhile.",
+    ),
 ]
 Form = Annotated[ReviewFormat, typer.Option("--format", help="How the report is written to stdout.")]
 Saved = Annotated[
@@ -20,6 +48,21 @@ Saved = Annotated[
     typer.Option(
         metavar="FILE",
         help=f"Write the report to a file as well; its suffix ({', '.join(SUFFIXES)}) says how. May be repeated.",
+    ),
+]
+Fails = Annotated[FailOn, typer.Option(help="End with 1 if there is something of this severity or worse.")]
+Dollars = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="End with 1 if the environment costs more a month with all autoscalers at their maximum, or if it is "
+        "not known because something has no price.",
+    ),
+]
+Accelerators = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=0, help="End with 1 if there are more accelerators with all autoscalers at their maximum."
     ),
 ]
 Cwd = Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")]
@@ -33,23 +76,92 @@ def register(app: typer.Typer) -> None:
 def plan(
     *,
     stack: Stack = "local",
+    base: Against = None,
     form: Form = ReviewFormat.TEXT,
     save: Saved = None,
+    fail_on: Fails = FailOn.ERROR,
+    max_monthly_usd: Dollars = None,
+    max_gpus: Accelerators = None,
     cwd: Cwd = Path(),
 ) -> None:
-    """Say whether every model fits, what it costs, and what is wrong.
+    """Say whether every model fits, what it costs, what is wrong, and what a change does to what runs.
 
-    Needs no cluster, no cloud and no credentials. Ends with 1 if there are errors.
+    Needs no cluster, no cloud and no credentials, and writes nothing but the files of --save. Ends with 0 if all is
+    well, with 1 if there are errors or a threshold is crossed, with 2 if it was called wrongly.
     """
     from components.review.compare import review
     from components.review.review import Thresholds
 
-    from .snapshot import take
-
-    for path in save or ():
-        if format_of(path) is None:
-            raise WorkbenchError(f"--save: {path} must end in one of {', '.join(SUFFIXES)}", 2)
-    found = review(take(cwd.resolve(), stack), None, Thresholds())
-    sys.stdout.write(write(found, form))
+    saved = [(path, _format(path)) for path in save or ()]
+    thresholds = Thresholds(fail_on.value, _dollars(max_monthly_usd), max_gpus)
+    head, other = _snapshots(cwd.resolve(), stack, base)
+    found = review(head, other, thresholds)
+    places = _links(cwd.resolve())
+    for path, its in saved:
+        path.write_text(write(found, its, places), encoding="utf-8")
+    sys.stdout.write(show(found, form, places))
     if found.failures:
         raise typer.Exit(1)
+
+
+def _format(path: Path) -> ReviewFormat:
+    found = format_of(path)
+    if found is None:
+        raise WorkbenchError(f"--save: {path} must end in one of {', '.join(SUFFIXES)}", 2)
+    if not path.parent.is_dir():
+        raise WorkbenchError(f"--save: {path}: folder {path.parent} does not exist; create it first")
+    if path.is_dir():
+        raise WorkbenchError(f"--save: {path} is a folder; name a file")
+    return found
+
+
+def _links(folder: Path) -> Links:
+    """Return where a code host shows the files of the project, where one runs this."""
+    from .git import prefix_of
+
+    return links(os.environ, prefix_of(folder), documented=(folder / RULES).is_file())
+
+
+def _dollars(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or amount < 0:
+        raise WorkbenchError(f"--max-monthly-usd: must be an amount of US dollars such as 2500, found {text!r}", 2)
+    return amount
+
+
+def _snapshots(folder: Path, stack: str, ref: str | None) -> "tuple[Snapshot, Snapshot | None]":
+    """Plan the work tree, and at the same time what it is compared with."""
+    from ..engine.interrupts import cancellable
+    from .snapshot import take
+
+    running: list[Base] = []
+
+    def cancelled() -> str:
+        for base in running:
+            base.stop()
+        return "cancelled; nothing was changed"
+
+    with cancellable(cancelled), _beside(folder, stack, ref, running) as base:
+        head = take(folder, stack)
+        other = base.snapshot() if base else None
+    if head.absent and (other is None or other.absent):
+        from ..engine.project import ProjectFiles
+
+        raise WorkbenchError(ProjectFiles(folder, stack).absent)
+    return head, other
+
+
+@contextmanager
+def _beside(folder: Path, stack: str, ref: str | None, running: "list[Base]") -> "Iterator[Base | None]":
+    if ref is None:
+        yield None
+        return
+    from .base import planning_base
+
+    with planning_base(folder, stack, ref, running.append) as base:
+        yield base

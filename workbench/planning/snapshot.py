@@ -33,26 +33,39 @@ class _Heard:
         self.found.append((settings, planned))
 
 
-def take(folder: Path, stack: str) -> Snapshot:
+def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
     """Return what the files in a folder come to.
 
+    Args:
+        folder: The project.
+        stack: Name of the stack.
+        program: Folder of the program to run; that of the project without it.
+
     Raises:
-        WorkbenchError: there is no such stack, or the project is another one.
+        WorkbenchError: the folder has no project, or it is another one.
     """
-    from ..engine.project import ProjectFiles
+    from stacks.settings import PROJECT
 
-    ProjectFiles(folder, stack).require()
+    from ..engine.project import ProjectFiles, load_project
+
+    files = ProjectFiles(folder, stack)
+    if files.name != PROJECT:
+        raise WorkbenchError(f"{folder / 'Pulumi.yaml'}: name: plans are made of the project {PROJECT}", 2)
+    if not files.settings.is_file():
+        return Snapshot(stack, absent=True)
     try:
-        project = _project(folder, stack)
+        project = load_project(folder, stack, sealed=True)
     except WorkbenchError as error:
-        return Snapshot(stack, failed=str(error))
-    return _of_program(project)
+        return Snapshot(stack, failed=_relative(str(error), folder))
+    if program:
+        project = replace(project, main=str(program / project.main))
+    found = _of_program(project)
+    return replace(found, failed=_relative(found.failed, folder))
 
 
-def _project(folder: Path, stack: str) -> "Project":
-    from ..engine.project import load_project
-
-    return load_project(folder, stack)
+def _relative(text: str, folder: Path) -> str:
+    """Return a message without the folder: it is the same of every revision, wherever its files are."""
+    return text.replace(f"{folder}/", "")
 
 
 def _of_program(project: "Project") -> Snapshot:
