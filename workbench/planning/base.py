@@ -19,7 +19,7 @@ from components.review.wire import read
 
 from . import ability
 from .compiled import share_compiled
-from .git import Commit, Repository, bare_environment
+from .git import Commit, WorkTree, bare_environment
 
 _ABILITY = Path("workbench", "planning", "ability.py")
 _FORMAT = re.compile(r"^SNAPSHOT_FORMAT = (\d+)$", re.MULTILINE)
@@ -124,14 +124,14 @@ def planning_base(folder: Path, stack: str, ref: str, begun: Callable[[Base], No
     Raises:
         WorkbenchError: git has no such revision.
     """
-    repository = Repository.of(folder)
-    commit = repository.base(ref)
+    tree = WorkTree.of(folder)
+    commit = tree.base(ref)
     scratch = Path(tempfile.mkdtemp(prefix="workbench-base-"))
-    base = Base(stack, commit, folder, scratch, scratch / "files" / repository.prefix)
+    base = Base(stack, commit, folder, scratch, scratch / "files" / tree.prefix)
     begun(base)
     try:
         (scratch / "files").mkdir()
-        repository.extract(commit.id, scratch / "files")
+        tree.extract(commit.id, scratch / "files")
         base.start()
         yield base
     finally:

@@ -53,11 +53,11 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
-    """The repository that a folder is in.
+class WorkTree:
+    """The work tree that a folder is in.
 
     Attributes:
-        root: Where its work tree begins.
+        root: Where it begins.
         prefix: The folder, relative to that.
     """
 
