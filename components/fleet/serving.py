@@ -112,7 +112,9 @@ def server_of(
     known = [position for position, line in enumerate(lines) if line.engine]
     position = (named or known or [0])[0]
     place = f"{path}[{position}]"
-    return Server(position, lines[position], Origin(source, f"{place}.args"), Origin(source, f"{place}.ports"))
+    return Server(
+        position, lines[position], Origin(source, f"{place}.args"), Origin(source, f"{place}.ports"), is_written=True
+    )
 
 
 def declared_port(container: Object, line: CommandLine) -> int:

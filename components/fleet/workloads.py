@@ -2,17 +2,34 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from ..engines.asked.settings import place_of
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
+from ..engines.settings import Setting
 from .demand import PodDemand
 from .objects import LEADER_WORKER_SET, LWS_LABEL, POD, Object, pod_templates
 from .origins import Origin
 
 LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
 """What the controller of LeaderWorkerSets puts into the environment of every pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWeights:
+    """Weights that a server is told of by another name than the one that they are known by.
+
+    Attributes:
+        loaded_as: What the server is told: a folder, a file or an address.
+        name: Where they are from: a repository, or an address.
+        file: The one file of it that is taken; empty where all are.
+    """
+
+    loaded_as: str
+    name: str
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +41,25 @@ class Server:
         line: What it is started with; knows the engine and its version.
         args: The field with its arguments, for messages.
         ports: The field that declares its ports, for messages.
+        weights: Where what it is told to load is from, as far as its command line does not say it.
+        fields: The fields that settings come from, where they have fields of their own.
+        is_written: Whether the field with its arguments has them one by one.
     """
 
     position: int
     line: CommandLine
     args: Origin
     ports: Origin
+    weights: tuple[NamedWeights, ...] = ()
+    fields: Mapping[Setting, Origin] = field(default_factory=dict, compare=False, repr=False)
+    is_written: bool = False
+
+    def field_of(self, setting: Setting) -> Origin:
+        """Return the field that says a setting; the one with the arguments where none does."""
+        if setting in self.fields:
+            return self.fields[setting]
+        place = place_of(self.line, setting) if self.is_written else None
+        return self.args if place is None else replace(self.args, path=f"{self.args.path}[{place}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from ..fleet.words import OtherKinds
 from ..front_door.balancers import Balancing
 from ..front_door.settings import Door
 from ..hardening.workloads import Hardening
+from ..memory.workloads.known import KnownShapes
 from ..metrics.chain import MetricSettings
 from ..prerequisites.needed import ClusterFacts
 
@@ -33,6 +34,7 @@ class Environment:
         simulated: Whether all nodes are simulated: those that the models need, and no others.
         claims: Claims that are made in every namespace of models, each bound to a PersistentVolume.
         other_kinds: What becomes of objects whose kinds are of no family.
+        shapes: What is known of the models' weights and layers, beside the catalog.
         file: File of the settings, for messages.
     """
 
@@ -50,6 +52,7 @@ class Environment:
     simulated: bool = False
     claims: tuple[BoundClaim, ...] = ()
     other_kinds: OtherKinds = OtherKinds.ERROR
+    shapes: KnownShapes = field(default_factory=KnownShapes)
     file: str = "<program>"
 
     @property

@@ -14,6 +14,8 @@ from ..fleet.rendered import Fleet
 from ..front_door.door import FrontDoorPlan, front_door
 from ..hardening.secrets import check_secrets
 from ..hardening.workloads import priority_classes
+from ..memory.findings import check_memory
+from ..memory.reading import WorkloadVerdict, verdicts
 from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..nodes.fit import fit
 from ..nodes.groups import NodeGroupDemand, node_groups, offered_by
@@ -48,6 +50,7 @@ class Plan:
         claims: The claims that their pods may mount, in every namespace of models.
         others: Objects of other APIs that are created as they are.
         cloud_groups: The nodes as node groups of a cloud; empty without one.
+        verdicts: Whether the models fit the accelerators that they may run on.
     """
 
     environment: Environment
@@ -63,6 +66,7 @@ class Plan:
     claims: tuple[Object, ...] = ()
     others: tuple[Object, ...] = ()
     cloud_groups: tuple[NodeGroupPlan, ...] = ()
+    verdicts: tuple[WorkloadVerdict, ...] = ()
 
     @property
     def objects(self) -> Iterator[Object]:
@@ -86,8 +90,8 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     """Render, size and check models for an environment; what is wrong is returned, never raised."""
     written = render_fleet(manifests.resources, environment.options, unread=manifests.problems)
     chain = metric_chain(written, environment.metrics)
-    fleet = with_scaled_objects(written, chain)
-    fleet = hardened(placed(fleet, environment), environment)
+    fleet = hardened(placed(with_scaled_objects(written, chain), environment), environment)
+    judged = verdicts(fleet, environment.shapes)
     door = front_door(fleet, environment.door, environment.file, environment.balancing)
     problems = [
         *manifests.problems,
@@ -95,7 +99,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         *chain.problems,
         *check_chain(chain, environment),
         *check_access(fleet, door, environment),
-        *_of_pods(fleet, manifests, environment),
+        *_of_pods(fleet, manifests, environment, judged),
     ]
     cloud_groups, found = _cloud(fleet, environment)
     problems += found
@@ -106,10 +110,9 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     problems += [*unmet, *_unserved(fleet, groups, environment), *_unheld(cloud_groups, needed, environment)]
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment, door) if watched else ()
-    problems += check_scraper(environment, monitored=bool(monitoring))
     planned = Plan(
         environment=environment,
-        problems=tuple(first_causes(problems)),
+        problems=tuple(first_causes([*problems, *check_scraper(environment, monitored=bool(monitoring))])),
         fleet=fleet,
         groups=groups,
         prerequisites=needed,
@@ -120,6 +123,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         classes=priority_classes() if environment.hardening.priority else (),
         claims=claim_objects(environment.claims, namespaces_of(fleet)),
         cloud_groups=cloud_groups,
+        verdicts=judged,
     )
     return _with_others(planned, manifests.others)
 
@@ -130,11 +134,14 @@ def _with_others(planned: Plan, others: Iterable[Other]) -> Plan:
     return replace(planned, others=passed.objects, problems=(*planned.problems, *passed.problems))
 
 
-def _of_pods(fleet: Fleet, manifests: Manifests, environment: Environment) -> Iterator[Problem]:
+def _of_pods(
+    fleet: Fleet, manifests: Manifests, environment: Environment, judged: Iterable[WorkloadVerdict]
+) -> Iterator[Problem]:
     """Yield what is wrong with pods, whatever nodes there are."""
     yield from fit(fleet, environment.aws.efa_types if environment.aws else ())
     yield from check_exemptions(fleet, environment)
     yield from check_secrets(fleet, manifests.resources)
+    yield from check_memory(judged)
 
 
 def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodeGroupPlan, ...], list[Problem]]:

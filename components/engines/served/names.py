@@ -18,7 +18,8 @@ def served_names(line: CommandLine) -> tuple[str, ...]:
     if own is None or reading is None or served_of(line.engine) is None:
         return ()
     names = _values(own, Setting.SERVED_NAME)
-    return names or _values(own, Setting.MODEL)[-1:] or _positional(own)
+    stray = positional(own)
+    return names or _values(own, Setting.MODEL)[-1:] or ((stray,) if stray else ())
 
 
 def with_served_name(line: CommandLine, name: str) -> CommandLine:
@@ -41,6 +42,15 @@ def is_answered(line: CommandLine, name: str) -> bool | None:
     return known.others == "answered" or name in names
 
 
+def positional(line: CommandLine) -> str:
+    """Return what stands without a flag, ``serve`` aside: vLLM takes its model so. Empty where nothing does."""
+    reading, words, start = line.reading, line.words, len(line.command)
+    if reading is None or not reading.table.positionals:
+        return ""
+    strays = (words[start + use.position] for use in reading.uses if use.stray)
+    return next((word for word in strays if word != _SERVE), "")
+
+
 def _values(line: CommandLine, setting: Setting) -> tuple[str, ...]:
     """Return all values of the last use of a setting."""
     reading, words, start = line.reading, line.words, len(line.command)
@@ -51,12 +61,3 @@ def _values(line: CommandLine, setting: Setting) -> tuple[str, ...]:
     use = uses[-1]
     values = (words[start + value.position] for value in use.values)
     return tuple(value.partition("=")[2] if use.joined else value for value in values)
-
-
-def _positional(line: CommandLine) -> tuple[str, ...]:
-    """Return what stands without a flag, ``serve`` aside: vLLM takes its model so."""
-    reading, words, start = line.reading, line.words, len(line.command)
-    if reading is None or not reading.table.positionals:
-        return ()
-    strays = [words[start + use.position] for use in reading.uses if use.stray]
-    return tuple(word for word in strays if word != _SERVE)[:1]

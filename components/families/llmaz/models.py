@@ -6,6 +6,7 @@ from ...api.findings import Findings, Unrenderable, unknown
 from ...findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.origins import Origin
+from ...fleet.workloads import NamedWeights
 from .types import Flavor, ModelHub, ModelRef, OpenModel
 
 MODEL_ROOT = "/workspace/models/"
@@ -94,6 +95,19 @@ def model_path(model: OpenModel, *, skip_loader: bool) -> str:
     if source.object_store:
         return MODEL_ROOT + (source.last_segment if source.is_file else f"models--{source.last_segment}")
     return f"{MODEL_ROOT}models--{source.address.replace('/', '--')}"
+
+
+def named_weights(claim: Claim) -> tuple[NamedWeights, ...]:
+    """Return where the weights are from that loaders put in place."""
+    return tuple(
+        NamedWeights(
+            model_path(model, skip_loader=claim.skip_loader),
+            source.address if source.hub else source.uri,
+            (source.hub.filename or "") if source.hub else source.last_segment if source.is_file else "",
+        )
+        for model, source in ((model, source_of(model)) for model in claim.models)
+        if source.scheme != "host"
+    )
 
 
 def placeholders(claim: Claim) -> dict[str, str]:

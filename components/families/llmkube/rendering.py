@@ -29,7 +29,7 @@ from .operated import check_for_operator
 from .pods import labels_of, pod_template, priority_class, priority_of, selected_nodes, selector_of
 from .serving import Serving
 from .types import InferenceService, InferenceServiceSpec, Model
-from .weights import MountedWeights, cache_claim, weights_of
+from .weights import MountedWeights, cache_claim, named_weights, weights_of
 
 OPERATOR = "llmkube"
 
@@ -97,7 +97,7 @@ def _workload(decided: _Decided, line: CommandLine, template: Object, *, operate
         line = CommandLine(serving.engine, serving.tag, line.args, line.command)
     return Workload(
         body=_deployment(serving, template),
-        server=Server(0, line, Origin(source, EXTRA), Origin(source, "spec")),
+        server=_server(serving, line),
         port=serving.port,
         replicas=_replicas(serving.service.spec),
         pods=_pods(decided, template),
@@ -106,6 +106,14 @@ def _workload(decided: _Decided, line: CommandLine, template: Object, *, operate
         most=_most(serving.service.spec),
         operated=operated,
     )
+
+
+def _server(serving: Serving, line: CommandLine) -> Server:
+    source, written = serving.findings.source, serving.service.spec
+    arguments_at = Origin(source, "spec.args" if written.args and not written.extra_args else EXTRA)
+    fields = {setting: Origin(source, path) for setting, path in serving.fields.items()}
+    weights = tuple(named_weights(serving.model, serving.model_path))
+    return Server(0, line, arguments_at, Origin(source, "spec"), weights, fields)
 
 
 def _decide(service: InferenceService, library: Library, options: Options, findings: Findings) -> _Decided:

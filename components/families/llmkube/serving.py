@@ -1,11 +1,12 @@
 """What is decided of an InferenceService before its arguments and its objects are written."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...api.findings import Findings
 from ...engines.images import image_of
 from ...engines.registry import Engine, engine_of, engines
+from ...engines.settings import Setting
 from .types.inference_service import InferenceService, Model
 
 
@@ -19,6 +20,7 @@ class Serving:
         port: Port of the container, where the server listens and probes ask.
         gpus: Accelerators of one pod; 0 without.
         model_path: File of the model in the container; empty where the runtime fetches the model itself.
+        fields: The fields that settings of the server come from, as far as its arguments are written.
     """
 
     service: InferenceService
@@ -31,6 +33,7 @@ class Serving:
     gpus: int
     model_path: str
     findings: Findings
+    fields: dict[Setting, str] = field(default_factory=dict, compare=False)
 
     @property
     def tag(self) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,6 +13,7 @@ from ...findings.ids import RuleId
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache
 from ...fleet.serving import restrictions_of
+from ...fleet.workloads import NamedWeights
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import MODEL_PATH
 from .types.inference_service import InferenceServiceSpec, Model
@@ -26,6 +28,10 @@ _HUB_PAGE = re.compile(
     r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repository>[^/?#]+/[^/?#]+?)(?:/|/(?:tree|blob)/[^?#]*)?(?:[?#].*)?"
 )
 """A repository, a folder or a file as people see it: fetched, each is a page of HTML."""
+_HUB_FILE = re.compile(
+    r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repository>[^/?#]+/[^/?#]+)/resolve/[^/]+/(?P<file>[^?#]+)(?:[?#].*)?"
+)
+"""A file of a repository, as it is fetched."""
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9._]+")
 Kind = Literal["claim", "http", "local", "repository"]
 
@@ -90,6 +96,26 @@ def cache_claim(namespace: str) -> Object:
         "metadata": {"name": claim.name, "namespace": namespace, "labels": dict(claim.labels)},
         "spec": {"accessModes": [claim.access], "resources": {"requests": {"storage": claim.size}}},
     }
+
+
+def named_weights(model: Model, path: str) -> Iterator[NamedWeights]:
+    """Yield where a Model's weights are from, by what its server is told: the file that is mounted, or the source.
+
+    Args:
+        model: The Model.
+        path: Its file in the container; empty where the server fetches it.
+    """
+    source = model.spec.source
+    kind, hub = _kind(source), _HUB_FILE.fullmatch(source)
+    loaded_as = path or source.removeprefix("file://")
+    if hub:
+        yield NamedWeights(loaded_as, hub["repository"], hub["file"])
+    elif kind != "repository" and path:
+        yield NamedWeights(loaded_as, source, source.rpartition("/")[2] if _is_one_file(source) else "")
+
+
+def _is_one_file(source: str) -> bool:
+    return source.endswith(".gguf")
 
 
 # -- sources

@@ -12,7 +12,7 @@ from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ....fleet.serving import as_written
-from ....fleet.workloads import Workload
+from ....fleet.workloads import NamedWeights, Workload
 from ..autoscaling.rendering import render_binding
 from ..made import Made
 from ..names import NETWORKING_API, WORKLOAD_API
@@ -21,6 +21,7 @@ from ..routing.rendering import render_model_route
 from ..routing.servers import render_model_server
 from ..serving.rendering import render_model_serving
 from . import direct
+from .children.weights import named_weights
 from .direct import Step
 from .expansion import Expansion, expand, parts_of
 from .operated import check_booster_for_operator
@@ -92,6 +93,7 @@ def _rendered(steps: Iterable[Step], findings: Findings) -> Iterator[Rendered]:
 def _joined(source: Loaded, parts: list[Rendered], options: Options) -> Rendered:
     """Return what all parts become together, under the booster's name."""
     name = source.name
+    weights = tuple(named for part in parts_of(source, Setup.of(options)) for named in named_weights(part))
     scalers = {scaler.aim: scaler for part in parts for scaler in part.autoscalers}
     return Rendered(
         source=source,
@@ -99,7 +101,7 @@ def _joined(source: Loaded, parts: list[Rendered], options: Options) -> Rendered
         name=name,
         namespace=source.resource.metadata.namespace or options.namespace,
         workloads=tuple(
-            owned(each, scalers.get((each.kind, each.namespace, each.name))) for each in _workloads(parts)
+            owned(each, scalers.get((each.kind, each.namespace, each.name))) for each in _workloads(parts, weights)
         ),
         endpoints=tuple(each for part in parts for each in part.endpoints),
         autoscalers=tuple(each for part in parts for each in part.autoscalers),
@@ -110,5 +112,7 @@ def _joined(source: Loaded, parts: list[Rendered], options: Options) -> Rendered
     )
 
 
-def _workloads(parts: Iterable[Rendered]) -> Iterator[Workload]:
-    return (each for part in parts for each in part.workloads)
+def _workloads(parts: Iterable[Rendered], weights: tuple[NamedWeights, ...]) -> Iterator[Workload]:
+    """Yield the workloads of all parts, with the sources of what they load."""
+    for workload in (each for part in parts for each in part.workloads):
+        yield replace(workload, server=replace(workload.server, weights=weights))

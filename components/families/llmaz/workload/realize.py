@@ -16,7 +16,7 @@ from ....fleet.workloads import Server, Workload
 from ..backend import PORT
 from ..loaders import RUNNER
 from ..metric_flags import turn_on_metrics
-from ..models import served_name
+from ..models import named_weights, served_name
 from .asked import Asked
 from .bodies import deployment, leader_worker_set, workload_kind
 from .pods import finish_template, label
@@ -70,8 +70,10 @@ def _server(source: Loaded, asked: Asked) -> Server:
     """Return the container that serves; a Playground says which engine it runs, whatever a mirror calls the image."""
     if asked.line is None:
         path = f"spec.workloadTemplate.{asked.front_part}.spec.containers"
-        return server_of(asked.front["spec"]["containers"], source, path, preferred=RUNNER)
-    return Server(0, asked.line, Origin(source, "spec.backendRuntimeConfig.args"), Origin(source, "spec"))
+        server = server_of(asked.front["spec"]["containers"], source, path, preferred=RUNNER)
+        return replace(server, weights=named_weights(asked.claim))
+    args = Origin(source, "spec.backendRuntimeConfig.args")
+    return Server(0, asked.line, args, Origin(source, "spec"), weights=named_weights(asked.claim))
 
 
 def _probe_under_prefix(asked: Asked, server: Server) -> None:

@@ -80,6 +80,7 @@ class Line:
         if right:
             self._check_value(right, str(value), path, custom=custom)
         self._check_once(flag, path)
+        self._serving.fields[setting] = path
         self.args += spelled(self._table.engine.name, flag, str(value), self._serving.tag)
 
     def switch(self, setting: Setting, path: str, *, on: bool | None) -> None:

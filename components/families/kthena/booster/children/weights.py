@@ -1,13 +1,16 @@
 """Where the weights of a backend are, and what brings them there (Kthena spec 2.4)."""
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .....fleet.objects import Object
+from .....fleet.workloads import NamedWeights
 from ..facts import facts
 from ..setup import Part
 from .env import downloader_env
 
+_HUB = "hf://"
 OWN_FOLDER = "/weights"
 """Where the weights of a backend are that names no cache."""
 
@@ -47,6 +50,13 @@ def weights_of(part: Part) -> Weights:
     )
     named = tuple(zip((each.name for each in backend.lora_adapters or ()), adapters, strict=True))
     return Weights(folder, model, named, volume, loaders)
+
+
+def named_weights(part: Part) -> Iterator[NamedWeights]:
+    """Yield where the folders of a backend's cache are from, as its engine is told them."""
+    backend, folder = part.backend, cache_folder(part.backend.cache_uri)
+    for source in (backend.model_uri, *(each.artifact_url for each in backend.lora_adapters or ())):
+        yield NamedWeights(f"{folder}/{digest(source)}", source.removeprefix(_HUB))
 
 
 def cache_folder(uri: str | None) -> str:

@@ -1,0 +1,1 @@
+"""What an engine is told that decides how much memory it needs."""

@@ -1,0 +1,228 @@
+"""Reads from a command line what decides how much memory its server needs."""
+
+import functools
+import json
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from ..command_line import CommandLine
+from ..flags.values import is_filled_later
+from ..scripts.commands import engine_line
+from ..served.adapters import adapters_of
+from ..served.names import positional
+from ..settings import Setting
+from .division import Division, division_of
+from .numbers import whole
+from .rows import asked_table
+from .settings import OFF, AskedSettings, Given, UnclearError, Variables, given, said_by, unclear_flag
+
+_FOUR_BYTES = ("float", "float32")
+_MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
+_REMADE = (Setting.MODEL_CONFIG, Setting.MODEL_METADATA)
+"""What changes what a model says of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRoom:
+    """How much a server is to hold at once; None where nothing says it.
+
+    Attributes:
+        context: Tokens of a request with its answer; None where it is the model's own.
+        is_open: Whether the server decides about the context by the memory that is left.
+    """
+
+    context: int | None = None
+    is_open: bool = False
+    sequences: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedMemory:
+    """What a server is told.
+
+    Attributes:
+        model: Repository, folder, file or address of the weights.
+        converted: What the weights are converted to; empty where they stay as they are.
+        quantized: Whether the weights must be quantized already.
+        key_bytes: Bytes of a number of a key in the cache.
+        value_bytes: Likewise of a value.
+        share: Share of the memory that may be used; None where nothing says it.
+        draft: A second model that proposes tokens; empty without.
+        draft_tensor: Over how many accelerators that is cut; None for as many as the model.
+        adapters: Adapters that are kept at once.
+        adapter_rank: Their largest rank.
+    """
+
+    model: str
+    converted: str = ""
+    quantized: bool = False
+    key_bytes: Decimal = Decimal(2)
+    value_bytes: Decimal = Decimal(2)
+    room: AskedRoom = AskedRoom()
+    batch_tokens: int | None = None
+    share: Decimal | None = None
+    division: Division = field(default_factory=Division)
+    draft: str = ""
+    draft_tensor: int | None = None
+    adapters: int = 0
+    adapter_rank: int = 0
+
+
+def asked_of(line: CommandLine, variables: Variables = (), *, more: bool = False) -> AskedMemory | str:
+    """Return what a server is told about memory; in words why that cannot be said.
+
+    Args:
+        line: What the container is started with. A script is looked into.
+        variables: The environment variables of the container.
+        more: Whether there are others, which are not known.
+    """
+    table, own = asked_table(line.engine), engine_line(line)
+    if table is None:
+        return f"nothing is known of the memory that {line.engine or 'its server'} needs"
+    reading = own.reading if own else None
+    if own is None or reading is None:
+        what = "a script" if line.is_script else "another program"
+        return f"its server is started by {what}, so that its settings are not known"
+    unclear = unclear_flag(reading, table)
+    if unclear:
+        return unclear
+    known = said_by(table, variables, more=more)
+    return _asked(line.engine, own.tag, given(own, reading), known, positional(own), len(adapters_of(own)))
+
+
+@functools.lru_cache(maxsize=8192)
+def _asked(
+    engine: str,
+    tag: str,
+    flags: Given,
+    variables: tuple[tuple[Setting, str | None], ...],
+    stray: str,
+    adapters: int,
+) -> AskedMemory | str:
+    table = asked_table(engine)
+    assert table is not None  # noqa: S101  the caller asked
+    settings = AskedSettings(table, tag, flags, dict(variables))
+    try:
+        return _read(settings, stray, adapters)
+    except UnclearError as error:
+        return str(error)
+
+
+def _read(settings: AskedSettings, stray: str, adapters: int) -> AskedMemory:
+    model = _model(settings, stray)
+    draft, draft_tensor = _draft(settings)
+    most, rank = _adapters(settings, adapters)
+    keys, values = _cache(settings)
+    converted, quantized = _weights(settings)
+    return AskedMemory(
+        model=model,
+        converted=converted,
+        quantized=quantized,
+        key_bytes=keys,
+        value_bytes=values,
+        room=_room(settings),
+        batch_tokens=settings.number(Setting.MICRO_BATCH_TOKENS) or settings.number(Setting.BATCH_TOKENS),
+        share=settings.decimal(Setting.GPU_MEMORY),
+        division=division_of(settings),
+        draft=draft,
+        draft_tensor=draft_tensor,
+        adapters=most,
+        adapter_rank=rank,
+    )
+
+
+def _model(settings: AskedSettings, stray: str) -> str:
+    model = next(filter(None, map(settings.text, _MODELS)), "") or stray
+    if not model:
+        raise UnclearError("no model is named where its server is started")
+    if is_filled_later(model):
+        raise UnclearError(f"the model is {model}, which is filled in later")
+    for setting in _REMADE:
+        if settings.text(setting) is not None:
+            raise UnclearError(f"{settings.named(setting)} changes what the model says of itself")
+    return model
+
+
+def _room(settings: AskedSettings) -> AskedRoom:
+    sequences, text = settings.number(Setting.CONCURRENCY), settings.text(Setting.CONTEXT)
+    sequences = None if sequences is not None and sequences < 1 else sequences
+    if text == "auto" or (text and whole(text) == -1):
+        return AskedRoom(None, is_open=True, sequences=sequences)
+    context, default = settings.number(Setting.CONTEXT), settings.table.context(settings.version)
+    if context is None and default is not None:
+        context = default.tokens
+        if context is None:
+            return AskedRoom(None, is_open=True, sequences=sequences)
+    if context is not None and context < 1:
+        context = None
+    if context is None and settings.text(Setting.ROPE_SCALING):
+        raise UnclearError(f"{settings.named(Setting.ROPE_SCALING)} changes the context of the model")
+    if not settings.table.shared_context:
+        return AskedRoom(context, sequences=sequences)
+    sequences = sequences or 1
+    return AskedRoom(context and max(context // sequences, 1), sequences=sequences)
+
+
+def _cache(settings: AskedSettings) -> tuple[Decimal, Decimal]:
+    """Return the bytes of a number of a key and of a value."""
+    both = _cache_type(settings, Setting.CACHE_TYPE)
+    keys, values = _cache_type(settings, Setting.CACHE_TYPE_K), _cache_type(settings, Setting.CACHE_TYPE_V)
+    usual = Decimal(4) if settings.text(Setting.DTYPE) in _FOUR_BYTES else Decimal(2)
+    return keys or both or usual, values or both or usual
+
+
+def _cache_type(settings: AskedSettings, setting: Setting) -> Decimal | None:
+    text = settings.text(setting)
+    if not text or text in settings.table.whole_cache:
+        return None
+    return settings.table.cache.get(text) or settings.fail(setting, text)
+
+
+def _weights(settings: AskedSettings) -> tuple[str, bool]:
+    """Return what weights are converted to, and whether they must be quantized already."""
+    if settings.text(Setting.DTYPE) in _FOUR_BYTES:
+        return "float32", False
+    method = settings.text(Setting.QUANTIZATION)
+    if not method or method == "None":
+        return "", False
+    converted = settings.table.converts.get(method, "")
+    return converted, not converted
+
+
+def _draft(settings: AskedSettings) -> tuple[str, int | None]:
+    """Return the second model, and over how many accelerators it is cut."""
+    text, keys = settings.text(Setting.SPECULATION), settings.table.speculation
+    if not text:
+        return settings.text(Setting.DRAFT_MODEL) or "", None
+    document = _object(text)
+    if document is None or not keys:
+        return settings.fail(Setting.SPECULATION, text)
+    method, model = (str(document.get(keys[name]) or "") for name in ("method", "model"))
+    if method in keys["heads"]:
+        raise UnclearError(f"the size of the heads that {method} needs is not known")
+    if method in keys["own"] or model in keys["own"] or method.endswith("_mtp"):
+        return "", None
+    tensor = document.get(keys["tensor"])
+    return model, tensor if isinstance(tensor, int) and not isinstance(tensor, bool) and tensor > 0 else None
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _adapters(settings: AskedSettings, there: int) -> tuple[int, int]:
+    """Return how many adapters are kept at once, and their largest rank."""
+    on = settings.text(Setting.ADAPTERS_ON)
+    if on == OFF or not (there or settings.is_on(Setting.ADAPTERS_ON)):
+        return 0, 0
+    usual = settings.table.adapters
+    most = settings.number(Setting.MOST_ADAPTERS) or usual.get("most") or there
+    rank = settings.number(Setting.MOST_RANK) or usual.get("rank")
+    if rank is None:
+        raise UnclearError("the rank of its adapters is not known")
+    return most, rank

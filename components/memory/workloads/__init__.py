@@ -1,0 +1,1 @@
+"""What of a workload decides about memory."""
