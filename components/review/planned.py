@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..api.problems import Problem
+from ..api.texts.printable import printable
 from ..api.texts.secrets import masked
 from ..costs.replicas import minimums, replicas_of
 from ..fleet.demand import PodDemand
@@ -39,7 +40,7 @@ def _model(item: Rendered, planned: Plan, own: Sequence[WorkloadState]) -> Serve
         title=item.title,
         namespace=item.namespace,
         model=item.model or next((workload.model for workload in workloads), item.name),
-        file=item.source.file,
+        file=printable(item.source.file),
         workloads=tuple(title_of(workload) for workload in workloads),
         replicas=_sums(state.replicas for state in own),
         accelerators=_sums(_times(state.replicas, state.accelerators) for state in own),
