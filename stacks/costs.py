@@ -9,7 +9,8 @@ from components.aws.versions import is_extended
 from components.aws.words import LustreDeployment, NatGateways
 from components.costs.bill import Amounts, Bill
 from components.costs.infrastructure import Infrastructure, Nodes, fixed
-from components.costs.prices import Flat
+from components.costs.prices import OwnPrices
+from components.costs.tables import Flat
 from components.plan.costs import bill_of
 from components.plan.plan import Plan
 from components.prerequisites.needed import Cloud
@@ -18,12 +19,19 @@ from .aws_settings import ClusterSettings, NetworkSettings
 from .settings import Settings
 
 _LUSTRE = {125: Flat.LUSTRE_125, 250: Flat.LUSTRE_250, 500: Flat.LUSTRE_500, 1000: Flat.LUSTRE_1000}
+_SHIPPED = OwnPrices()
 EXISTING = "The cluster is there already: its control plane and its own nodes are not counted."
 
 
-def environment_bill(settings: Settings, planned: Plan) -> Bill:
-    """Return what a stack costs."""
-    return bill_of(planned, None, infrastructure(settings, datetime.datetime.now(datetime.UTC).date()))
+def environment_bill(settings: Settings, planned: Plan, own: OwnPrices = _SHIPPED) -> Bill:
+    """Return what a stack costs.
+
+    Args:
+        settings: Its settings.
+        planned: What is planned for it.
+        own: The prices of the file that settings name.
+    """
+    return bill_of(planned, own, infrastructure(settings, datetime.datetime.now(datetime.UTC).date()))
 
 
 def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:

@@ -14,10 +14,12 @@ from components.families import load
 from components.plan.plan import Plan, plan
 from components.prerequisites.needed import Cloud
 from components.serving.arguments import tell
+from components.serving.fleet.prices import own_prices
 from components.serving.model_fleet import ModelFleet
 from components.serving.site import Site
 
 from .blame import settings_blamed
+from .costs import environment_bill
 from .settings import Settings
 
 FLEET = "fleet"
@@ -44,10 +46,12 @@ def deploy(settings: Settings) -> None:
     """
     planned = plan(load(Path(path) for path in settings.models), settings.environment())
     _LISTENER.get()(settings, planned)
-    _tell(planned.problems)
+    own, wrong = own_prices(settings.prices)
+    _tell([*planned.problems, *wrong])
+    bill = environment_bill(settings, planned, own)
     provider, site = _cluster(settings, planned)
     options = pulumi.ResourceOptions(providers=[provider])
-    fleet = ModelFleet.from_plan(FLEET, planned, settings, site, options)
+    fleet = ModelFleet.from_plan(FLEET, planned, settings, site, bill, options)
     # As it is described, and not as one output: an address that is not known yet leaves the rest known.
     for name, value in fleet.described.items():
         pulumi.export(name, value)

@@ -1,10 +1,12 @@
 """What things cost: US dollars an hour now, at least and at most."""
 
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 
 from ..sizing.assessments import HOURS_PER_MONTH as HOURS_PER_MONTH
+
+_EXACT, _CENT = Decimal("1e-9"), Decimal("0.01")
 
 
 class CostKind(StrEnum):
@@ -38,6 +40,17 @@ class Amounts:
 NOTHING = Amounts(Decimal(0), Decimal(0), Decimal(0))
 
 
+def cents(usd: Decimal) -> Decimal:
+    """Return an amount in whole cents. What a division left is rounded off first, so that half a cent stays one."""
+    return usd.quantize(_EXACT).quantize(_CENT, ROUND_HALF_UP)
+
+
+def by_month(usd_per_hour: Amounts) -> Amounts:
+    """Return what a month costs, in whole cents."""
+    month = usd_per_hour.times(Decimal(HOURS_PER_MONTH))
+    return Amounts(cents(month.now), cents(month.least), cents(month.most))
+
+
 @dataclass(frozen=True, slots=True)
 class UnitPrice:
     """What one of something costs an hour.
@@ -49,6 +62,8 @@ class UnitPrice:
         source: Where the price is from, with its date.
         date: Of the price; empty where its source names none.
         bought: How it is bought, such as ``on-demand`` or ``spot``; empty where there is one way alone.
+        committed: What it would cost instead under a commitment of one year without upfront payment; None where no
+            source says it.
     """
 
     usd: Decimal
@@ -57,6 +72,7 @@ class UnitPrice:
     source: str
     date: str = ""
     bought: str = ""
+    committed: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

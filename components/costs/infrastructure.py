@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from .bill import Amounts, CostItem, CostKind, UnitPrice
-from .prices import Buying, Flat, Prices
+from .prices import Prices
+from .tables import Buying, Flat
 
 LEAST_THROUGHPUT, LEAST_IOPS = 125, 3000
 """Of every disk, at no further charge (EBS user guide, "General Purpose SSD volumes")."""

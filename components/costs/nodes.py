@@ -10,8 +10,9 @@ from ..nodes.groups import NodeGroupDemand
 from ..nodes.policy import Capacity, Reservation
 from .bill import NOTHING, Amounts, CostItem, CostKind, UnitPrice
 from .infrastructure import LEAST_IOPS, LEAST_THROUGHPUT, Infrastructure, item, node_item
-from .prices import Buying, Flat, Prices
+from .prices import Prices
 from .replicas import Counts
+from .tables import Flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +37,10 @@ class NodePool:
 
 
 def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice | str:
-    """Return what a node costs by how it is bought, or why nobody knows.
-
-    A capacity reservation costs what its instances cost on demand, whether or not they run (EC2 user guide,
-    "Capacity Reservation pricing and billing"), unless a commitment of one's own makes them cheaper.
-    """
-    names = tuple(types)
+    """Return what a node costs by how it is bought, or why nobody knows."""
     if capacity == Capacity.ODCR:
-        own = prices.node(names, Buying.RESERVED)
-        return prices.node(names, Buying.ON_DEMAND) if isinstance(own, str) else own
-    found = prices.node(names, capacity)
+        return prices.reserved(types)
+    found = prices.node(types, capacity)
     if isinstance(found, str) and capacity == Capacity.CAPACITY_BLOCK:
         return f"{found}; it is paid for when it is bought, at the price of that day"
     return found

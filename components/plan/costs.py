@@ -9,8 +9,9 @@ from ..costs.bill import Amounts, Bill, CostItem, CostKind, UnitPrice
 from ..costs.infrastructure import Infrastructure, fixed, item
 from ..costs.models import PriceOf, model_cost
 from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
-from ..costs.prices import Buying, Flat, OwnPrices, Prices
+from ..costs.prices import OwnPrices, Prices
 from ..costs.replicas import Counts, minimums, nodes_of
+from ..costs.tables import Buying, Flat
 from ..fleet.demand import PodDemand
 from ..fleet.objects import is_balanced
 from ..front_door.words import Exposure
@@ -18,17 +19,17 @@ from ..nodes.instances import PRICED_REGION
 from ..nodes.policy import Capacity, NodePolicy
 from .plan import Plan
 
-_NOTHING_ELSE = Infrastructure()
+_NOTHING_ELSE, _SHIPPED = Infrastructure(), OwnPrices()
 _GIB = 2**30
 NOT_COUNTED = "Traffic, requests, logs and what is stored in buckets and EFS depend on use and are not counted."
-SPOT = "Spot nodes count at the dearest zone of the region; the range is that of all its zones."
-EFA = "EFA interfaces have no charge of their own (EC2 user guide, Elastic Fabric Adapter)."
+SPOT = "Spot counts as it cost on average, and at most as on demand: more is paid only where somebody allows it."
+EFA = "EFA has no charge of its own (aws.amazon.com/hpc/efa)."
 ELSEWHERE = "The nodes are made elsewhere; they count as models need them."
 SIMULATED = "Nobody pays for simulated nodes: models show what they would cost on AWS, on demand, in {region}."
 UNKNOWN = "What this cluster costs is not known: models show what they would cost on AWS, on demand, in {region}."
 
 
-def bill_of(planned: Plan, own: OwnPrices | None = None, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
+def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
     """Return what an environment costs.
 
     Args:
@@ -52,7 +53,7 @@ def bill_of(planned: Plan, own: OwnPrices | None = None, paid: Infrastructure = 
     return _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
 
 
-def _as_on_aws(planned: Plan, own: OwnPrices | None) -> Bill:
+def _as_on_aws(planned: Plan, own: OwnPrices) -> Bill:
     """Return the bill of an environment where nothing is paid for, or nobody knows what."""
     prices = Prices(PRICED_REGION, own)
     note = (SIMULATED if planned.environment.simulated else UNKNOWN).format(region=PRICED_REGION)

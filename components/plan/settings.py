@@ -140,6 +140,7 @@ class FleetSettings(Section):
     front_door: FrontDoorSettings = Field(default_factory=FrontDoorSettings)
     hardening: HardeningSettings = Field(default_factory=HardeningSettings)
     service_levels: LevelSettings = Field(default_factory=LevelSettings)
+    prices: str = ""
     file: str = Field(default="<program>", exclude=True)
     """What to name in messages; not a key."""
 

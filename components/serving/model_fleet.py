@@ -24,12 +24,14 @@ import pulumi
 from ..api.problems import Problem
 from ..aws.components.charts import untold_facts
 from ..aws.names import ROLE_ANNOTATION
+from ..costs.bill import Bill
 from ..families import members
 from ..findings.ids import RuleId
 from ..fleet.objects import Key, Object, key_of
 from ..fleet.rendered import Rendered
 from ..nodes.groups import NodeGroupDemand
 from ..plan.access import charts_for
+from ..plan.costs import bill_of
 from ..plan.namespaces import is_namespace, namespace_objects
 from ..plan.plan import Plan, plan
 from ..plan.settings import MODEL_ACCOUNT, FleetSettings
@@ -37,8 +39,10 @@ from ..prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ..prerequisites.custom_resources import CustomResources, installable
 from .arguments import report
 from .fleet.args import ModelFleetArgs
+from .fleet.cost_output import cost_of
 from .fleet.installing import Installation
 from .fleet.outputs import endpoints_of, models_of, nodes_of
+from .fleet.prices import own_prices
 from .fleet.settings import described, in_python
 from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, OtherObjects, PriorityClasses
 from .objects import KubernetesObject, kubernetes_object, token
@@ -65,6 +69,9 @@ class ModelFleet(pulumi.ComponentResource):
     """The nodes that the models need, by group."""
     prerequisites: pulumi.Output[dict[str, Any]]
     """What the models need in the cluster, and why."""
+    cost: pulumi.Output[dict[str, Any]]
+    """What the models cost in US dollars, now, at least and at most: usdPerMonth, usdPerHour, models, items, unpriced,
+    region, date and notes. In a cluster whose nodes nobody pays for, what the models would cost."""
 
     def __init__(self, name: str, args: ModelFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and register.
@@ -79,8 +86,9 @@ class ModelFleet(pulumi.ComponentResource):
             Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
             for path, reason in untold_facts(given.site, charts)
         ]
-        report([*given.problems, *untold, *(in_python(problem, name) for problem in planned.problems)])
-        self.register(name, planned, given.settings, given.site, opts)
+        own, wrong = own_prices(given.settings.prices)
+        report([*given.problems, *untold, *wrong, *(in_python(problem, name) for problem in planned.problems)])
+        self.register(name, planned, given.settings, given.site, bill_of(planned, own), opts)
 
     @classmethod
     def from_plan(
@@ -89,15 +97,22 @@ class ModelFleet(pulumi.ComponentResource):
         planned: Plan,
         settings: FleetSettings,
         site: Site,
+        bill: Bill,
         opts: pulumi.ResourceOptions | None = None,
     ) -> Self:
         """Create the component from what was planned and checked before, for a program that makes the cluster too."""
         fleet = cls.__new__(cls)
-        fleet.register(name, planned, settings, site, opts)
+        fleet.register(name, planned, settings, site, bill, opts)
         return fleet
 
     def register(
-        self, name: str, planned: Plan, settings: FleetSettings, site: Site, opts: pulumi.ResourceOptions | None
+        self,
+        name: str,
+        planned: Plan,
+        settings: FleetSettings,
+        site: Site,
+        bill: Bill,
+        opts: pulumi.ResourceOptions | None,
     ) -> None:
         """Register the component and everything below it, each thing after what it needs."""
         pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
@@ -130,11 +145,13 @@ class ModelFleet(pulumi.ComponentResource):
             "models": models_of(planned),
             "nodes": nodes_of(planned),
             "prerequisites": {each.chart.name: list(each.reasons) for each in planned.prerequisites},
+            "cost": cost_of(planned, bill),
         }
         self.endpoints = pulumi.Output.from_input(self.described["endpoints"])
         self.models = _known(self.described["models"])
         self.nodes = _known(self.described["nodes"])
         self.prerequisites = _known(self.described["prerequisites"])
+        self.cost = _known(self.described["cost"])
         self.register_outputs(self.described)
 
     def _child(self, after: Iterable[pulumi.Resource] = ()) -> pulumi.ResourceOptions:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..facts.eks import limits
+from ..facts.regions import REGION
 
-REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
 _CLUSTER = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]*")
 
 Problems = Iterator[tuple[str, str]]

@@ -2,9 +2,12 @@
 
 import csv
 import functools
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
+
+REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+", re.ASCII)
 
 
 def regions_of(instance_type: str) -> frozenset[str] | None:

@@ -228,3 +228,6 @@ class ModelFleetArgs(TypedDict, total=False):
     """Security and availability settings of the pods. Default: none."""
     service_levels: ServiceLevelsArgs
     """What models promise and what is asked of them, for VariantAutoscalings. Default: nothing."""
+    prices: str
+    """File with your own prices, in YAML or CSV, which count more than the shipped ones: see docs/costs.md. Default:
+    none."""
