@@ -63,7 +63,7 @@ lock: env ## Regenerate requirements.lock from pyproject.toml (needs uv)
 schema-golden: env ## Regenerate the golden schema of the components
 	$(BIN)/python -m tests.serving.test_schema
 
-settings-schema: env ## Regenerate the JSON schema of the stack files
+settings-schema: env ## Regenerate the JSON schemas of the stack files and of price files
 	$(BIN)/python -m stacks.settings_schema
 
 findings-page: env ## Regenerate the sections of docs/findings.md from the registry of rules

@@ -14,23 +14,25 @@ from components.costs.tables import Flat
 from components.plan.costs import bill_of
 from components.plan.plan import Plan
 from components.prerequisites.needed import Cloud
+from components.serving.fleet.prices import own_prices
 
 from .aws_settings import ClusterSettings, NetworkSettings
 from .settings import Settings
 
 _LUSTRE = {125: Flat.LUSTRE_125, 250: Flat.LUSTRE_250, 500: Flat.LUSTRE_500, 1000: Flat.LUSTRE_1000}
-_SHIPPED = OwnPrices()
 EXISTING = "The cluster is there already: its control plane and its own nodes are not counted."
 
 
-def environment_bill(settings: Settings, planned: Plan, own: OwnPrices = _SHIPPED) -> Bill:
+def environment_bill(settings: Settings, planned: Plan, own: OwnPrices | None = None) -> Bill:
     """Return what a stack costs.
 
     Args:
         settings: Its settings.
         planned: What is planned for it.
-        own: The prices of the file that settings name.
+        own: The prices of the file that settings name, where somebody has read it.
     """
+    if own is None:
+        own, _ = own_prices(settings.prices)
     return bill_of(planned, own, infrastructure(settings, datetime.datetime.now(datetime.UTC).date()))
 
 

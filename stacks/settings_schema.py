@@ -1,6 +1,6 @@
 """The JSON schema of a stack file, for editors: made from the typed settings, so that both refuse the same.
 
-``make settings-schema`` writes it to ``stacks/settings.schema.json``.
+``make settings-schema`` writes it to ``stacks/settings.schema.json``, and that of price files beside it.
 """
 
 import ast
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from components.aws.components.storage.settings import StorageSettings
+from components.costs.price_schema import price_schema
 from components.plan.section import Section
 
 from .settings import PROJECT, Settings, declared
@@ -19,6 +20,7 @@ from .settings import PROJECT, Settings, declared
 Schema = dict[str, Any]
 Schemas = Mapping[str, Schema]
 FILE = Path(__file__).with_name("settings.schema.json")
+PRICES = Path(__file__).with_name("prices.schema.json")
 _NOTES = ("default", "description")
 """What explains a value, and does not restrict it."""
 _SECRET: Schema = {"$ref": "#/$defs/Secret"}
@@ -192,4 +194,5 @@ def _own_docs(section: type[Section]) -> Iterator[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(stack_schema(), indent=2) + "\n", encoding="utf-8")
+    for file, schema in ((FILE, stack_schema()), (PRICES, price_schema())):
+        file.write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 CLOUD_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
 """Domains of labels that kubelet, EC2, EKS or Karpenter set on nodes."""
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
+EFA_COST = "EFA has no charge of its own (aws.amazon.com/hpc/efa)."
 NEURON_RESOURCE = "aws.amazon.com/neuron"
 MOST_NODES = 450
 """Nodes of one node group that EKS allows (aws-gpu spec 14); also the bound of groups elsewhere."""

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from ..api.quantity import parse_quantity
 from ..aws.environment import AwsEnvironment
+from ..aws.names import EFA_COST
 from ..costs.bill import Amounts, Bill, CostItem, CostKind, UnitPrice
 from ..costs.infrastructure import Infrastructure, fixed, item
 from ..costs.models import PriceOf, model_cost
@@ -23,7 +24,6 @@ _NOTHING_ELSE, _SHIPPED = Infrastructure(), OwnPrices()
 _GIB = 2**30
 NOT_COUNTED = "Traffic, requests, logs and what is stored in buckets and EFS depend on use and are not counted."
 SPOT = "Spot counts as it cost on average, and at most as on demand: more is paid only where somebody allows it."
-EFA = "EFA has no charge of its own (aws.amazon.com/hpc/efa)."
 ELSEWHERE = "The nodes are made elsewhere; they count as models need them."
 SIMULATED = "Nobody pays for simulated nodes: models show what they would cost on AWS, on demand, in {region}."
 UNKNOWN = "What this cluster costs is not known: models show what they would cost on AWS, on demand, in {region}."
@@ -142,4 +142,4 @@ def _notes(planned: Plan, aws: AwsEnvironment) -> Iterator[str]:
     if any(group.capacity == Capacity.SPOT for group in planned.groups):
         yield SPOT
     if any(group.efa for group in planned.groups):
-        yield EFA
+        yield EFA_COST

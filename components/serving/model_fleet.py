@@ -70,8 +70,8 @@ class ModelFleet(pulumi.ComponentResource):
     prerequisites: pulumi.Output[dict[str, Any]]
     """What the models need in the cluster, and why."""
     cost: pulumi.Output[dict[str, Any]]
-    """What the models cost in US dollars, now, at least and at most: usdPerMonth, usdPerHour, models, items, unpriced,
-    region, date and notes. In a cluster whose nodes nobody pays for, what the models would cost."""
+    """What the models cost in US dollars, now, at least and at most: usdPerMonth, usdPerHour, models, items, unpriced
+    (what has no price), region, date and notes. Where nobody pays for nodes, what the models would cost on AWS."""
 
     def __init__(self, name: str, args: ModelFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and register.
@@ -140,6 +140,11 @@ class ModelFleet(pulumi.ComponentResource):
         self._set(Monitoring, "monitoring", planned.monitoring, self._after(["prometheus"]))
         charts = charts_for(planned.door, planned.environment)
         door = self._set(FrontDoor, "front-door", planned.door.objects, self._after(charts))
+        self._describe(components, door, bill)
+
+    def _describe(self, components: dict[Key, WorkloadComponent], door: ObjectSet | None, bill: Bill) -> None:
+        """Set the outputs."""
+        planned = self._planned
         self.described: dict[str, dict[str, Any]] = {
             "endpoints": endpoints_of(planned, components, door),
             "models": models_of(planned),

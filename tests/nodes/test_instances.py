@@ -28,21 +28,19 @@ def test_accelerated_types(
 
 
 @pytest.mark.parametrize(
-    ("name", "vcpu", "memory", "arch"),
+    ("name", "vcpu", "memory", "arch", "usd"),
     [
-        ("m7i.2xlarge", 8, 32, "amd64"),
-        ("c7i.4xlarge", 16, 32, "amd64"),
-        ("r7i.xlarge", 4, 32, "amd64"),
-        ("m7g.large", 2, 8, "arm64"),
+        ("m7i.2xlarge", 8, 32, "amd64", "0.4032"),
+        ("c7i.4xlarge", 16, 32, "amd64", "0.714"),
+        ("r7i.xlarge", 4, 32, "amd64", "0.2646"),
+        ("m7g.large", 2, 8, "arm64", "0.0816"),
     ],
 )
-def test_general_purpose_types_have_no_accelerator_and_no_made_up_price(
-    name: str, vcpu: int, memory: int, arch: str
-) -> None:
+def test_general_purpose_types_have_no_accelerator(name: str, vcpu: int, memory: int, arch: str, usd: str) -> None:
     node = instance(name)
     assert node is not None
     assert (node.vcpu, node.memory_gib, node.arch) == (vcpu, Decimal(memory), arch)
-    assert (node.accelerators, node.accelerator_resource, node.usd_per_hour) == (0, None, None)
+    assert (node.accelerators, node.accelerator_resource, node.usd_per_hour) == (0, None, Decimal(usd))
 
 
 def test_neuron_is_asked_for_by_its_own_resource() -> None:

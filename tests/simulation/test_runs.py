@@ -75,8 +75,7 @@ def demand(instance_type: str | None, count: int = 1, **requests: str) -> PodDem
         ([demand("g5.xlarge", 2, gpu="1"), demand("g5.12xlarge", 3, gpu="2")], "10.520"),
         # Without accelerators, the whole node.
         ([demand("g5.12xlarge", cpu="1", memory=str(8 * 2**30))], "5.672"),
-        # No source gives the price of general purpose types.
-        ([demand("m7i.large", cpu="1")], None),
+        ([demand("m7i.large", cpu="1")], "0.1008"),
         ([demand(None, gpu="1")], None),
         ([demand("nosuch.large", gpu="1")], None),
         ([demand("g5.xlarge", gpu="1"), demand(None)], None),

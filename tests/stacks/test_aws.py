@@ -69,7 +69,17 @@ class TestEvery:
     def test_outputs(self, stack: str, graphs: dict[str, Recorded]) -> None:
         exports = graphs[stack].exports
         assert set(exports) - {"nodeGroupBounds"} == {
-            *("endpoints", "models", "nodes", "cluster", "clusterEndpoint", "kubeconfig", "prerequisites", "vcpus"),
+            *(
+                "endpoints",
+                "models",
+                "nodes",
+                "cost",
+                "cluster",
+                "clusterEndpoint",
+                "kubeconfig",
+                "prerequisites",
+                "vcpus",
+            ),
             *(["tunnel"] if stack == "prod" else []),
         }
         assert exports["cluster"] == {"name": f"inference-{stack}", "region": "us-east-1", "version": "1.35"}

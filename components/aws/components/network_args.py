@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict
 
+from ..facts.regions import REGION
 from ..logs import DEFAULT_DAYS, FlowLogsArgs, retention_problems
 from ..subnets import CIDR, MOST_ZONES, cidr_problem, pod_cidr_problem, range_of
 from ..words import NatGateways, Traffic
-from .argument_problems import REGION, Problems, place_problems, repeated
+from .argument_problems import Problems, place_problems, repeated
 
 ENDPOINT_SERVICES = (
     *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),

@@ -1,11 +1,13 @@
 """Prices of one's own, read from the file that settings name."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from ...api.documents.files import text_of
 from ...api.problems import Problem
 from ...costs.price_file import read_prices
 from ...costs.prices import OwnPrices
+from ...findings.ids import RuleId
 
 
 def own_prices(path: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
@@ -14,4 +16,10 @@ def own_prices(path: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
         return OwnPrices(), ()
     problems: list[Problem] = []
     text = text_of(Path(path).read_bytes, path, problems)
-    return read_prices(text, path) if text is not None else (OwnPrices(), tuple(problems))
+    if text is not None:
+        return read_prices(text, path)
+    named = (
+        replace(each, reason=f"{each.reason}; it is the file that prices names", rule=RuleId.SETTINGS)
+        for each in problems
+    )
+    return OwnPrices(), tuple(named)

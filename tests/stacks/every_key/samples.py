@@ -68,6 +68,7 @@ SAMPLES: dict[str, Sample] = {
     "realization": Sample("operator"),
     "workload": Sample("lws"),
     "runtimes": Sample("upstream"),
+    "prices": Sample("no/such/file.yaml"),
     "otherKinds": Sample("pass", {"models": ["tests/stacks/every_key/other.yaml"]}),
     "simulatedNodes": Sample(True),
     "customResources": Sample(True, {"models": ["stacks/models/llama-405b-multinode.yaml"], **_P5}),
