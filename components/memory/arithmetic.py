@@ -13,7 +13,7 @@ from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict
 from .choices import cheapest_types
 from .ledger import Ledger
 from .refusals import refusal
-from .weights import WeightSizes, weights_of
+from .weights import WeightSizes, shares_unknown_experts, weights_of
 
 
 def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
@@ -92,6 +92,8 @@ def _unknown(case: MemoryCase) -> str:
             return f"the draft model {case.draft.name}: {draft}"
         if not case.draft.layers:
             return f"the draft model {case.draft.name}: what its layers keep of a token is not known"
+    if shares_unknown_experts(case):
+        return f"{name}: which part of its weights are experts, which data parallel ranks share, is not known"
     if adapter_bytes(case) is None:
         return f"{name}: its widths, which LoRA adapters have too, are not known"
     return ""

@@ -2,12 +2,13 @@
 
 The figures are those of each row's source. The columns of ``models.csv``:
 
-    parameters_b: billions of parameters. parameters_from: where from: ``config`` (computed from the model's
-      configuration), ``files`` (half of the bytes of its 16-bit files), ``name`` (its publisher's name for it,
-      which is rounded), ``other``.
+    parameters: how many. parameters_from: where from: ``config`` (counted from the model's configuration), ``files``
+      (half of the bytes of its 16-bit files), ``name`` (its publisher's name for it, which is rounded), ``other``.
     weights_gib: size of the files with the weights, each weight counted once. weights_from: ``files``, or ``config``.
     max_context: ``max_position_embeddings``, or the catalogue's limit of tokens.
-    heads, hidden, vocabulary: of the model's configuration; empty where no source says it.
+    heads, hidden, vocabulary, intermediate, experts, active_experts, block, cuts: of :class:`.shapes.Shape`, from the
+      model's configuration; empty where no source says it.
+    embeddings, expert_parameters: parameters of the vocabulary at both ends, and of all experts.
     exact: ``yes`` where the layers are known one by one; else they are an upper bound.
 
 The columns of ``model_layers.csv`` are those of :class:`.shapes.Layers`.
@@ -20,9 +21,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from importlib.resources import files
 
+from .devices import GIB
 from .shapes import Layers, Shape
-
-GIB = 2**30
 
 
 def shape_of(name: str) -> Shape | None:
@@ -45,16 +45,25 @@ def _rows(file: str) -> Iterator[Mapping[str, str]]:
 
 
 def _shape(row: Mapping[str, str], layers: tuple[Layers, ...]) -> Shape:
+    parameters, experts = _number(row["parameters"]), _number(row["expert_parameters"])
     return Shape(
         name=row["model"],
-        parameters=_whole(row["parameters_b"], 10**9),
+        parameters=parameters,
         dtype=row["dtype"],
-        weights_bytes=_whole(row["weights_gib"], GIB),
+        weights_bytes=int(Decimal(row["weights_gib"]) * GIB) if row["weights_gib"] else None,
         layers=layers,
         heads=_number(row["heads"]),
         max_context=_number(row["max_context"]),
         hidden=_number(row["hidden"]),
         vocabulary=_number(row["vocabulary"]),
+        expert_share=Decimal(experts) / parameters if experts and parameters else None,
+        experts=_number(row["experts"]) or 0,
+        active_experts=_number(row["active_experts"]) or 0,
+        intermediate=_number(row["intermediate"]),
+        embeddings=_number(row["embeddings"]),
+        rounded=row["parameters_from"] == "name",
+        block=_number(row["block"]),
+        cuts=tuple(map(int, row["cuts"].split())),
         exact=row["exact"] == "yes",
         source=row["source"],
     )
@@ -69,12 +78,9 @@ def _layers(row: Mapping[str, str]) -> Layers:
         window=_number(row["window"]),
         is_latent=row["latent"] == "yes",
         state_bytes=_number(row["state_bytes"]) or 0,
+        token_bytes=_number(row["token_bytes"]) or 0,
     )
 
 
 def _number(text: str) -> int | None:
     return int(text) if text else None
-
-
-def _whole(text: str, unit: int) -> int | None:
-    return int(Decimal(text) * unit) if text else None

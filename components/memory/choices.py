@@ -45,7 +45,7 @@ def _found(case: MemoryCase, fits: Callable[[MemoryCase], bool], offers: Sequenc
 
 @cache
 def _offers(maker: str) -> tuple[_Offer, ...]:
-    """Return what can be had of a maker of accelerators: price, number of instances, instance type; cheapest first."""
+    """Return what can be had of a maker: price, number of instances, instance type; cheapest first."""
     known = [found for found in instances().values() if found.manufacturer == maker and found.accelerators]
     offers = [
         (found.usd_per_hour * n, n, found) for found in known for n in _COUNTS if found.usd_per_hour is not None
@@ -70,7 +70,11 @@ def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Par
         first = (count - 1) * instance.accelerators + 1
         yield from (Parallel(pipeline=number) for number in range(first, count * instance.accelerators + 1))
         return
-    degrees = [degree for degree in allowed_degrees(case.shape) if degree <= instance.accelerators]
+    degrees = [
+        degree
+        for degree in allowed_degrees(case.shape, experts=case.parallel.experts)
+        if degree <= instance.accelerators
+    ]
     for degree in degrees if count == 1 else degrees[-1:]:
         yield Parallel(tensor=degree, pipeline=count, experts=case.parallel.experts)
 

@@ -124,8 +124,8 @@ class Ledger:
 
     def _cache(self, shape: Shape, parallel: Parallel, context: int) -> KeyCache:
         budget = self.case.budget
-        batch = min(context, self.case.tokens_at_a_time(context))
-        return KeyCache(shape.layers, parallel, self.case.cache_bytes, budget.block, batch, budget.windows)
+        batch = budget.batch_tokens if self.case.batch_tokens is None else self.case.batch_tokens
+        return KeyCache(shape.layers, parallel, self.case.cache_bytes, budget.block, batch or 0, budget.windows)
 
 
 def _up(size: Decimal) -> int:

@@ -1,5 +1,7 @@
 """Why an engine would not start, whatever the memory: tensor parallelism has to cut a model evenly."""
 
+import functools
+
 from .cases import MemoryCase
 from .shapes import Shape
 
@@ -8,26 +10,21 @@ _MOST = 64
 
 def refusal(case: MemoryCase) -> str:
     """Return why tensor parallelism cannot cut a model, with the degrees that can; empty where it can."""
-    tensor, shape = case.parallel.tensor, case.shape
-    if not case.budget.cuts or cuts_evenly(shape, tensor):
+    tensor, shape, experts = case.parallel.tensor, case.shape, case.parallel.experts
+    fault = _fault(shape, tensor, experts=experts) if case.budget.cuts else ""
+    if not fault:
         return ""
-    allowed = ", ".join(map(str, allowed_degrees(shape)))
-    return (
-        f"{_fault(shape, tensor)} cannot be divided over {tensor} accelerators; tensor parallelism may be {allowed}"
-    )
+    allowed = ", ".join(map(str, allowed_degrees(shape, experts=experts)))
+    return f"{fault} cannot be divided over {tensor} accelerators; tensor parallelism may be {allowed}"
 
 
-def cuts_evenly(shape: Shape, tensor: int) -> bool:
-    """Tell whether tensor parallelism can cut a model."""
-    return not _fault(shape, tensor)
+@functools.lru_cache(maxsize=1024)
+def allowed_degrees(shape: Shape, *, experts: bool = False) -> tuple[int, ...]:
+    """Return the degrees of tensor parallelism that can cut a model; expert parallelism does not cut ``experts``."""
+    return tuple(tensor for tensor in range(1, _MOST + 1) if not _fault(shape, tensor, experts=experts))
 
 
-def allowed_degrees(shape: Shape) -> tuple[int, ...]:
-    """Return the degrees of tensor parallelism that can cut a model."""
-    return tuple(tensor for tensor in range(1, _MOST + 1) if cuts_evenly(shape, tensor))
-
-
-def _fault(shape: Shape, tensor: int) -> str:
+def _fault(shape: Shape, tensor: int, *, experts: bool) -> str:
     """Return what of a model tensor parallelism cannot cut.
 
     vLLM, ``ModelConfig.verify_with_parallel_config``: the attention heads are divided (issues 2652, 4232, 11797);
@@ -41,7 +38,8 @@ def _fault(shape: Shape, tensor: int) -> str:
     for kind in shape.layers:
         if not kind.is_latent and kind.kv_heads and kind.kv_heads % tensor and tensor % kind.kv_heads:
             return f"the {kind.kv_heads} heads of keys and values of {shape.name}"
+    whole = shape.intermediate if experts and shape.experts else None
     for width in shape.cuts:
-        if shape.block and (width % tensor or width // tensor % shape.block):
+        if width != whole and shape.block and (width % tensor or width // tensor % shape.block):
             return f"the width {width} of {shape.name}, which is quantized in blocks of {shape.block},"
     return ""

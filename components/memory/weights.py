@@ -8,7 +8,7 @@ Microscaling Formats 1.0: a scale of 8 bits per block of 32 numbers of 4 bits).
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
-from .cases import Parallel
+from .cases import MemoryCase, Parallel
 from .shapes import Shape
 
 _WIDE = {"bfloat16": 16, "float16": 16, "float32": 32, "half": 16, "float": 32}
@@ -82,6 +82,12 @@ def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread
     dense = weights.total - weights.experts - weights.embeddings
     size = (dense * stage + ends) / parallel.tensor
     return _up(size + weights.experts * stage * _expert_part(shape, parallel, spread=spread))
+
+
+def shares_unknown_experts(case: MemoryCase) -> bool:
+    """Tell whether data parallel ranks share experts of which no source says how large they are."""
+    shared = case.parallel.experts or case.budget.spreads_experts
+    return bool(shared and case.parallel.data > 1 and case.shape.experts and not case.shape.expert_share)
 
 
 def _expert_part(shape: Shape, parallel: Parallel, *, spread: bool) -> Decimal:

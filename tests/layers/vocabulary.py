@@ -39,7 +39,7 @@ ORDINARY = {
     "metadata of Envoy AI Gateway": "backend_name",
     "a metric of the Workload Variant Autoscaler": "desired_replicas",
     "the model of queues, and what is asked of it": "accelerators alpha applied beta load",
-    "the shape of a model": "layers",
+    "the shape of a model": "factor layers",
     "what engines can be told": " ".join(Setting),
 }
 """Words that a family has in common with others, by what they are there."""

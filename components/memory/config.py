@@ -1,0 +1,94 @@
+"""Reads the shape of a model from its ``config.json``, as Hugging Face's transformers write it."""
+
+from decimal import Decimal
+
+from .configs.attention import UNKNOWN, head_dim, layer_kinds, layers_of
+from .configs.experts import ExpertLayers, experts_of
+from .configs.parameters import Counted, count, embeddings, is_known
+from .configs.quantization import Quantized, quantized
+from .configs.values import ConfigValues, parsed
+from .shapes import Layers, Shape
+
+_TOWERS = ("vision_config", "audio_config", "vision_tower")
+"""Parts beside the text model, whose parameters are not counted."""
+_SCALED = frozenset({"linear", "dynamic", "yarn", "deepseek_yarn", "mrope_yarn"})
+"""How positions are scaled so that the context is longer than was trained; with others it stands as it is."""
+_LONGEST = 10**9
+
+
+def read_config(text: str, name: str) -> Shape:
+    """Return the shape of a model.
+
+    What cannot be told for sure is None: parameters of an architecture that is not listed, or of one with a vision
+    tower.
+
+    Args:
+        text: A ``config.json``.
+        name: What the model is called.
+
+    Raises:
+        ValueError: The text is no configuration; the message names the key.
+    """
+    whole = parsed(text, name)
+    inner = whole.part("text_config") or whole.part("llm_config") or whole.part("language_config")
+    values = whole if inner is None else ConfigValues(name, inner.keys, inner.path, whole)
+    model = values.text("model_type")
+    kinds = layer_kinds(values, model)
+    experts = experts_of(values, len(kinds))
+    counted = None if any(tower in whole for tower in _TOWERS) else count(values, model, kinds, experts)
+    return _shape(name, values, quantized(values, whole), kinds, experts, counted)
+
+
+def _shape(
+    name: str,
+    values: ConfigValues,
+    weights: Quantized,
+    kinds: tuple[str, ...],
+    experts: ExpertLayers | None,
+    counted: Counted | None,
+) -> Shape:
+    layers = () if "block_configs" in values else layers_of(values, kinds)
+    known = "vocab_size" in values
+    return Shape(
+        name=name,
+        parameters=counted.total if counted else None,
+        dtype=weights.dtype,
+        layers=layers,
+        heads=values.maybe("num_attention_heads", "n_head"),
+        max_context=_context(values),
+        hidden=values.number("hidden_size", "n_embd"),
+        vocabulary=values.maybe("vocab_size"),
+        expert_share=Decimal(counted.experts) / counted.total if counted and counted.experts else None,
+        experts=experts.number if experts else 0,
+        active_experts=experts.active if experts else 0,
+        intermediate=experts.width if experts else values.maybe("intermediate_size"),
+        embeddings=embeddings(values, values.text("model_type")) if known else None,
+        block=weights.block,
+        cuts=_cuts(values, layers, experts) if weights.block else (),
+        exact=is_known(values.text("model_type")) and UNKNOWN not in kinds,
+        source="its config.json",
+    )
+
+
+def _context(values: ConfigValues) -> int | None:
+    """Return the longest context, as vLLM derives it (``_get_and_verify_max_len``)."""
+    given = values.maybe(
+        "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length", most=_LONGEST
+    )
+    scaling = values.part("rope_scaling") or values.part("rope_parameters")
+    if given is None or scaling is None:
+        return given
+    kind = scaling.text("rope_type", "type")
+    factor = scaling.factor("factor") if kind in _SCALED else None
+    if factor is None:
+        return given
+    trained = scaling.maybe("original_max_position_embeddings", most=_LONGEST) if "yarn" in kind else None
+    return min(_LONGEST, int((given if trained is None else trained) * factor))
+
+
+def _cuts(values: ConfigValues, layers: tuple[Layers, ...], experts: ExpertLayers | None) -> tuple[int, ...]:
+    """Return the widths that tensor parallelism cuts: of feed-forward networks, and of all heads together."""
+    widths = {experts.width if experts else values.maybe("intermediate_size")}
+    if not any(kind.is_latent for kind in layers):
+        widths.add(values.number("num_attention_heads", "n_head") * head_dim(values))
+    return tuple(sorted(width for width in widths if width))

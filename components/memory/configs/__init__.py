@@ -1,0 +1,1 @@
+"""Reads a model's ``config.json`` as Hugging Face's transformers write it."""

@@ -1,0 +1,181 @@
+"""What each layer keeps of a token, and of a sequence, by a model's ``config.json``.
+
+Sources: the configuration classes of huggingface/transformers v5 (``layer_types`` and how each fills it where it is
+not given: gemma2, gemma3, gpt_oss, llama4, qwen2, qwen3_next, cohere2), and vLLM's ``MambaStateShapeCalculator``.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ..shapes import Layers
+from .values import ConfigValues
+
+_MOST_LAYERS = 10_000
+FULL, WINDOW, CHUNK, LINEAR, MAMBA, NOTHING = "full", "window", "chunk", "linear", "mamba", "nothing"
+UNKNOWN = "unknown"
+"""A layer of a kind that nothing is known of: it counts as one that keeps the whole context."""
+_TYPES = {
+    "full_attention": FULL,
+    "attention": FULL,
+    "sliding_attention": WINDOW,
+    "chunked_attention": CHUNK,
+    "linear_attention": LINEAR,
+    "deepseek_sparse_attention": FULL,
+    "mamba": MAMBA,
+    "moe": NOTHING,
+    "mlp": NOTHING,
+}
+_PATTERN = {"*": FULL, "M": MAMBA, "E": NOTHING, "-": NOTHING}
+"""Letters of ``hybrid_override_pattern``: attention, Mamba, experts, feed-forward."""
+_INTERVALS = {"gemma2": 2, "gemma3_text": 6, "gpt_oss": 2, "cohere2": 4}
+"""Of so many layers the last one keeps the whole context, where ``config.json`` does not say which."""
+_WINDOWED = frozenset({"mistral", "mixtral", "phi3", "starcoder2"})
+"""Models all of whose layers have the window that is set."""
+
+
+def layer_kinds(values: ConfigValues, model: str) -> tuple[str, ...]:
+    """Return the kind of each layer."""
+    given = values.texts("layers_block_type")
+    if given:
+        return tuple(_TYPES.get(name, UNKNOWN) for name in given)
+    count = values.number("num_hidden_layers", "n_layer", "num_layers", most=_MOST_LAYERS)
+    kinds = tuple(_kinds(values, model, count))
+    if len(kinds) != count:
+        field = f"{values.path}num_hidden_layers"
+        raise ValueError(f"{values.name}: {field} is {count}, and {len(kinds)} layers are listed")
+    return kinds
+
+
+def layers_of(values: ConfigValues, kinds: tuple[str, ...]) -> tuple[Layers, ...]:
+    """Return the layers of a model, by kind; those that keep nothing are left out."""
+    shared = values.maybe("num_kv_shared_layers", least=0, most=len(kinds)) or 0
+    counts = Counter(kinds[: len(kinds) - shared] if shared else kinds)
+    kept = [(kind, count) for kind, count in sorted(counts.items()) if kind != NOTHING]
+    return tuple(layers for kind, count in kept for layers in _layers(values, kind, count))
+
+
+def head_dim(values: ConfigValues) -> int:
+    """Return how many numbers a head has."""
+    given = values.maybe("head_dim", "attention_head_dim")
+    if given is not None:
+        return given
+    return max(1, values.number("hidden_size", "n_embd") // values.number("num_attention_heads", "n_head"))
+
+
+def kv_heads(values: ConfigValues) -> int:
+    """Return how many heads of keys and values there are: as many as of queries unless it is said."""
+    return values.maybe("num_key_value_heads", "num_kv_heads") or values.number("num_attention_heads", "n_head")
+
+
+def _kinds(values: ConfigValues, model: str, count: int) -> Iterator[str]:
+    linear = values.part("linear_attn_config")
+    if linear is not None:
+        full = set(linear.numbers("full_attn_layers"))
+        yield from (FULL if place in full else LINEAR for place in range(1, count + 1))
+    elif "layer_types" in values:
+        yield from (_TYPES.get(name, UNKNOWN) for name in values.texts("layer_types"))
+    elif "hybrid_override_pattern" in values:
+        yield from (_PATTERN.get(letter, UNKNOWN) for letter in values.text("hybrid_override_pattern"))
+    elif "hybrid_layer_pattern" in values:
+        yield from (WINDOW if number else FULL for number in values.numbers("hybrid_layer_pattern"))
+    elif "full_attention_interval" in values:
+        yield from _every(values.number("full_attention_interval"), LINEAR, count)
+    elif "attention_chunk_size" in values and "sliding_window" not in values:
+        yield from _chunked(values, count)
+    else:
+        yield from _windowed(values, model, count)
+
+
+def _every(interval: int, other: str, count: int) -> Iterator[str]:
+    yield from (FULL if place % interval == 0 else other for place in range(1, count + 1))
+
+
+def _chunked(values: ConfigValues, count: int) -> Iterator[str]:
+    """Llama 4: layers with rotary positions attend to their chunk, every fourth one has none, and attends to all."""
+    given = values.numbers("no_rope_layers")
+    if given:
+        yield from (CHUNK if rotary else FULL for rotary in given)
+    else:
+        yield from _every(values.maybe("no_rope_layer_interval") or 4, CHUNK, count)
+
+
+def _windowed(values: ConfigValues, model: str, count: int) -> Iterator[str]:
+    interval = values.maybe("sliding_window_pattern", "_sliding_window_pattern") or _INTERVALS.get(model)
+    if "sliding_window" not in values:
+        yield from (FULL for _ in range(count))
+    elif "use_sliding_window" in values:
+        first = values.maybe("max_window_layers", least=0) if values.flag("use_sliding_window") else None
+        yield from (FULL if first is None or place < first else WINDOW for place in range(count))
+    elif interval is not None:
+        yield from _every(interval, WINDOW, count)
+    else:
+        yield from (WINDOW if model in _WINDOWED else FULL for _ in range(count))
+
+
+def _layers(values: ConfigValues, kind: str, count: int) -> Iterator[Layers]:
+    if kind == LINEAR:
+        yield Layers(count, state_bytes=_linear_state(values))
+    elif kind == MAMBA:
+        yield Layers(count, state_bytes=_mamba_state(values))
+    elif "kv_lora_rank" in values:
+        latent = values.number("kv_lora_rank") + values.number("qk_rope_head_dim")
+        indexed = min(count, indexers(values, count))
+        if indexed:
+            yield Layers(indexed, 1, latent, 0, is_latent=True, token_bytes=_index_bytes(values))
+        if indexed < count:
+            yield Layers(count - indexed, 1, latent, 0, is_latent=True)
+    else:
+        yield _attention(values, kind, count)
+
+
+def indexers(values: ConfigValues, count: int) -> int:
+    """Return how many of so many layers have an index of their own; GLM 5.2 shares one among some."""
+    if "index_head_dim" not in values:
+        return 0
+    types = values.texts("indexer_types")
+    return types.count("full") if types else count
+
+
+def _attention(values: ConfigValues, kind: str, count: int) -> Layers:
+    """Layers of some models have other heads where they have a window (MiMo) or where they have none (Gemma 4)."""
+    heads, key = kv_heads(values), head_dim(values)
+    value = values.maybe("v_head_dim") or key
+    if kind in (FULL, UNKNOWN):
+        other = values.maybe("global_head_dim")
+        heads = values.maybe("num_global_key_value_heads") or heads
+        return Layers(count, heads, other or key, other or value)
+    if kind == CHUNK:
+        return Layers(count, heads, key, value, window=values.number("attention_chunk_size"))
+    heads = values.maybe("swa_num_key_value_heads") or heads
+    key, value = values.maybe("swa_head_dim") or key, values.maybe("swa_v_head_dim") or value
+    return Layers(count, heads, key, value, window=values.number("sliding_window"))
+
+
+def _index_bytes(values: ConfigValues) -> int:
+    """DeepSeek V3.2 keeps an index key of a token, in FP8 with scales (vLLM ``DeepseekV32IndexerCache``)."""
+    size = values.maybe("index_head_dim") or 0
+    return size + 4 * -(-size // 128)
+
+
+def _linear_state(values: ConfigValues) -> int:
+    """Gated delta nets: the state of a head is a matrix, and the convolution keeps the inputs before."""
+    config = values.part("linear_attn_config")
+    if config is not None:
+        heads, size = config.number("num_heads"), config.number("head_dim")
+        kernel = config.number("short_conv_kernel_size")
+        return heads * size * size * 4 + 3 * heads * size * (kernel - 1) * 2
+    keys, heads = values.number("linear_num_key_heads"), values.number("linear_num_value_heads")
+    key, value = values.number("linear_key_head_dim"), values.number("linear_value_head_dim")
+    width = 2 * keys * key + heads * value
+    number = 4 if values.text("mamba_ssm_dtype") == "float32" else 2
+    return heads * key * value * number + width * (values.number("linear_conv_kernel_dim") - 1) * 2
+
+
+def _mamba_state(values: ConfigValues) -> int:
+    """Mamba 2: the state of a head is a matrix, and the convolution keeps the inputs before the present one."""
+    heads = values.number("mamba_num_heads", "mamba_n_heads")
+    size = values.number("mamba_head_dim", "mamba_d_head")
+    state = values.number("ssm_state_size", "mamba_d_state")
+    width = heads * size + 2 * values.number("n_groups", "mamba_n_groups") * state
+    number = 4 if values.text("mamba_ssm_cache_dtype") == "float32" else 2
+    return heads * size * state * number + width * (values.number("conv_kernel", "mamba_d_conv") - 1) * 2

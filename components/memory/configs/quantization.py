@@ -1,0 +1,66 @@
+"""What weights are kept in, by a model's ``config.json``.
+
+Sources: huggingface/transformers ``utils/quantization_config.py``; vllm-project/compressed-tensors
+``QuantizationConfig``; NVIDIA's modelopt writes ``quant_algo``.
+"""
+
+import re
+from dataclasses import dataclass
+
+from .values import ConfigValues
+
+_METHODS = {"awq": "int4-awq", "gptq": "int4-gptq"}
+_ALGORITHMS = {"FP8": "fp8", "NVFP4": "nvfp4", "W4A16_AWQ": "int4-awq"}
+_TOLD_BY_NAME = re.compile(r"FP8|NVFP4|MXFP4|AWQ|GPTQ|INT[48]", re.IGNORECASE)
+_FOUR, _EIGHT = 4, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """What weights are kept in.
+
+    Attributes:
+        dtype: Such as ``bfloat16`` or ``int4-awq``; empty where it is not said.
+        block: Numbers that are scaled together, along the width that is cut; None where that is all of them.
+    """
+
+    dtype: str
+    block: int | None = None
+
+
+def quantized(values: ConfigValues, whole: ConfigValues) -> Quantized:
+    """Return what the weights of a model are kept in."""
+    config = values.part("quantization_config") or whole.part("quantization_config")
+    if config is None:
+        # NVIDIA says it in a file of its own, hf_quant_config.json.
+        elsewhere = _TOLD_BY_NAME.search(values.name)
+        return Quantized("" if elsewhere else values.text("dtype", "torch_dtype"))
+    method = config.text("quant_method")
+    if method in _METHODS:
+        bits = config.maybe("bits", "w_bit", most=32) or _FOUR
+        group = config.maybe("group_size", "q_group_size", least=-1)
+        dtype = _METHODS[method] if bits == _FOUR else f"int{bits}"
+        return Quantized(dtype, group if group and group > 0 else None)
+    if method == "compressed-tensors":
+        return _compressed(config)
+    if method in ("modelopt", "modelopt_fp4"):
+        return Quantized(_ALGORITHMS.get(config.text("quant_algo"), "modelopt"))
+    if method == "fp8" and (values.text("expert_dtype") or "fp8") != "fp8":
+        return Quantized(f"fp8 with experts in {values.text('expert_dtype')}")
+    sizes = config.numbers("weight_block_size")
+    return Quantized(method or "quantized", max(sizes) if sizes and max(sizes) > 0 else None)
+
+
+def _compressed(config: ConfigValues) -> Quantized:
+    groups = config.part("config_groups")
+    first = next(iter(groups.keys), None) if groups else None
+    group = groups.part(first) if groups and first is not None else None
+    weights = group.part("weights") if group else None
+    if weights is None or group is None:
+        return Quantized("compressed-tensors")
+    bits, size = weights.number("num_bits", most=32), weights.maybe("group_size")
+    if weights.text("type") == "float":
+        layout = group.text("format") or config.text("format")
+        narrow = "mxfp4" if layout.startswith("mxfp4") else "nvfp4"
+        return Quantized("fp8" if bits == _EIGHT else narrow, size)
+    return Quantized(f"int{bits}", size)
