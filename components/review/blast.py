@@ -52,7 +52,7 @@ class _Site:
     ) -> "_Site":
         successors, predecessors = _moves(base, head, models)
         return cls(
-            Room.of(head),
+            Room.of(head, base),
             {
                 change.title: tuple(field.path for field in change.fields if field.replaces)
                 for change in changes
@@ -138,7 +138,8 @@ def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | Non
     if new.title in site.replaced:
         return _all_at_once(new, site, (*site.replaced[new.title], *causes), new_image=_has_new_image(inside))
     if inside and old.replicas[0] and new.replicas[0]:
-        return _rolls(new, site, rollout_of(dict(new.body), new.replicas[0]), causes, _has_new_image(inside))
+        elsewhere = old.group != new.group or _has_new_image(inside)
+        return _rolls(new, site, rollout_of(dict(new.body), new.replicas[0]), causes, new_image=elsewhere)
     claims = tuple(title for title in _claims(new) if title in site.replaced)
     if claims and old.replicas[0]:
         return _all_at_once(new, site, tuple(f"{title} is replaced" for title in claims), new_image=False)
@@ -192,14 +193,15 @@ def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[s
     )
 
 
-def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], new_image: bool) -> Blast:  # noqa: FBT001
+def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_image: bool) -> Blast:
     """Return what a new pod template does."""
     if not rollout.replicas:
         held = "the partition keeps all groups as they are"
         return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, held), waves=0)
     extra = rollout.extra
-    first = site.start(new, new_node=extra > 0 and site.room.needs_node(new, extra), new_image=new_image)
-    later = site.start(new, new_node=False, new_image=new_image)
+    first = site.start(new, new_node=site.room.needs_node(new, extra), new_image=new_image)
+    # What is on top is there then; those that move to other nodes wait for each.
+    later = site.start(new, new_node=site.room.needs_node(new, 0), new_image=new_image)
     ending = 0 if not rollout.short else grace_seconds(dict(new.body)) * rollout.waves
     seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
     gap = rollout.short > 0

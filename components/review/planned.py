@@ -10,6 +10,7 @@ from ..fleet.demand import PodDemand
 from ..fleet.objects import Key
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.workloads import Workload
+from ..memory.cases import MemoryVerdict
 from ..nodes.groups import NodeGroupDemand, lands_on
 from ..nodes.instances import ACCELERATOR_RESOURCES, instance
 from ..nodes.policy import NodePolicy
@@ -31,10 +32,13 @@ def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[Served
     """
     served = [item for item in planned.fleet.rendered if item.workloads or item.endpoints]
     states = {id(workload): state for (_, workload), state in zip(planned.fleet.workloads, workloads, strict=True)}
-    return tuple(_model(item, planned, [states[id(workload)] for workload in item.workloads]) for item in served)
+    judged = {name: each.verdict for each in planned.verdicts for name in each.names}
+    return tuple(_model(item, planned, [states[id(each)] for each in item.workloads], judged) for item in served)
 
 
-def _model(item: Rendered, planned: Plan, own: Sequence[WorkloadState]) -> ServedModel:
+def _model(
+    item: Rendered, planned: Plan, own: Sequence[WorkloadState], judged: Mapping[str, MemoryVerdict]
+) -> ServedModel:
     workloads = _behind(planned.fleet, item)
     return ServedModel(
         title=item.title,
@@ -45,6 +49,7 @@ def _model(item: Rendered, planned: Plan, own: Sequence[WorkloadState]) -> Serve
         replicas=_sums(state.replicas for state in own),
         accelerators=_sums(_times(state.replicas, state.accelerators) for state in own),
         groups=tuple(dict.fromkeys(state.group for state in own if state.group)),
+        verdicts={state.title: judged[state.title] for state in own if state.title in judged},
     )
 
 

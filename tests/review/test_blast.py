@@ -63,6 +63,20 @@ def test_the_first_one_on_top_waits_for_a_node_where_those_at_rest_are_taken() -
     assert f"about {(284 + 126 + 101 + RUNNING) + RUNNING} s" in found.estimate
 
 
+def test_on_other_nodes_each_waits_for_its_own() -> None:
+    body = deployment(strategy=ONE_BY_ONE)
+    before = revision(workload(body, group="g5"), groups=(node_group("g5"),), weights=SIZE)
+    after = revision(workload(changed(body, ARGS, ["x"])), weights=SIZE)
+    assert one(before, after).seconds == 2 * (284 + 126 + 101 + RUNNING + GRACE)
+
+
+@pytest.mark.parametrize(("nodes", "further"), [(2, 0), (1, 284 + 126)])
+def test_new_replicas_wait_for_nodes_that_are_not_there_yet(nodes: int, further: int) -> None:
+    before = revision(weights=SIZE, groups=(node_group(nodes=nodes),))
+    found = one(before, revision(workload(deployment()), weights=SIZE))
+    assert f"about {101 + RUNNING + further} s" in found.estimate
+
+
 def test_on_nodes_with_room_nobody_waits_for_one() -> None:
     body = deployment(strategy=NEW_FIRST)
     before, after = (
