@@ -59,7 +59,7 @@ def _forward(case: MemoryCase, context: int) -> int:
         width = shape.active_experts * (max(-(-2 * inner // tensor), shape.hidden) + -(-inner // tensor))
     else:
         width = -(-3 * inner // tensor)
-    return case.tokens_at_a_time(context) * (2 * shape.hidden + width) * _NUMBER
+    return case.tokens_at_a_time(context) * (case.budget.copies * shape.hidden + width) * _NUMBER
 
 
 def _logits(case: MemoryCase, context: int) -> int:

@@ -24,6 +24,7 @@ class EngineMemory:
         activations_beside: Whether activations are computed in what the share leaves (SGLang), not in it.
         cache_share: Which part of what is left becomes cache.
         block: How many tokens the cache grows by.
+        copies: How often it keeps the outer width of a token that it computes.
         logit_bytes: What it takes for each number that it chooses the next token by.
         logits_of_all: Whether it keeps those of all tokens that it computes at a time, not only of the last ones.
         windows: Whether the cache of layers with a window stops growing there; else it holds the whole context.
@@ -45,6 +46,7 @@ class EngineMemory:
     activations_beside: bool = False
     cache_share: Decimal = Decimal(1)
     block: int = 1
+    copies: int = 2
     logit_bytes: int = 0
     logits_of_all: bool = False
     windows: bool = True
