@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock schema-golden settings-schema findings-page core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env schema-golden settings-schema findings-page core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,8 +57,16 @@ format: env ## Format the code and apply safe lint fixes
 bench: env ## Measure render, preview and up against their baselines; writes docs/benchmarks.md
 	$(BIN)/python -m tests.bench
 
-lock: env ## Regenerate requirements.lock from pyproject.toml (needs uv)
+policy-env: policy/venv/.installed ## Create the environment of the policy pack, for pulumi preview --policy-pack policy
+
+policy/venv/.installed: policy/requirements.txt
+	$(PYTHON) -m venv policy/venv
+	policy/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r policy/requirements.txt
+	@touch $@
+
+lock: env ## Regenerate requirements.lock and policy/requirements.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra dev pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header policy/requirements.in -o policy/requirements.txt
 
 schema-golden: env ## Regenerate the golden schema of the components
 	$(BIN)/python -m tests.serving.test_schema
@@ -74,4 +82,4 @@ core-schemas: env ## Regenerate components/api/schema/data from the kubernetes-v
 
 clean: ## Remove the environment and all state (stops the cluster first)
 	@test ! -x $(BIN)/python || $(BIN)/python -m workbench cluster stop || true
-	rm -rf $(VENV) $(VENV)-plugin $(VENV)-versions .workbench
+	rm -rf policy/venv $(VENV) $(VENV)-plugin $(VENV)-versions .workbench

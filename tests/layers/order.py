@@ -49,7 +49,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("components",),
     ("stacks",),
     ("__main__",),
-    ("workbench", "ci"),
+    ("workbench", "ci", "policy"),
     ("tests",),
 )
 """Rows of rooms. A module may import its own room and what stands above its row: neither neighbours nor later rows.

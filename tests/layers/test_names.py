@@ -12,7 +12,7 @@ from tests.layers.modules import Module, modules
 
 EMPTY = ("said", "told", "made", "listed", "cut")
 """What a name must not be: it says how something came about, and not what it is."""
-PROJECT = modules("ci", "components", "stacks", "workbench", "__main__.py")
+PROJECT = modules("ci", "policy/guardrails", "components", "stacks", "workbench", "__main__.py")
 
 
 def shared_names(project: Iterable[Module]) -> Iterator[str]:

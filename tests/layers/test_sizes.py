@@ -5,7 +5,7 @@ import pytest
 from tests.layers.modules import Module, modules
 from tests.layers.sizes import FOLDER, FUNCTION, MODULE, full_folders, long_functions, long_modules
 
-PROJECT = modules("ci", "components", "stacks", "workbench", "tests", "__main__.py")
+PROJECT = modules("ci", "policy/guardrails", "components", "stacks", "workbench", "tests", "__main__.py")
 
 
 @pytest.mark.parametrize("module", PROJECT, ids=lambda module: module.path)

@@ -1,0 +1,129 @@
+"""Who can reach what from the internet."""
+
+import ipaddress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .values import UNKNOWN, GuardedResource, Violation, known_texts, violation
+
+CLUSTER = "aws:eks/cluster:Cluster"
+_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
+SCHEME = f"{_BALANCER}-scheme"
+_INTERNAL = f"{_BALANCER}-internal"
+_KIND = f"{_BALANCER}-type"
+_RANGES = f"{_BALANCER}-source-ranges"
+_INGRESS_SCHEME = "alb.ingress.kubernetes.io/scheme"
+_INGRESS_RANGES = "alb.ingress.kubernetes.io/inbound-cidrs"
+_PUBLIC = "internet-facing"
+_AUTHENTICATION = ("jwt", "apiKeyAuth", "basicAuth", "oidc", "extAuth")
+"""What an Envoy Gateway SecurityPolicy knows clients by (Envoy Gateway API, SecurityPolicySpec)."""
+_CONTROLLED = ("external", "nlb-ip")
+"""Types of Services that the AWS Load Balancer Controller takes, and makes internal unless they say otherwise.
+What is left to the cloud provider is internet-facing (AWS Load Balancer Controller, docs/guide/service/nlb.md)."""
+
+
+def open_clusters(subject: GuardedResource, widest: int) -> Iterator[Violation]:
+    """Yield a cluster whose API server answers too many.
+
+    EKS makes the endpoint public, for everybody, where nothing is said (EKS API, VpcConfigRequest).
+
+    Args:
+        subject: Any resource.
+        widest: The shortest prefix that a range may have.
+    """
+    if subject.type != CLUSTER or subject.at("vpcConfig.endpointPublicAccess") in (False, UNKNOWN):
+        return
+    path = "vpcConfig.publicAccessCidrs"
+    cidrs = subject.at(path)
+    step = "set inference-platform:cluster.publicAccessCidrs to the ranges that you connect from, or bastion: true"
+    if not cidrs and cidrs is not UNKNOWN:
+        yield violation(subject, path, cidrs, f"ranges of /{widest} or smaller", step)
+    for cidr in known_texts(cidrs):
+        if is_wide(cidr, widest):
+            yield violation(subject, path, cidr, f"ranges of /{widest} or smaller", step)
+
+
+def is_wide(cidr: str, widest: int) -> bool:
+    """Tell whether a range is larger than it may be; what is no range is left to the provider."""
+    try:
+        network = ipaddress.ip_network(cidr, strict=False)
+    except ValueError:
+        return False
+    return network.prefixlen < (widest if network.version == 4 else widest * 2)
+
+
+def open_balancers(subjects: Sequence[GuardedResource], widest: int, allowed: Sequence[str]) -> Iterator[Violation]:
+    """Yield load balancers on the internet that let everybody in, and ask nobody who they are.
+
+    Args:
+        subjects: All resources of a stack.
+        widest: The shortest prefix that a range of clients may have.
+        allowed: Those that may, each as ``namespace/name``.
+    """
+    guarded = set(_guarded(subjects))
+    for subject in subjects:
+        place = _place(subject)
+        if not subject.type.startswith("kubernetes:") or place in allowed:
+            continue
+        for path, ranges in _public(subject):
+            wide = [cidr for cidr in ranges if is_wide(cidr, widest)]
+            if (wide or not ranges) and place not in guarded:
+                found = wide or "open to the internet"
+                step = "make it internal, name or authenticate its clients (inference-platform:frontDoor)"
+                limit = f"internal, clients in ranges of /{widest} or smaller, or {place} in `allowed`"
+                yield violation(subject, path, found, limit, step)
+
+
+def _public(subject: GuardedResource) -> Iterator[tuple[str, list[str]]]:
+    """Yield the path of what makes a load balancer public, and the ranges that it lets in."""
+    kind = subject.type.rpartition(":")[2]
+    if kind == "Service" and subject.at("spec.type") == "LoadBalancer":
+        notes = _mapping(subject.at("metadata.annotations"))
+        if _is_public(notes, subject.at("spec.loadBalancerClass")):
+            yield "spec", _ranges(subject.at("spec.loadBalancerSourceRanges"), notes.get(_RANGES))
+    if kind == "EnvoyProxy":
+        service = _mapping(subject.at("spec.provider.kubernetes.envoyService"))
+        notes = _mapping(service.get("annotations"))
+        named = service.get("type", "LoadBalancer")
+        if service and named == "LoadBalancer" and _is_public(notes, service.get("loadBalancerClass")):
+            path = "spec.provider.kubernetes.envoyService"
+            yield path, _ranges(service.get("loadBalancerSourceRanges"), notes.get(_RANGES))
+    if kind == "Ingress":
+        notes = _mapping(subject.at("metadata.annotations"))
+        if notes.get(_INGRESS_SCHEME) == _PUBLIC:
+            yield "metadata.annotations", _ranges(None, notes.get(_INGRESS_RANGES))
+
+
+def _is_public(notes: Mapping[str, Any], controller: object) -> bool:
+    scheme = notes.get(SCHEME)
+    if scheme is not None:
+        return bool(scheme == _PUBLIC)
+    return not (notes.get(_INTERNAL) == "true" or notes.get(_KIND) in _CONTROLLED or controller)
+
+
+def _ranges(field: object, annotation: object) -> list[str]:
+    """Return the ranges of clients; those that are not known yet let nobody else in."""
+    if UNKNOWN in (field, annotation):
+        return ["0.0.0.0/32"]
+    listed = list(known_texts(field))
+    return listed or [each.strip() for text in known_texts(annotation) for each in text.split(",") if each.strip()]
+
+
+def _guarded(subjects: Iterable[GuardedResource]) -> Iterator[str]:
+    """Yield the gateways whose clients must say who they are, each as ``namespace/name``."""
+    for subject in subjects:
+        spec = _mapping(subject.at("spec"))
+        if subject.type.endswith(":SecurityPolicy") and any(spec.get(key) for key in _AUTHENTICATION):
+            namespace = subject.at("metadata.namespace")
+            targets = [*(spec.get("targetRefs") or ()), spec.get("targetRef")]
+            yield from (
+                f"{namespace}/{each['name']}" for each in targets if isinstance(each, Mapping) and "name" in each
+            )
+
+
+def _place(subject: GuardedResource) -> str:
+    return f"{subject.at('metadata.namespace') or 'default'}/{subject.at('metadata.name')}"
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
