@@ -105,8 +105,8 @@ def _ranges(field: object, annotation: object) -> list[str]:
     """Return the ranges of clients; those that are not known yet let nobody else in."""
     if UNKNOWN in (field, annotation):
         return ["0.0.0.0/32"]
-    listed = list(known_texts(field))
-    return listed or [each.strip() for text in known_texts(annotation) for each in text.split(",") if each.strip()]
+    given = list(known_texts(field))
+    return given or [each.strip() for text in known_texts(annotation) for each in text.split(",") if each.strip()]
 
 
 def _guarded(subjects: Iterable[GuardedResource]) -> Iterator[str]:

@@ -29,9 +29,9 @@ def over_budget(
         when: ``now``, ``min`` or ``max``: with which number of replicas.
         prices: US dollars an hour by instance type.
     """
-    told = _told(subjects)
-    if told:
-        yield from _compared(told, most, when)
+    stated = _stated(subjects)
+    if stated:
+        yield from _compared(stated, most, when)
         return
     groups = [subject for subject in subjects if subject.type == _NODE_GROUP]
     counted = [(group, _count(group, when), _price(group, prices)) for group in groups]
@@ -50,7 +50,7 @@ def over_budget(
         yield Violation("", f"{text}: nodes alone, by the prices of the policy's usdPerHour")
 
 
-def _told(subjects: Sequence[GuardedResource]) -> list[tuple[GuardedResource, Mapping[str, Any]]]:
+def _stated(subjects: Sequence[GuardedResource]) -> list[tuple[GuardedResource, Mapping[str, Any]]]:
     """Return the costs that the stack says; those of its fleets where it does not."""
     for kind in (STACK, FLEET):
         found = [(each, each.at("cost")) for each in subjects if each.type == kind]
@@ -61,18 +61,18 @@ def _told(subjects: Sequence[GuardedResource]) -> list[tuple[GuardedResource, Ma
 
 
 def _compared(
-    told: Sequence[tuple[GuardedResource, Mapping[str, Any]]], most: float, when: str
+    stated: Sequence[tuple[GuardedResource, Mapping[str, Any]]], most: float, when: str
 ) -> Iterator[Violation]:
-    months = [cost["usdPerMonth"] for _, cost in told]
+    months = [cost["usdPerMonth"] for _, cost in stated]
     found = [month.get(when) for month in months if isinstance(month, Mapping)]
     amounts = [float(each) for each in found if isinstance(each, (int, float))]
-    if len(amounts) < len(told):
+    if len(amounts) < len(stated):
         return  # not known before the deployment, which looks again
     total = sum(amounts)
-    missing = [str(name) for _, cost in told for name in cost.get("unpriced") or () if name is not UNKNOWN]
+    missing = [str(name) for _, cost in stated for name in cost.get("unpriced") or () if name is not UNKNOWN]
     if total > most:
         without = f", and without a price: {', '.join(missing)}" if missing else ""
-        yield Violation(told[0][0].urn, f"{_too_much(total, most, when)}{without}")
+        yield Violation(stated[0][0].urn, f"{_too_much(total, most, when)}{without}")
 
 
 def _too_much(total: float, most: float, when: str) -> str:

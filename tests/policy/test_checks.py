@@ -147,7 +147,8 @@ def test_a_gateway_knows_its_clients_or_is_open() -> None:
     assert len(list(open_balancers([public, guard()], 8, []))) == 1
     assert len(list(open_balancers([public, guard("another", jwt={"providers": [{}]})], 8, []))) == 1
     for way in ("jwt", "apiKeyAuth", "basicAuth", "oidc", "extAuth"):
-        assert list(open_balancers([public, guard(**{way: {"x": 1}})], 8, [])) == []
+        spec: dict[str, Any] = {way: {"x": 1}}
+        assert list(open_balancers([public, guard(**spec)], 8, [])) == []
     assert list(open_balancers([proxy(annotations={SCHEME: "internal"})], 8, [])) == []
     assert list(open_balancers([proxy(type="ClusterIP")], 8, [])) == []
     assert list(open_balancers([public], 8, ["gateway/door"])) == []

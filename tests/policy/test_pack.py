@@ -178,6 +178,17 @@ def test_tags_of_the_provider_count(pack: Pack) -> None:
     assert pack.one(bare) == []
 
 
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_budget_reads_what_the_stack_says(pack: Pack, stack: str) -> None:
+    """Its own output, as the shipped program exports it."""
+    most = recorded(stack).exports["cost"]["usdPerMonth"]["max"]
+    assert most > 0
+    pack.configure(monthly_budget={"maxUsdPerMonth": most})
+    assert pack.all(asked_by(recorded(stack))) == []
+    pack.configure(monthly_budget={"maxUsdPerMonth": most - 0.01})
+    assert f"is {most:,.2f} USD" in only(pack.all(asked_by(recorded(stack))), "monthly-budget")
+
+
 COST = {"usdPerMonth": {"now": 900.5, "min": 100.0, "max": 2500.0}, "unpriced": ["NAT gateways"]}
 
 
@@ -203,7 +214,8 @@ def test_a_policy_that_is_switched_off(pack: Pack) -> None:
 @pytest.mark.parametrize("path", ["vpcConfig", "tags", "deletionProtection"])
 def test_what_is_not_known_before_the_deployment_ends_no_policy(pack: Pack, path: str) -> None:
     """pulumi_policy skips a whole policy that reads an unknown value: a stack would pass unseen."""
-    asked = broken("prod", CLUSTER, **{path: UNKNOWN})
+    unknown: dict[str, Any] = {path: UNKNOWN}
+    asked = broken("prod", CLUSTER, **unknown)
     assert pack.all([*asked, service(OPEN)]) != []
     assert only(pack.all([*asked, service(OPEN)]), "public-load-balancers")
 
