@@ -1,4 +1,4 @@
-"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their baselines; sizing.
+"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their baselines; plans; sizing.
 
 Every figure is the wall time of a whole process, interpreter included. The floors run in the same session on the
 same machine: a flat program that registers the same objects without components, settings or checks, and
@@ -25,7 +25,7 @@ from components.plan.rendering import render_fleet
 from workbench.cluster.binaries import find
 from workbench.cluster.cluster import SimulatedCluster
 
-from . import variants
+from . import planning, variants
 from .fleets import booster, write_fleet
 from .measure import Contestant, medians
 
@@ -204,7 +204,7 @@ def main() -> None:
         finally:
             cluster.stop()
         compared = families(Path(scratch))
-    REPORT.write_text(report(rows, compared, sizing()))
+    REPORT.write_text(report(rows, compared, planning.table(), sizing()))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ class Base:
     project: Path
     notes: list[str] = field(default_factory=list)
     _running: "subprocess.Popen[bytes] | None" = None
+    _by_present: bool = False
 
     def start(self) -> None:
         """Begin to plan it, by its own code if that can."""
@@ -79,7 +80,7 @@ class Base:
 
     def _again(self) -> Snapshot:
         """Plan with the code of the work tree what the revision's own code could not."""
-        if not self.notes:
+        if not self._by_present:
             self._start_present()
             if found := self._found():
                 return found
@@ -87,23 +88,26 @@ class Base:
         return Snapshot(self.stack, failed=printable_lines(complaint) or "its plan ended without a reason")
 
     def _start_present(self) -> None:
-        self.notes.append(
-            f"{self.commit.short} is planned by the code of the work tree, because its own cannot: manifests and "
-            "settings are compared, and not what the code makes of them"
-        )
+        self._by_present = True
+        if _format_in(self.head) is not None:  # otherwise the code is in neither revision, but installed
+            self.notes.append(
+                f"{self.commit.short} is planned by the code of the work tree, because its own cannot: manifests and "
+                "settings are compared, and not what the code makes of them"
+            )
         _declare(self.project / _MANIFEST, self.head / _MANIFEST)
         known = [str(Path(entry).resolve()) for entry in sys.path]
         self._running = self._plan([str(self.head)], *map(Path, known))
 
     def _plan(self, arguments: list[str], *paths: Path) -> "subprocess.Popen[bytes]":
         package = str(__package__) if arguments else "workbench.planning"
-        environment = {**bare_environment(), "PYTHONPATH": os.pathsep.join(map(str, paths))}
+        # Whatever it leaves behind is in our folder.
+        own = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "TMPDIR": str(self.scratch)}
         with (self.scratch / "snapshot.json").open("wb") as out, (self.scratch / "complaint").open("wb") as complaint:
             return subprocess.Popen(
                 # Without -P the files of the revision would come before the code that shall plan them.
                 [sys.executable, "-P", "-m", package, self.stack, *arguments],
                 cwd=self.project,
-                env=environment,
+                env={**bare_environment(), **own},
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=complaint,

@@ -25,6 +25,7 @@ _READING = {
 }
 _SUBMODULE = "160000"
 _SHORT = 12
+_CHUNK = 1 << 20
 
 
 def bare_environment() -> dict[str, str]:
@@ -136,18 +137,22 @@ def _extract(root: Path, commit: str, folder: Path) -> None:
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
     ) as running:
-        try:
-            _unpack(running.stdout, folder)
-        except tarfile.TarError:
-            running.kill()
+        unpacked = _unpack(running.stdout, folder)
         complaint = os.fsdecode(running.stderr.read() if running.stderr else b"").strip()
-    if running.returncode:
+    if running.returncode or not unpacked:
         raise WorkbenchError(f"--base: git archive of {commit} failed: {printable(complaint) or 'no reason given'}")
 
 
-def _unpack(stream: IO[bytes] | None, folder: Path) -> None:
-    with tarfile.open(fileobj=stream, mode="r|", errors="surrogateescape") as archive:
-        archive.extractall(folder, filter=_inside)  # noqa: S202  the filter keeps everything inside
+def _unpack(stream: IO[bytes] | None, folder: Path) -> bool:
+    """Write the files of an archive; tells whether it was one. One without files is none to Python."""
+    try:
+        with tarfile.open(fileobj=stream, mode="r|", errors="surrogateescape") as archive:
+            archive.extractall(folder, filter=_inside)  # noqa: S202  the filter keeps everything inside
+    except tarfile.TarError:
+        while stream and stream.read(_CHUNK):  # git would wait for somebody to read it
+            pass
+        return not any(folder.iterdir())
+    return True
 
 
 def _inside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:

@@ -1,7 +1,6 @@
 """A snapshot of the files in a folder: the real program runs, without a cluster, a cloud or credentials."""
 
 import logging
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _CLOUDS = ("aws", "pulumi")
+_NOWHERE = Path(__file__).with_name("nowhere.yaml")
+"""A kubeconfig that leads nowhere, for a program that insists on one when only a plan is made."""
 
 
 @dataclass(slots=True)
@@ -72,32 +73,24 @@ def _of_program(project: "Project") -> Snapshot:
     from stacks.environment import listening
 
     heard, graph, failed = _Heard(), None, ""
-    with tempfile.TemporaryDirectory() as scratch, _quiet(), listening(heard.listen):
-        stand_in = _stand_in(Path(scratch))
+    with _quiet(), listening(heard.listen):
         try:
-            graph = _record(project, stand_in)
+            graph = _record(project)
         except WorkbenchError as error:
             failed = str(error)
-        registered = _registered(graph, {str(stand_in): project.kubeconfig}) if graph else Snapshot(project.stack)
+    registered = _registered(graph, {str(_NOWHERE): project.kubeconfig}) if graph else Snapshot(project.stack)
     snapshot = _with_plan(registered, *heard.found[-1]) if heard.found else registered
     # Where a finding says it, nobody needs to be told twice.
     return snapshot if snapshot.is_refused else replace(snapshot, failed=failed)
 
 
-def _record(project: "Project", stand_in: Path) -> "ResourceGraph":
+def _record(project: "Project") -> "ResourceGraph":
     from ..engine.local import LocalEngine, RunOptions
 
     key = f"{project.name}:kubeconfig"
-    config = {**project.config, key: str(stand_in)} if project.kubeconfig else project.config
-    engine = LocalEngine(replace(project, config=config), stand_in.parent, options=RunOptions(offline=True))
+    config = {**project.config, key: str(_NOWHERE)} if project.kubeconfig else project.config
+    engine = LocalEngine(replace(project, config=config), project.folder, options=RunOptions(offline=True))
     return engine.record(preview=True)
-
-
-def _stand_in(folder: Path) -> Path:
-    """Write a kubeconfig that leads nowhere, for a program that insists on one when only a plan is made."""
-    path = folder / "kubeconfig"
-    path.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")
-    return path
 
 
 @contextmanager
