@@ -93,8 +93,15 @@ class MemoryCase:
 
     def tokens_at_a_time(self, context: int) -> int:
         """Return how many tokens are computed at a time."""
+        if self.cuts_requests(context):
+            return self.budget.chunk
         tokens = self.budget.batch_tokens if self.batch_tokens is None else self.batch_tokens
         return context if tokens is None else tokens
+
+    def cuts_requests(self, context: int) -> bool:
+        """Tell whether the engine computes requests of a length in parts because of their length alone."""
+        above = self.budget.chunks_above
+        return self.batch_tokens is None and above is not None and context > above
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ class EngineMemory:
         weights_share: What it takes beside that, as a share of the weights of one accelerator.
         sequences: Requests at once; None where the engine decides by what is left.
         batch_tokens: Tokens that are computed at a time; None where that is the context.
+        chunks_above: Context above which it computes requests in parts where nothing says so; None where it does not.
+        chunk: Tokens of such a part.
         reserves_context: Whether it refuses to start unless one request of the whole context fits.
         reserves_all: Whether it takes the cache of all requests at once when it starts (llama.cpp).
         reserves_states: Whether it refuses to start unless it can keep a fixed state for each request at once.
@@ -40,6 +42,8 @@ class EngineMemory:
     weights_share: Decimal = Decimal(0)
     sequences: int | None = None
     batch_tokens: int | None = None
+    chunks_above: int | None = None
+    chunk: int = 0
     reserves_context: bool = True
     reserves_all: bool = False
     reserves_states: bool = False

@@ -41,6 +41,16 @@ def test_vllm_by_version_and_accelerator(
     assert (found.share, found.batch_tokens, found.sequences) == (Decimal(share), batch_tokens, sequences)
 
 
+@pytest.mark.parametrize(
+    ("tag", "chunk"),
+    # On by default for contexts of more than 32k (EngineArgs), with 2,048 tokens since pull request 10544.
+    [("v0.4.3", 0), ("v0.6.0", 512), ("v0.7.3", 2048), ("v0.8.2", 0)],
+)
+def test_vllm_before_v1_cuts_long_requests(tag: str, chunk: int) -> None:
+    found = budget("vllm", tag, A10G)
+    assert (found.chunks_above, found.chunk) == (32768 if chunk else None, chunk)
+
+
 def test_vllm_keeps_a_state_for_each_request_since_pull_request_38270() -> None:
     assert not budget("vllm", "v0.18.0", H100).reserves_states
     assert budget("vllm", "v0.20.0", H100).reserves_states

