@@ -62,12 +62,12 @@ class Ledger:
 
     def of_sequence(self, context: int) -> int:
         """Return what one request takes of the cache, with that of the model that proposes tokens."""
-        draft = self._draft_cache(context).of_sequence(context) if self.case.draft else 0
-        return self._cache(self.case.shape, self.case.parallel, context).of_sequence(context) + draft
+        draft = self._draft_cache.of_sequence(context) if self._draft_cache else 0
+        return self._own_cache.of_sequence(context) + draft
 
     def least(self, context: int) -> int:
         """Return what is left if the cache of layers that no source tells apart took nothing."""
-        cache = self._cache(self.case.shape, self.case.parallel, context)
+        cache = self._own_cache
         return (
             self.usable(context)
             - sum(part.size for part in (*self._steady, *self._computed(context)))
@@ -77,7 +77,7 @@ class Ledger:
     @property
     def state_requests(self) -> int | None:
         """For how many requests there is room where each needs a fixed state; None where that bounds nothing."""
-        block = self._cache(self.case.shape, self.case.parallel, 1).state_block
+        block = self._own_cache.state_block
         return self.room(1) // block if block and self.case.budget.reserves_states else None
 
     @cached_property
@@ -116,13 +116,17 @@ class Ledger:
     def _states(self) -> int:
         if not self.case.budget.reserves_states or self.case.requests is None:
             return 0
-        return self.case.requests * self._cache(self.case.shape, self.case.parallel, 1).state_block
+        return self.case.requests * self._own_cache.state_block
 
-    def _draft_cache(self, context: int) -> KeyCache:
-        shape = self.case.draft or self.case.shape
-        return self._cache(shape, Parallel(self.case.draft_tensor), context)
+    @cached_property
+    def _own_cache(self) -> KeyCache:
+        return self._keys(self.case.shape, self.case.parallel)
 
-    def _cache(self, shape: Shape, parallel: Parallel, context: int) -> KeyCache:
+    @cached_property
+    def _draft_cache(self) -> KeyCache | None:
+        return self._keys(self.case.draft, Parallel(self.case.draft_tensor)) if self.case.draft else None
+
+    def _keys(self, shape: Shape, parallel: Parallel) -> KeyCache:
         budget = self.case.budget
         batch = budget.batch_tokens if self.case.batch_tokens is None else self.case.batch_tokens
         return KeyCache(shape.layers, parallel, self.case.cache_bytes, budget.block, batch or 0, budget.windows)

@@ -41,8 +41,8 @@ def test_what_does_not_fit_tells_what_to_do() -> None:
     verdict = judge(replace(CASE, context=131072), types=False)
     assert verdict.fit is Fit.EXCEEDED
     assert verdict.reason == (
-        "needs 32.0 GiB (weights 16.0 GiB, cache of one request 16.0 GiB), 8.0 GiB more than the 24.0 GiB that it may "
-        "use of one Test GPU; lower the context to 65,536 tokens"
+        "needs 32.0 GiB (weights 16.0 GiB, cache of one request 16.0 GiB), 8.0 GiB more than the 24.0 GiB that it "
+        "may use of one Test GPU; lower the context to 65,536 tokens"
     )
 
 

@@ -1,0 +1,333 @@
+"""Shapes that are read from a config.json: counts are those that publishers tell."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from components.memory.config import read_config
+from components.memory.devices import GIB
+from components.memory.shapes import Layers, Shape
+from components.memory.weights import weights_of
+
+LLAMA: dict[str, Any] = {
+    "model_type": "llama",
+    "num_hidden_layers": 32,
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "tie_word_embeddings": False,
+    "torch_dtype": "bfloat16",
+    "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 8192},
+}
+MIXTRAL = LLAMA | {
+    "model_type": "mixtral",
+    "num_local_experts": 8,
+    "num_experts_per_tok": 2,
+    "vocab_size": 32000,
+    "max_position_embeddings": 32768,
+    "rope_scaling": None,
+    "sliding_window": None,
+}
+QWEN = LLAMA | {
+    "model_type": "qwen3",
+    "num_hidden_layers": 36,
+    "intermediate_size": 12288,
+    "head_dim": 128,
+    "vocab_size": 151936,
+    "max_position_embeddings": 40960,
+    "rope_scaling": None,
+}
+MLA = {
+    "model_type": "deepseek_v3",
+    "num_hidden_layers": 61,
+    "hidden_size": 7168,
+    "num_attention_heads": 128,
+    "num_key_value_heads": 128,
+    "intermediate_size": 18432,
+    "moe_intermediate_size": 2048,
+    "n_routed_experts": 256,
+    "num_experts_per_tok": 8,
+    "n_shared_experts": 1,
+    "first_k_dense_replace": 3,
+    "q_lora_rank": 1536,
+    "kv_lora_rank": 512,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+    "vocab_size": 129280,
+    "max_position_embeddings": 163840,
+    "torch_dtype": "bfloat16",
+    "rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096},
+}
+
+
+def read(config: dict[str, Any], name: str = "test/model") -> Shape:
+    return read_config(json.dumps(config), name)
+
+
+@pytest.mark.parametrize(
+    ("config", "parameters"),
+    [
+        pytest.param(LLAMA, 8_030_261_248, id="Llama-3.1-8B"),
+        pytest.param(
+            LLAMA
+            | {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64, "intermediate_size": 28672},
+            70_553_706_496,
+            id="Llama-3.1-70B",
+        ),
+        pytest.param(
+            LLAMA | {"model_type": "mistral", "vocab_size": 32768, "rope_scaling": None},
+            7_248_023_552,
+            id="Mistral-7B-v0.3",
+        ),
+        pytest.param(
+            LLAMA
+            | {"num_hidden_layers": 16, "hidden_size": 2048, "intermediate_size": 8192, "tie_word_embeddings": True},
+            1_235_814_400,
+            id="Llama-3.2-1B",
+        ),
+        pytest.param(MIXTRAL, 46_702_792_704, id="Mixtral-8x7B"),
+        pytest.param(QWEN, 8_190_735_360, id="Qwen3-8B"),
+        pytest.param(
+            LLAMA
+            | {
+                "model_type": "qwen2",
+                "num_hidden_layers": 28,
+                "hidden_size": 3584,
+                "num_attention_heads": 28,
+                "num_key_value_heads": 4,
+                "intermediate_size": 18944,
+                "vocab_size": 152064,
+            },
+            7_615_616_512,
+            id="Qwen2.5-7B",
+        ),
+    ],
+)
+def test_parameters_are_exact(config: dict[str, Any], parameters: int) -> None:
+    assert read(config).parameters == parameters
+
+
+def test_deepseek_has_671_billion_parameters_of_which_most_are_experts() -> None:
+    shape = read(MLA)
+    assert shape.parameters == pytest.approx(671.03e9, rel=1e-5)
+    # 58 layers of 256 experts of three matrices.
+    assert shape.expert_share == Decimal(58 * 256 * 3 * 7168 * 2048) / (shape.parameters or 1)
+    assert shape.layers == (Layers(61, 1, 576, 0, is_latent=True),)
+    assert (shape.experts, shape.active_experts, shape.intermediate) == (256, 8, 2048)
+
+
+def test_a_model_without_experts_has_no_share_of_them() -> None:
+    shape = read(LLAMA)
+    assert (shape.expert_share, shape.experts, shape.active_experts) == (None, 0, 0)
+    assert (shape.heads, shape.hidden, shape.vocabulary, shape.intermediate) == (32, 4096, 128256, 14336)
+    assert shape.layers == (Layers(32, 8, 128, 128),)
+    assert shape.embeddings == 2 * 128256 * 4096
+    assert shape.exact
+
+
+@pytest.mark.parametrize(
+    ("rope", "context"),
+    [
+        (None, 40960),
+        # Llama's scaling is in the number already, as is that of Phi.
+        ({"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 8192}, 40960),
+        ({"type": "longrope", "short_factor": [1.0], "long_factor": [2.0]}, 40960),
+        # Qwen's model card: 32,768 tokens, and 131,072 with YaRN.
+        ({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}, 131072),
+        ({"type": "linear", "factor": 2}, 81920),
+        ({"rope_type": "dynamic", "factor": 2.5}, 102400),
+        ({"rope_type": "default", "rope_theta": 1000000}, 40960),
+    ],
+    ids=["none", "llama3", "longrope", "yarn", "linear", "dynamic", "default"],
+)
+def test_scaled_positions_make_the_context_longer(rope: dict[str, Any] | None, context: int) -> None:
+    assert read(QWEN | {"rope_scaling": rope}).max_context == context
+    assert read(QWEN | {"rope_scaling": None, "rope_parameters": rope}).max_context == context
+
+
+@pytest.mark.parametrize(
+    ("keys", "full", "windowed"),
+    [
+        ({"layer_types": ["sliding_attention", "full_attention"] * 18, "sliding_window": 128}, 18, {128: 18}),
+        ({"sliding_window_pattern": 6, "sliding_window": 1024}, 6, {1024: 30}),
+        # Qwen2: the first layers have no window.
+        ({"use_sliding_window": True, "max_window_layers": 28, "sliding_window": 4096}, 28, {4096: 8}),
+        ({"use_sliding_window": False, "max_window_layers": 28, "sliding_window": 4096}, 36, {}),
+        ({"model_type": "mistral", "sliding_window": 4096}, 0, {4096: 36}),
+        ({"sliding_window": None}, 36, {}),
+        ({"hybrid_layer_pattern": [0] + [1] * 35, "sliding_window": 128}, 1, {128: 35}),
+        # Llama 4: every fourth layer has no rotary positions and no chunk.
+        ({"attention_chunk_size": 8192}, 9, {8192: 27}),
+        ({"attention_chunk_size": 8192, "no_rope_layers": [0] + [1] * 35}, 1, {8192: 35}),
+        # Gemma: keys and values of the last layers are those of layers before.
+        ({"num_kv_shared_layers": 16}, 20, {}),
+    ],
+    ids=["types", "pattern", "first", "off", "all", "none", "mimo", "chunks", "listed-chunks", "shared"],
+)
+def test_windows(keys: dict[str, Any], full: int, windowed: dict[int, int]) -> None:
+    layers = read(QWEN | keys).layers
+    assert sum(kind.count for kind in layers if kind.window is None) == full
+    assert {kind.window: kind.count for kind in layers if kind.window} == windowed
+
+
+def test_layers_with_and_without_a_window_have_heads_of_their_own() -> None:
+    types = {"layer_types": ["sliding_attention", "full_attention"] * 18, "sliding_window": 1024}
+    gemma = read(QWEN | types | {"num_global_key_value_heads": 4, "global_head_dim": 512})
+    assert set(gemma.layers) == {Layers(18, 4, 512, 512), Layers(18, 8, 128, 128, window=1024)}
+    mimo = read(QWEN | types | {"swa_num_key_value_heads": 16, "v_head_dim": 64})
+    assert set(mimo.layers) == {Layers(18, 8, 128, 64), Layers(18, 16, 128, 64, window=1024)}
+
+
+def test_linear_layers_have_a_fixed_state() -> None:
+    """vLLM, issue 49064: a place for one request of Qwen3.8-27B takes 16 x 3.2 MB."""
+    linear = {
+        "full_attention_interval": 4,
+        "linear_num_key_heads": 16,
+        "linear_num_value_heads": 48,
+        "linear_key_head_dim": 128,
+        "linear_value_head_dim": 128,
+        "linear_conv_kernel_dim": 4,
+    }
+    state = 48 * 128 * 128
+    convolution = (2 * 16 * 128 + 48 * 128) * 3 * 2
+    wide = read(QWEN | linear | {"mamba_ssm_dtype": "float32"})
+    assert set(wide.layers) == {Layers(9, 8, 128, 128), Layers(27, state_bytes=state * 4 + convolution)}
+    assert Layers(27, state_bytes=state * 2 + convolution) in read(QWEN | linear).layers
+
+
+def test_nemotron_keeps_states_and_a_few_layers() -> None:
+    """NVIDIA-Nemotron-3-Nano-30B-A3B: 58.82 GiB of 16-bit files."""
+    pattern = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"
+    config = {
+        "model_type": "nemotron_h",
+        "hybrid_override_pattern": pattern,
+        "num_hidden_layers": 52,
+        "hidden_size": 2688,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 2,
+        "head_dim": 128,
+        "intermediate_size": 1856,
+        "moe_intermediate_size": 1856,
+        "moe_shared_expert_intermediate_size": 3712,
+        "n_routed_experts": 128,
+        "n_shared_experts": 1,
+        "num_experts_per_tok": 6,
+        "mamba_num_heads": 64,
+        "mamba_head_dim": 64,
+        "n_groups": 8,
+        "ssm_state_size": 128,
+        "conv_kernel": 4,
+        "mamba_ssm_cache_dtype": "float32",
+        "vocab_size": 131072,
+        "torch_dtype": "bfloat16",
+        "tie_word_embeddings": False,
+        "time_step_limit": [0.0, float("inf")],
+    }
+    shape = read(config)
+    assert round(Decimal((shape.parameters or 0) * 2) / GIB, 2) == Decimal("58.82")
+    state = 64 * 64 * 128 * 4 + (64 * 64 + 2 * 8 * 128) * 3 * 2
+    assert set(shape.layers) == {Layers(6, 2, 128, 128), Layers(23, state_bytes=state)}
+    names = {"M": "mamba", "E": "moe", "*": "attention"}
+    listed = config | {"layers_block_type": [names[letter] for letter in pattern]}
+    del listed["hybrid_override_pattern"], listed["num_hidden_layers"]
+    assert read(listed) == shape
+
+
+def test_deepseek_v32_keeps_an_index_beside() -> None:
+    shape = read(MLA | {"model_type": "deepseek_v32", "index_head_dim": 128, "index_n_heads": 64})
+    assert shape.layers == (Layers(61, 1, 576, 0, is_latent=True, token_bytes=132),)
+    shared = read(
+        MLA
+        | {"model_type": "deepseek_v32", "index_head_dim": 128, "index_n_heads": 64}
+        | {"indexer_types": ["full"] * 21 + ["shared"] * 40}
+    )
+    assert [kind.count for kind in shared.layers if kind.token_bytes] == [21]
+    assert sum(kind.count for kind in shared.layers) == 61
+
+
+def test_the_text_model_of_a_model_that_sees() -> None:
+    text = {key: value for key, value in QWEN.items() if key not in ("tie_word_embeddings", "torch_dtype")}
+    whole = {"text_config": text, "vision_config": {}, "tie_word_embeddings": True, "torch_dtype": "bfloat16"}
+    shape = read(whole)
+    assert shape.layers == (Layers(36, 8, 128, 128),)
+    assert shape.dtype == "bfloat16"
+    assert shape.embeddings == 151936 * 4096
+    # What its eyes take is not in the text model.
+    assert shape.parameters is None
+    assert read({key: value for key, value in whole.items() if key != "vision_config"}).parameters is not None
+
+
+@pytest.mark.parametrize(
+    ("quantization", "dtype", "block"),
+    [
+        ({"quant_method": "awq", "bits": 4, "group_size": 128}, "int4-awq", 128),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "int4-gptq", 128),
+        ({"quant_method": "gptq", "bits": 8, "group_size": -1}, "int8", None),
+        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8", 128),
+        ({"quant_method": "fp8"}, "fp8", None),
+        ({"quant_method": "mxfp4"}, "mxfp4", None),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes", None),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float", "strategy": "channel"}}},
+            },
+            "fp8",
+            None,
+        ),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int", "group_size": 32}}},
+            },
+            "int4",
+            32,
+        ),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4", None),
+        ({"quant_method": "quark"}, "quark", None),
+    ],
+    ids=lambda value: value["quant_method"] if isinstance(value, dict) else None,
+)
+def test_quantization(quantization: dict[str, Any], dtype: str, block: int | None) -> None:
+    shape = read(QWEN | {"quantization_config": quantization})
+    assert (shape.dtype, shape.block) == (dtype, block)
+    assert shape.cuts == ((4096, 12288) if block else ())
+
+
+def test_quantized_weights_keep_a_vocabulary_of_sixteen_bits() -> None:
+    """Qwen3-8B-AWQ has 5.68 GiB of files."""
+    weights = weights_of(read(QWEN | {"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}}))
+    assert not isinstance(weights, str)
+    assert round(Decimal(weights.total) / GIB, 2) == Decimal("5.68")
+    assert weights.error == pytest.approx(0.02 * weights.total, abs=1)
+
+
+def test_a_type_that_stands_elsewhere_is_not_guessed() -> None:
+    """NVIDIA's older checkpoints tell it in hf_quant_config.json, and config.json says bfloat16."""
+    assert read(QWEN, "nvidia/Qwen3-8B-NVFP4").dtype == ""
+    assert weights_of(read(QWEN, "nvidia/Qwen3-8B-NVFP4")) == (
+        "what weights of the type that no source says take is not known"
+    )
+
+
+@pytest.mark.parametrize(
+    "keys", [{"model_type": "new"}, {"layer_types": ["new_attention"] * 36}], ids=["model", "layer"]
+)
+def test_what_is_new_is_an_upper_bound(keys: dict[str, Any]) -> None:
+    shape = read(QWEN | keys)
+    assert not shape.exact
+    assert shape.layers == (Layers(36, 8, 128, 128),)
+
+
+def test_an_architecture_that_is_not_listed_is_not_counted() -> None:
+    assert read(QWEN | {"model_type": "new"}).parameters is None
+
+
+def test_layers_that_differ_one_by_one_are_not_guessed() -> None:
+    assert read(QWEN | {"model_type": "nemotron-nas", "block_configs": [{}]}).layers == ()
