@@ -1,5 +1,6 @@
 """Commands that read manifests or describe them: ``validate``, ``defaults``, ``crds``, ``schema``."""
 
+import enum
 import json
 import sys
 from collections import Counter
@@ -12,13 +13,22 @@ import typer
 from components.fleet.words import OtherKinds
 
 from .errors import WorkbenchError
-from .printing import Format, ShowSecrets, write_objects
+from .printing import ShowSecrets, write_objects
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
     from components.api.kinds import Kind
     from components.api.load import Manifests
     from components.api.problems import Problem
+
+
+class _Output(enum.StrEnum):
+    """How findings are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
 
 Kinds = Annotated[
     list[str] | None,
@@ -39,7 +49,10 @@ def validate(
     subject: Subject,
     *,
     paths: Paths = None,
-    output: Annotated[Format, typer.Option(help="text prints one line per problem, json a list.")] = Format.TEXT,
+    output: Annotated[
+        _Output,
+        typer.Option(help="text prints one line per problem, json a list, sarif a log for editors and code hosts."),
+    ] = _Output.TEXT,
     alone: Annotated[
         bool,
         typer.Option("--alone", help="Check each object by itself, as API server admission does."),
@@ -53,8 +66,10 @@ def validate(
 
     manifests, found = _checked_alone(subject, paths) if alone else _checked(subject, paths)
     problems = sorted(set(found), key=lambda problem: problem.place)
-    if output is Format.JSON:
+    if output is _Output.JSON:
         _write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
+    elif output is _Output.SARIF:
+        _write(_sarif(problems))
     else:
         _write("".join(f"{_line(problem)}\n" for problem in problems))
         print(_summary(manifests, problems), file=sys.stderr)  # noqa: T201
@@ -64,7 +79,7 @@ def validate(
 
 def _checked(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
     manifests, found = planned(subject, paths)
-    return manifests, found.problems
+    return manifests, (*found.problems, *(each.problem for each in found.ignored))
 
 
 def _checked_alone(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
@@ -76,16 +91,28 @@ def _checked_alone(subject: Subject, paths: list[Path] | None) -> "tuple[Manifes
     return manifests, (*manifests.problems, *others)
 
 
+def _sarif(problems: "Iterable[Problem]") -> str:
+    from components.findings.sarif import sarif
+    from components.review.planned import findings_of
+    from components.version import __version__
+
+    return json.dumps(sarif(findings_of(problems), __version__), indent=2) + "\n"
+
+
 def _line(problem: "Problem") -> str:
+    if problem.ignored:
+        return f"{problem} (ignored: {problem.ignored})"
     return f"{problem}" if problem.is_error else f"{problem} ({problem.severity})"
 
 
 def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
     """Say how much was checked, and what came of it."""
-    numbers = Counter(problem.severity.value for problem in problems)
+    numbers = Counter(problem.severity.value for problem in problems if not problem.ignored)
     counts = [_count(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]]
     if not {"error", "warning"} & numbers.keys():
         counts = ["no problems", *counts]
+    ignored = sum(bool(problem.ignored) for problem in problems)
+    counts += [f"{ignored} ignored"] if ignored else []
     checked = f"{_count(manifests.count, 'resource')} in {_count(manifests.files, 'file')}"
     others = f", {len(manifests.others)} of other APIs" if manifests.others else ""
     return f"{checked}{others}: {', '.join(counts)}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ..findings.annotations import reason_to_ignore
 from ..findings.ids import RuleId
 from .base import Json
 from .checking import check
@@ -64,8 +65,10 @@ class Loaded:
         """Return a problem of this resource, at the line of the field."""
         reason = masked_text(reason, self.secrets)
         line = self.place.line(path) if self.place else self.line
-        name = self.resource.metadata.name
-        return Problem(self.file, line, self.resource.kind, name, path, reason, severity, rule)
+        metadata = self.resource.metadata
+        ignored = masked_text(reason_to_ignore(metadata.annotations, rule), self.secrets)
+        title = self.resource.kind, metadata.name
+        return Problem(self.file, line, *title, path, reason, severity, rule, metadata.namespace or "", ignored)
 
 
 @dataclass(frozen=True, slots=True)

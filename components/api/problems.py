@@ -34,10 +34,16 @@ class Problem:
     reason: str
     severity: Severity = Severity.ERROR
     rule: RuleId = RuleId.CONTRACT
+    namespace: str = ""
+    """As it is written; empty where none is."""
+    ignored: str = ""
+    """Why it is ignored; empty where it counts."""
 
     def __post_init__(self) -> None:
-        """Keep secrets and what would forge a line out of the reason: it quotes what others wrote."""
+        """Keep secrets and what would forge a line out of the reasons: they quote what others wrote."""
         object.__setattr__(self, "reason", _clean(self.reason))
+        if self.ignored:
+            object.__setattr__(self, "ignored", _clean(self.ignored))
 
     def __str__(self) -> str:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
@@ -54,7 +60,7 @@ class Problem:
     @property
     def is_error(self) -> bool:
         """Whether it forbids the use of what it is about."""
-        return self.severity == Severity.ERROR
+        return self.severity == Severity.ERROR and not self.ignored
 
     @property
     def place(self) -> tuple[str, int, str, str]:
@@ -90,15 +96,16 @@ def first_causes(problems: Iterable[Problem]) -> Iterator[Problem]:
     often as not: how to use two GPUs, where the node has one.
     """
     distinct = dict.fromkeys(problems)
-    wrong = {_field(problem) for problem in errors(distinct)}
-    return (problem for problem in distinct if problem.is_error or _field(problem) not in wrong)
+    # An error that is ignored is a cause all the same: it must not bring up what it stood for.
+    wrong = {_field(problem) for problem in distinct if problem.severity is Severity.ERROR}
+    return (each for each in distinct if each.severity is Severity.ERROR or _field(each) not in wrong)
 
 
-def _field(problem: Problem) -> tuple[str, int, str, str, str] | Problem:
+def _field(problem: Problem) -> tuple[str, int, str, str, str, str] | Problem:
     """Return what identifies the field of a problem; a resource as a whole is no field."""
     if problem.path in _WHOLE:
         return problem
-    return problem.file, problem.line, problem.kind, problem.name, problem.path
+    return problem.file, problem.line, problem.kind, problem.namespace, problem.name, problem.path
 
 
 _WHOLE = ("", "spec")

@@ -8,6 +8,7 @@ from ..api.load import Loaded
 from ..engines.command_line import CommandLine, line_of
 from ..engines.settings import Setting
 from ..engines.shell import expanded_in
+from ..findings.annotations import without_ignoring
 from ..findings.ids import RuleId
 from .objects import Object
 from .options import Options, PodOverrides
@@ -27,6 +28,7 @@ def as_written(source: Loaded, options: Options) -> Object:
     if source.kind.namespaced:
         namespace = source.resource.metadata.namespace or options.namespace
         written["metadata"] = {**written["metadata"], "namespace": namespace}
+    written["metadata"] = without_ignoring(written["metadata"])
     written.pop("status", None)
     return written
 

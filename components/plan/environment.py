@@ -1,5 +1,6 @@
 """What is known about the place where models run, and what is wanted there. What is not known is not checked."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..aws.environment import AwsEnvironment
@@ -35,6 +36,7 @@ class Environment:
         claims: Claims that are made in every namespace of models, each bound to a PersistentVolume.
         other_kinds: What becomes of objects whose kinds are of no family.
         shapes: What is known of the models' weights and layers, beside the catalog.
+        ignore: Rules whose findings of the settings do not count, each with the reason.
         file: File of the settings, for messages.
     """
 
@@ -53,6 +55,7 @@ class Environment:
     claims: tuple[BoundClaim, ...] = ()
     other_kinds: OtherKinds = OtherKinds.ERROR
     shapes: KnownShapes = field(default_factory=KnownShapes)
+    ignore: Mapping[str, str] = field(default_factory=dict)
     file: str = "<program>"
 
     @property

@@ -9,6 +9,7 @@ from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
 from ..aws.environment import charts_needed, check_bounds, check_features, check_volumes, plan_nodes
 from ..aws.nodes.plan import NodeGroupPlan
+from ..findings.ignoring import Ignored, Scope, without_ignored
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.door import FrontDoorPlan, front_door
@@ -51,6 +52,7 @@ class Plan:
         others: Objects of other APIs that are created as they are.
         cloud_groups: The nodes as node groups of a cloud; empty without one.
         verdicts: Whether the models fit the accelerators that they may run on.
+        ignored: What was found and does not count, with the reasons.
     """
 
     environment: Environment
@@ -67,6 +69,7 @@ class Plan:
     others: tuple[Object, ...] = ()
     cloud_groups: tuple[NodeGroupPlan, ...] = ()
     verdicts: tuple[WorkloadVerdict, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
 
     @property
     def objects(self) -> Iterator[Object]:
@@ -125,13 +128,21 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         cloud_groups=cloud_groups,
         verdicts=judged,
     )
-    return _with_others(planned, manifests.others)
+    return _without_ignored(_with_others(planned, manifests.others), manifests)
 
 
 def _with_others(planned: Plan, others: Iterable[Other]) -> Plan:
     """Return a plan with what becomes of objects of other APIs."""
     passed = passed_through(others, planned.environment, planned.objects)
     return replace(planned, others=passed.objects, problems=(*planned.problems, *passed.problems))
+
+
+def _without_ignored(planned: Plan, manifests: Manifests) -> Plan:
+    """Return a plan of which only those problems are left that count."""
+    environment = planned.environment
+    scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
+    problems, ignored = without_ignored(planned.problems, manifests.resources, scope)
+    return replace(planned, problems=problems, ignored=ignored)
 
 
 def _of_pods(

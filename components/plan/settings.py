@@ -131,6 +131,7 @@ class FleetSettings(Section):
     workload: WorkloadChoice = WorkloadChoice.AUTO
     runtimes: Edition = Edition.UPSTREAM
     other_kinds: OtherKinds = OtherKinds.ERROR
+    ignore: dict[str, str] = Field(default_factory=dict)
     simulated_nodes: Flag = False
     custom_resources: Flag = False
     model_cache: Cache = Field(default_factory=Cache)
@@ -229,5 +230,6 @@ class FleetSettings(Section):
             simulated=self.simulated_nodes,
             claims=self.model_cache.claims,
             other_kinds=self.other_kinds,
+            ignore=self.ignore,
             file=self.file,
         )

@@ -152,4 +152,5 @@ def _finding(problem: Problem) -> FindingState:
         name=str(shown["name"]),
         path=str(shown["path"]),
         reason=str(shown["reason"]),
+        ignored=problem.ignored,
     )

@@ -59,7 +59,9 @@ def test_json(bad: Path, good: Path) -> None:
     done = run("validate", ALONE, "--output", "json", bad)
     assert done.returncode == 1
     found = json.loads(done.stdout)
-    assert [set(p) for p in found] == [{"file", "line", "kind", "name", "path", "reason", "severity", "rule"}] * 3
+    assert [set(p) for p in found] == [
+        {"file", "line", "kind", "name", "path", "reason", "severity", "rule", "namespace", "ignored"}
+    ] * 3
     assert {k: found[1][k] for k in ("file", "line", "kind", "name", "path", "severity")} == {
         "file": str(bad), "line": 5, "kind": "OpenModel", "name": "m", "path": "spec.famly", "severity": "error",
     }  # fmt: skip

@@ -14,7 +14,7 @@ OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("arg
 """LeaderWorkerSet is a workload of the waist too: other families take its template into their types."""
 
 ORDER: tuple[tuple[str, ...], ...] = (
-    ("components.lazy", "components.findings.ids"),
+    ("components.lazy", "components.findings.ids components.findings.annotations"),
     ("components.api",),
     # Names and facts, which every room may know.
     ("components.aws.names",),

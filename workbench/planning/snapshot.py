@@ -162,6 +162,6 @@ def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Sna
         models=models_of(planned, workloads),
         workloads=workloads,
         groups=groups_of(planned),
-        findings=findings_of(planned.problems),
+        findings=findings_of([*planned.problems, *(each.problem for each in planned.ignored)]),
         bill=environment_bill(settings, planned),
     )

@@ -208,6 +208,8 @@ class ModelFleetArgs(TypedDict, total=False):
     """Edition of the shipped runtimes: upstream or current. Default: upstream."""
     other_kinds: str
     """What becomes of objects whose kinds are of no family: error, apply (as they are) or skip. Default: error."""
+    ignore: dict[str, str]
+    """Rules whose findings of the arguments do not count, each with the reason. Default: none."""
     simulated_nodes: bool
     """Whether to create the required nodes as Node objects, for a cluster in which kwok simulates them. Default:
     false."""

@@ -70,6 +70,7 @@ SAMPLES: dict[str, Sample] = {
     "runtimes": Sample("upstream"),
     "prices": Sample("no/such/file.yaml"),
     "otherKinds": Sample("pass", {"models": ["tests/stacks/every_key/other.yaml"]}),
+    "ignore": Sample({"access-anonymous": "behind a VPN"}),
     "simulatedNodes": Sample(True),
     "customResources": Sample(True, {"models": ["stacks/models/llama-405b-multinode.yaml"], **_P5}),
     "models": Sample(["stacks/models/qwen-cpu.yaml"]),
