@@ -8,11 +8,11 @@ that only a pessimist would refuse.
 import functools
 
 from . import wording
+from .accelerators.choices import cheapest_types
+from .accelerators.refusals import refusal
 from .activations import adapter_bytes, unknown_widths
 from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict
-from .choices import cheapest_types
 from .ledger import Ledger
-from .refusals import refusal
 from .weights import WeightSizes, shares_unknown_experts, weights_of
 
 

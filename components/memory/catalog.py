@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from importlib.resources import files
 
-from .devices import GIB
+from .accelerators.devices import GIB
 from .shapes import Layers, Shape
 
 

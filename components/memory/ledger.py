@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
 
+from .accelerators.devices import is_measured, visible_bytes
 from .activations import activation_bytes, adapter_bytes
 from .cache import KeyCache
 from .cases import MemoryCase, MemoryPart, Parallel
-from .devices import is_measured, visible_bytes
 from .shapes import Shape
 from .weights import WeightSizes, rank_bytes
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+from .accelerators.devices import GIB
 from .cases import CheaperType, MemoryCase, MemoryPart
-from .devices import GIB
 
 
 def gib(size: int) -> str:

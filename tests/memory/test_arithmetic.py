@@ -6,9 +6,9 @@ from decimal import Decimal
 import pytest
 
 from components.engines.memory.budget import EngineMemory
+from components.memory.accelerators.devices import GIB
 from components.memory.arithmetic import judge
 from components.memory.cases import Fit, MemoryCase, Parallel
-from components.memory.devices import GIB
 from components.memory.shapes import Layers, Shape
 
 MIB = 2**20

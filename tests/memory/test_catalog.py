@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
+from components.memory.accelerators.devices import GIB
 from components.memory.catalog import shape_of, shapes
-from components.memory.devices import GIB
 from components.memory.shapes import Shape
 from components.memory.weights import weights_of
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.engines.memory.budget import EngineMemory
+from components.memory.accelerators.devices import GIB
 from components.memory.arithmetic import judge
 from components.memory.cases import Fit, MemoryCase, Parallel
-from components.memory.devices import GIB
 from components.memory.shapes import Layers, Shape
 
 KINDS = st.builds(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.memory.config import read_config
-from tests.memory.configs.test_read_config import LLAMA, MIXTRAL, MLA, QWEN
+from tests.memory.configs.models import LLAMA, MIXTRAL, MLA, QWEN
 
 
 @pytest.mark.parametrize(

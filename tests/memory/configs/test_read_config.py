@@ -1,73 +1,13 @@
 """Shapes that are read from a config.json: counts are those that publishers tell."""
 
-import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from components.memory.config import read_config
-from components.memory.devices import GIB
-from components.memory.shapes import Layers, Shape
-from components.memory.weights import weights_of
-
-LLAMA: dict[str, Any] = {
-    "model_type": "llama",
-    "num_hidden_layers": 32,
-    "hidden_size": 4096,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "intermediate_size": 14336,
-    "vocab_size": 128256,
-    "max_position_embeddings": 131072,
-    "tie_word_embeddings": False,
-    "torch_dtype": "bfloat16",
-    "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 8192},
-}
-MIXTRAL = LLAMA | {
-    "model_type": "mixtral",
-    "num_local_experts": 8,
-    "num_experts_per_tok": 2,
-    "vocab_size": 32000,
-    "max_position_embeddings": 32768,
-    "rope_scaling": None,
-    "sliding_window": None,
-}
-QWEN = LLAMA | {
-    "model_type": "qwen3",
-    "num_hidden_layers": 36,
-    "intermediate_size": 12288,
-    "head_dim": 128,
-    "vocab_size": 151936,
-    "max_position_embeddings": 40960,
-    "rope_scaling": None,
-}
-MLA = {
-    "model_type": "deepseek_v3",
-    "num_hidden_layers": 61,
-    "hidden_size": 7168,
-    "num_attention_heads": 128,
-    "num_key_value_heads": 128,
-    "intermediate_size": 18432,
-    "moe_intermediate_size": 2048,
-    "n_routed_experts": 256,
-    "num_experts_per_tok": 8,
-    "n_shared_experts": 1,
-    "first_k_dense_replace": 3,
-    "q_lora_rank": 1536,
-    "kv_lora_rank": 512,
-    "qk_nope_head_dim": 128,
-    "qk_rope_head_dim": 64,
-    "v_head_dim": 128,
-    "vocab_size": 129280,
-    "max_position_embeddings": 163840,
-    "torch_dtype": "bfloat16",
-    "rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096},
-}
-
-
-def read(config: dict[str, Any], name: str = "test/model") -> Shape:
-    return read_config(json.dumps(config), name)
+from components.memory.accelerators.devices import GIB
+from components.memory.shapes import Layers
+from tests.memory.configs.models import LLAMA, MIXTRAL, MLA, QWEN, read
 
 
 @pytest.mark.parametrize(
@@ -261,59 +201,6 @@ def test_the_text_model_of_a_model_that_sees() -> None:
     # What its eyes take is not in the text model.
     assert shape.parameters is None
     assert read({key: value for key, value in whole.items() if key != "vision_config"}).parameters is not None
-
-
-@pytest.mark.parametrize(
-    ("quantization", "dtype", "block"),
-    [
-        ({"quant_method": "awq", "bits": 4, "group_size": 128}, "int4-awq", 128),
-        ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "int4-gptq", 128),
-        ({"quant_method": "gptq", "bits": 8, "group_size": -1}, "int8", None),
-        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8", 128),
-        ({"quant_method": "fp8"}, "fp8", None),
-        ({"quant_method": "mxfp4"}, "mxfp4", None),
-        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes", None),
-        (
-            {
-                "quant_method": "compressed-tensors",
-                "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float", "strategy": "channel"}}},
-            },
-            "fp8",
-            None,
-        ),
-        (
-            {
-                "quant_method": "compressed-tensors",
-                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int", "group_size": 32}}},
-            },
-            "int4",
-            32,
-        ),
-        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4", None),
-        ({"quant_method": "quark"}, "quark", None),
-    ],
-    ids=lambda value: value["quant_method"] if isinstance(value, dict) else None,
-)
-def test_quantization(quantization: dict[str, Any], dtype: str, block: int | None) -> None:
-    shape = read(QWEN | {"quantization_config": quantization})
-    assert (shape.dtype, shape.block) == (dtype, block)
-    assert shape.cuts == ((4096, 12288) if block else ())
-
-
-def test_quantized_weights_keep_a_vocabulary_of_sixteen_bits() -> None:
-    """Qwen3-8B-AWQ has 5.68 GiB of files."""
-    weights = weights_of(read(QWEN | {"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}}))
-    assert not isinstance(weights, str)
-    assert round(Decimal(weights.total) / GIB, 2) == Decimal("5.68")
-    assert weights.error == pytest.approx(0.02 * weights.total, abs=1)
-
-
-def test_a_type_that_stands_elsewhere_is_not_guessed() -> None:
-    """NVIDIA's older checkpoints tell it in hf_quant_config.json, and config.json says bfloat16."""
-    assert read(QWEN, "nvidia/Qwen3-8B-NVFP4").dtype == ""
-    assert weights_of(read(QWEN, "nvidia/Qwen3-8B-NVFP4")) == (
-        "what weights of the type that no source says take is not known"
-    )
 
 
 @pytest.mark.parametrize(

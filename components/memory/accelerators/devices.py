@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ..api.tables import table
+from ...api.tables import table
 
 GIB = 2**30
 

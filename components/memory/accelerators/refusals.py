@@ -2,8 +2,8 @@
 
 import functools
 
-from .cases import MemoryCase
-from .shapes import Shape
+from ..cases import MemoryCase
+from ..shapes import Shape
 
 _MOST = 64
 

@@ -8,10 +8,10 @@ import pytest
 
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
+from components.memory.accelerators.devices import GIB
 from components.memory.arithmetic import judge
 from components.memory.cases import CheaperType, Fit, MemoryCase, Parallel
 from components.memory.catalog import shape_of
-from components.memory.devices import GIB
 from components.memory.shapes import Layers, Shape
 from components.memory.wording import instances_of
 from components.nodes.instances import instance, instances

@@ -5,10 +5,10 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
-from ..engines.memory.rows import Device, memory_of
-from ..engines.registry import engines
-from ..nodes.instances import Instance, instances
-from .cases import CheaperType, MemoryCase, Parallel
+from ...engines.memory.rows import Device, memory_of
+from ...engines.registry import engines
+from ...nodes.instances import Instance, instances
+from ..cases import CheaperType, MemoryCase, Parallel
 from .devices import GIB, capability
 from .refusals import allowed_degrees
 

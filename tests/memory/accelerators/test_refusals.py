@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from components.engines.memory.budget import EngineMemory
+from components.memory.accelerators.devices import GIB
+from components.memory.accelerators.refusals import allowed_degrees
 from components.memory.arithmetic import judge
 from components.memory.cases import Fit, MemoryCase, Parallel
 from components.memory.catalog import shape_of
-from components.memory.devices import GIB
-from components.memory.refusals import allowed_degrees
 from components.memory.shapes import Layers, Shape
 
 SHAPE = Shape(
