@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from components.api.texts.printable import printable
 
@@ -31,8 +31,12 @@ def check_picture(path: Path | None, suffixes: Sequence[str]) -> None:
 
 
 @contextmanager
-def picture(path: Path) -> "Iterator[Figure]":
-    """Hand out an empty figure, and write it when all is drawn: a PNG or an SVG, by the suffix of the file.
+def picture(where: Path | IO[bytes], inches: tuple[int, int] = _INCHES) -> "Iterator[Figure]":
+    """Hand out an empty figure, and write it when all is drawn.
+
+    Args:
+        where: A file that gets a PNG or an SVG, by its suffix; an open one gets an SVG.
+        inches: Width and height.
 
     Raises:
         WorkbenchError: matplotlib is missing.
@@ -44,14 +48,14 @@ def picture(path: Path) -> "Iterator[Figure]":
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise WorkbenchError(f"--plot needs {error.name}: pip install 'inference-platform[workbench]'") from None
-    figure = Figure(figsize=_INCHES, layout="constrained")
+    figure = Figure(figsize=inches, layout="constrained")
     yield figure
     FigureCanvasAgg(figure)
-    form = path.suffix.removeprefix(".")
+    form = where.suffix.removeprefix(".") if isinstance(where, Path) else "svg"
     # Without the time, and the name and version of the library, the same result is the same file.
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     with mpl.rc_context({"svg.hashsalt": _SALT, "svg.fonttype": "none"}):
-        figure.savefig(path, format=form, dpi=_DPI, metadata=metadata)
+        figure.savefig(where, format=form, dpi=_DPI, metadata=metadata)
 
 
 def finish(axes: "Axes", title: str, legend: Corner = "upper right") -> None:

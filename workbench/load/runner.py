@@ -1,0 +1,127 @@
+"""Sends requests: in an open loop whatever becomes of them, in a closed one as users do who wait for an answer."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from .arrivals import DueRequest, Lengths
+from .client import LoadTarget, send
+from .outcomes import Tally
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+
+Watch = Callable[[float, Tally], None]
+"""Is told, every second, how many seconds have passed and what was seen."""
+_TICK = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """A closed loop.
+
+    Attributes:
+        count: How many there are.
+        think: Seconds between an answer and the next request.
+        seconds: How long they go on.
+    """
+
+    count: int
+    think: float
+    seconds: float
+    lengths: Lengths
+    seed: int
+
+
+Load = Users | Iterable[DueRequest]
+
+
+def run(target: LoadTarget, load: Load, key: str, watch: Watch) -> tuple[Tally, bool]:
+    """Send a load and return what was seen; and whether it went to its end, or was interrupted.
+
+    Args:
+        target: What is asked.
+        load: Users, or requests in the order of their time.
+        key: Sent as a bearer token; empty for none.
+        watch: Is told how it goes.
+    """
+    tally = Tally()
+    try:
+        asyncio.run(_run(target, load, key, watch, tally))
+    except KeyboardInterrupt:
+        return tally, False
+    return tally, True
+
+
+async def _run(target: LoadTarget, load: Load, key: str, watch: Watch, tally: Tally) -> None:
+    async with _session(key) as session:
+        begin, numbers = time.monotonic(), itertools.count()
+
+        def clock() -> float:
+            return time.monotonic() - begin
+
+        def sent(request: DueRequest) -> Coroutine[Any, Any, None]:
+            return send(session, target, request, next(numbers), clock, tally)
+
+        watching = asyncio.create_task(_watched(watch, clock, tally))
+        try:
+            if isinstance(load, Users):
+                await _closed(load, sent, clock)
+            else:
+                await _open(load, sent, clock)
+        finally:
+            watching.cancel()
+        watch(clock(), tally)
+
+
+@asynccontextmanager
+async def _session(key: str) -> "AsyncIterator[ClientSession]":
+    import aiohttp
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    # No limit of connections: a client that waits for itself measures itself.
+    connector = aiohttp.TCPConnector(limit=0)
+    forever = aiohttp.ClientTimeout(total=None)
+    async with aiohttp.ClientSession(connector=connector, headers=headers, timeout=forever) as session:
+        yield session
+
+
+async def _watched(watch: Watch, clock: Callable[[], float], tally: Tally) -> None:
+    while True:
+        await asyncio.sleep(_TICK)
+        watch(clock(), tally)
+
+
+async def _open(
+    requests: Iterable[DueRequest],
+    sent: Callable[[DueRequest], Coroutine[Any, Any, None]],
+    clock: Callable[[], float],
+) -> None:
+    """Send each request when it is due, and wait for the last."""
+    async with asyncio.TaskGroup() as group:
+        for request in requests:
+            left = request.at - clock()
+            if left > 0:
+                await asyncio.sleep(left)
+            group.create_task(sent(request))
+
+
+async def _closed(
+    users: Users, sent: Callable[[DueRequest], Coroutine[Any, Any, None]], clock: Callable[[], float]
+) -> None:
+    """Let each user send the next request after the answer to the one before."""
+
+    async def user(chance: Random) -> None:
+        while (at := clock()) < users.seconds:
+            await sent(DueRequest(at, *users.lengths.drawn(chance)))
+            await asyncio.sleep(users.think)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(users.count):
+            # A text is a seed that two users never share.
+            group.create_task(user(Random(f"{users.seed}:{number}")))  # noqa: S311  nothing here is secret
