@@ -176,4 +176,8 @@ SETTLED = replace(BASE, findings=(OLD,))
 NOTHING = Review(
     SETTLED, SETTLED, models=(ModelChange(CHAT, CHAT, cost("chat", "1", "1", "1"), cost("chat", "1", "1", "1")),)
 )
-ALONE = replace(WHOLE, base=None, changes=(), blasts=(), endpoints=(), new=(), fixed=())
+ALONE = Review(
+    HEAD,
+    models=tuple(ModelChange(None, change.after, None, change.cost_after) for change in WHOLE.models if change.after),
+    failures=("1 error",),
+)

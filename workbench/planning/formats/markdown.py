@@ -17,7 +17,7 @@ from .escaping import cells, code, fenced, is_rule, prose, shortened
 from .links import NOWHERE, Links
 from .mermaid import mermaid
 
-_LONGEST = 400
+_LONGEST = 200
 """Characters of a value that are shown."""
 
 
@@ -28,7 +28,7 @@ def markdown(review: Review, links: Links = NOWHERE, limit: int = LIMIT) -> str:
 
 def marker(stack: str) -> str:
     """Return the hidden line by which the comment of a stack is found again."""
-    letters = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in stack)
+    letters = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in stack[:_LONGEST])
     return f"<!-- inference-platform plan: {letters.replace('--', '-_')} -->"
 
 
@@ -170,7 +170,7 @@ def _change(change: ResourceChange) -> tuple[str, ...]:
     return (title, "", *fenced(lines, "diff"), "", *more)
 
 
-_MOST_FIELDS = 40
+_MOST_FIELDS = 20
 
 
 def _field(path: str, before: str | None, after: str | None) -> list[str]:
@@ -190,7 +190,7 @@ def _memory(review: Review) -> Iterator[Passage]:
 def _memory_line(line: MemoryLine) -> str:
     texts = [line.verdict.reason, line.needs, line.requests, line.types, *line.verdict.notes]
     sentences = (f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in texts if text)
-    return f"- {code(line.name)} {word(line.verdict)}. {prose(' '.join(sentences))}"
+    return f"- {code(line.name)} {word(line.verdict.fit)}. {prose(' '.join(sentences))}"
 
 
 def _picture(review: Review) -> Iterator[Passage]:

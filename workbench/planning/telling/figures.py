@@ -17,7 +17,8 @@ def usd(value: Decimal) -> str:
 
 def cents(value: Decimal) -> str:
     """Write an amount for programs: ``1234.56``."""
-    return _rounded(value, 2).replace(",", "")
+    shown = _rounded(value, 2).replace(",", "")
+    return shown if shown.strip("-0.") else "0.00"
 
 
 def usd_difference(value: Decimal) -> str:

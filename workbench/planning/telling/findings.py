@@ -17,11 +17,13 @@ class FindingGroup:
 
     Attributes:
         folded: Whether a reader may skip them.
+        fixed: Whether they are gone.
     """
 
     title: str
     findings: tuple[FindingState, ...]
     folded: bool = False
+    fixed: bool = False
 
 
 def finding_groups(review: Review) -> Iterator[FindingGroup]:
@@ -32,7 +34,7 @@ def finding_groups(review: Review) -> Iterator[FindingGroup]:
         yield from _group(f"{prefix}{severity}s".capitalize(), new, severity)
     yield from _group("Errors as before", old, "error")
     if fixed := tuple(sorted(_counting(review.fixed), key=_order)):
-        yield FindingGroup("Fixed", fixed)
+        yield FindingGroup("Fixed", fixed, fixed=True)
     yield from _group("Warnings as before", old, "warning", folded=True)
     yield from _group(f"{prefix}notes".capitalize(), new, "note", folded=True)
     yield from _group("Notes as before", old, "note", folded=True)

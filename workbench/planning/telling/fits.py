@@ -15,17 +15,25 @@ _WORDS = {
     Fit.EXCEEDED: "does not fit",
     Fit.UNKNOWN: "not checked",
 }
-NOT_ASKED = "no GPU"
+_NO_GPU = "no GPU"
 
 
 def worst(model: ServedModel) -> MemoryVerdict | None:
-    """Return the verdict of the workload that fits worst; None where nothing is to fit."""
+    """Return the verdict of the workload that fits worst; None where nobody asked."""
     return min(model.verdicts.values(), key=lambda verdict: _WORST.index(verdict.fit), default=None)
 
 
-def word(verdict: MemoryVerdict | None) -> str:
-    """Say whether it fits."""
-    return _WORDS[verdict.fit] if verdict else NOT_ASKED
+def fit_of(model: ServedModel) -> Fit | None:
+    """Return whether a model fits; None where there is no GPU to fit in."""
+    verdict = worst(model)
+    if verdict:
+        return verdict.fit
+    return Fit.UNKNOWN if model.accelerators[2] else None
+
+
+def word(fit: Fit | None) -> str:
+    """Say whether something fits."""
+    return _WORDS[fit] if fit else _NO_GPU
 
 
 def by_how_much(verdict: MemoryVerdict | None) -> str:

@@ -10,7 +10,7 @@ from components.review.review import ModelChange, Review
 from components.review.snapshot import ServedModel
 
 from .figures import monthly, usd, usd_difference
-from .fits import by_how_much, word, worst
+from .fits import by_how_much, fit_of, word, worst
 
 UNKNOWN = "not known"
 
@@ -71,13 +71,13 @@ def model_lines(review: Review) -> Iterator[ModelLine]:
 
 
 def _line(change: ModelChange, present: ServedModel, review: Review, *, several: bool) -> ModelLine:
-    verdict = worst(change.after) if change.after else None
+    fit = fit_of(change.after) if change.after else None
     return ModelLine(
         name=_name(present, several=several),
         model=present.model,
         state=_state(change, several=several) if review.base else "",
-        fit=verdict.fit if verdict else None,
-        fits=word(verdict) if change.after else "-",
+        fit=fit,
+        fits=word(fit) if change.after else "-",
         margin=_margin(change),
         accelerators=_accelerators(change),
         monthly=_costs(change, review),
@@ -100,10 +100,10 @@ def _state(change: ModelChange, *, several: bool) -> str:
 def _margin(change: ModelChange) -> str:
     if change.after is None:
         return ""
-    after = worst(change.after)
-    before = word(worst(change.before)) if change.before else word(after)
-    was = f"before: {before}" if before != word(after) else ""
-    return "; ".join(filter(None, (by_how_much(after), was)))
+    after = word(fit_of(change.after))
+    before = word(fit_of(change.before)) if change.before else after
+    was = f"before: {before}" if before != after else ""
+    return "; ".join(filter(None, (by_how_much(worst(change.after)), was)))
 
 
 def _accelerators(change: ModelChange) -> str:

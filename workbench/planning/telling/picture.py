@@ -9,7 +9,7 @@ from components.review.review import Interruption, Review
 from components.review.snapshot import NodeGroupState, ServedModel, Snapshot
 
 from .figures import counted
-from .fits import word, worst
+from .fits import fit_of, word
 
 MOST = 40
 """Nodes of a picture that somebody still takes in at a glance."""
@@ -81,9 +81,9 @@ def _models(head: Snapshot) -> tuple[PictureNode, ...]:
 
 
 def _model(model: ServedModel) -> PictureNode:
-    verdict = worst(model)
-    look = _LOOKS[verdict.fit] if verdict else Look.PLAIN
-    return PictureNode(_key(model), (model.title, model.model, *([word(verdict)] if verdict else [])), look)
+    fit = fit_of(model)
+    look = _LOOKS[fit] if fit else Look.PLAIN
+    return PictureNode(_key(model), (model.title, model.model, *([word(fit)] if fit else [])), look)
 
 
 def _key(model: ServedModel) -> str:
@@ -160,5 +160,5 @@ def _many(models: list[ServedModel]) -> tuple[str, ...]:
 
 
 def _worst_look(models: list[ServedModel]) -> Look:
-    looks = {_LOOKS[verdict.fit] for model in models if (verdict := worst(model))}
+    looks = {_LOOKS[fit] for model in models if (fit := fit_of(model))}
     return next((look for look in (Look.BAD, Look.TIGHT, Look.OPEN, Look.GOOD) if look in looks), Look.PLAIN)

@@ -11,7 +11,7 @@ from components.review.snapshot import Snapshot
 
 from .figures import counted, joined, usd
 from .findings import summed_up
-from .fits import worst
+from .fits import fit_of
 from .models import environment, is_paid
 from .resources import changed
 
@@ -58,7 +58,7 @@ def _refused(snapshot: Snapshot) -> str:
 
 def _fit(head: Snapshot) -> str:
     """Say how many models fit, and which do not."""
-    found = [(model, verdict.fit) for model in head.models if (verdict := worst(model))]
+    found = [(model, fit) for model in head.models if (fit := fit_of(model))]
     counts = Counter(fit for _, fit in found)
     if not found:
         return ""
@@ -92,7 +92,11 @@ def _cost(review: Review) -> str:
     text = f"{usd(now.after)} a month"
     if now.difference is not None and review.base is not None:
         text += _against(now.difference)
-    return text + (f" (at most {usd(most.after)})" if most.after not in (None, now.after) else "")
+    most_of_it = [f"at most {usd(most.after)}"] if most.after is not None and most.after != now.after else []
+    unpriced = review.head.bill.unpriced if review.head.bill else ()
+    without = [f"without {counted(len(unpriced), 'item')} that no price is known of"] if unpriced else []
+    inside = "; ".join(most_of_it + without)
+    return f"{text} ({inside})" if inside else text
 
 
 def _against(difference: Decimal) -> str:
