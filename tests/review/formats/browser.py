@@ -107,11 +107,13 @@ def browser(program: str, folder: Path) -> Iterator[Browser]:
     process = subprocess.Popen(
         command, pass_fds=(requests, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    os.close(requests), os.close(answers)
+    for end in (requests, answers):
+        os.close(end)
     try:
         yield _with_page(Browser(sent, received))
     finally:
-        os.close(sent), os.close(received)
+        for end in (sent, received):
+            os.close(end)
         process.terminate()
         process.wait(30)
 
