@@ -38,7 +38,7 @@ def test_sections_are_in_the_order_of_what_matters() -> None:
         r"| `Playground/chat`<br>example/chat | does not fit: 6.0 GiB too much for 40.0 GiB; before: fits "
         r"| 1 → 2 (1 to 4) "
         r"| \$730.00 → \$1,460.00 (+\$730.00) | \$730.00 | \$730.00 → \$2,920.00 (+\$2,190.00) |",
-        r"| `Playground/old`<br>example/old<br>**removed** | - | 1 | \$365.00 → \$0.00 (-\$365.00) "
+        r"| `Playground/old`<br>example/old<br>**removed** |  | 1 | \$365.00 → \$0.00 (-\$365.00) "
         r"| \$365.00 → \$0.00 (-\$365.00) | \$365.00 → \$0.00 (-\$365.00) |",
         "- **error** `models/chat.yaml:9` `Playground/chat spec.replicas`: 46 GiB are needed of 40 "
         "([`memory-exceeded`](docs/findings.md#memory-exceeded))",

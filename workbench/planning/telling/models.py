@@ -77,7 +77,7 @@ def _line(change: ModelChange, present: ServedModel, review: Review, *, several:
         model=present.model,
         state=_state(change, several=several) if review.base else "",
         fit=fit,
-        fits=word(fit) if change.after else "-",
+        fits=word(fit) if change.after else "",
         margin=_margin(change),
         accelerators=_accelerators(change),
         monthly=_costs(change, review),
