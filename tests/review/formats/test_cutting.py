@@ -55,7 +55,7 @@ def test_the_most_important_survives(number: int) -> None:
 _SHOWN = {
     "models": r"^\| `Playground/model-",
     "new errors": r"^- \*\*error\*\* ",
-    "resources": r"^updated `Deployment",
+    "resources": r"^- updated `Deployment",
 }
 
 

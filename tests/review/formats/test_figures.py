@@ -6,6 +6,7 @@ import pytest
 
 from components.costs.bill import Amounts
 from workbench.planning.telling.figures import (
+    about,
     cents,
     counted,
     gib,
@@ -49,6 +50,13 @@ def test_a_month_has_730_hours() -> None:
 )
 def test_spans(seconds: int, text: str) -> None:
     assert span(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "about 0 s"), (119, "about 1 min 59 s"), (120, "about 2 min"), (953, "about 16 min")]
+)
+def test_estimates_are_not_more_exact_than_anybody_knows(seconds: int, text: str) -> None:
+    assert about(seconds) == text
 
 
 def test_memory_and_shares() -> None:

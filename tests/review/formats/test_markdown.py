@@ -17,7 +17,7 @@ SECTIONS = (
     "### What changes",
     "### Running replicas",
     "### Endpoints that change",
-    "<summary>Field by field: 3 fields of 1 resource</summary>",
+    "<summary>Resource by resource (4 resources, 3 fields)</summary>",
     "<summary>Memory of each GPU (estimated)</summary>",
     "<summary>Models, workloads and nodes</summary>",
     "<summary>Ignored findings (1)</summary>",
@@ -35,19 +35,21 @@ def test_sections_are_in_the_order_of_what_matters() -> None:
     "line",
     [
         "> - 1 error is new",
-        r"| `Playground/chat`<br>example/chat | does not fit: 6.0 GiB too much for 40.0 GiB; before: fits "
-        r"| 1 → 2 (1 to 4) "
+        r"| `Playground/chat`<br>example/chat | does not fit: 6.0 GiB too much for 40.0 GiB; before: fits, "
+        r"20.0 GiB of 40.0 GiB left (50%) | 1 → 2 (1 to 4)<br>g6e.2xlarge "
         r"| \$730.00 → \$1,460.00 (+\$730.00) | \$730.00 | \$730.00 → \$2,920.00 (+\$2,190.00) |",
-        r"| `Playground/old`<br>example/old<br>**removed** |  | 1 | \$365.00 → \$0.00 (-\$365.00) "
+        r"| `Playground/old`<br>example/old<br>**removed** |  | 1<br>g6e.2xlarge | \$365.00 → \$0.00 (-\$365.00) "
         r"| \$365.00 → \$0.00 (-\$365.00) | \$365.00 → \$0.00 (-\$365.00) |",
         "- **error** `models/chat.yaml:9` `Playground/chat spec.replicas`: 46 GiB are needed of 40 "
         "([`memory-exceeded`](docs/findings.md#memory-exceeded))",
         "| `Deployment` | 1 | 1 |  |  |",
-        "| `Deployment models/chat` | 2 replicas restart: old ones go first | 1 replica | about 6 min 30 s | 4 "
+        "| `Deployment models/chat` | 2 replicas restart: old ones go first | 1 replica | about 7 min | 4 "
         "| `spec.template.spec.containers[0].image` |",
         "| `chat` | `http://chat.models:8080` | - |",
-        "- 1",
-        "+ 2",
+        "- created `Deployment models/embed`",
+        "- updated `Deployment models/chat`",
+        "  - 1",
+        "  + 2",
         '  a0["Playground/chat<br/>example/chat<br/>does not fit"]',
         "  b0 --> c0",
         "- **warning** `models/chat.yaml:11` `Playground/chat spec.replicas`: 2 GiB are left "
@@ -86,8 +88,8 @@ def test_a_failed_plan_has_no_tables() -> None:
     assert markdown(failed).splitlines()[:6] == [
         "**Plan of dev:** No plan could be made: Pulumi.dev.yaml: line 3 cannot be read",
         "",
-        "> [!CAUTION]",
-        "> This plan does not pass:",
+        "> **This plan does not pass:**",
+        ">",
         "> - failed",
         "",
     ]

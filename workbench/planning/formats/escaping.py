@@ -7,7 +7,7 @@ from components.api.texts.printable import printable
 
 _PUNCTUATION = re.compile(r"([\\`*_\[\]|~$])")
 _BEGINNING = re.compile(r"^(\d*)([-+=#.)])")
-"""What begins a heading or a list, where a sentence begins a line."""
+"""What begins a heading or a list."""
 _INVISIBLE = "&#8203;"
 """Of no width: what stands around it is no mention, number or address any more (so does renovatebot/renovate, pull
 requests 602 and 1084). A backslash does not help: mentions are looked for in what Markdown has become."""
@@ -39,10 +39,15 @@ def shortened(text: str, most: int) -> str:
 
 
 def prose(text: str) -> str:
-    """Return a sentence."""
+    """Return a text within a line."""
     parts = _REFERENCES.sub("\0", shortened(text, _SENTENCE))
-    escaped = _BEGINNING.sub(r"\1\\\2", _PUNCTUATION.sub(r"\\\1", html.escape(parts, quote=False).strip()))
+    escaped = _PUNCTUATION.sub(r"\\\1", html.escape(parts, quote=False).strip())
     return escaped.replace("\0", _INVISIBLE)
+
+
+def sentence(text: str) -> str:
+    """Return a text at the beginning of a line or of an item of a list."""
+    return _BEGINNING.sub(r"\1\\\2", prose(text))
 
 
 def code(text: str) -> str:

@@ -13,7 +13,7 @@ from ..telling.picture import picture
 from ..telling.resources import blast_lines, kind_lines
 from ..telling.sentences import footnotes, remains, verdict
 from .cutting import LIMIT, Passage, Piece, limited
-from .escaping import cells, code, fenced, is_rule, prose, shortened
+from .escaping import cells, code, fenced, is_rule, prose, sentence, shortened
 from .links import NOWHERE, Links
 from .mermaid import mermaid
 
@@ -36,7 +36,7 @@ def _parts(review: Review, links: Links) -> Iterator[Passage]:
     title = f"**Plan of {prose(review.head.stack)}:** {prose(verdict(review))}"
     yield Passage("lines", 0, (), (title, "", *_failures(review)))
     if review.changes_nothing:
-        yield Passage("lines", 0, (), (prose(remains(review)), ""))
+        yield Passage("lines", 0, (), (sentence(remains(review)), ""))
     elif not review.head.failed:
         yield from _body(review, links)
     yield Passage("lines", 1, (), (*_footer(review), marker(review.head.stack)))
@@ -45,8 +45,8 @@ def _parts(review: Review, links: Links) -> Iterator[Passage]:
 def _failures(review: Review) -> list[str]:
     if not review.failures:
         return []
-    shown = (f"> - {prose(each)}" for each in review.failures[:_MOST_NOTES])
-    return ["> [!CAUTION]", "> This plan does not pass:", *shown, ""]
+    shown = (f"> - {sentence(each)}" for each in review.failures[:_MOST_NOTES])
+    return ["> **This plan does not pass:**", ">", *shown, ""]
 
 
 def _body(review: Review, links: Links) -> Iterator[Passage]:
@@ -78,7 +78,8 @@ def _model(line: ModelLine, *, paid: bool) -> str:
     name = "<br>".join(filter(None, (code(line.name), prose(line.model), state)))
     fits = ": ".join(filter(None, (line.fits, line.margin)))
     costs = (prose(str(sums)) for sums in line.monthly if paid)
-    return cells(name, prose(fits), prose(line.accelerators), *costs)
+    gpus = "<br>".join(filter(None, (prose(line.accelerators), prose(line.nodes))))
+    return cells(name, prose(fits), gpus, *costs)
 
 
 def _findings(review: Review, links: Links) -> Iterator[Passage]:
@@ -130,16 +131,23 @@ def _blasts(review: Review) -> Iterator[Passage]:
             line.short,
             line.lasts,
             line.extra,
-            ", ".join(map(code, line.because)) or "-",
+            ", ".join(map(_cause, line.because)) or "-",
         )
         for line in lines
     )
-    notes = dict.fromkeys(text for line in lines for text in (line.warning, line.estimate) if text)
-    after = ("", *(f"- {prose(text)}" for text in [*notes][:_MOST_NOTES]), "")
+    notes = [f"- {code(line.workload)}: {prose(text)}" for line in lines for text in line.notes]
+    left = len(notes) - _MOST_NOTES
+    more = ["", f"and {counted(left, 'more estimate')}; the report as HTML has them all"] if left > 0 else []
+    after = ("", *notes[:_MOST_NOTES], *more, "")
     yield Passage("workloads", 7, _pieces(rows), before, after, 15)
 
 
 _MOST_NOTES = 8
+
+
+def _cause(text: str) -> str:
+    """Return a field, or what there is to say in its place."""
+    return prose(text) if " " in text else code(text)
 
 
 def _endpoints(review: Review) -> Iterator[Passage]:
@@ -153,13 +161,11 @@ def _endpoints(review: Review) -> Iterator[Passage]:
 
 
 def _fields(review: Review) -> Iterator[Passage]:
-    changes = [change for change in review.changes if change.fields]
-    if not changes:
-        return
-    number = sum(len(change.fields) for change in changes)
-    title = f"Field by field: {counted(number, 'field')} of {counted(len(changes), 'resource')}"
-    before, after = _headed(title, folded=True)
-    yield Passage("resources", 30, tuple(Piece(_change(change)) for change in changes), before, after, 20)
+    if review.changes:
+        number = sum(len(change.fields) for change in review.changes)
+        of = f"{counted(len(review.changes), 'resource')}, {counted(number, 'field')}"
+        before, after = _headed(f"Resource by resource ({of})", folded=True)
+        yield Passage("resources", 30, tuple(Piece(_change(change)) for change in review.changes), before, after, 20)
 
 
 def _change(change: ResourceChange) -> tuple[str, ...]:
@@ -167,7 +173,12 @@ def _change(change: ResourceChange) -> tuple[str, ...]:
     left = len(change.fields) - _MOST_FIELDS
     more = [f"and {counted(left, 'more field')}", ""] if left > 0 else []
     title = f"{prose(change.kind.value)} {code(change.title)}"
-    return (title, "", *fenced(lines, "diff"), "", *more)
+    return (f"- {title}",) if not lines else (f"- {title}", "", *_inside(fenced(lines, "diff")), "", *more)
+
+
+def _inside(lines: list[str]) -> Iterator[str]:
+    """Yield lines as a part of an item of a list."""
+    yield from (f"  {line}" for line in lines)
 
 
 _MOST_FIELDS = 20
@@ -188,7 +199,7 @@ def _memory(review: Review) -> Iterator[Passage]:
 
 
 def _memory_line(line: MemoryLine) -> str:
-    texts = [line.verdict.reason, line.needs, line.requests, line.types, *line.verdict.notes]
+    texts = [line.verdict.reason, line.requests, line.types, *line.verdict.notes]
     sentences = (f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in texts if text)
     return f"- {code(line.name)} {word(line.verdict.fit)}. {prose(' '.join(sentences))}"
 
@@ -198,7 +209,7 @@ def _picture(review: Review) -> Iterator[Passage]:
     if found.is_empty:
         return
     before, after = _headed("Models, workloads and nodes", folded=True)
-    notes = (prose(found.left_out), "") if found.left_out else ()
+    notes = (sentence(found.left_out), "") if found.left_out else ()
     yield Passage("pictures", 29, (Piece((*notes, *fenced(mermaid(found), "mermaid"), "")),), before, after, 20)
 
 

@@ -76,7 +76,9 @@ def _plain_text(words: str, style: str = "") -> "Text":
 def _table(title: str, *columns: str) -> "Table":
     from rich.table import Table
 
-    table = Table(*columns, box=None, title=title, title_justify="left", pad_edge=False)
+    table = Table(box=None, title=title, title_justify="left", pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
     table.title_style = "bold"
     return table
 
@@ -90,8 +92,9 @@ def _models(review: Review) -> "Iterator[RenderableType]":
     for line in lines:
         name = f"{line.name} ({line.state})" if line.state else line.name
         fits = _plain_text(": ".join(filter(None, (line.fits, line.margin))), _FITS[line.fit] if line.fit else "")
+        gpus = ", ".join(filter(None, (line.accelerators, line.nodes)))
         amounts = map(str, line.monthly if paid else ())
-        table.add_row(_plain_text(name), _plain_text(line.model), fits, line.accelerators, *amounts)
+        table.add_row(_plain_text(name), _plain_text(line.model), fits, _plain_text(gpus), *amounts)
     if paid:
         table.add_row(_plain_text("environment, all in", "bold"), "", "", "", *map(str, environment(review)))
     yield ""
@@ -142,9 +145,7 @@ def _blasts(review: Review) -> "Iterator[RenderableType]":
         table.add_row(*map(_plain_text, cells))
     yield ""
     yield table
-    yield from map(
-        _plain_text, dict.fromkeys(note for line in lines for note in (line.warning, line.estimate) if note)
-    )
+    yield from _each(f"{line.workload}: {note}" for line in lines for note in line.notes)
 
 
 def _endpoints(review: Review) -> "Iterator[RenderableType]":
@@ -157,9 +158,9 @@ def _endpoints(review: Review) -> "Iterator[RenderableType]":
 
 
 def _fields(review: Review) -> "Iterator[RenderableType]":
-    changes = [change for change in review.changes if change.fields]
+    changes = review.changes
     if changes:
-        yield _heading("Field by field")
+        yield _heading("Resource by resource")
     for change in changes[:_MOST]:
         yield _plain_text(f"{_SIGNS[change.kind]} {change.title}", "bold")
         for field in change.fields[:_MOST]:

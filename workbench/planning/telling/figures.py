@@ -55,6 +55,14 @@ def span(seconds: int) -> str:
     return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"
 
 
+def about(seconds: int) -> str:
+    """Write how long something is estimated to take: nobody knows the seconds of a quarter of an hour."""
+    return f"about {span(seconds if seconds < _EXACT else -(-seconds // 60) * 60)}"
+
+
+_EXACT = 120
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """Write how many there are: ``1 model``, ``3 models``."""
     return f"{whole(number)} {one if number == 1 else many or f'{one}s'}"

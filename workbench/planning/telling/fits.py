@@ -57,14 +57,6 @@ class MemoryLine:
     verdict: MemoryVerdict
 
     @property
-    def needs(self) -> str:
-        """What is needed of what may be used, and what for; empty where nothing is known."""
-        verdict = self.verdict
-        if not verdict.parts:
-            return ""
-        return f"{gib(verdict.needed)} needed ({self.parts}), {gib(verdict.usable)} usable"
-
-    @property
     def requests(self) -> str:
         """With which requests that is counted, and which ones fit; empty where nothing is known."""
         verdict = self.verdict
@@ -73,11 +65,6 @@ class MemoryLine:
         at_once = f", of which {counted(verdict.sequences, 'fits', 'fit')} at once" if verdict.sequences else ""
         longest = f"; the longest that fits has {whole(verdict.largest_context)}" if verdict.largest_context else ""
         return f"counted with requests of {whole(verdict.context)} tokens{at_once}{longest}"
-
-    @property
-    def parts(self) -> str:
-        """What takes the memory, in words."""
-        return ", ".join(f"{part.name} {gib(part.size)}" for part in self.verdict.parts)
 
     @property
     def types(self) -> str:

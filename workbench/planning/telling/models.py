@@ -48,6 +48,7 @@ class ModelLine:
         fits: That in a word or two.
         margin: By how much, and whether it did before.
         accelerators: At rest, before and after, with the bounds.
+        nodes: The groups of nodes that it prefers, before and after.
         monthly: US dollars a month at rest, at least and at most.
     """
 
@@ -58,6 +59,7 @@ class ModelLine:
     fits: str
     margin: str
     accelerators: str
+    nodes: str
     monthly: tuple[Sums, Sums, Sums]
 
 
@@ -80,6 +82,7 @@ def _line(change: ModelChange, present: ServedModel, review: Review, *, several:
         fits=word(fit) if change.after else "",
         margin=_margin(change),
         accelerators=_accelerators(change),
+        nodes=_nodes(change),
         monthly=_costs(change, review),
     )
 
@@ -100,10 +103,17 @@ def _state(change: ModelChange, *, several: bool) -> str:
 def _margin(change: ModelChange) -> str:
     if change.after is None:
         return ""
-    after = word(fit_of(change.after))
-    before = word(fit_of(change.before)) if change.before else after
-    was = f"before: {before}" if before != after else ""
-    return "; ".join(filter(None, (by_how_much(worst(change.after)), was)))
+    after = by_how_much(worst(change.after))
+    return "; ".join(
+        filter(None, (after, _margin_before(change.before, change.after, after) if change.before else ""))
+    )
+
+
+def _margin_before(before: ServedModel, after: ServedModel, margin: str) -> str:
+    words = [word(fit_of(before))] if fit_of(before) != fit_of(after) else []
+    found = by_how_much(worst(before))
+    margins = [found] if found and found != margin else []
+    return f"before: {', '.join(words + margins)}" if words or margins else ""
 
 
 def _accelerators(change: ModelChange) -> str:
@@ -111,6 +121,11 @@ def _accelerators(change: ModelChange) -> str:
     if before is None or after is None or before == after:
         return _bounds(after or before or (0, 0, 0))
     return f"{_bounds(before)} → {_bounds(after)}"
+
+
+def _nodes(change: ModelChange) -> str:
+    before, after = (", ".join(each.groups) if each else "" for each in (change.before, change.after))
+    return f"{before} → {after}" if before and after and before != after else after or before
 
 
 def _bounds(numbers: tuple[int, int, int]) -> str:

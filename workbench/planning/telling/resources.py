@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from components.review.review import Blast, ChangeKind, Interruption, Review
 
-from .figures import counted, span
+from .figures import about, counted
 
 _KUBERNETES = "kubernetes:"
 
@@ -47,6 +47,14 @@ def changed(review: Review) -> str:
     return f"{counted(sum(counts.values()), 'resource')} change ({each})" if each else "no resource changes"
 
 
+def restarted(review: Review) -> str:
+    """Say how many replicas restart; nothing where none do."""
+    number = sum(
+        blast.replicas for blast in review.blasts if blast.disruption in (Interruption.SURGE, Interruption.GAP)
+    )
+    return counted(number, "replica restarts", "replicas restart") if number else ""
+
+
 _HAPPENS = {
     Interruption.SCALE: ("comes or goes", "come or go"),
     Interruption.SURGE: ("restarts: a new one comes first", "restart: new ones come first"),
@@ -69,6 +77,11 @@ class BlastLine:
     estimate: str
     warning: str
 
+    @property
+    def notes(self) -> list[str]:
+        """What there is to say beside the figures."""
+        return [text for text in (self.warning, self.estimate) if text]
+
 
 def blast_lines(review: Review) -> Iterator[BlastLine]:
     """Yield what becomes of the replicas of each workload."""
@@ -79,13 +92,20 @@ def blast_lines(review: Review) -> Iterator[BlastLine]:
 
 def _blast(blast: Blast) -> BlastLine:
     one, many = _HAPPENS[blast.disruption]
+    bounds = blast.disruption is Interruption.SCALE and not blast.replicas
     return BlastLine(
         workload=blast.title,
-        happens=counted(blast.replicas, f"replica {one}", f"replicas {many}"),
+        happens="nothing restarts" if bounds else counted(blast.replicas, f"replica {one}", f"replicas {many}"),
         short=counted(blast.short, "replica") if blast.short else "none",
-        lasts="not known" if blast.seconds is None else f"about {span(blast.seconds)}" if blast.seconds else "-",
+        lasts=_lasts(blast),
         extra=str(blast.extra_accelerators) if blast.extra_accelerators else "-",
         because=blast.because,
         estimate=blast.estimate,
         warning=blast.warning,
     )
+
+
+def _lasts(blast: Blast) -> str:
+    if blast.seconds is None:
+        return "not known" if blast.short else "-"
+    return about(blast.seconds) if blast.seconds else "-"

@@ -12,8 +12,8 @@ from components.review.snapshot import Snapshot
 from .figures import counted, joined, usd
 from .findings import summed_up
 from .fits import fit_of
-from .models import environment, is_paid
-from .resources import changed
+from .models import Sums, environment, is_paid
+from .resources import changed, restarted
 
 NOTHING = "Nothing changes."
 _MOST_NAMES = 3
@@ -25,13 +25,14 @@ def verdict(review: Review) -> str:
         return f"No plan could be made: {review.head.failed}"
     if review.changes_nothing:
         return NOTHING
-    parts = [_changes(review), _fit(review.head), _cost(review), summed_up(review)]
+    parts = [_changes(review), restarted(review), _fit(review.head), _cost(review), summed_up(review)]
     return "; ".join(_capitalized([part for part in parts if part])) + "."
 
 
 def remains(review: Review) -> str:
     """Say what stays as it is, where nothing changes."""
-    parts = [counted(len(review.head.models), "model"), _fit(review.head), _cost(review), summed_up(review)]
+    models = _fit(review.head) or counted(len(review.head.models), "model")
+    parts = [models, _cost(review), summed_up(review)]
     return "; ".join(_capitalized([part for part in parts if part])) + "."
 
 
@@ -49,7 +50,8 @@ def _changes(review: Review) -> str:
         return f"a new environment of {counted(len(planned), 'resource')}"
     if not review.is_compared:
         return f"no comparison, because the base {_refused(review.base)}"
-    return changed(review)
+    moved = f" and {counted(len(review.endpoints), 'endpoint')}" if review.endpoints else ""
+    return f"{changed(review)}{moved}"
 
 
 def _refused(snapshot: Snapshot) -> str:
@@ -92,28 +94,37 @@ def _cost(review: Review) -> str:
     text = f"{usd(now.after)} a month"
     if now.difference is not None and review.base is not None:
         text += _against(now.difference)
-    most_of_it = [f"at most {usd(most.after)}"] if most.after is not None and most.after != now.after else []
+    most_of_it = [f"at most {_most(most)}"] if most.after is not None and most != now else []
     unpriced = review.head.bill.unpriced if review.head.bill else ()
     without = [f"without {counted(len(unpriced), 'item')} that no price is known of"] if unpriced else []
     inside = "; ".join(most_of_it + without)
     return f"{text} ({inside})" if inside else text
 
 
+def _most(sums: Sums) -> str:
+    rise = f", {_rise(sums.difference)}" if sums.difference else ""
+    return f"{usd(sums.after or Decimal(0))}{rise}"
+
+
 def _against(difference: Decimal) -> str:
-    if not difference:
-        return " as before"
-    return f", {usd(abs(difference))} {'more' if difference > 0 else 'less'} than before"
+    return f", {_rise(difference)} than before" if difference else " as before"
+
+
+def _rise(difference: Decimal) -> str:
+    return f"{usd(abs(difference))} {'more' if difference > 0 else 'less'}"
 
 
 def footnotes(review: Review) -> Iterator[str]:
     """Yield what the figures are: estimates, prices of which day, and what they leave out."""
+    if review.base and not review.base.absent:
+        yield f"Compared with {review.base.ref or 'the base'} at {review.base.revision}."
     yield from review.notes
     bill = review.head.bill or (review.base.bill if review.base else None)
     if bill is not None and is_paid(review):
         kinds = joined(sorted({group.capacity for group in review.head.groups if group.capacity}))
         nodes = f"; nodes are bought {kinds}" if kinds else ""
         where, day = bill.region or "an unknown region", bill.date or "an unknown day"
-        yield f"Costs are estimates: list prices of {where} as of {day} for {HOURS_PER_MONTH} hours a month{nodes}."
+        yield f"Costs are estimates: prices of {where} as of {day} for {HOURS_PER_MONTH} hours a month{nodes}."
         if review.changes_nothing:
             return
         yield "Now: with the replicas of the manifests. At least and at most: with the bounds of autoscalers."

@@ -35,7 +35,7 @@ class MemoryPlot:
     def texts(self) -> list[str]:
         """What there is to say beside the bar."""
         line, verdict = self.line, self.line.verdict
-        found = (verdict.reason, line.needs, line.requests, line.types, *verdict.notes)
+        found = (verdict.reason, line.requests, line.types, *verdict.notes)
         return [text for text in found if text]
 
 

@@ -93,7 +93,7 @@ def _content(review: Review, links: Links) -> dict[str, Any]:
         "kind_names": [kind.value for kind in ChangeKind],
         "blasts": [*blast_lines(review)],
         "endpoints": review.endpoints,
-        "changes": [change for change in review.changes if change.fields],
+        "changes": review.changes,
         "picture": "" if found.is_empty else columns(found),
         "left_out": found.left_out,
         "footnotes": [*footnotes(review)],
