@@ -6,6 +6,8 @@ from collections.abc import Mapping
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that turn the direction of text around: what is read must be what is there."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_OF_ONE_STACK = re.compile(r"^<!-- inference-platform plan: [\w.-]+ -->\n?", re.MULTILINE)
+"""By this line the comment of a single stack is found; here all stacks have one comment, with a line of its own."""
 _TAG = re.compile(r"<(/?)details\b", re.IGNORECASE)
 _TAG_WHOLE = re.compile(r"</details\b[^>]*>?", re.IGNORECASE)
 
@@ -39,7 +41,7 @@ def cleaned(text: str, links: str) -> str:
     who writes it must not speak with the voice of the repository. Addresses that are spelled out stay as they are.
     """
     text = _CONTROLS.sub("", text.replace("\r\n", "\n"))
-    text = text.replace("<!--", "&lt;!--")
+    text = _OF_ONE_STACK.sub("", text).replace("<!--", "&lt;!--")
     text = re.sub(r"(?<!\w)@(?=\w)", "@\N{ZERO WIDTH NON-JOINER}", text)
     text = re.sub(r"!(?=\[)", "&#33;", text)
     text = re.sub(r"<(?=/?(?!details\b|summary\b|br\b|sub\b|sup\b|b\b|i\b|code\b)[A-Za-z])", "&lt;", text)

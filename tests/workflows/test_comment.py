@@ -87,6 +87,7 @@ CLEANED = {
     ),
     "a link by reference": ("[x]\n\n[x]: https://evil.example", "[x]\n\n[x]\\: https://evil.example"),
     "a hidden text": ("<!-- hidden -->", "&lt;!-- hidden -->"),
+    "the marker of one stack": ("a\n<!-- inference-platform plan: dev -->\n", "a\n"),
     "our marker": (MARKER, "&lt;!-- inference-platform: plans -->"),
     "a fold": ("<details><summary>a</summary>b</details>", "<details><summary>a</summary>b</details>"),
     "an open fold": ("<details open>x</details>", "<details open>x</details>"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
+from ci.markdown import cleaned
 from tests.review.formats.samples import ALONE, NOTHING, WHOLE
 from workbench.planning.formats.links import Links
 from workbench.planning.formats.markdown import markdown, marker
@@ -101,6 +102,13 @@ def test_links_lead_to_lines_and_rules() -> None:
     text = markdown(WHOLE, links)
     assert "[`models/chat.yaml:9`](https://github.com/o/r/blob/abc/models/chat.yaml#L9)" in text
     assert "(https://github.com/o/r/blob/abc/docs/findings.md#memory-exceeded)" in text
+
+
+def test_workflows_hand_on_what_is_harmless() -> None:
+    """They clean every report, for anybody may have written it; ours has only its marker to lose."""
+    host = "https://github.com/o/r/"
+    text = markdown(WHOLE, Links(f"{host}blob/abc", f"{host}blob/abc/docs/findings.md"))
+    assert cleaned(text, host) == text.replace("<!-- inference-platform plan: dev -->\n", "")
 
 
 def test_a_comment_is_what_markdown_makes_of_it() -> None:
