@@ -36,10 +36,26 @@ def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = 
         out.print(_models(models, endpoints, live))
     if nodes:
         out.print(_nodes(nodes, live))
+    cost = _cost(_mapping(outputs, "cost"))
+    if cost:
+        out.print(Text(cost), soft_wrap=True)
     if any(live.nodes.get(str(group.get("instanceType")), 0) > group.get("nodes", 0) for group in nodes.values()):
         out.print(_MORE, soft_wrap=True)
     if live.seen:
         out.print(f"export KUBECONFIG={Path(kubeconfig).resolve()}", soft_wrap=True, markup=False)
+
+
+def _cost(cost: Mapping[str, Any]) -> str:
+    """Write what an environment costs; where nobody pays, what its models would."""
+    if not cost.get("models"):
+        return ""
+    region, date = printable(str(cost.get("region"))), printable(str(cost.get("date")))
+    month = cost["usdPerMonth" if region else "modelsUsdPerMonth"]
+    usd = f"{month['now']:,.0f} USD a month now, {month['min']:,.0f} at least and {month['max']:,.0f} at most"
+    if not region:
+        return f"On AWS, on demand in us-east-1 (prices of {date}), the models would cost {usd}."
+    missing = f"; without a price: {printable(', '.join(cost['unpriced']))}" if cost.get("unpriced") else ""
+    return f"Cost: {usd} ({region}, prices of {date}{missing})."
 
 
 def _mapping(outputs: Mapping[str, Any], key: str) -> Mapping[str, Any]:

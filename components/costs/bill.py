@@ -150,6 +150,11 @@ class Bill:
         return sum((item.usd_per_hour for item in self.items if item.usd_per_hour), NOTHING)
 
     @property
+    def models_usd_per_hour(self) -> Amounts:
+        """US dollars an hour of all models whose prices are known: the shares of nodes that they take."""
+        return sum((model.usd_per_hour for model in self.models if model.usd_per_hour), NOTHING)
+
+    @property
     def unpriced(self) -> tuple[CostItem, ...]:
         """Everything without a price."""
         return tuple(item for item in self.items if item.price is None)

@@ -214,7 +214,7 @@ def _of_csv(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
             _read_row(row, reading)
             problems += [_problem(file, rows.line_num, path, reason) for path, reason in reading.problems]
     except csv.Error as error:
-        problems.append(_problem(file, rows.line_num, (), f"is not CSV: {error}"))
+        problems.append(_problem(file, rows.reader.line_num, (), f"is not CSV: {error}"))
     return (OwnPrices() if problems else OwnPrices(reading.instances, reading.flat)), tuple(problems)
 
 

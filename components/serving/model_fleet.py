@@ -70,8 +70,9 @@ class ModelFleet(pulumi.ComponentResource):
     prerequisites: pulumi.Output[dict[str, Any]]
     """What the models need in the cluster, and why."""
     cost: pulumi.Output[dict[str, Any]]
-    """What the models cost in US dollars, now, at least and at most: usdPerMonth, usdPerHour, models, items, unpriced
-    (what has no price), region, date and notes. Where nobody pays for nodes, what the models would cost on AWS."""
+    """What the models cost in US dollars, now, at least and at most: usdPerMonth, usdPerHour, modelsUsdPerMonth,
+    models, items, unpriced (what has no price), region, date, notes. Where nobody pays for nodes, models have what
+    they would cost on AWS."""
 
     def __init__(self, name: str, args: ModelFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and register.

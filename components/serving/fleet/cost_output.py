@@ -22,6 +22,7 @@ def cost_of(planned: Plan, bill: Bill) -> dict[str, Any]:
     return {
         "usdPerMonth": _month(bill.usd_per_hour),
         "usdPerHour": _hour(bill.usd_per_hour),
+        "modelsUsdPerMonth": _month(bill.models_usd_per_hour),
         "models": models,
         "items": [_item(each) for each in bill.items],
         "unpriced": [each.name for each in bill.unpriced],
