@@ -46,7 +46,8 @@ def test_by_hand_and_computed_are_equal(example: Example) -> None:
     settings, manifests, *prices = example.blocks
     own, problems = read_prices(prices[0], "own.yaml") if prices else (None, ())
     assert problems == ()
-    found = bill(manifests, yaml.safe_load(settings), own)
+    written = {key.removeprefix("inference-platform:"): value for key, value in yaml.safe_load(settings).items()}
+    found = bill(manifests, written, own)
     assert found.unpriced == ()
     computed = {item.name: by_month(item.usd_per_hour) for item in found.items if item.usd_per_hour}
     computed["total"] = by_month(found.usd_per_hour)

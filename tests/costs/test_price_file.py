@@ -23,9 +23,9 @@ SECTION = PAGE.partition("## A file with your own prices")[2].partition("## Thre
 REGION = "eu-central-1"
 
 
-def block(language: str) -> str:
-    """The first block of a language in the section about the file."""
-    found = re.search(rf"```{language}\n(.*?)```", SECTION, re.DOTALL)
+def block(start: str) -> str:
+    """The block in the section about the file that begins so."""
+    found = re.search(rf"```(?:yaml)?\n({start}.*?)```", SECTION, re.DOTALL)
     assert found
     return found[1]
 
@@ -35,9 +35,9 @@ def below(text: str, region: str = "us-east-1") -> str:
     return f"date: 2026-11-01\nregions:\n  {region}:\n    {text}\n"
 
 
-@pytest.mark.parametrize(("name", "language"), [("own.yaml", "yaml"), ("own.csv", "csv")])
-def test_the_examples_in_the_documentation(name: str, language: str) -> None:
-    own, problems = read_prices(block(language), name)
+@pytest.mark.parametrize(("name", "start"), [("own.yaml", "date"), ("own.csv", "region")])
+def test_the_examples_in_the_documentation(name: str, start: str) -> None:
+    own, problems = read_prices(block(start), name)
     assert problems == ()
     prices = Prices(REGION, own)
     spot, gateway = prices.node(["g6.2xlarge"], Buying.SPOT), prices.flat(Flat.NAT_GATEWAY)

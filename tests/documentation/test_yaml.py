@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from components.api.problems import errors
+from components.costs.price_file import read_prices
 from components.families import load
 from components.plan.environment import Environment
 from components.plan.plan import plan
@@ -49,7 +50,11 @@ def is_part(block: Block) -> bool:
     return block.text.startswith("elasticConfig:")
 
 
-KINDS = (is_manifest, is_setting, is_program, is_part)
+def is_prices(block: Block) -> bool:
+    return block.text.startswith("date:")
+
+
+KINDS = (is_manifest, is_setting, is_program, is_part, is_prices)
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)
@@ -60,7 +65,8 @@ def test_every_block_is_of_one_kind(block: Block) -> None:
 @pytest.mark.parametrize("block", [*filter(is_manifest, blocks("yaml"))], ids=str)
 def test_manifests_deploy(block: Block, tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(block.text)
-    planned = plan(load([tmp_path]), Environment(FleetSettings.model_validate(settings_before(block)).options()))
+    settings = FleetSettings.model_validate(settings_before(block))
+    planned = plan(load([tmp_path]), Environment(settings.options(), settings.metrics()))
     assert not errors(planned.problems)
     assert planned.fleet.rendered
 
@@ -72,7 +78,7 @@ def settings_before(block: Block) -> dict[str, Any]:
     for each in filter(is_setting, before):
         settings |= yaml.load(each.text, yaml.BaseLoader)
     named = {key.removeprefix("inference-platform:"): typed(value) for key, value in settings.items()}
-    return {key: value for key, value in named.items() if key in ("realizations", "serviceLevels")}
+    return {key: value for key, value in named.items() if key in ("realizations", "serviceLevels", "prerequisites")}
 
 
 @pytest.mark.parametrize("block", [*filter(is_part, blocks("yaml"))], ids=str)
@@ -90,10 +96,16 @@ def test_settings_are_taken(block: Block) -> None:
     stack = yaml.safe_load((ROOT / "Pulumi.prod.yaml").read_text())
     dates = "starts:" in block.text
     settings = typed(yaml.load(block.text, yaml.BaseLoader)) if dates else yaml.safe_load(block.text)
-    (key,) = settings
     checked = jsonschema_rs.validator_for(SCHEMA)
     assert [str(error) for error in checked.iter_errors({"config": {**stack["config"], **settings}})] == []
-    assert list(checked.iter_errors({"config": {**stack["config"], key: {"misspelt": True}}}))
+    for key in settings:
+        assert list(checked.iter_errors({"config": {**stack["config"], key: {"misspelt": True}}}))
+
+
+@pytest.mark.parametrize("block", [*filter(is_prices, blocks("yaml"))], ids=str)
+def test_prices_are_taken(block: Block) -> None:
+    _, problems = read_prices(block.text, "prices.yaml")
+    assert problems == ()
 
 
 def typed(value: Any) -> Any:
