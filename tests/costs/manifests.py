@@ -19,7 +19,7 @@ def flavor(instance_type: str, gpus: int = 1, name: str = "f", **params: str) ->
 def served(name: str, *flavors: Object, replicas: int = 1) -> list[Object]:
     """A model and what serves it."""
     return [
-        open_model(f"{name}-weights", flavors=list(flavors)),
+        open_model(f"{name}-weights", "example/of-unknown-shape", flavors=list(flavors)),
         playground(name, f"{name}-weights", replicas=replicas),
     ]
 
