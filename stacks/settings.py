@@ -204,6 +204,7 @@ _STRUCTURED = (
     "frontDoor",
     "hardening",
     "serviceLevels",
+    "ignore",
 )
 
 
