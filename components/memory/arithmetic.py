@@ -15,6 +15,9 @@ from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict
 from .ledger import Ledger
 from .weights import WeightSizes, shares_unknown_experts, weights_of
 
+_AFTERWARDS = frozenset({"fp8", "int8"})
+"""Types that weights are quantized to once all of them are loaded."""
+
 
 def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
     """Return whether a model fits; with ``types`` also on which instance types it would.
@@ -55,6 +58,8 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
     uncut = refusal(case)
     if uncut:
         return Fit.EXCEEDED, uncut
+    if ledger.lacks_to_load:
+        return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(context, 0, None, types)
     if margin >= error:
         return Fit.FITS, wording.fitting(case, parts, usable, margin)
     if not case.shape.exact and ledger.least(context) >= 0:
@@ -109,12 +114,19 @@ def _ledger(case: MemoryCase) -> Ledger:
     draft = weights_of(case.draft) if case.draft else None
     if not isinstance(weights, WeightSizes) or isinstance(draft, str):
         raise TypeError(case)
-    return Ledger(case, weights, draft)
+    return Ledger(case, weights, draft, _loaded_first(case, weights))
+
+
+def _loaded_first(case: MemoryCase, weights: WeightSizes) -> WeightSizes | None:
+    """Return the weights as they are kept, where an engine loads all of them before it quantizes them; else None."""
+    kept = weights_of(case.shape) if case.budget.loads_whole and case.weights_dtype in _AFTERWARDS else None
+    return kept if isinstance(kept, WeightSizes) and kept.total > weights.total else None
 
 
 def _fits(case: MemoryCase) -> bool:
     ledger, context = _ledger(case), case.length or 0
-    return not refusal(case) and ledger.margin(context) >= ledger.error(context)
+    fits = ledger.margin(context) >= ledger.error(context)
+    return fits and not refusal(case) and not ledger.lacks_to_load
 
 
 def _largest(ledger: Ledger, bound: int, *, roomy: bool = False) -> int:

@@ -22,11 +22,13 @@ class Ledger:
     Attributes:
         weights: Of the model.
         draft: Those of the model that proposes tokens; None without one.
+        kept: As they are before the engine quantizes them, where it loads all of them first; else None.
     """
 
     case: MemoryCase
     weights: WeightSizes
     draft: WeightSizes | None = None
+    kept: WeightSizes | None = None
 
     def parts(self, context: int) -> tuple[MemoryPart, ...]:
         """Return what takes memory when requests have a length; what takes none is left out."""
@@ -73,6 +75,15 @@ class Ledger:
             - sum(part.size for part in (*self._steady, *self._computed(context)))
             - cache.least * self._requests_held
         )
+
+    @property
+    def lacks_to_load(self) -> int:
+        """How many bytes are missing while weights are loaded that are quantized later; 0 where there is room."""
+        if self.kept is None:
+            return 0
+        case, budget = self.case, self.case.budget
+        size = rank_bytes(self.kept, case.shape, case.parallel, spread=budget.spreads_experts) - case.offloaded_bytes
+        return max(0, size + budget.beside_bytes - visible_bytes(case.device, case.device_bytes))
 
     @property
     def state_requests(self) -> int | None:

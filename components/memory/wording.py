@@ -29,6 +29,12 @@ def exceeding(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str
     return f"{_needs(parts)}, {gib(over)} more than the {gib(usable)} that it may use of {_one(case)}"
 
 
+def loading(case: MemoryCase, lacking: int) -> str:
+    """Return that a model cannot be loaded."""
+    lack = f"{gib(lacking)} more than {_one(case)} has"
+    return f"quantizes its weights to {case.weights_dtype} once all are loaded as they are, which needs {lack}"
+
+
 def next_step(context: int, largest: int, requests: int | None, types: Iterable[CheaperType]) -> str:
     """Return what to do about a model that does not fit.
 

@@ -31,6 +31,7 @@ class EngineMemory:
         logits_of_all: Whether it keeps those of all tokens that it computes at a time, not only of the last ones.
         windows: Whether the cache of layers with a window stops growing there; else it holds the whole context.
         spreads_experts: Whether data parallel ranks share the experts, even without expert parallelism.
+        loads_whole: Whether it loads weights as they are kept before it quantizes them, and needs room for that.
         spills: Whether it keeps in the memory of the host what does not fit, and gets slow.
         cuts: Whether it refuses a degree of tensor parallelism that does not divide the attention heads.
         spread_bytes: By how much more than the sum of all of this servers were seen to take.
@@ -55,6 +56,7 @@ class EngineMemory:
     logits_of_all: bool = False
     windows: bool = True
     spreads_experts: bool = False
+    loads_whole: bool = False
     spills: bool = False
     cuts: bool = True
     spread_bytes: int = 0

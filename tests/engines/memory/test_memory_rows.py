@@ -89,3 +89,8 @@ def test_every_table_is_read() -> None:
 
 def test_an_engine_without_a_table_is_not_guessed() -> None:
     assert memory_of(engines()["personaplex"], "", A10G) is None
+
+
+def test_vllm_quantizes_layer_by_layer_since_pull_request_31914() -> None:
+    assert budget("vllm", "v0.14.0", H100).loads_whole
+    assert not budget("vllm", "v0.15.0", H100).loads_whole
