@@ -128,7 +128,7 @@ def test_two_gpus_instead_of_one_is_the_error_that_is_shown(tmp_path: Path) -> N
     done = run(tmp_path, "validate", "stacks/models/qwen-chat.yaml")
     assert done.returncode == 1
     # The page has narrower lines.
-    assert "".join(shown("workbench validate").split()) in "".join((done.stdout + done.stderr).split())
+    assert "".join(shown("workbench validate stacks/").split()) in "".join((done.stdout + done.stderr).split())
 
 
 def test_what_explain_shows_is_what_is_shown() -> None:
