@@ -82,7 +82,7 @@ def finding(rule: str, severity: str, reason: str, line: int = 7, ignored: str =
 OLD = finding("field-no-effect", "warning", "it was there before")
 NEW = finding("memory-exceeded", "error", "46 GiB are needed of 40", 9)
 IGNORED = finding("memory-tight", "warning", "2 GiB are left", 11, "measured on the real device")
-GONE = finding("flag-unknown", "error", "no such flag", 12)
+GONE = finding("flags-unknown", "error", "no such flag", 12)
 
 CHAT = model("chat", verdict(Fit.FITS, 20))
 CHAT_AFTER = model("chat", verdict(Fit.EXCEEDED, 46), (2, 1, 4))

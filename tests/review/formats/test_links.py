@@ -12,7 +12,7 @@ GITLAB = {"CI_PROJECT_URL": "https://gitlab.com/g/s/p", "CI_COMMIT_SHA": "abc"}
     ("environ", "folder", "found"),
     [
         ({}, "", Links("", "docs/findings.md")),
-        ({}, "infra", Links("", "docs/findings.md")),
+        ({}, "infra", Links("", "docs/findings.md", "infra")),
         (GITHUB, "", Links("https://github.com/o/r/blob/abc", "https://github.com/o/r/blob/abc/docs/findings.md")),
         (
             GITHUB,

@@ -63,4 +63,18 @@ def _writer(form: ReviewFormat, links: Links) -> Callable[["Review"], str]:
         from .data import as_json
 
         return as_json
+    if form is ReviewFormat.SARIF:
+        return lambda review: _sarif(review, links)
     return text
+
+
+def _sarif(review: "Review", links: Links) -> str:
+    """Return every finding of the proposed revision: code hosts themselves know which ones are new."""
+    import json
+
+    from components.findings.sarif import sarif
+    from components.version import __version__
+
+    documentation = f"{links.sources}/" if links.sources and links.rules else ""
+    log = sarif(review.head.findings, __version__, folder=links.folder, documentation=documentation)
+    return json.dumps(log, indent=2) + "\n"

@@ -14,10 +14,12 @@ class Links:
     Attributes:
         sources: Address of the folder of the project at the revision that is proposed.
         rules: Address of the page about rules.
+        folder: Folder of the project in its repository; empty where it is at the top.
     """
 
     sources: str = ""
     rules: str = RULES
+    folder: str = ""
 
     def source(self, file: str, line: int) -> str:
         """Return the address of a line of a file."""
@@ -43,9 +45,9 @@ def links(environ: Mapping[str, str], folder: str = "", *, documented: bool = Tr
         folder: Folder of the project in its repository; empty where it is at the top.
         documented: Whether the project has the page about rules; whoever imports the package has not.
     """
-    root = _root(environ)
-    sources = "/".join(filter(None, (root, quote(folder.strip("/."))))) if root else ""
-    return Links(sources, (f"{sources}/{RULES}" if sources else RULES) if documented else "")
+    root, inside = _root(environ), folder.strip("/.")
+    sources = "/".join(filter(None, (root, quote(inside)))) if root else ""
+    return Links(sources, (f"{sources}/{RULES}" if sources else RULES) if documented else "", inside)
 
 
 def _root(environ: Mapping[str, str]) -> str:

@@ -116,9 +116,9 @@ def _rise(difference: Decimal) -> str:
 
 def footnotes(review: Review) -> Iterator[str]:
     """Yield what the figures are: estimates, prices of which day, and what they leave out."""
-    if review.base and not review.base.absent:
+    if review.base and not (review.base.absent or review.base.failed):
         yield f"Compared with {review.base.ref or 'the base'} at {review.base.revision}."
-    yield from review.notes
+    yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in review.notes)
     bill = review.head.bill or (review.base.bill if review.base else None)
     if bill is not None and is_paid(review):
         kinds = joined(sorted({group.capacity for group in review.head.groups if group.capacity}))
