@@ -165,6 +165,8 @@ def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
         notes.append("the cache is an upper bound: which layers keep the whole context, no source says")
     if case.shape.rounded and case.shape.weights_bytes is None:
         notes.append("the size of the weights is an estimate from a rounded number of parameters")
+    if case.shape.images:
+        notes.append("what images and sounds take while they are read is not counted")
     unknown = unknown_widths(case.shape)
     if unknown:
         notes.append(f"activations are counted without the {' and '.join(unknown)}, which no source says")

@@ -9,6 +9,7 @@ The figures are those of each row's source. The columns of ``models.csv``:
     heads, hidden, vocabulary, intermediate, experts, active_experts, block, cuts: of :class:`.shapes.Shape`, from the
       model's configuration; empty where no source says it.
     embeddings, expert_parameters: parameters of the vocabulary at both ends, and of all experts.
+    images: ``yes`` for models that read images or sounds as well.
     exact: ``yes`` where the layers are known one by one; else they are an upper bound.
 
 The columns of ``model_layers.csv`` are those of :class:`.shapes.Layers`.
@@ -64,6 +65,7 @@ def _shape(row: Mapping[str, str], layers: tuple[Layers, ...]) -> Shape:
         rounded=row["parameters_from"] == "name",
         block=_number(row["block"]),
         cuts=tuple(map(int, row["cuts"].split())),
+        images=row["images"] == "yes",
         exact=row["exact"] == "yes",
         source=row["source"],
     )

@@ -1,5 +1,6 @@
 """Reads the shape of a model from its ``config.json``, as Hugging Face's transformers write it."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from .configs.attention import UNKNOWN, head_dim, layer_kinds, layers_of
@@ -35,8 +36,9 @@ def read_config(text: str, name: str) -> Shape:
     model = values.text("model_type")
     kinds = layer_kinds(values, model)
     experts = experts_of(values, len(kinds))
-    counted = None if any(tower in whole for tower in _TOWERS) else count(values, model, kinds, experts)
-    return _shape(name, values, quantized(values, whole), kinds, experts, counted)
+    images = any(tower in whole for tower in _TOWERS)
+    counted = None if images else count(values, model, kinds, experts)
+    return replace(_shape(name, values, quantized(values, whole), kinds, experts, counted), images=images)
 
 
 def _shape(

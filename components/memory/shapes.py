@@ -53,6 +53,7 @@ class Shape:
         rounded: Whether the number of parameters is a publisher's name for the model, such as 30B.
         block: Numbers that quantized weights are scaled together; None where they are not, or no source says it.
         cuts: Widths that tensor parallelism cuts into parts of whole blocks.
+        images: Whether it reads images or sounds as well, which takes memory that is not counted.
         exact: Whether the layers are known one by one; otherwise the cache is an upper bound.
         source: Where all of this is from, for the reader of a report.
     """
@@ -74,5 +75,6 @@ class Shape:
     rounded: bool = False
     block: int | None = None
     cuts: tuple[int, ...] = ()
+    images: bool = False
     exact: bool = True
     source: str = ""

@@ -9,6 +9,8 @@ from decimal import Decimal
 import pytest
 
 from components.memory.accelerators.devices import GIB
+from components.memory.arithmetic import judge
+from components.memory.cases import MemoryCase
 from components.memory.catalog import shape_of, shapes
 from components.memory.shapes import Shape
 from components.memory.weights import weights_of
@@ -118,6 +120,19 @@ def test_layers_with_a_window(name: str, whole: int, windowed: int, window: int)
     assert sum(kind.count for kind in shape.layers if kind.window is None) == whole
     assert {kind.window: kind.count for kind in shape.layers if kind.window} == {window: windowed}
     assert shape.exact
+
+
+@pytest.mark.parametrize(
+    ("name", "images"),
+    [("google/gemma-3-27b-it", True), ("Qwen/Qwen3-VL-8B-Instruct", True), ("Qwen/Qwen3-8B", False)],
+)
+def test_models_that_see(name: str, *, images: bool) -> None:
+    shape = shape_of(name)
+    assert shape
+    assert shape.images is images
+    case = MemoryCase(shape, "H100", 80 * GIB, context=1024)
+    note = "what images and sounds take while they are read is not counted"
+    assert (note in judge(case, types=False).notes) is images
 
 
 def test_a_model_that_nobody_knows() -> None:
