@@ -70,7 +70,7 @@ def program(
     def run() -> None:
         provider = pulumi_kubernetes.Provider("cluster", kubeconfig="k")
         fleet = ModelFleet(name, {**args}, pulumi.ResourceOptions(providers=[provider]))  # type: ignore[typeddict-item]
-        for output in ("endpoints", "models", "nodes", "prerequisites"):
+        for output in ("endpoints", "models", "nodes", "prerequisites", "cost"):
             pulumi.export(output, getattr(fleet, output))
         if look:
             look(fleet)

@@ -79,7 +79,7 @@ class NodeGroupPlan:
         node_labels: All labels that its nodes will have, as far as known.
         taints: In the spelling of the EKS API.
         minimum: Nodes that stay.
-        maximum: Nodes that there may be: what checks, quotas and costs count with.
+        maximum: Nodes that there may be: what checks and quotas count with.
         initial: Nodes that the group is made with; later its size is the autoscaler's.
         bounds: What settings ask the autoscaler to keep; None where they ask for nothing.
         tags: Tags of the Auto Scaling group by which the Cluster Autoscaler knows the group at zero nodes.

@@ -54,10 +54,11 @@ def _item(item: CostItem) -> dict[str, Any]:
     price, usd = item.price, item.usd_per_hour
     if price is None or usd is None:
         return {**line, "unpriced": item.unpriced}
+    each = {"usd": price.usd, "low": price.low, "high": price.high, "committed": price.committed}
     return {
         **line,
         "usdPerMonth": _month(usd),
-        "usdPerUnitHour": {"usd": _unit(price.usd), "low": _unit(price.low), "high": _unit(price.high)},
+        "usdPerUnitHour": {key: _unit(value) for key, value in each.items() if value is not None},
         "bought": price.bought,
         "source": price.source,
     }
