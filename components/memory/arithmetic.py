@@ -167,6 +167,8 @@ def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
         notes.append("the size of the weights is an estimate from a rounded number of parameters")
     if case.shape.images:
         notes.append("what images and sounds take while they are read is not counted")
+    if case.adapters and case.shape.experts:
+        notes.append("LoRA adapters of experts are not counted")
     unknown = unknown_widths(case.shape)
     if unknown:
         notes.append(f"activations are counted without the {' and '.join(unknown)}, which no source says")

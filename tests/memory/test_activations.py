@@ -49,3 +49,15 @@ def test_adapters_of_a_model_of_unknown_widths_are_not_guessed() -> None:
     verdict = judge(replace(CASE, adapters=1, adapter_rank=8), types=False)
     assert verdict.fit is Fit.UNKNOWN
     assert "LoRA" in verdict.reason
+
+
+def test_what_is_not_counted_is_told() -> None:
+    shape = replace(EXPERTS, hidden=2048, intermediate=768, vocabulary=1000)
+    verdict = judge(replace(CASE, shape=shape, adapters=1, adapter_rank=8), types=False)
+    assert "LoRA adapters of experts are not counted" in verdict.notes
+    known = judge(replace(CASE, shape=replace(shape, experts=0, active_experts=0)), types=False)
+    assert not any("not counted" in note or "without" in note for note in known.notes)
+    unknown = judge(CASE, types=False)
+    assert "activations are counted without the hidden size and vocabulary and inner width, which no source says" in (
+        unknown.notes
+    )

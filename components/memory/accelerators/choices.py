@@ -33,14 +33,23 @@ def cheapest_types(case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> tupl
 
 def _found(case: MemoryCase, fits: Callable[[MemoryCase], bool], offers: Sequence[_Offer]) -> tuple[CheaperType, ...]:
     found: dict[str, CheaperType] = {}
+    tried: dict[MemoryCase, bool] = {}
     for usd, count, instance in offers:
         if len(found) == _MOST:
             break
         if instance.name not in found and _computes(case, instance):
-            parallel = next((p for p in _parallels(case, instance, count) if fits(_on(case, instance, p))), None)
+            parallels = _parallels(case, instance, count)
+            parallel = next((p for p in parallels if _tried(tried, _on(case, instance, p), fits)), None)
             if parallel is not None:
                 found[instance.name] = CheaperType(instance.name, count, parallel, usd)
     return tuple(found.values())
+
+
+def _tried(tried: dict[MemoryCase, bool], case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> bool:
+    """Tell whether a case fits: many instance types differ in what is no part of it."""
+    if case not in tried:
+        tried[case] = fits(case)
+    return tried[case]
 
 
 @cache
