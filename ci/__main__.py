@@ -12,7 +12,7 @@ from .approval import compared, in_words, previewed
 from .comment import comment, reports
 from .errors import PipelineError
 from .findings import code_quality, read_sarif, write_uploads
-from .plans import FINDINGS, SUMMARY, Plans, make_plans, read_plans
+from .plans import FINDINGS, SUMMARY, Plans, Revisions, make_plans, read_plans
 from .received import read_bytes, read_text
 from .repository import Repository
 from .touched import touched
@@ -23,21 +23,27 @@ _WRONG = 2
 def plan(args: argparse.Namespace) -> int:
     """Plan every stack that the commits since the base touch; exit with 1 if one is not fine."""
     repository = Repository(Path(args.project).resolve())
-    base, head, out = repository.fork_point(args.base), repository.commit("HEAD"), Path(args.out).resolve()
-    found = touched(repository, base)
-    command = [sys.executable, "-m", "workbench", "plan", *args.option]
+    revisions, out = Revisions(repository.commit("HEAD"), repository.fork_point(args.base)), Path(args.out).resolve()
+    found = touched(repository, revisions.base)
+    command = [*(args.command or _workbench()), *args.option]
     out.mkdir(parents=True)
     plans = []
-    for each in make_plans(repository.folder, found, base, out, args.command or command):
+    for each in make_plans(repository.folder, found, revisions, out, command):
         print(f"{each.stack}: {each.verdict} (planned because of {each.because!r})", flush=True)  # noqa: T201
         plans.append(each)
-    planned = Plans(args.pull, head, tuple(plans), found.removed)
+    planned = Plans(args.pull, revisions.head, tuple(plans), found.removed)
     (out / SUMMARY).write_text(json.dumps(planned.as_dict(), indent=1) + "\n", encoding="utf-8")
     _append(
         "GITHUB_STEP_SUMMARY", comment(planned, reports(planned, out, args.links), "in the artifacts of this run")
     )
     _append("GITHUB_OUTPUT", f"previews={json.dumps(_previews(planned, args.previews))}\n")
     return 0 if planned.fine else 1
+
+
+def _workbench() -> list[str]:
+    """Return the command that stands beside this Python, or else the module."""
+    script = Path(sys.executable).with_name("workbench")
+    return [str(script), "plan"] if script.exists() else [sys.executable, "-m", "workbench", "plan"]
 
 
 def _previews(plans: Plans, wanted: str) -> list[str]:

@@ -1,6 +1,7 @@
 """A plan of each touched stack, and what the reports about them need to know: all of it in one folder."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,29 +107,53 @@ def _text(value: object) -> str:
     raise TypeError(value)
 
 
-def make_plans(project: Path, found: Touched, base: str, out: Path, command: Sequence[str]) -> Iterator[StackPlan]:
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """What is compared.
+
+    Attributes:
+        head: The commit that is checked out.
+        base: The commit from which it forked.
+    """
+
+    head: str
+    base: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """This process's variables; reports link to the lines of the head, and not to a merge with the base."""
+        known = {"GITHUB_SHA": self.head} if "GITHUB_SHA" in os.environ else {}
+        return {**os.environ, **known}
+
+
+def make_plans(
+    project: Path, found: Touched, revisions: Revisions, out: Path, command: Sequence[str]
+) -> Iterator[StackPlan]:
     """Plan each touched stack, one after the other: a plan by itself keeps two cores busy.
 
     Args:
         project: Where Pulumi.yaml is.
         found: What is touched.
-        base: The commit to compare with.
+        revisions: What is compared.
         out: Where each stack gets a folder of its own.
         command: What plans, such as ``workbench plan``.
     """
     for stack, because in found.stacks.items():
         folder = out / stack
         folder.mkdir(parents=True)
-        against = [] if stack in found.new else ["--base", base]
+        against = [] if stack in found.new else ["--base", revisions.base]
         saved = [word for name in SAVED for word in ("--save", str(folder / name))]
-        code = _run([*command, "--stack", stack, *against, *saved], project, folder / LOG)
+        words = [*command, "--stack", stack, *against, *saved]
+        code = _run(words, project, revisions.environment, folder / LOG)
         yield StackPlan(stack, because, code if (folder / REPORT).exists() else _NO_PLAN)
 
 
-def _run(command: Sequence[str], project: Path, log: Path) -> int:
+def _run(command: Sequence[str], project: Path, environment: Mapping[str, str], log: Path) -> int:
     """Run a plan; what it says is kept, for where it could not be made."""
     try:
-        done = subprocess.run(command, cwd=project, capture_output=True, check=False, timeout=_SECONDS)
+        done = subprocess.run(
+            command, cwd=project, env=environment, capture_output=True, check=False, timeout=_SECONDS
+        )
     except subprocess.TimeoutExpired:
         log.write_text(f"the plan took longer than {_SECONDS:.0f} seconds\n", encoding="utf-8")
         return _NO_PLAN
