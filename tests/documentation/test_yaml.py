@@ -54,7 +54,12 @@ def is_prices(block: Block) -> bool:
     return block.text.startswith("date:")
 
 
-KINDS = (is_manifest, is_setting, is_program, is_part, is_prices)
+def is_of_pipelines(block: Block) -> bool:
+    """Configuration of GitLab or pre-commit, which tests/workflows looks at."""
+    return block.text.startswith(("include:", "repos:"))
+
+
+KINDS = (is_manifest, is_setting, is_program, is_part, is_prices, is_of_pipelines)
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)
