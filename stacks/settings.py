@@ -5,10 +5,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import pulumi
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from components.api.texts.printable import printable
 from components.aws.components.argument_problems import cluster_problems
@@ -189,23 +189,19 @@ _EXAMPLES = {
     "region": "us-east-1",
     "network": "{zones: [us-east-1a, us-east-1b]}",
 }
-_LISTS = ("models", "modelBuckets")
-_STRUCTURED = (
-    *_LISTS,
-    "realizations",
-    "modelCache",
-    "pods",
-    "tags",
-    "credentials",
-    "network",
-    "cluster",
-    "gpuNodes",
-    "prerequisites",
-    "frontDoor",
-    "hardening",
-    "serviceLevels",
-    "ignore",
-)
+
+
+def _structured() -> dict[str, str]:
+    """Return the keys whose values are lists and maps, which configuration has as JSON, and which of the two."""
+    found = {}
+    for name, field in Settings.model_fields.items():
+        kind = get_origin(field.annotation) or field.annotation
+        if isinstance(kind, type) and issubclass(kind, list | dict | BaseModel):
+            found[field.alias or name] = "list" if kind is list else "map"
+    return found
+
+
+_STRUCTURED = _structured()
 
 
 def read() -> Settings:
@@ -281,8 +277,9 @@ def _structure(key: str, value: object, file: str, problems: list[str]) -> objec
     try:
         return json.loads(value)
     except ValueError:
-        problems.append(_line(file, key, f"must be a YAML {'list' if key in _LISTS else 'map'}, found {value!r}"))
-        return [] if key in _LISTS else {}
+        kind = _STRUCTURED[key]
+        problems.append(_line(file, key, f"must be a YAML {kind}, found {value!r}"))
+        return [] if kind == "list" else {}
 
 
 def _explain(fault: SettingsFault, file: str) -> str:
