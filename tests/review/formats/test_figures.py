@@ -9,7 +9,6 @@ from workbench.planning.telling.figures import (
     about,
     cents,
     counted,
-    gib,
     joined,
     monthly,
     share,
@@ -59,9 +58,7 @@ def test_estimates_are_not_more_exact_than_anybody_knows(seconds: int, text: str
     assert about(seconds) == text
 
 
-def test_memory_and_shares() -> None:
-    assert gib(48_318_382_080) == "45.0 GiB"
-    assert gib(-(1 << 29)) == "-0.5 GiB"
+def test_shares() -> None:
     assert (share(1, 8), share(0, 0)) == ("13%", "0%")
 
 

@@ -83,7 +83,7 @@ def test_pictures_have_their_figures_as_text() -> None:
     "text",
     [
         "does not pass 1 error is new",
-        "was $730.00, +$730.00",
+        "was $730.00+$730.00",
         "does not fit 6.0 GiB too much for 40.0 GiB; before: fits, 20.0 GiB of 40.0 GiB left (50%)",
         "Playground/chat spec.replicas 46 GiB are needed of 40 memory-exceeded",
         "2 replicas restart: old ones go first",

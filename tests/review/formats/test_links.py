@@ -20,6 +20,7 @@ GITLAB = {"CI_PROJECT_URL": "https://gitlab.com/g/s/p", "CI_COMMIT_SHA": "abc"}
             Links(
                 "https://github.com/o/r/blob/abc/infra/gpu",
                 "https://github.com/o/r/blob/abc/infra/gpu/docs/findings.md",
+                "infra/gpu",
             ),
         ),
         (

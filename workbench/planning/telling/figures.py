@@ -4,7 +4,6 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from components.costs.bill import HOURS_PER_MONTH, Amounts
 
-_GIB = Decimal(1 << 30)
 _DIGITS = 60
 """More than any sum of money has: formatting never rounds but to the cent."""
 
@@ -30,11 +29,6 @@ def usd_difference(value: Decimal) -> str:
 def monthly(hourly: Amounts | None) -> Amounts | None:
     """Return what something costs a month."""
     return None if hourly is None else hourly.times(Decimal(HOURS_PER_MONTH))
-
-
-def gib(size: int) -> str:
-    """Write an amount of memory: ``40.5 GiB``."""
-    return f"{_rounded(Decimal(size) / _GIB, 1)} GiB"
 
 
 def whole(number: int) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.memory.cases import CheaperType, Fit, MemoryVerdict
+from components.memory.wording import gib
 from components.review.snapshot import ServedModel, Snapshot
 
-from .figures import counted, gib, share, usd, whole
+from .figures import counted, share, usd, whole
 
 _WORST = (Fit.EXCEEDED, Fit.TIGHT, Fit.UNKNOWN, Fit.FITS)
 _WORDS = {

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from components.memory.cases import MemoryVerdict
+from components.memory.wording import gib
 
-from ...telling.figures import gib
 from ...telling.fits import MemoryLine
 from ...telling.models import ModelLine, Sums
 from .drawing import drawing, percent, shape, written

@@ -63,6 +63,7 @@ def _template() -> "Template":
         autoescape=True,
         undefined=StrictUndefined,
         finalize=shown,
+        keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
