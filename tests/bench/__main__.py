@@ -1,4 +1,6 @@
-"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their baselines; plans; sizing.
+"""``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their baselines.
+
+Also plans of two revisions, and sizing.
 
 Every figure is the wall time of a whole process, interpreter included. The floors run in the same session on the
 same machine: a flat program that registers the same objects without components, settings or checks, and

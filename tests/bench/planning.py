@@ -19,8 +19,8 @@ MODELS, RUNS = 100, 5
 NAMESPACE = "bench"
 GOAL = 2.2
 _EXPLAINED = f"""\
-`plan --base` compares the work tree with the commit before it, which has one replica less of one model and is planned by
-its own code. Neither contacts a cluster. The goal is {GOAL}."""
+`plan --base` compares the work tree with a commit that has one replica less of one model, and is planned by its own
+code. Neither contacts a cluster. The goal is {GOAL}."""
 
 
 def project(folder: Path) -> Path:
