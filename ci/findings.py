@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from .errors import PipelineError
 from .plans import FINDINGS, Plans
@@ -96,8 +97,8 @@ def write_uploads(plans: Plans, folder: Path, out: Path) -> int:
 def code_quality(logs: Iterable[Json]) -> list[Json]:
     """Return the findings of SARIF logs as GitLab's Code Quality report: each once, ordered, with a lasting mark.
 
-    Findings without a place are left out, since GitLab takes none without; the note has them. A mark holds neither
-    line nor text, which change without the finding being another one; equal ones are numbered.
+    Findings without a place are left out, since GitLab takes none without; the note has them. The mark is that of the
+    finding where it has one. It holds neither line nor text, which change without the finding being another one.
     """
     rows: dict[tuple[str, int, str, str], Json] = {}
     for log in logs:
@@ -113,7 +114,7 @@ def code_quality(logs: Iterable[Json]) -> list[Json]:
     entries = []
     for key in sorted(rows):
         path, _, rule, _ = key
-        mark = f"{rule}\n{path}"
+        mark = f"{rule}\n{path}\n{rows[key].pop('mark')}"
         seen[mark] = seen.get(mark, 0) + 1
         fingerprint = hashlib.sha256(f"{mark}\n{seen[mark]}".encode("utf-8", "replace")).hexdigest()
         entries.append({**rows[key], "fingerprint": fingerprint})
@@ -123,17 +124,19 @@ def code_quality(logs: Iterable[Json]) -> list[Json]:
 def _entry(result: Json, path: str, line: int, rule: str, text: str) -> Json:
     severity = _SEVERITIES.get(str(result.get("level", "warning")), "minor")
     location = {"path": path, "lines": {"begin": line}}
-    return {"check_name": rule, "description": text, "severity": severity, "location": location}
+    marks = result.get("partialFingerprints")
+    mark = marks.get("primaryLocationLineHash", "") if isinstance(marks, Mapping) else ""
+    return {"check_name": rule, "description": text, "severity": severity, "location": location, "mark": mark}
 
 
 def _place(result: Json) -> tuple[str, int] | None:
-    """Return file and line of a result, if it has a file."""
+    """Return file and line of a result, if it has a file of the repository."""
     try:
         physical = result["locations"][0]["physicalLocation"]
         path = physical["artifactLocation"]["uri"]
         line = (physical.get("region") or {}).get("startLine", 1)
     except (KeyError, IndexError, TypeError, AttributeError):
         return None
-    if not isinstance(path, str) or not path or not isinstance(line, int):
+    if not isinstance(path, str) or not path or path.startswith(("/", "file:")) or not isinstance(line, int):
         return None
-    return path.removeprefix("./"), max(line, 1)
+    return unquote(path).removeprefix("./"), max(line, 1)  # in SARIF it is a URI

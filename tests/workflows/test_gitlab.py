@@ -114,6 +114,22 @@ def test_a_finding_of_two_stacks_is_one_and_marks_outlast_lines() -> None:
     assert len({each["fingerprint"] for each in before}) == 2
 
 
+def test_a_finding_keeps_its_mark_when_the_one_before_it_is_fixed() -> None:
+    marked = [
+        result("r", "a", line, "x", partialFingerprints={"primaryLocationLineHash": f"m{line}:1"}) for line in (5, 9)
+    ]
+    _, second = code_quality([log(*marked)])
+    (alone,) = code_quality([log(marked[1])])
+    assert alone == second
+
+
+def test_a_path_in_sarif_is_a_uri() -> None:
+    odd = result("r", "models/a%20b%231.yaml", 3, "x")
+    outside = result("r", "file:///etc/passwd", 1, "x")
+    (entry,) = code_quality([log(odd, outside)])
+    assert entry["location"]["path"] == "models/a b#1.yaml"
+
+
 def test_what_has_no_place_or_is_ignored_is_left_out() -> None:
     odd: list[Any] = [
         {"ruleId": "r"},
