@@ -1,7 +1,7 @@
 """One environment: settings and manifests in, the cluster and the fleet of models registered, exports out."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -47,22 +47,23 @@ def deploy(settings: Settings) -> None:
     planned = plan(load(Path(path) for path in settings.models), settings.environment())
     _LISTENER.get()(settings, planned)
     own, wrong = own_prices(settings.prices)
-    _tell([*planned.problems, *wrong])
+    found = [*planned.problems, *wrong]
+    _refuse(found)
     bill = environment_bill(settings, planned, own)
     provider, site = _cluster(settings, planned)
     options = pulumi.ResourceOptions(providers=[provider])
     fleet = ModelFleet.from_plan(FLEET, planned, settings, site, bill, options)
+    fleet.tell(found, str)
     # As it is described, and not as one output: an address that is not known yet leaves the rest known.
     for name, value in fleet.described.items():
         pulumi.export(name, value)
 
 
-def _tell(problems: Iterable[Problem]) -> None:
-    """Say what was decided, warn of what works but hardly as meant, and refuse what cannot work."""
-    problems = list(problems)
-    tell(problems, str)
+def _refuse(problems: Sequence[Problem]) -> None:
+    """Refuse what cannot work, and say what else was found; where all works, that is logged at resources."""
     lines = [str(problem) for problem in errors(problems)]
     if lines:
+        tell(problems, str)
         count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"
         raise pulumi.RunError("\n".join([count, *lines]))
 

@@ -184,6 +184,7 @@ _EXAMPLES = {
     "modelCache": "{claim: model-cache}",
     "pods": "{serviceAccountName: inference}",
     "realizations": "{llmd: operator}",
+    "ignore": "{access-anonymous: only the VPN gets here}",
     "simulatedNodes": "true",
     "customResources": "true",
     "region": "us-east-1",

@@ -15,7 +15,7 @@ from .documents.reader import Document, YamlError, documents
 from .documents.source import Place, Source
 from .kinds import Kind, Kinds
 from .meta import Resource
-from .problems import Problem, Severity, field_path
+from .problems import Owner, Problem, Severity, field_path
 from .texts.secrets import masked_text, secret_texts
 
 _KUSTOMIZE = ("kustomization.yaml", "kustomization.yml")
@@ -46,6 +46,12 @@ class Loaded:
     def title(self) -> str:
         """``Kind/name``, as messages name it."""
         return f"{self.resource.kind}/{self.name}"
+
+    @property
+    def owner(self) -> Owner:
+        """By which its problems are known."""
+        metadata = self.resource.metadata
+        return Owner(self.file, self.resource.kind, metadata.name, metadata.namespace or "")
 
     @property
     def where(self) -> str:

@@ -5,6 +5,7 @@ import enum
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from ..findings.ids import RuleId
 from .texts.printable import printable
@@ -20,6 +21,15 @@ class Severity(enum.StrEnum):
     """It works, but hardly as meant."""
     NOTE = "note"
     """Nothing is wrong: it says what was decided, and why."""
+
+
+class Owner(NamedTuple):
+    """What problems are of: a resource, as it is written; without a kind, the settings of a file."""
+
+    file: str
+    kind: str
+    name: str
+    namespace: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,11 @@ class Problem:
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""
         return {key: _clean(value) if isinstance(value, str) else value for key, value in asdict(self).items()}
+
+    @property
+    def owner(self) -> "Owner":
+        """What it is of."""
+        return Owner(self.file, self.kind, self.name, self.namespace)
 
     @property
     def is_error(self) -> bool:

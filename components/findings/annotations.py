@@ -6,6 +6,7 @@ from typing import Any
 from .ids import FINAL, RuleId
 
 PREFIX = "ignore.inference-platform/"
+_IDS = frozenset(str(each) for each in RuleId)
 
 
 def asked(annotations: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:
@@ -13,6 +14,11 @@ def asked(annotations: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:
     for key, reason in (annotations or {}).items():
         if key.startswith(PREFIX):
             yield key.removeprefix(PREFIX), reason
+
+
+def rule_named(name: str) -> RuleId | None:
+    """Return the rule of an id; None without one."""
+    return RuleId(name) if name in _IDS else None
 
 
 def reason_to_ignore(annotations: Mapping[str, str] | None, rule: RuleId) -> str:

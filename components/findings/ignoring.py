@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from ..api.load import Loaded
-from ..api.problems import Problem, did_you_mean, errors, field_path
-from .annotations import PREFIX, asked
+from ..api.problems import Owner, Problem, did_you_mean, errors, field_path
+from .annotations import PREFIX, asked, rule_named
 from .ids import FINAL, RuleId
 from .registry import rule
 
@@ -42,15 +41,6 @@ class Ignored:
     reason: str
 
 
-class _Owner(NamedTuple):
-    """What a problem is of: a resource, or the settings of a file."""
-
-    file: str
-    kind: str
-    name: str
-    namespace: str
-
-
 def without_ignored(
     problems: Iterable[Problem], resources: Iterable[Loaded], scope: Scope
 ) -> tuple[tuple[Problem, ...], tuple[Ignored, ...]]:
@@ -66,9 +56,13 @@ def without_ignored(
     known = [_of_settings(problem, scope.ignore) for problem in problems]
     counting = [problem for problem in known if not problem.ignored]
     ignored = [Ignored(problem, problem.ignored) for problem in known if problem.ignored]
-    used = {(_owner(each.problem), each.problem.rule) for each in ignored}
-    mistakes = [*_in_annotations(resources, used, scope, whole=not errors(counting))]
-    mistakes += _in_settings(scope, {name for owner, name in used if owner[1] == ""}, whole=not errors(counting))
+    used: dict[Owner, set[RuleId]] = {}
+    for each in ignored:
+        used.setdefault(each.problem.owner, set()).add(each.problem.rule)
+    of_settings = {name for owner, names in used.items() if not owner.kind for name in names}
+    whole = not errors(counting)
+    mistakes = list(_in_annotations(resources, used, scope, whole=whole))
+    mistakes += _in_settings(scope, of_settings, whole=whole)
     ignored += [Ignored(each, each.ignored) for each in mistakes if each.ignored]
     return (*counting, *(each for each in mistakes if not each.ignored)), tuple(ignored)
 
@@ -79,19 +73,12 @@ def _of_settings(problem: Problem, ignore: Mapping[str, str]) -> Problem:
     return replace(problem, ignored=reason) if reason else problem
 
 
-def _owner(problem: Problem) -> _Owner:
-    return _Owner(problem.file, problem.kind, problem.name, problem.namespace)
-
-
 def _in_annotations(
-    resources: Iterable[Loaded], used: set[tuple[_Owner, RuleId]], scope: Scope, *, whole: bool
+    resources: Iterable[Loaded], used: Mapping[Owner, set[RuleId]], scope: Scope, *, whole: bool
 ) -> Iterator[Problem]:
     for source in resources:
-        metadata = source.resource.metadata
-        owner = _Owner(source.file, source.resource.kind, metadata.name, metadata.namespace or "")
-        mine = {name for there, name in used if there == owner} if metadata.annotations else set[RuleId]()
-        for name, reason in asked(metadata.annotations):
-            found = _mistake(name, reason, mine, scope, whole=whole)
+        for name, reason in asked(source.resource.metadata.annotations):
+            found = _mistake(name, reason, used.get(source.owner, set()), scope, whole=whole)
             if found:
                 wrong, why = found
                 path = field_path(("metadata", "annotations", f"{PREFIX}{name}"))
@@ -108,15 +95,23 @@ def _in_settings(scope: Scope, used: set[RuleId], *, whole: bool) -> Iterator[Pr
             yield _of_settings(problem, scope.ignore)
 
 
-def _mistake(name: str, reason: str, used: set[RuleId], scope: Scope, *, whole: bool) -> tuple[RuleId, str] | None:
-    """Return what is wrong with ignoring a rule; None where nothing is."""
-    named = next((each for each in RuleId if each == name), None)
+def not_to_be_ignored(name: str) -> str:
+    """Say why there is nothing that a name could ignore; empty where there is."""
+    named = rule_named(name)
     if named is None:
         hint = did_you_mean(name, map(str, RuleId)) or "; the ids are those in brackets at the end of messages"
-        return RuleId.IGNORE_WRONG, f"there is no rule {name!r}{hint}"
+        return f"there is no rule {name!r}{hint}"
     if named in FINAL:
         what = "nothing could be made of it otherwise"
-        return RuleId.IGNORE_WRONG, f"{name} cannot be ignored: {what}; correct what it finds, and remove this"
+        return f"{name} cannot be ignored: {what}; correct what it finds, and remove this"
+    return ""
+
+
+def _mistake(name: str, reason: str, used: set[RuleId], scope: Scope, *, whole: bool) -> tuple[RuleId, str] | None:
+    """Return what is wrong with ignoring a rule; None where nothing is."""
+    wrong, named = not_to_be_ignored(name), rule_named(name)
+    if wrong or named is None:
+        return RuleId.IGNORE_WRONG, wrong
     if not reason.strip():
         return RuleId.IGNORE_WRONG, f"needs a reason: write why {name} is right here, for those who read reports"
     if whole and named is not RuleId.IGNORE_UNUSED and named not in used and _is_looked_for(named, scope):

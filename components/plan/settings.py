@@ -6,6 +6,8 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from ..aws.environment import AwsEnvironment
 from ..families import are_operated, operators
+from ..findings.ids import FINAL, RuleId
+from ..findings.ignoring import not_to_be_ignored
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
@@ -27,6 +29,13 @@ def _with_operator(family: str) -> str:
     if family not in operators():
         raise ValueError(f"must be a family with an operator: {', '.join(sorted(operators()))}")
     return family
+
+
+def _ignorable(name: str) -> str:
+    wrong = not_to_be_ignored(name)
+    if wrong:
+        raise ValueError(wrong)
+    return name
 
 
 ClaimName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
@@ -131,7 +140,10 @@ class FleetSettings(Section):
     workload: WorkloadChoice = WorkloadChoice.AUTO
     runtimes: Edition = Edition.UPSTREAM
     other_kinds: OtherKinds = OtherKinds.ERROR
-    ignore: dict[str, str] = Field(default_factory=dict)
+    ignore: dict[Annotated[str, AfterValidator(_ignorable)], Annotated[str, Field(pattern=r"\S")]] = Field(
+        default_factory=dict,
+        json_schema_extra={"propertyNames": {"enum": [str(e) for e in RuleId if e not in FINAL]}},
+    )
     simulated_nodes: Flag = False
     custom_resources: Flag = False
     model_cache: Cache = Field(default_factory=Cache)

@@ -217,18 +217,38 @@ def report(problems: Sequence[Problem]) -> None:
     Raises:
         InvalidArguments: there are errors; every problem is listed.
     """
-    tell(problems, _line)
+    tell(problems, line_of)
     if errors(problems):
         refuse(problems)
 
 
-def tell(problems: Iterable[Problem], line: Callable[[Problem], str]) -> None:
-    """Log what is no error."""
+def report_wrong(problems: Sequence[Problem]) -> None:
+    """Report everything if there is an error; otherwise nothing yet: what there is to say is logged at resources.
+
+    Raises:
+        InvalidArguments: there are errors; every problem is listed.
+    """
+    if errors(problems):
+        report(problems)
+
+
+def tell(
+    problems: Iterable[Problem],
+    line: Callable[[Problem], str],
+    about: Callable[[Problem], pulumi.Resource | None] = lambda _: None,
+) -> None:
+    """Log what is no error.
+
+    Args:
+        problems: What was found.
+        line: How a problem is written.
+        about: At which resource it is logged; previews show it there.
+    """
     for problem in problems:
         if problem.severity is Severity.WARNING:
-            pulumi.log.warn(line(problem))
+            pulumi.log.warn(line(problem), about(problem))
         elif problem.severity is Severity.NOTE:
-            pulumi.log.info(line(problem))
+            pulumi.log.info(line(problem), about(problem))
 
 
 def refuse(problems: Iterable[Problem]) -> NoReturn:
@@ -237,10 +257,11 @@ def refuse(problems: Iterable[Problem]) -> NoReturn:
     details: list[pulumi.InputPropertyErrorDetails] = [
         {"property_path": problem.path, "reason": problem.reason} for problem in wrong
     ]
-    raise InvalidArguments("\n".join(map(_line, wrong)), details)
+    raise InvalidArguments("\n".join(map(line_of, wrong)), details)
 
 
-def _line(problem: Problem) -> str:
+def line_of(problem: Problem) -> str:
+    """Return a line about a problem; of a resource that a program made, no file is named."""
     return str(problem).removeprefix(f"{PROGRAM}: ")
 
 

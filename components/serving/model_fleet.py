@@ -16,7 +16,7 @@ ModelFleet
 └── FrontDoor                                   <name>-front-door
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import pulumi
@@ -37,7 +37,7 @@ from ..plan.plan import Plan, plan
 from ..plan.settings import MODEL_ACCOUNT, FleetSettings
 from ..prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ..prerequisites.custom_resources import CustomResources, installable
-from .arguments import report
+from .arguments import line_of, report_wrong, tell
 from .fleet.args import ModelFleetArgs
 from .fleet.cost_output import cost_of
 from .fleet.installing import Installation
@@ -88,8 +88,10 @@ class ModelFleet(pulumi.ComponentResource):
             for path, reason in untold_facts(given.site, charts)
         ]
         own, wrong = own_prices(given.settings.prices)
-        report([*given.problems, *untold, *wrong, *(in_python(problem, name) for problem in planned.problems)])
+        found = [*given.problems, *untold, *wrong, *(in_python(problem, name) for problem in planned.problems)]
+        report_wrong(found)
         self.register(name, planned, given.settings, given.site, bill_of(planned, own), opts)
+        self.tell(found)
 
     @classmethod
     def from_plan(
@@ -105,6 +107,10 @@ class ModelFleet(pulumi.ComponentResource):
         fleet = cls.__new__(cls)
         fleet.register(name, planned, settings, site, bill, opts)
         return fleet
+
+    def tell(self, problems: Iterable[Problem], line: Callable[[Problem], str] = line_of) -> None:
+        """Log what is no error at the component of the resource that it is about, and all else at the fleet."""
+        tell(problems, line, lambda problem: self._components.get(problem.owner, self))
 
     def register(
         self,
@@ -135,6 +141,11 @@ class ModelFleet(pulumi.ComponentResource):
         self._shared: dict[Key, pulumi.Resource] = {}
         components = {
             key_of_item(item): component for item in planned.fleet.rendered if (component := self._make(item))
+        }
+        self._components = {
+            item.source.owner: components[key_of_item(item)]
+            for item in planned.fleet.rendered
+            if key_of_item(item) in components
         }
         others = tuple(body for body in planned.others if not is_namespace(body))
         self._set(OtherObjects, "others", others, [*self._after(self._charts), *self._definitions.values()])

@@ -14,7 +14,7 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Level and text of what is logged."""
     lines: list[tuple[str, str]] = []
     for level in ("debug", "info", "warn", "error"):
-        monkeypatch.setattr(pulumi.log, level, lambda text, level=level: lines.append((level, text)))
+        monkeypatch.setattr(pulumi.log, level, lambda text, _=None, level=level: lines.append((level, text)))
     return lines
 
 

@@ -198,7 +198,7 @@ def test_the_samples_need_no_warning_but_of_what_a_gateway_and_an_operator_do(
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text("")
     warned: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warned.append)
+    monkeypatch.setattr(pulumi.log, "warn", lambda message, _: warned.append(message))
     recorded = record(lambda: deploy(read()), config={"kubeconfig": str(kubeconfig)})
     assert len(recorded.exports["endpoints"]) >= 10
     lost = {each.partition("has no ")[2].partition(" ")[0] for each in warned if "ModelBooster/qwen2-5-7b: " in each}

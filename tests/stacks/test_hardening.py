@@ -80,7 +80,7 @@ class TestHardening:
 
     def test_who_stays_outside_the_profile_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         warned: list[str] = []
-        monkeypatch.setattr(pulumi.log, "warn", warned.append)
+        monkeypatch.setattr(pulumi.log, "warn", lambda message, _: warned.append(message))
         dev(hardening={"podSecurity": "restricted"}, models=["stacks/models/phi-hostpath.yaml"])
         (line,) = (line for line in warned if "(hostPath)" in line)
         assert line.startswith("Pulumi.test.yaml: hardening.podSecurity: 'restricted' is not met (hostPath) by ")

@@ -70,7 +70,7 @@ class TestNobodyKeepsThem:
         self, prerequisites: dict[str, Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         said: list[str] = []
-        monkeypatch.setattr(pulumi.log, "warn", said.append)
+        monkeypatch.setattr(pulumi.log, "warn", lambda message, _: said.append(message))
         graph = run("dev", gpuNodes=BOUNDED, prerequisites=prerequisites)
         (text,) = [text for text in said if "nodeGroupBounds" in text]
         assert "the sizes that settings ask for g5-2xlarge-spot are kept by the Cluster Autoscaler" in text
@@ -79,7 +79,7 @@ class TestNobodyKeepsThem:
     @pytest.mark.parametrize("stack", ["dev", "prod"])
     def test_where_somebody_does_nothing_is_said(self, stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
         said: list[str] = []
-        monkeypatch.setattr(pulumi.log, "warn", said.append)
+        monkeypatch.setattr(pulumi.log, "warn", lambda message, _: said.append(message))
         run(stack)
         assert not [text for text in said if "nodeGroupBounds" in text]
 
