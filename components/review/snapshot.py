@@ -154,6 +154,7 @@ class Snapshot:
         failed: Why there are no resources although no finding is an error, such as settings that cannot be read;
             empty where there are.
         absent: Whether this revision has no such stack.
+        simulated: Whether all nodes are simulated, for which nobody pays.
         notes: How it came to be, where a reader must know it.
         resources: What the program registers; empty where an error forbids it.
         models: Each resource that serves.
@@ -168,6 +169,7 @@ class Snapshot:
     ref: str = ""
     failed: str = ""
     absent: bool = False
+    simulated: bool = False
     notes: tuple[str, ...] = ()
     resources: tuple[RegisteredResource, ...] = ()
     models: tuple[ServedModel, ...] = ()

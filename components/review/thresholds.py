@@ -44,7 +44,8 @@ def accelerators_at_most(snapshot: Snapshot) -> int:
 def _costs(head: Snapshot, most: Decimal) -> Iterator[str]:
     """Yield what is wrong with the costs: too much, or not known, which is not the same as nothing."""
     limit = f"${most:,.2f} (--max-monthly-usd)"
-    if head.bill is None:
+    # Without a region nobody knows the prices: of a cluster that is there, as if it were for nothing.
+    if head.bill is None or not (head.bill.region or head.simulated):
         yield f"what it costs is not known, so nobody can say whether it stays below {limit}"
         return
     monthly = head.bill.usd_per_hour.most * HOURS_PER_MONTH

@@ -25,6 +25,10 @@ def bill(*items: CostItem) -> Snapshot:
     return replace(GROUPS, bill=Bill("us-east-1", "2026-07-20", items))
 
 
+CLUSTER = replace(GROUPS, bill=Bill("", ""))
+"""A cluster that is there, which costs what nobody knows."""
+
+
 @pytest.mark.parametrize(
     ("head", "thresholds", "expected"),
     [
@@ -43,6 +47,8 @@ def bill(*items: CostItem) -> Snapshot:
         (bill(NODE, UNPRICED), Thresholds(max_monthly_usd=Decimal(1)), ["more than $1.00"]),
         (GROUPS, Thresholds(max_monthly_usd=Decimal(9999)), ["not known"]),
         (bill(), Thresholds(max_monthly_usd=Decimal(0)), []),
+        (CLUSTER, Thresholds(max_monthly_usd=Decimal(9999)), ["not known"]),
+        (replace(CLUSTER, simulated=True), Thresholds(max_monthly_usd=Decimal(0)), []),
     ],
 )
 def test_what_ends_a_review(head: Snapshot, thresholds: Thresholds, expected: list[str]) -> None:

@@ -29,6 +29,9 @@ class FailOn(enum.StrEnum):
     WARNING = "warning"
 
 
+_MOST_DOLLARS = Decimal(10) ** 12
+"""Whoever means more has mistyped it."""
+
 Stack = Annotated[
     str,
     typer.Option(help="Stack to plan; Pulumi.<stack>.yaml holds its settings.", autocompletion=complete_stack),
@@ -129,7 +132,7 @@ def _dollars(text: str | None) -> Decimal | None:
         amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal(-1)
-    if not amount.is_finite() or amount < 0:
+    if not amount.is_finite() or not 0 <= amount < _MOST_DOLLARS:
         raise WorkbenchError(f"--max-monthly-usd: must be an amount of US dollars such as 2500, found {text!r}", 2)
     return amount
 

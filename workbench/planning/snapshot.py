@@ -161,6 +161,7 @@ def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Sna
         snapshot,
         models=models_of(planned, workloads),
         workloads=workloads,
+        simulated=planned.environment.simulated,
         groups=groups_of(planned),
         findings=findings_of([*planned.problems, *(each.problem for each in planned.ignored)]),
         bill=environment_bill(settings, planned),

@@ -97,11 +97,24 @@ def test_wrong_usage(project: Path, options: list[str]) -> None:
 
 
 def test_costs_without_a_price_do_not_pass(tmp_path: Path) -> None:
-    """The nodes of the system in the shipped stack dev are among them."""
-    done = workbench("plan", "--stack", "dev", "--max-monthly-usd", "1000000")
+    """In a region of which no prices are shipped."""
+    project = write_project(tmp_path / "project")
+    text = (ROOT / "Pulumi.dev.yaml").read_text().replace("us-east-1", "eu-west-3")
+    models = "\n".join(line for line in text.splitlines() if not line.strip().startswith("- stacks/"))
+    (project / "Pulumi.dev.yaml").write_text(models.replace("models:", "models: [models]"))
+    done = plan(project, "--max-monthly-usd", "1000000")
     assert done.returncode == 1
-    assert "no dated price" in done.stdout
+    assert "control plane: no dated price" in done.stdout
     assert "--max-monthly-usd" in done.stdout
+
+
+def test_what_a_cluster_costs_that_is_there_is_not_known(tmp_path: Path) -> None:
+    project = write_project(tmp_path / "project")
+    settings = project / "Pulumi.dev.yaml"
+    settings.write_text(settings.read_text().replace("simulatedNodes: true", "simulatedNodes: false"))
+    done = plan(project, "--max-monthly-usd", "1000000")
+    assert done.returncode == 1
+    assert "what it costs is not known" in done.stdout
 
 
 def test_an_error_ends_with_one_and_is_told(tmp_path: Path) -> None:
