@@ -14,6 +14,7 @@ from components.families import load
 from components.plan.plan import Plan, plan
 from components.prerequisites.needed import Cloud
 from components.serving.arguments import tell
+from components.serving.fleet.files import read_text
 from components.serving.fleet.prices import own_prices
 from components.serving.model_fleet import ModelFleet
 from components.serving.site import Site
@@ -44,7 +45,7 @@ def deploy(settings: Settings) -> None:
     Raises:
         pulumi.RunError: a manifest is wrong or does not fit; every problem is listed and nothing is registered.
     """
-    planned = plan(load(Path(path) for path in settings.models), settings.environment())
+    planned = plan(load(Path(path) for path in settings.models), settings.environment(read_text))
     _LISTENER.get()(settings, planned)
     own, wrong = own_prices(settings.prices)
     found = [*planned.problems, *wrong]

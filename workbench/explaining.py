@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ from .subject import Subject, planned, takes_subject
 if TYPE_CHECKING:
     from components.api.load import Loaded
     from components.plan.explain import ExplainedField
+    from components.plan.plan import Plan
 
 _SAMPLES = Path("stacks/models")
 _MOST = 4
@@ -54,11 +55,24 @@ def explain(
     if problems:
         raise WorkbenchError("\n".join(map(str, problems)))
     named = _named(name, manifests.resources)
-    rows = [(each, row) for each in named for row in explained(each, manifests.resources, found)]
+    rows = [
+        (each, row) for each in named for row in (*explained(each, manifests.resources, found), *_fit(each, found))
+    ]
     if output is Format.JSON:
         sys.stdout.write(json.dumps([_as_dict(each, row) for each, row in rows], indent=2) + "\n")
     else:
         _show([row for _, row in rows], whole=whole)
+
+
+def _fit(resource: "Loaded", found: "Plan") -> "Iterator[ExplainedField]":
+    """Yield a row for each workload that a resource becomes: whether its model fits, and what takes memory."""
+    from components.memory.reading import gib
+    from components.plan.explain import ExplainedField
+
+    for each in found.verdicts:
+        if each.item.source.resource is resource.resource:
+            parts = (f"{part.name} = {gib(part.size)} GiB" for part in each.verdict.parts)
+            yield ExplainedField(f"memory of {each.workload.set_name}", each.text, (*parts, *each.verdict.notes))
 
 
 def _as_dict(resource: "Loaded", row: "ExplainedField") -> dict[str, Any]:

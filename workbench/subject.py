@@ -78,9 +78,10 @@ class Subject:
     def environment(self, settings: "FleetSettings") -> "Environment":
         """Return what is known of the environment."""
         from components.plan.environment import Environment
+        from components.serving.fleet.files import read_text
 
         if self.stack:
-            return settings.environment()
+            return settings.environment(lambda path: read_text(self.folder / path))
         return Environment(options=settings.options(), other_kinds=settings.other_kinds)
 
     def _of_stack(self) -> "FleetSettings":

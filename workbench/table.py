@@ -16,6 +16,7 @@ from .kube import Kube, KubeError
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _KINDS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
 
+_NOT_CHECKED = "not checked"
 _WIDE = 240
 _MORE = (
     "needed: for the replicas that the models have now. ready: every node of the instance type; simulated nodes come "
@@ -104,7 +105,7 @@ class _Live:
 
 
 def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live) -> Table:
-    table = Table("name", "model", "workload", "ready", "endpoint", "api", box=None, title="Models")
+    table = Table("name", "model", "workload", "ready", "endpoint", "api", "memory", box=None, title="Models")
     table.title_justify = "left"
     for name, model in sorted(models.items()):
         kind, workload = str(model.get("workloadKind")), str(model.get("workload"))
@@ -119,11 +120,19 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
             _ready([each for each in found if each]),
             endpoint.get("url", "-"),
             endpoint.get("api", "-"),
+            _memory(str(model.get("fit") or "-")),
         )
     for name, endpoint in sorted(endpoints.items()):
         if name not in models:  # other names of a model, and routes to several
-            _row(table, name, endpoint.get("model"), "-", "-", endpoint.get("url", "-"), endpoint.get("api", "-"))
+            _row(
+                table, name, endpoint.get("model"), "-", "-", endpoint.get("url", "-"), endpoint.get("api", "-"), "-"
+            )
     return table
+
+
+def _memory(fit: str) -> str:
+    """Shorten whether a model fits: why it is not known is told in the outputs."""
+    return _NOT_CHECKED if fit.startswith(_NOT_CHECKED) else fit
 
 
 def _ready(found: Sequence[tuple[int | None, int]]) -> str:

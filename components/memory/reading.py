@@ -1,6 +1,6 @@
 """Reads a fleet: for each workload that serves, whether its model fits the accelerators that it may run on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -54,6 +54,16 @@ def verdicts(fleet: Fleet, shapes: KnownShapes = _NOTHING) -> tuple[WorkloadVerd
     """Return whether the model of each workload that serves fits; nothing is guessed."""
     found: _Memory = {}
     return tuple(verdict for item in fleet.rendered for verdict in _of_item(item, shapes, found))
+
+
+def fit_in_words(found: Sequence[WorkloadVerdict]) -> str:
+    """Return whether the model of a resource fits, in a few words; of several workloads each by its name."""
+    texts = list(dict.fromkeys(each.text for each in found))
+    if len(texts) < 2:
+        return "".join(texts)
+    roles = [each.workload.role for each in found]
+    names = roles if all(roles) and len(set(roles)) == len(roles) else [each.workload.set_name for each in found]
+    return "; ".join(f"{name}: {each.text}" for name, each in zip(names, found, strict=True))
 
 
 def gib(size: int) -> str:

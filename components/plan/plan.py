@@ -15,8 +15,8 @@ from ..fleet.rendered import Fleet
 from ..front_door.door import FrontDoorPlan, front_door
 from ..hardening.secrets import check_secrets
 from ..hardening.workloads import priority_classes
-from ..memory.findings import check_memory
 from ..memory.reading import WorkloadVerdict, verdicts
+from ..memory.workloads.findings import check_memory
 from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..nodes.fit import fit
 from ..nodes.groups import NodeGroupDemand, node_groups, offered_by
@@ -153,6 +153,7 @@ def _of_pods(
     yield from check_exemptions(fleet, environment)
     yield from check_secrets(fleet, manifests.resources)
     yield from check_memory(judged)
+    yield from environment.shapes.problems
 
 
 def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodeGroupPlan, ...], list[Problem]]:

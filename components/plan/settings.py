@@ -19,6 +19,7 @@ from .environment import Environment
 from .section import Flag, Section
 from .sections.access import FrontDoorSettings, HardeningSettings
 from .sections.levels import LevelSettings
+from .sections.shapes import Read, ShapeSettings, known_shapes
 
 NAMESPACE = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 MODEL_ACCOUNT = "model-loader"
@@ -154,6 +155,7 @@ class FleetSettings(Section):
     hardening: HardeningSettings = Field(default_factory=HardeningSettings)
     service_levels: LevelSettings = Field(default_factory=LevelSettings)
     prices: str = ""
+    model_shapes: dict[Annotated[str, Field(min_length=1)], ShapeSettings] = Field(default_factory=dict)
     file: str = Field(default="<program>", exclude=True)
     """What to name in messages; not a key."""
 
@@ -225,8 +227,12 @@ class FleetSettings(Section):
             tolerates_changes=is_at_least(self.facts().version, TOLERANCE_SINCE),
         )
 
-    def environment(self) -> Environment:
-        """Return the environment that these settings describe."""
+    def environment(self, read: Read | None = None) -> Environment:
+        """Return the environment that these settings describe.
+
+        Args:
+            read: Reads the files that they name; without it, what those say is not known.
+        """
         return Environment(
             options=self.options(),
             metrics=self.metrics(),
@@ -243,5 +249,6 @@ class FleetSettings(Section):
             claims=self.model_cache.claims,
             other_kinds=self.other_kinds,
             ignore=self.ignore,
+            shapes=known_shapes(self.model_shapes, self.file, read),
             file=self.file,
         )

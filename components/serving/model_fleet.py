@@ -40,6 +40,7 @@ from ..prerequisites.custom_resources import CustomResources, installable
 from .arguments import line_of, report_wrong, tell
 from .fleet.args import ModelFleetArgs
 from .fleet.cost_output import cost_of
+from .fleet.files import read_text
 from .fleet.installing import Installation
 from .fleet.outputs import endpoints_of, models_of, nodes_of
 from .fleet.prices import own_prices
@@ -64,7 +65,8 @@ class ModelFleet(pulumi.ComponentResource):
     endpoints: pulumi.Output[dict[str, Any]]
     """Where each model answers: url, api, model and port, and clusterUrl if url is an external address."""
     models: pulumi.Output[dict[str, Any]]
-    """What became of each resource that serves: kind, namespace, workload, replicas and model."""
+    """What became of each resource that serves: kind, namespace, workload, replicas, model, and fit: whether it fits
+    its accelerators."""
     nodes: pulumi.Output[dict[str, Any]]
     """The nodes that the models need, by group."""
     prerequisites: pulumi.Output[dict[str, Any]]
@@ -81,7 +83,7 @@ class ModelFleet(pulumi.ComponentResource):
             InvalidArguments: arguments or manifests are wrong, or a pod fits no node; every problem is listed.
         """
         given = described(name, args)
-        planned = plan(given.manifests, given.settings.environment())
+        planned = plan(given.manifests, given.settings.environment(read_text))
         charts = [each.chart.name for each in planned.prerequisites] if given.settings.prerequisites.install else []
         untold = [
             Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS)

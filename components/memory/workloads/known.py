@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ...api.problems import Problem
 from ...fleet.workloads import NamedWeights
 from ..catalog import shape_of
 from ..shapes import Shape
@@ -26,9 +27,11 @@ class KnownShapes:
 
     Attributes:
         own: What an environment says, by what servers are told or by where weights are from.
+        problems: What is wrong with what it says.
     """
 
     own: Mapping[str, OwnShape] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
 
     def find(self, model: str, weights: tuple[NamedWeights, ...], *, single_file: bool = False) -> Shape | str:
         """Return what is known of a model; in words what is not.

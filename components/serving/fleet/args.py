@@ -159,6 +159,31 @@ class HardeningArgs(TypedDict, total=False):
     """Whether only the gateway and the monitoring may reach the models. Default: false."""
 
 
+class ModelShapeArgs(TypedDict, total=False):
+    """A model: its config.json, a known model with the same layers, or numbers; and how large its files are."""
+
+    config: str
+    """Path of its config.json."""
+    like: str
+    """Name of a known model with the same layers, such as the one that it was made from."""
+    weights_gib: float
+    """Size of the files with its weights, in GiB."""
+    parameters: int
+    """How many parameters it has."""
+    dtype: str
+    """What its weights are kept in, such as bfloat16 or fp8."""
+    layers: int
+    """How many layers it has; all have a key-value cache."""
+    kv_heads: int
+    """Heads of keys and values of a layer."""
+    head_dim: int
+    """Numbers of a key, and of a value, of each head."""
+    heads: int
+    """Attention heads, which tensor parallelism must divide."""
+    max_context: int
+    """The longest context that it was made for, in tokens."""
+
+
 class FleetClusterArgs(TypedDict, total=False):
     """What is known of the cluster; what is not known is not checked."""
 
@@ -228,6 +253,9 @@ class ModelFleetArgs(TypedDict, total=False):
     """How clients outside the cluster reach the models. Default: not at all."""
     hardening: HardeningArgs
     """Security and availability settings of the pods. Default: none."""
+    model_shapes: dict[str, ModelShapeArgs]
+    """What is known of models that the catalog does not have, by the name that their server is told: a repository, a
+    folder or a file. Default: nothing; whether such models fit is not checked."""
     service_levels: ServiceLevelsArgs
     """What models promise and what is asked of them, for VariantAutoscalings. Default: nothing."""
     prices: str

@@ -12,6 +12,7 @@ from ...fleet.objects import Key, address_in
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload, by_set
 from ...front_door.door import AddressOf, OutsideEndpoint
+from ...memory.reading import fit_in_words
 from ...nodes.groups import NodeGroupDemand
 from ...nodes.instances import instance
 from ...plan.plan import Plan
@@ -84,10 +85,14 @@ def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
     options = planned.environment.options
     kept = [claim.name for claim in planned.environment.claims]
     kept += [place for place in (options.cache.claim, options.cache.host_path) if place] if options.cache else []
-    return {
-        shown_name(planned, item.namespace, item.name): _model(item, _behind(planned.fleet, item), kept)
-        for item in served
-    }
+    judged = {id(each.workload): each for each in planned.verdicts}
+    found = {}
+    for item in served:
+        workloads = _behind(planned.fleet, item)
+        fit = fit_in_words([judged[id(each)] for each in workloads if id(each) in judged])
+        shown = shown_name(planned, item.namespace, item.name)
+        found[shown] = {**_model(item, workloads, kept), **({"fit": fit} if fit else {})}
+    return found
 
 
 def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.stacks.every_key.level_samples import LEVEL_SAMPLES
 from tests.stacks.every_key.sample import TYPE, Sample
+from tests.stacks.every_key.shape_samples import SHAPE_SAMPLES
 
 _CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b"
 _KEY = "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
@@ -95,6 +96,7 @@ SAMPLES: dict[str, Sample] = {
     "modelCache.fsx.kmsKeyArn": Sample(_KEY, _LUSTRE),
     "modelCache.s3": Sample(["weights/llama/"]),
     **LEVEL_SAMPLES,
+    **SHAPE_SAMPLES,
     "pods.tolerations": Sample([{"key": "dedicated", "operator": "Exists"}]),
     "pods.serviceAccountName": Sample("serving"),
     "pods.imagePullSecrets": Sample(["registry"]),

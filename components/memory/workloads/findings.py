@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from ..api.problems import Problem, Severity
-from ..engines.settings import Setting
-from ..findings.ids import RuleId
-from ..fleet.origins import Reporter
-from ..fleet.workloads import Workload
-from .cases import CheaperType, Fit, MemoryVerdict
-from .reading import WorkloadVerdict
+from ...api.problems import Problem, Severity
+from ...engines.settings import Setting
+from ...findings.ids import RuleId
+from ...fleet.origins import Reporter
+from ...fleet.workloads import Workload
+from ..cases import CheaperType, Fit, MemoryVerdict
+from ..reading import WorkloadVerdict
 
 _FOUND = {
     Fit.EXCEEDED: (Severity.ERROR, RuleId.MEMORY_EXCEEDED, "does not fit"),

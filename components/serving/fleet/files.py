@@ -1,0 +1,18 @@
+"""Reads the files that settings name."""
+
+import errno
+import os
+from pathlib import Path
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        OSError: there is no such file.
+        UnicodeDecodeError: it is no text.
+    """
+    found = Path(path)
+    if found.exists() and not found.is_file():
+        raise OSError(errno.EINVAL, "is no file", os.fspath(found))
+    return found.read_text(encoding="utf-8")

@@ -1,0 +1,201 @@
+"""What each engine is told about memory: each flag with and without effect, variables, scripts, what is unclear."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from components.engines.asked.division import Division
+from components.engines.asked.memory import AskedMemory, AskedRoom
+from tests.engines.asked.lines import LLAMA, NEW_LLAMA, OLD_LLAMA, SGLANG, TGI, TWO, VLLM, asked, named, usual
+
+
+@pytest.mark.parametrize("engine", [VLLM, SGLANG, TGI, LLAMA], ids=lambda engine: engine[0])
+def test_nothing_is_told(engine: tuple[str, str]) -> None:
+    assert asked(engine) == usual(engine)
+
+
+ROOM = [
+    (VLLM, ["--max-model-len", "8192"], AskedRoom(8192)),
+    (VLLM, ["--max-model-len=16k"], AskedRoom(16_000)),
+    (VLLM, ["--max-model-len", "16K"], AskedRoom(16_384)),
+    (VLLM, ["--max_model_len", "8192"], AskedRoom(8192)),
+    (VLLM, ["--max-model-len", "auto"], AskedRoom(is_open=True)),
+    (VLLM, ["--max-model-len", "-1"], AskedRoom(is_open=True)),
+    (VLLM, ["--max-num-seqs", "64"], AskedRoom(sequences=64)),
+    (SGLANG, ["--context-length", "8192", "--max-running-requests", "8"], AskedRoom(8192, sequences=8)),
+    (TGI, ["--max-total-tokens", "8192"], AskedRoom(8192)),
+    # The slots of llama.cpp share the context (tools/server/README.md, --ctx-size and --parallel).
+    (LLAMA, ["-c", "8192"], AskedRoom(8192, sequences=1)),
+    (LLAMA, ["--ctx-size", "8192", "-np", "4"], AskedRoom(2048, sequences=4)),
+    (LLAMA, ["-c", "0"], AskedRoom(sequences=1)),
+]
+
+
+@pytest.mark.parametrize(("engine", "args", "room"), ROOM, ids=named)
+def test_room_is_read(engine: tuple[str, str], args: list[str], room: AskedRoom) -> None:
+    assert asked(engine, *args) == replace(usual(engine), room=room)
+
+
+DIVISIONS = [
+    (VLLM, ["--tensor-parallel-size", "4", "-pp", "2"], Division(4, 2)),
+    (VLLM, ["-tp", "2", "--data-parallel-size", "4", "--enable-expert-parallel"], Division(2, 1, 4, experts=True)),
+    (VLLM, ["--cpu-offload-gb", "8"], Division(offloaded_gib=Decimal(8))),
+    (SGLANG, ["--tp", "8", "--ep-size", "8"], Division(8, experts=True)),
+    (SGLANG, ["--tp-size", "8", "--ep-size", "1"], Division(8)),
+    (SGLANG, ["--tp", "4", "--pp-size", "2", "--cpu-offload-gb", "2"], Division(4, 2, offloaded_gib=Decimal(2))),
+    (TGI, ["--num-shard", "2"], Division(2)),
+    (TGI, ["--sharded", "false"], Division(1)),
+    (TGI, ["--sharded", "true"], Division(None)),
+    (LLAMA, ["--split-mode", "none"], Division(1, 1)),
+    (LLAMA, ["-sm", "layer", "-ts", "1,1"], Division(1, None)),
+    (LLAMA, ["-ts", "3,1"], Division(1, None, shares=(Decimal(3), Decimal(1)))),
+    (LLAMA, ["-ngl", "20"], Division(1, None, layers=20)),
+    (LLAMA, ["-ngl", "all"], Division(1, None)),
+    (LLAMA, ["-ngl", "-1"], Division(1, None)),
+    (LLAMA, ["--cpu-moe"], Division(1, None, expert_layers=None)),
+    (LLAMA, ["--n-cpu-moe", "10"], Division(1, None, expert_layers=10)),
+    (LLAMA, ["--no-kv-offload"], Division(1, None, cache_on_host=True)),
+    (LLAMA, ["--kv-offload"], Division(1, None)),
+]
+
+
+@pytest.mark.parametrize(
+    ("engine", "args", "division"),
+    DIVISIONS,
+    ids=named,
+)
+def test_the_division_is_read(engine: tuple[str, str], args: list[str], division: Division) -> None:
+    assert asked(engine, *args) == replace(usual(engine), division=division)
+
+
+def test_old_builds_of_llama_cpp_put_no_layer_on_gpus_by_themselves() -> None:
+    found = asked(OLD_LLAMA)
+    assert isinstance(found, AskedMemory)
+    assert found.division.layers == 0
+
+
+def test_new_builds_of_llama_cpp_fit_the_context_to_the_memory() -> None:
+    assert asked(NEW_LLAMA) == replace(usual(LLAMA), room=AskedRoom(is_open=True))
+
+
+@pytest.mark.parametrize(
+    ("tag", "room"), [("1.4.5", AskedRoom(2048)), ("2.4.1", AskedRoom(4096)), ("3.3.6", AskedRoom(is_open=True))]
+)
+def test_the_context_of_tgi_depends_on_its_version(tag: str, room: AskedRoom) -> None:
+    found = asked(("tgi", tag))
+    assert isinstance(found, AskedMemory)
+    assert found.room == room
+
+
+CACHES = [
+    (VLLM, ["--kv-cache-dtype", "auto"], TWO, TWO),
+    (VLLM, ["--kv-cache-dtype", "fp8"], Decimal(1), Decimal(1)),
+    (VLLM, ["--kv-cache-dtype", "fp8_e5m2"], Decimal(1), Decimal(1)),
+    (SGLANG, ["--kv-cache-dtype", "fp8_e5m2"], Decimal(1), Decimal(1)),
+    (TGI, ["--kv-cache-dtype", "fp8_e4m3fn"], Decimal(1), Decimal(1)),
+    # Blocks of 32 numbers: q8_0 has 34 bytes, q4_0 18.
+    (LLAMA, ["-ctk", "q8_0", "-ctv", "q4_0"], Decimal(34) / 32, Decimal(18) / 32),
+    (LLAMA, ["-ctk", "q8_0"], Decimal(34) / 32, TWO),
+    (LLAMA, ["--cache-type-v", "f32"], TWO, Decimal(4)),
+]
+
+
+@pytest.mark.parametrize(
+    ("engine", "args", "keys", "values"),
+    CACHES,
+    ids=named,
+)
+def test_the_type_of_the_cache_is_read(
+    engine: tuple[str, str], args: list[str], keys: Decimal, values: Decimal
+) -> None:
+    assert asked(engine, *args) == replace(usual(engine), key_bytes=keys, value_bytes=values)
+
+
+WEIGHTS = [
+    (VLLM, ["--quantization", "fp8"], {"converted": "fp8"}),
+    (VLLM, ["-q", "awq"], {"quantized": True}),
+    (VLLM, ["--dtype", "bfloat16"], {}),
+    (VLLM, ["--dtype", "float32"], {"converted": "float32", "key_bytes": Decimal(4), "value_bytes": Decimal(4)}),
+    (TGI, ["--quantize", "bitsandbytes-nf4"], {"converted": "int4"}),
+    (TGI, ["--quantize", "gptq"], {"quantized": True}),
+    (VLLM, ["--gpu-memory-utilization", "0.95"], {"share": Decimal("0.95")}),
+    (SGLANG, ["--mem-fraction-static", "0.8"], {"share": Decimal("0.8")}),
+    (TGI, ["--cuda-memory-fraction", "0.5"], {"share": Decimal("0.5")}),
+    (VLLM, ["--max-num-batched-tokens", "8192"], {"batch_tokens": 8192}),
+    (LLAMA, ["-b", "2048", "-ub", "1024"], {"batch_tokens": 1024}),
+]
+
+
+@pytest.mark.parametrize(("engine", "args", "expected"), WEIGHTS, ids=named)
+def test_weights_and_shares_are_read(engine: tuple[str, str], args: list[str], expected: dict[str, object]) -> None:
+    assert asked(engine, *args) == replace(usual(engine), **expected)  # type: ignore[arg-type]
+
+
+DRAFTS = [
+    (("vllm", "v0.7.3"), ["--speculative-model", "d", "--num-speculative-tokens", "5"], "d", None),
+    (VLLM, ["--speculative-config", '{"model": "d", "num_speculative_tokens": 5}'], "d", None),
+    (VLLM, ["--speculative-config", '{"model": "d", "draft_tensor_parallel_size": 1}'], "d", 1),
+    (VLLM, ["--speculative-config", '{"method": "ngram", "num_speculative_tokens": 5}'], "", None),
+    (VLLM, ["--speculative-config", '{"method": "deepseek_mtp"}'], "", None),
+    (SGLANG, ["--speculative-draft-model-path", "d"], "d", None),
+    (LLAMA, ["--model-draft", "d"], "d", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("engine", "args", "draft", "tensor"),
+    DRAFTS,
+    ids=named,
+)
+def test_the_draft_model_is_read(engine: tuple[str, str], args: list[str], draft: str, tensor: int | None) -> None:
+    found = asked(engine, *args)
+    assert isinstance(found, AskedMemory)
+    assert (found.draft, found.draft_tensor) == (draft, tensor)
+
+
+ADAPTERS = [
+    (VLLM, [], (0, 0)),
+    (VLLM, ["--enable-lora"], (1, 16)),  # the defaults of --max-loras and --max-lora-rank
+    (VLLM, ["--no-enable-lora"], (0, 0)),
+    (VLLM, ["--enable-lora", "--max-loras", "4", "--max-lora-rank", "64"], (4, 64)),
+    (SGLANG, ["--lora-paths", "a=/a", "--max-lora-rank", "32"], (8, 32)),
+    (SGLANG, ["--lora-paths", "a=/a", "--max-lora-rank", "32", "--max-loras-per-batch", "2"], (2, 32)),
+]
+
+
+@pytest.mark.parametrize(("engine", "args", "expected"), ADAPTERS, ids=named)
+def test_adapters_are_counted(engine: tuple[str, str], args: list[str], expected: tuple[int, int]) -> None:
+    found = asked(engine, *args)
+    assert isinstance(found, AskedMemory)
+    assert (found.adapters, found.adapter_rank) == expected
+
+
+UNCLEAR = [
+    (VLLM, ["--kv-cache-memory-bytes", "10G"], "--kv-cache-memory-bytes"),
+    (VLLM, ["--speculative-config.model", "d"], "--speculative-config.model"),
+    (VLLM, ["--speculative-config", "{"], "--speculative-config"),
+    (VLLM, ["--speculative-config", '{"method": "eagle3", "model": "d"}'], "eagle3"),
+    (VLLM, ["--hf-overrides", '{"num_hidden_layers": 2}'], "--hf-overrides"),
+    (VLLM, ["--max-model-len", "$(LENGTH)"], "$(LENGTH)"),
+    (VLLM, ["--max-model-len", "many"], "'many'"),
+    (VLLM, ["--gpu-memory-utilization", "NaN"], "'NaN'"),
+    (VLLM, ["--kv-cache-dtype", "nvfp9"], "'nvfp9'"),
+    (SGLANG, ["--enable-dp-attention", "--dp", "8", "--tp", "8"], "--enable-dp-attention"),
+    (SGLANG, ["--lora-paths", "a=/a"], "rank"),
+    (LLAMA, ["--split-mode", "row"], "--split-mode row"),
+    (LLAMA, ["--override-tensor", "exps=CPU"], "--override-tensor"),
+    (LLAMA, ["-ts", "1,x"], "--tensor-split"),
+    (LLAMA, ["--rope-scaling", "yarn", "-c", "0"], "--rope-scaling"),
+]
+
+
+@pytest.mark.parametrize(("engine", "args", "named"), UNCLEAR, ids=named)
+def test_what_is_not_clear_is_told_and_not_guessed(engine: tuple[str, str], args: list[str], named: str) -> None:
+    found = asked(engine, *args)
+    assert isinstance(found, str)
+    assert named in found
+
+
+def test_a_flag_that_only_looks_alike_is_no_reason() -> None:
+    assert asked(VLLM, "--served-model-name", "--enable-dp-attention") == usual(VLLM)
