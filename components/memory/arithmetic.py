@@ -9,12 +9,15 @@ import functools
 
 from . import wording
 from .accelerators.choices import cheapest_types
+from .accelerators.devices import maker_of
 from .accelerators.refusals import refusal
 from .activations import adapter_bytes, unknown_widths
 from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict
 from .ledger import Ledger
 from .weights import WeightSizes, shares_unknown_experts, weights_of
 
+_MEASURED = frozenset({"NVIDIA", ""})
+"""Makers of the accelerators that engines were measured on, and accelerators that no instance type has."""
 _AFTERWARDS = frozenset({"fp8", "int8"})
 """Types that weights are quantized to once all of them are loaded."""
 
@@ -84,6 +87,8 @@ def _unknown(case: MemoryCase) -> str:
     name = case.shape.name
     if case.device_bytes <= 0:
         return f"how much memory {case.device or 'the accelerator'} has is not known"
+    if maker_of(case.device) not in _MEASURED:
+        return f"what {case.engine or 'the engine'} takes of the memory of {case.device} nobody measured"
     weights = weights_of(case.shape, case.weights_dtype)
     if isinstance(weights, str):
         return f"{name}: {weights}"

@@ -229,6 +229,11 @@ def test_a_draft_model_takes_its_weights_and_its_cache() -> None:
         (replace(CASE, shape=replace(SHAPE, parameters=None)), "neither the number of parameters nor the size"),
         (replace(CASE, shape=replace(SHAPE, layers=())), "what its layers keep of a token is not known"),
         (replace(CASE, shape=replace(SHAPE, max_context=None), context=None), "neither a context is set"),
+        (
+            replace(CASE, device="Trainium2", engine="vllm"),
+            "what vllm takes of the memory of Trainium2 nobody measured",
+        ),
+        (replace(CASE, device="Gaudi HL-205"), "what the engine takes of the memory of Gaudi HL-205 nobody measured"),
         (replace(CASE, device_bytes=0), "how much memory Test GPU has is not known"),
         (replace(CASE, shape=replace(SHAPE, dtype="strange")), "weights of the type strange take is not known"),
         (replace(CASE, draft=replace(SHAPE, name="test/draft", parameters=None)), "the draft model test/draft"),

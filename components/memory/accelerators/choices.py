@@ -9,7 +9,7 @@ from ...engines.memory.rows import Device, memory_of
 from ...engines.registry import engines
 from ...nodes.instances import Instance, instances
 from ..cases import CheaperType, MemoryCase, Parallel
-from .devices import GIB, capability
+from .devices import GIB, capability, maker_of
 from .refusals import allowed_degrees
 
 _Offer = tuple[Decimal, int, Instance]
@@ -27,7 +27,7 @@ def cheapest_types(case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> tupl
     Types without a price, or of whose accelerators no source says enough, are left out. Several instances are named
     only where no single one is enough: a group of nodes starts and fails together, and the network is slower.
     """
-    offers = _offers(_maker(case.device))
+    offers = _offers(maker_of(case.device))
     return _found(case, fits, [o for o in offers if o[1] == 1]) or _found(case, fits, [o for o in offers if o[1] > 1])
 
 
@@ -60,11 +60,6 @@ def _offers(maker: str) -> tuple[_Offer, ...]:
         (found.usd_per_hour * n, n, found) for found in known for n in _COUNTS if found.usd_per_hour is not None
     ]
     return tuple(sorted(offers, key=lambda offer: (offer[0], offer[1], offer[2].name)))
-
-
-@cache
-def _maker(device: str) -> str:
-    return next((found.manufacturer for found in instances().values() if found.accelerator == device), "")
 
 
 def _computes(case: MemoryCase, instance: Instance) -> bool:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from ...api.tables import table
+from ...nodes.instances import instances
 
 GIB = 2**30
 
@@ -26,6 +27,12 @@ def capability(name: str, size: int) -> Decimal | None:
     """Return the CUDA compute capability of an accelerator; None where no source says it."""
     row = _row(name, size)
     return Decimal(str(row["capability"])) if "capability" in row else None
+
+
+@functools.cache
+def maker_of(name: str) -> str:
+    """Return who makes an accelerator; empty where no instance type has it."""
+    return next((found.manufacturer for found in instances().values() if found.accelerator == name), "")
 
 
 def _row(name: str, size: int) -> Mapping[str, Any]:
