@@ -8,7 +8,8 @@ The figures are those of each row's source. The columns of ``models.csv``:
     max_context: ``max_position_embeddings``, or the catalogue's limit of tokens.
     heads, hidden, vocabulary, intermediate, experts, active_experts, block, cuts: of :class:`.shapes.Shape`, from the
       model's configuration; empty where no source says it.
-    embeddings, expert_parameters: parameters of the vocabulary at both ends, and of all experts.
+    embeddings, expert_parameters, replicated: parameters of the vocabulary at both ends, of all experts, and of what
+      each rank keeps whole.
     images: ``yes`` for models that read images or sounds as well.
     exact: ``yes`` where the layers are known one by one; else they are an upper bound.
 
@@ -62,6 +63,7 @@ def _shape(row: Mapping[str, str], layers: tuple[Layers, ...]) -> Shape:
         active_experts=_number(row["active_experts"]) or 0,
         intermediate=_number(row["intermediate"]),
         embeddings=_number(row["embeddings"]),
+        replicated=_number(row["replicated"]) or 0,
         rounded=row["parameters_from"] == "name",
         block=_number(row["block"]),
         cuts=tuple(map(int, row["cuts"].split())),

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from .configs.attention import UNKNOWN, head_dim, layer_kinds, layers_of
 from .configs.experts import ExpertLayers, experts_of
-from .configs.parameters import Counted, count, embeddings, is_known
+from .configs.parameters import Counted, count, embeddings, is_known, replicated
 from .configs.quantization import Quantized, quantized
 from .configs.values import ConfigValues, parsed
 from .shapes import Layers, Shape
@@ -65,6 +65,7 @@ def _shape(
         active_experts=experts.active if experts else 0,
         intermediate=experts.width if experts else values.maybe("intermediate_size"),
         embeddings=embeddings(values, values.text("model_type")) if known else None,
+        replicated=replicated(values, kinds),
         block=weights.block,
         cuts=_cuts(values, layers, experts) if weights.block else (),
         exact=is_known(values.text("model_type")) and UNKNOWN not in kinds,

@@ -50,6 +50,7 @@ class Shape:
         intermediate: Width of a token within a feed-forward network, or one expert; None where no source says it.
         embeddings: Parameters of the vocabulary, at both ends of the model: quantization leaves them at 16 bits. None
             where no source says it.
+        replicated: Parameters that each rank of tensor parallelism keeps whole (what makes latents of MLA).
         rounded: Whether the number of parameters is a publisher's name for the model, such as 30B.
         block: Numbers that quantized weights are scaled together; None where they are not, or no source says it.
         cuts: Widths that tensor parallelism cuts into parts of whole blocks.
@@ -72,6 +73,7 @@ class Shape:
     active_experts: int = 0
     intermediate: int | None = None
     embeddings: int | None = None
+    replicated: int = 0
     rounded: bool = False
     block: int | None = None
     cuts: tuple[int, ...] = ()

@@ -83,8 +83,17 @@ def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread
     stage = Decimal(-(-layers // parallel.pipeline)) / layers
     ends = weights.embeddings if parallel.pipeline == 1 else _one_end(weights, shape)
     dense = weights.total - weights.experts - weights.embeddings
-    size = (dense * stage + ends) / parallel.tensor
+    whole = dense * _whole_part(shape)
+    size = whole * stage + ((dense - whole) * stage + ends) / parallel.tensor
     return _up(size + weights.experts * stage * _expert_part(shape, parallel, spread=spread))
+
+
+def _whole_part(shape: Shape) -> Decimal:
+    """Return which part of what is neither vocabulary nor experts each rank keeps whole."""
+    if not shape.replicated or shape.parameters is None:
+        return Decimal(0)
+    dense = shape.parameters * (1 - (shape.expert_share or Decimal(0))) - (shape.embeddings or 0)
+    return min(Decimal(1), shape.replicated / dense) if dense > 0 else Decimal(0)
 
 
 def shares_unknown_experts(case: MemoryCase) -> bool:

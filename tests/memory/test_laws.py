@@ -38,6 +38,7 @@ SHAPES = st.builds(
     active_experts=st.sampled_from([0, 2, 8]),
     intermediate=st.none() | st.integers(1, 50_000),
     embeddings=st.integers(0, 10**6),
+    replicated=st.sampled_from([0, 10**5, 10**9]),
 )
 BUDGETS = st.builds(
     EngineMemory,

@@ -5,9 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from components.memory.catalog import shapes
+from components.memory.cases import Parallel
+from components.memory.catalog import shape_of, shapes
 from components.memory.shapes import Shape
-from components.memory.weights import WeightSizes, weights_of
+from components.memory.weights import WeightSizes, rank_bytes, weights_of
 
 MIB = 2**20
 SHAPE = Shape("test/model", parameters=10_000, dtype="bfloat16", embeddings=1_000, expert_share=Decimal("0.8"))
@@ -94,3 +95,16 @@ def test_what_is_not_known_is_not_guessed(shape: Shape, reason: str) -> None:
     found = weights_of(shape)
     assert isinstance(found, str)
     assert reason in found
+
+
+def test_what_makes_latents_is_kept_whole_by_each_rank() -> None:
+    """DeepSeek-V3: 61 layers of 7,168 x (1,536 + 512 + 64), which vLLM's ``ReplicatedLinear`` does not cut."""
+    shape = shape_of("deepseek-ai/DeepSeek-V3")
+    assert shape
+    assert shape.replicated == 61 * 7168 * 2112
+    small = replace(SHAPE, parameters=10_000, expert_share=None, replicated=900)
+    weights = weights_of(small)
+    assert isinstance(weights, WeightSizes)
+    # 900 of 9,000 parameters are kept whole, 8,100 and the vocabulary of 1,000 are cut in two: 1,800 + 18,200 / 2.
+    assert rank_bytes(weights, small, Parallel(2), spread=False) == 10_900
+    assert rank_bytes(weights, small, Parallel(1), spread=False) == 20_000

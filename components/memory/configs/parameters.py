@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...api.tables import table
-from .attention import MAMBA, NOTHING, head_dim, indexers, kv_heads
+from .attention import LINEAR, MAMBA, NOTHING, head_dim, indexers, kv_heads
 from .experts import ExpertLayers
 from .values import ConfigValues
 
@@ -86,6 +86,16 @@ def embeddings(values: ConfigValues, model: str) -> int:
     """Return how many parameters the vocabulary has at both ends of a model."""
     tied = values.flag("tie_word_embeddings", default=_counted().get(model, _PLAIN).tied)
     return values.number("vocab_size") * values.number("hidden_size", "n_embd") * (1 if tied else 2)
+
+
+def replicated(values: ConfigValues, kinds: Sequence[str]) -> int:
+    """Return how many parameters each rank keeps whole: latents and the index (vLLM ``ReplicatedLinear``)."""
+    if "kv_lora_rank" not in values:
+        return 0
+    layers = sum(1 for kind in kinds if kind not in (MAMBA, NOTHING, LINEAR))
+    latent = values.number("kv_lora_rank") + values.number("qk_rope_head_dim") + (values.maybe("q_lora_rank") or 0)
+    indexed = indexers(values, layers)
+    return layers * values.number("hidden_size") * latent + (indexed * _indexer(values) if indexed else 0)
 
 
 def is_known(model: str) -> bool:
