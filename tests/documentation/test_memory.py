@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from components.findings.ids import RuleId
+from components.plan.sections.shapes import ShapeSettings
 from tests.documentation.blocks import ROOT, blocks
 from tests.memory.pairs.pairs import Pair, pairs
 
@@ -98,3 +99,10 @@ def _spread(group: str) -> tuple[str, str, str]:
 
 def _verdict(pair: Pair) -> str:
     return str(pair.verdict.fit)
+
+
+def test_every_key_of_a_shape_is_described() -> None:
+    described = {key for keys, _ in rows("| key | what it is |") for key in re.findall(r"`(\w+)`", keys)}
+    explained = {key for _, what in rows("| key | what it is |") for key in re.findall(r"`(\w+)`", what)}
+    assert described | explained >= {field.alias or name for name, field in ShapeSettings.model_fields.items()}
+    assert described <= {field.alias or name for name, field in ShapeSettings.model_fields.items()}
