@@ -144,11 +144,6 @@ class ModelFleet(pulumi.ComponentResource):
         components = {
             key_of_item(item): component for item in planned.fleet.rendered if (component := self._make(item))
         }
-        self._components = {
-            item.source.owner: components[key_of_item(item)]
-            for item in planned.fleet.rendered
-            if key_of_item(item) in components
-        }
         others = tuple(body for body in planned.others if not is_namespace(body))
         self._set(OtherObjects, "others", others, [*self._after(self._charts), *self._definitions.values()])
         self._set(Monitoring, "monitoring", planned.monitoring, self._after(["prometheus"]))
@@ -157,8 +152,13 @@ class ModelFleet(pulumi.ComponentResource):
         self._describe(components, door, bill)
 
     def _describe(self, components: dict[Key, WorkloadComponent], door: ObjectSet | None, bill: Bill) -> None:
-        """Set the outputs."""
+        """Set the outputs, and which component is of which resource."""
         planned = self._planned
+        self._components = {
+            item.source.owner: components[key_of_item(item)]
+            for item in planned.fleet.rendered
+            if key_of_item(item) in components
+        }
         self.described: dict[str, dict[str, Any]] = {
             "endpoints": endpoints_of(planned, components, door),
             "models": models_of(planned),
