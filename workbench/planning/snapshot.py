@@ -111,23 +111,19 @@ def _registered(graph: "ResourceGraph", renamed: Mapping[str, str]) -> Snapshot:
         graph: Its resources.
         renamed: What stands for something else in their inputs.
     """
-    from ..engine.values import masked
-
-    endpoints = masked(graph.exports.get("endpoints") or {})
+    endpoints = _shown(graph.exports.get("endpoints") or {})
     return Snapshot(
         graph.stack,
-        resources=tuple(_resource(node, renamed) for node in graph.nodes.values()),
+        resources=tuple(_resource(node, renamed) for _, node in sorted(graph.nodes.items())),
         endpoints=endpoints if isinstance(endpoints, dict) else {},
     )
 
 
 def _resource(node: "Node", renamed: Mapping[str, str]) -> RegisteredResource:
-    from ..engine.values import masked
-
     inputs = {
         key: renamed.get(value, value) if isinstance(value, str) else value for key, value in node.inputs.items()
     }
-    shown: dict[str, Any] = masked(inputs)
+    shown: dict[str, Any] = _shown(inputs)
     return RegisteredResource(
         urn=node.urn,
         type=node.registration.type,
@@ -138,6 +134,19 @@ def _resource(node: "Node", renamed: Mapping[str, str]) -> RegisteredResource:
         ignored=node.registration.ignore_changes,
         replaced_on=node.registration.replace_on_changes,
     )
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401
+    """Return a value as it may be shown, maps by their keys: the order of Pulumi is another one in every process."""
+    from ..engine.values import masked
+
+    return _ordered(masked(value))
+
+
+def _ordered(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    return [_ordered(each) for each in value] if isinstance(value, list) else value
 
 
 def _title(node: "Node", inputs: Mapping[str, Any]) -> str:

@@ -91,11 +91,16 @@ def pull_request(main: Path, folder: Path, name: str) -> Path:
     return folder
 
 
-def planned(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run ``workbench plan`` in a project, by its own code, as a runner without a code host would."""
+def planned(folder: Path, *arguments: str, seed: str = "random") -> subprocess.CompletedProcess[str]:
+    """Run ``workbench plan`` in a project, by its own code, as a runner without a code host would.
+
+    Args:
+        folder: The project.
+        arguments: What follows.
+        seed: Of Python's hashes, on which nothing must depend.
+    """
     hosts = ("GITHUB_", "CI_")
     environ = {key: value for key, value in os.environ.items() if not key.startswith(hosts)}
     command = [sys.executable, "-m", "workbench", "plan", "--stack", "dev", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env={**environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True, check=False
-    )
+    environ |= {"PYTHONPATH": str(folder), "PYTHONHASHSEED": seed}
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)

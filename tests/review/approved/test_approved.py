@@ -34,6 +34,12 @@ def test_a_pull_request_is_reported_as_approved(name: str, main: Path, tmp_path:
         assert report == (HERE / name / each).read_text(encoding="utf-8"), f"{name}/{each}"
 
 
+def test_a_report_is_the_same_in_every_process(main: Path) -> None:
+    first, second = (planned(main, "--format", "json", seed=seed).stdout for seed in ("1", "2"))
+    assert first == second
+    assert "LeaderWorkerSet models/reason" in first
+
+
 def test_a_comment_changes_nothing() -> None:
     report = (HERE / "edited-comment/report.md").read_text(encoding="utf-8").splitlines()
     assert report[0] == "**Plan of dev:** Nothing changes."
