@@ -61,6 +61,7 @@ def open_balancers(subjects: Sequence[GuardedResource], widest: int, allowed: Se
         allowed: Those that may, each as ``namespace/name``.
     """
     guarded = set(_guarded(subjects))
+    guarded |= {proxy for proxy, gateways in _gateways(subjects).items() if gateways <= guarded}
     for subject in subjects:
         place = _place(subject)
         if not subject.type.startswith("kubernetes:") or place in allowed:
@@ -119,6 +120,16 @@ def _guarded(subjects: Iterable[GuardedResource]) -> Iterator[str]:
             yield from (
                 f"{namespace}/{each['name']}" for each in targets if isinstance(each, Mapping) and "name" in each
             )
+
+
+def _gateways(subjects: Iterable[GuardedResource]) -> dict[str, set[str]]:
+    """Return the gateways of each EnvoyProxy that one names, each as ``namespace/name``."""
+    found: dict[str, set[str]] = {}
+    for subject in subjects:
+        name = subject.at("spec.infrastructure.parametersRef.name")
+        if subject.type.endswith(":Gateway") and isinstance(name, str):
+            found.setdefault(f"{subject.at('metadata.namespace')}/{name}", set()).add(_place(subject))
+    return found
 
 
 def _place(subject: GuardedResource) -> str:

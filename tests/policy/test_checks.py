@@ -154,6 +154,21 @@ def test_a_gateway_knows_its_clients_or_is_open() -> None:
     assert list(open_balancers([public], 8, ["gateway/door"])) == []
 
 
+def gateway(name: str, proxy_name: str) -> GuardedResource:
+    spec = {"infrastructure": {"parametersRef": {"kind": "EnvoyProxy", "name": proxy_name}}}
+    metadata = {"name": name, "namespace": "gateway"}
+    return subject("kubernetes:gateway.networking.k8s.io/v1:Gateway", props={"metadata": metadata, "spec": spec})
+
+
+def test_all_gateways_behind_a_load_balancer_must_know_their_clients() -> None:
+    """The proxy of two gateways is named by both, and has a name of its own."""
+    jwt = {"jwt": {"providers": [{}]}}
+    public, two = proxy(annotations=EVERYBODY), [gateway("chat", "door"), gateway("images", "door")]
+    assert len(list(open_balancers([public, *two], 8, []))) == 1
+    assert len(list(open_balancers([public, *two, guard("chat", **jwt)], 8, []))) == 1
+    assert list(open_balancers([public, *two, guard("chat", **jwt), guard("images", **jwt)], 8, [])) == []
+
+
 def test_the_annotation_is_the_one_that_is_written() -> None:
     """The pack stands alone; what it knows of our load balancers is what we write."""
     assert load_balancer_annotations(internal=False)[SCHEME] == "internet-facing"
