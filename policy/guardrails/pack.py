@@ -3,8 +3,8 @@
 A policy of single resources sees their inputs as they are about to be; a policy of the stack sees the outputs of all
 of them, those of components and of the stack itself among them, in a preview too (pulumi/pulumi, pkg/resource/deploy/
 step_generator.go, AnalyzeResources: "on the final outputs of each resource"; step_executor.go, which sets the outputs
-that a program registers in either case). In a preview some values are unknown: checks skip those, and see them when the
-stack is deployed.
+that a program registers in either case). In a preview some values are unknown: checks skip those, and see them when
+the stack is deployed.
 """
 
 from collections.abc import Callable, Iterable, Mapping

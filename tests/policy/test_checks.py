@@ -162,7 +162,7 @@ def gateway(name: str, proxy_name: str) -> GuardedResource:
 
 def test_all_gateways_behind_a_load_balancer_must_know_their_clients() -> None:
     """The proxy of two gateways is named by both, and has a name of its own."""
-    jwt = {"jwt": {"providers": [{}]}}
+    jwt: dict[str, Any] = {"jwt": {"providers": [{}]}}
     public, two = proxy(annotations=EVERYBODY), [gateway("chat", "door"), gateway("images", "door")]
     assert len(list(open_balancers([public, *two], 8, []))) == 1
     assert len(list(open_balancers([public, *two, guard("chat", **jwt)], 8, []))) == 1
