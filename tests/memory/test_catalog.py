@@ -82,8 +82,29 @@ def test_a_model_has_the_figures_that_were_gathered(row: tuple[str, ...]) -> Non
     assert token_bytes(shape, method) * int(context) / GIB == pytest.approx(float(at_most), abs=0.006)
 
 
+@pytest.mark.parametrize(
+    ("name", "billions"),
+    [
+        # Their publishers' model cards and technical reports.
+        ("Qwen/Qwen2-7B-Instruct", "7.6"),
+        ("Qwen/Qwen3-14B", "14.8"),
+        ("Qwen/Qwen2.5-72B-Instruct", "72.7"),
+        ("meta-llama/Llama-2-7b-hf", "6.7"),
+        ("mistralai/Mistral-Nemo-Instruct-2407", "12.2"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "7.6"),
+        ("google/gemma-2-9b-it", "9.2"),
+        ("meta-llama/Meta-Llama-3-8B-Instruct", "8.0"),
+    ],
+)
+def test_parameters_are_as_many_as_their_publishers_say(name: str, billions: str) -> None:
+    shape = shape_of(name)
+    assert shape
+    assert shape.parameters
+    assert round(Decimal(shape.parameters) / 10**9, 1) == Decimal(billions)
+
+
 def test_every_model_has_layers_heads_and_a_source() -> None:
-    assert len(shapes()) == 109
+    assert len(shapes()) == 117
     for shape in shapes().values():
         assert shape.layers, shape.name
         assert shape.heads, shape.name
