@@ -6,6 +6,8 @@ that only a pessimist would refuse.
 """
 
 import functools
+from collections.abc import Callable
+from dataclasses import replace
 
 from . import wording
 from .accelerators.choices import cheapest_types
@@ -62,13 +64,13 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
     if uncut:
         return Fit.EXCEEDED, uncut
     if ledger.lacks_to_load:
-        return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(context, 0, None, types)
+        return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(context, 0, 0, types)
     if margin >= error:
         return Fit.FITS, wording.fitting(case, parts, usable, margin)
     if not case.shape.exact and ledger.least(context) >= 0:
         return Fit.UNKNOWN, _unclear(case, wording.gib(sum(part.size for part in parts)), wording.gib(usable))
     if margin >= 0:
-        step = wording.next_step(context, _roomy(ledger, largest), None, types)
+        step = wording.next_step(context, _roomy(ledger, largest), 0, types)
         return Fit.TIGHT, wording.tight(case, parts, usable, margin, error) + step
     reason = wording.exceeding(case, parts, usable)
     if case.budget.spills:
@@ -78,8 +80,7 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         )
     if largest and not (case.budget.reserves_context or case.budget.reserves_all):
         return Fit.TIGHT, f"{reason}; it starts, and refuses requests of more than {largest:,} tokens"
-    requests = ledger.state_requests if _lacks_states(ledger, context) else None
-    return Fit.EXCEEDED, reason + wording.next_step(context, largest, requests, types)
+    return Fit.EXCEEDED, reason + wording.next_step(context, largest, _fewer_requests(ledger, context), types)
 
 
 def _unknown(case: MemoryCase) -> str:
@@ -136,10 +137,11 @@ def _fits(case: MemoryCase) -> bool:
 
 def _largest(ledger: Ledger, bound: int, *, roomy: bool = False) -> int:
     """Return the longest context up to a bound that fits, or is not tight: more never frees any memory."""
+    return _most(lambda context: ledger.margin(context) >= (ledger.error(context) if roomy else 0), bound)
 
-    def holds(context: int) -> bool:
-        return ledger.margin(context) >= (ledger.error(context) if roomy else 0)
 
+def _most(holds: Callable[[int], bool], bound: int) -> int:
+    """Return the largest number up to a bound for which something holds; 0 where it does for none."""
     least, most = 0, bound
     while least < most:
         middle = (least + most + 1) // 2
@@ -159,9 +161,19 @@ def _sequences(ledger: Ledger, context: int) -> int:
     return ledger.room(context) // one if one else 0
 
 
-def _lacks_states(ledger: Ledger, context: int) -> bool:
-    requests, room = ledger.case.requests, ledger.state_requests
-    return requests is not None and room is not None and room < requests and ledger.of_sequence(context) >= 0
+def _fewer_requests(ledger: Ledger, context: int) -> int:
+    """Return with how many requests at once a case would fit; 0 where fewer do not help.
+
+    Fewer requests need fewer logits and states. An engine that divides its cache by them gains nothing.
+    """
+    case = ledger.case
+    if case.requests is None or case.budget.reserves_all:
+        return 0
+
+    def holds(requests: int) -> bool:
+        return replace(ledger, case=replace(case, sequences=requests)).margin(context) >= 0
+
+    return _most(holds, case.requests - 1)
 
 
 def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:

@@ -85,12 +85,6 @@ class Ledger:
         size = rank_bytes(self.kept, case.shape, case.parallel, spread=budget.spreads_experts) - case.offloaded_bytes
         return max(0, size + budget.beside_bytes - visible_bytes(case.device, case.device_bytes))
 
-    @property
-    def state_requests(self) -> int | None:
-        """For how many requests there is room where each needs a fixed state; None where that bounds nothing."""
-        block = self._own_cache.state_block
-        return self.room(1) // block if block and self.case.budget.reserves_states else None
-
     @cached_property
     def _steady(self) -> tuple[MemoryPart, ...]:
         case, budget = self.case, self.case.budget

@@ -35,13 +35,13 @@ def loading(case: MemoryCase, lacking: int) -> str:
     return f"quantizes its weights to {case.weights_dtype} once all are loaded as they are, which needs {lack}"
 
 
-def next_step(context: int, largest: int, requests: int | None, types: Iterable[CheaperType]) -> str:
+def next_step(context: int, largest: int, requests: int, types: Iterable[CheaperType]) -> str:
     """Return what to do about a model that does not fit.
 
     Args:
         context: Tokens of a request that were asked for.
         largest: Tokens of the longest one that fits.
-        requests: How many requests fit at once, where that is what does not; else None.
+        requests: With how many requests at once it would fit as well; 0 where that does not help.
         types: Instance types on which it would fit, cheapest first.
     """
     steps = []

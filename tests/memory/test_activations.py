@@ -61,3 +61,17 @@ def test_what_is_not_counted_is_told() -> None:
     assert "activations are counted without the hidden size and vocabulary and inner width, which no source says" in (
         unknown.notes
     )
+
+
+def test_fewer_requests_need_fewer_logits() -> None:
+    """1,024 requests of a vocabulary of 262,144 take 9.5 GiB at 38 bytes; the context fits beside a tenth of them."""
+    shape = replace(SHAPE, vocabulary=262_144)
+    budget = EngineMemory(batch_tokens=8192, sequences=1024, logit_bytes=38)
+    case = replace(CASE, shape=shape, budget=budget, context=57_344)
+    verdict = judge(case, types=False)
+    assert verdict.fit is Fit.EXCEEDED
+    # 24 - 16 - 7 GiB leave 1 GiB for logits, 107 requests of 262,144 x 38 bytes.
+    assert verdict.reason.endswith("; lower the number of requests at once to 107")
+    assert judge(replace(case, sequences=107), types=False).margin >= 0
+    assert judge(replace(case, sequences=108), types=False).margin < 0
+    assert "number of requests" not in judge(replace(case, device_bytes=8 * GIB), types=False).reason
