@@ -54,10 +54,12 @@ def test_the_prices_that_the_table_gives() -> None:
         # An entry pod and three workers: 402.4 cents; rounded once.
         ([(G5, 1, 1), (G5, 1, 3)], 403),
         ([(P5, 8, 1), (G5, 1, 2)], 5706),
+        # Of nodes without accelerators the whole: 20.16 cents, and 100.6 with the other.
+        ([("m7i.xlarge", 1, 1)], 21),
+        ([(G5, 1, 1), ("m7i.xlarge", 1, 1)], 121),
         # Nobody knows.
         ([("x9.nowhere", 1, 1)], None),
-        ([("m7i.xlarge", 1, 1)], None),
-        ([(G5, 1, 1), ("m7i.xlarge", 1, 1)], None),
+        ([(G5, 1, 1), ("x9.nowhere", 1, 1)], None),
     ],
 )
 def test_a_share_of_its_nodes(templates: list[tuple[str, int, int]], cents: int | None) -> None:
