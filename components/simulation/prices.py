@@ -6,12 +6,13 @@ from decimal import Decimal
 from ..fleet.demand import PodDemand
 from ..nodes.instances import Instance, instance
 
+_GIB = 2**30
+
 
 def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
     """Return US dollars an hour, on demand in us-east-1, for all pods of one replica; None where one is unknown.
 
-    A pod is on a node of its first choice, and costs its share of the accelerators there. One that requests none
-    counts for the whole node.
+    A pod is on a node of its first choice, and costs its share of that.
 
     Args:
         pods: What the pods of one replica need; ``per_replica`` of each.
@@ -26,6 +27,14 @@ def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
 
 
 def node_share(demand: PodDemand, node: Instance) -> Decimal:
-    """Return which part of a node a pod takes: that of its accelerators, and all of it if it requests none."""
-    taken = demand.requests.get(node.accelerator_resource or "", Decimal(0))
-    return min(taken / node.accelerators, Decimal(1)) if taken else Decimal(1)
+    """Return which part of a node a pod takes.
+
+    That is its share of the accelerators; where a node has none, the larger of its shares of CPU and memory. A pod
+    that requests nothing of that takes all of it.
+    """
+    if node.accelerator_resource:
+        shares = [demand.requests.get(node.accelerator_resource, Decimal(0)) / node.accelerators]
+    else:
+        offered = {"cpu": Decimal(node.vcpu), "memory": node.memory_gib * _GIB}
+        shares = [demand.requests.get(key, Decimal(0)) / amount for key, amount in offered.items()]
+    return min(max(shares), Decimal(1)) or Decimal(1)

@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -210,6 +211,16 @@ def test_simulated_nodes_cost_nothing_and_models_what_they_would() -> None:
 )
 def test_models_cost_their_share_of_nodes(models: list[Any], expected: list[str]) -> None:
     assert [model.usd_per_hour for model in on_aws(written(models)).models] == [same(usd) for usd in expected]
+
+
+def test_models_without_accelerators_share_nodes_too() -> None:
+    samples = Path(__file__).parents[2] / "stacks/models"
+    texts = [(samples / name).read_text() for name in ("qwen-cpu.yaml", "tiny-ollama.yaml")]
+    found = on_aws("---\n".join(texts))
+    pool = item(found, "node group m7i-2xlarge")
+    assert pool.counts == same("1")
+    # Of 8 vCPU, twice 2 and 2 are requested.
+    assert [model.usd_per_hour for model in found.models] == [same("0.2016"), same("0.1008")]
 
 
 def test_a_model_on_any_node_has_no_price() -> None:

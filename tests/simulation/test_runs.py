@@ -75,7 +75,12 @@ def demand(instance_type: str | None, count: int = 1, **requests: str) -> PodDem
         ([demand("g5.xlarge", 2, gpu="1"), demand("g5.12xlarge", 3, gpu="2")], "10.520"),
         # Without accelerators, the whole node.
         ([demand("g5.12xlarge", cpu="1", memory=str(8 * 2**30))], "5.672"),
-        ([demand("m7i.large", cpu="1")], "0.1008"),
+        # Of a node without accelerators, 2 vCPU and 8 GiB for 0.1008 USD, the larger share of the two; all, if
+        # nothing is requested.
+        ([demand("m7i.large", cpu="1")], "0.0504"),
+        ([demand("m7i.large", cpu="0.5", memory=str(6 * 2**30))], "0.0756"),
+        ([demand("m7i.large", cpu="3")], "0.1008"),
+        ([demand("m7i.large")], "0.1008"),
         ([demand(None, gpu="1")], None),
         ([demand("nosuch.large", gpu="1")], None),
         ([demand("g5.xlarge", gpu="1"), demand(None)], None),
