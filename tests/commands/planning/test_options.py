@@ -26,6 +26,8 @@ def test_a_plan_needs_no_repository_and_writes_nothing(project: Path) -> None:
 
 
 def test_a_plan_is_the_same_each_time(project: Path) -> None:
+    whole = workbench("plan", "--stack", "prod", "--format", "json")
+    assert whole.stdout == workbench("plan", "--stack", "prod", "--format", "json").stdout
     assert plan(project, "--format", "json").stdout == plan(project, "--format", "json").stdout
 
 
