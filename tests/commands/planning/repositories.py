@@ -14,7 +14,7 @@ kind: OpenModel
 metadata: {{name: {name}}}
 spec:
   familyName: qwen2
-  source: {{modelHub: {{modelID: Qwen/Qwen2-7B-Instruct}}}}
+  source: {{modelHub: {{modelID: Qwen/Qwen2.5-0.5B-Instruct}}}}
   inferenceConfig:
     flavors: [{{name: l4, limits: {{nvidia.com/gpu: 1}}, params: {{INSTANCE-TYPE: g6.2xlarge}}}}]
 ---
