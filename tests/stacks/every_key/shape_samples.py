@@ -8,7 +8,7 @@ MODEL = "Qwen/Qwen2-7B-Instruct"
 """What the model of the base is; twice as much of anything would not fit its GPU."""
 _OF_TWO = "meta-llama/Meta-Llama-3-8B-Instruct"
 """A model that is cut over two GPUs."""
-_OPEN = "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B"
+_OPEN = "google/gemma-2-9b-it"
 """A model whose server takes the context that it was made for."""
 _LAYERS: dict[str, Any] = {"layers": 28, "kvHeads": 4, "headDim": 128}
 _MADE: dict[str, Any] = {"weightsGib": 14.2, "maxContext": 32768, **_LAYERS}
@@ -36,7 +36,7 @@ SHAPE_SAMPLES: dict[str, Sample] = {
     ),
     "modelShapes.*.maxContext": Sample(
         32_768_000,
-        {"modelShapes": {_OPEN: _MADE}, "models": ["stacks/models/deepseek-two-flavors.yaml"]},
+        {"modelShapes": {_OPEN: _MADE}, "models": ["stacks/models/gemma-elastic.yaml"]},
         _OPEN,
     ),
 }
