@@ -19,11 +19,11 @@ spec:
       ignorePatterns: ["*.pth", "original/*"]
   inferenceConfig:
     flavors:
-      - name: a10g
+      - name: l40s
         limits:
           nvidia.com/gpu: 1
         params:
-          INSTANCE-TYPE: g5.2xlarge
+          INSTANCE-TYPE: g6e.2xlarge
 ---
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
@@ -52,7 +52,7 @@ metadata:
   namespace: bench
 spec:
   backends:
-    - name: a10g
+    - name: l40s
       type: {backend}
       modelURI: hf://Qwen/Qwen2-7B-Instruct
       minReplicas: 1
@@ -72,7 +72,7 @@ spec:
               requiredDuringSchedulingIgnoredDuringExecution:
                 nodeSelectorTerms:
                   - matchExpressions:
-                      - {{key: node.kubernetes.io/instance-type, operator: In, values: [g5.2xlarge]}}
+                      - {{key: node.kubernetes.io/instance-type, operator: In, values: [g6e.2xlarge]}}
 """
 _ENGINES = (("vLLM", "vllm/vllm-openai:v0.20.0"), ("SGLang", "lmsysorg/sglang:v0.5.4-cu129-amd64"))
 
