@@ -7,7 +7,7 @@ import pytest
 
 from tests.plugin.engine import UNKNOWN, Plugin, RefusedError, output, running, secret_value
 
-FLAVOR = {"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}
+FLAVOR = {"name": "l40s", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": "g6e.2xlarge"}}
 QWEN = {"familyName": "qwen2", "modelId": "Qwen/Qwen2-7B-Instruct", "flavors": [FLAVOR]}
 URN = "urn:pulumi:dev::proj::inference-platform:index:OpenModel::qwen"
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
