@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.engine.diff import changes, ignored, parse_path, replacing
+from components.review.differences import parse_path
+from workbench.engine.diff import changes, ignored, replacing
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=4)
 TREES = st.recursive(
