@@ -22,6 +22,7 @@ class Rendered:
         shared: Objects that other resources may need as well; a fleet creates each once, as an item of its own.
         requires: What the cluster must provide besides the metrics of its autoscalers, such as ``leaderworkerset``.
         model: Name of the resource that defines what is served; empty if nothing is.
+        warnings: What there is to say of it where it is alone; in a fleet, the fleet has it.
     """
 
     source: Loaded
@@ -35,6 +36,7 @@ class Rendered:
     shared: tuple[Object, ...] = ()
     requires: frozenset[str] = frozenset()
     model: str = ""
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def title(self) -> str:

@@ -15,7 +15,7 @@ from ..fleet.options import Options
 from ..fleet.rendered import Rendered
 from ..plan.environment import Environment
 from ..plan.plan import plan
-from .arguments import checked_plan, referred
+from .arguments import line_of, referred, report_wrong, tell
 from .objects import KubernetesObject, kubernetes_object, token
 
 
@@ -50,6 +50,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             shared: Whether to register what other resources may need as well; a stack does that itself.
         """
         pulumi.ComponentResource.__init__(self, token(type(self).__name__), name, {}, opts)
+        tell(rendered.warnings, line_of, lambda _: self)
         before = [
             kubernetes_object(value, f"{name}-{value['kind']}".lower(), pulumi.ResourceOptions(parent=self))
             for value in (rendered.shared if shared else ())
@@ -141,6 +142,8 @@ def render_one(
         InvalidArguments: something is wrong with it or does not fit; every problem is listed.
     """
     others = tuple(referred(manifest) for manifest in manifests)
-    planned = checked_plan(plan(Manifests((resource, *others)), Environment(options=options)))
-    item = next(item for item in planned.fleet.rendered if item.source is resource)
+    planned = plan(Manifests((resource, *others)), Environment(options=options))
+    report_wrong(planned.problems)
+    found = next(item for item in planned.fleet.rendered if item.source is resource)
+    item = replace(found, warnings=planned.problems)
     return replace(item, workloads=tuple(map(without_replicas, item.workloads))) if autoscaled else item

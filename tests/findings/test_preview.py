@@ -9,6 +9,7 @@ import pytest
 import yaml
 from pulumi.runtime import mocks
 
+from components.families.llmaz.components import Playground
 from components.serving.arguments import InvalidArguments
 from components.serving.model_fleet import ModelFleet
 from stacks.environment import deploy as deploy_stack
@@ -48,6 +49,15 @@ def test_a_warning_is_logged_at_the_component_of_its_resource(logged: Logged) ->
     deploy(fleet(MODEL, playground("odd", **ODD), playground("fine")), preview=True)
     assert [place for place, _ in logged] == ["inference-platform:index:Playground::fleet-models/odd"]
     assert "--no-such-flag is not a known flag" in logged[0][1]
+    assert logged[0][1].endswith("[flags-unknown]")
+
+
+def test_a_component_by_itself_logs_what_is_about_it(logged: Logged) -> None:
+    def program() -> None:
+        Playground("odd", {"model": MODEL, "args": ["--no-such-flag"]})
+
+    deploy(program, preview=True)
+    assert [place for place, _ in logged] == ["inference-platform:index:Playground::odd"]
     assert logged[0][1].endswith("[flags-unknown]")
 
 
