@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+import pulumi
+import pytest
 from pulumi.runtime import mocks
 
 from workbench.engine.program.adapter import Run, run_program
@@ -111,6 +113,19 @@ def deploy(
         exports = run_program(program, recorder, run, calls)
     entries = [_entry(registration) for registration in recorder.requests.values()]
     return Recorded(tuple(sorted(entries, key=lambda entry: entry.key)), exports)
+
+
+def logged(monkeypatch: pytest.MonkeyPatch, severity: str) -> list[tuple[str, str]]:
+    """Collect what is logged from now on: ``type::name`` of the resource, or nothing; and what it says."""
+    found: list[tuple[str, str]] = []
+    wanted = getattr(pulumi.log.engine_pb2, severity)  # type: ignore[attr-defined]
+
+    def log(_engine: mocks.MockEngine, request: Any) -> None:
+        if request.severity == wanted:
+            found.append((key_of(request.urn), request.message))
+
+    monkeypatch.setattr(mocks.MockEngine, "Log", log)
+    return found
 
 
 def _key(name: str) -> str:

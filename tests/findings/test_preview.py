@@ -7,7 +7,6 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-from pulumi.runtime import mocks
 
 from components.families.llmaz.components import Playground
 from components.serving.arguments import InvalidArguments
@@ -16,7 +15,7 @@ from stacks.environment import deploy as deploy_stack
 from stacks.settings import declared_defaults, parse
 from tests.fleets import GPU, open_model, playground
 from tests.layers.modules import ROOT
-from tests.recorded import deploy, key_of
+from tests.recorded import deploy, logged
 
 MODEL = open_model(flavors=[{**GPU, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}])
 TOO_LARGE = open_model(flavors=[{**GPU, "limits": {"nvidia.com/gpu": 2}, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}])
@@ -24,17 +23,9 @@ ODD: dict[str, Any] = {"backendRuntimeConfig": {"args": ["--no-such-flag"]}}
 Logged = list[tuple[str, str]]
 
 
-@pytest.fixture
-def logged(monkeypatch: pytest.MonkeyPatch) -> Logged:
-    """Where each warning was logged: ``type::name`` of the resource, or nothing; and what it says."""
-    found: Logged = []
-
-    def log(_engine: mocks.MockEngine, request: Any) -> None:
-        if request.severity == pulumi.log.engine_pb2.WARNING:  # type: ignore[attr-defined]
-            found.append((key_of(request.urn), request.message))
-
-    monkeypatch.setattr(mocks.MockEngine, "Log", log)
-    return found
+@pytest.fixture(name="logged")
+def _logged(monkeypatch: pytest.MonkeyPatch) -> Logged:
+    return logged(monkeypatch, "WARNING")
 
 
 def fleet(*bodies: dict[str, Any], **args: Any) -> Callable[[], None]:

@@ -127,7 +127,9 @@ def test_the_order_of_manifests_means_nothing() -> None:
 def test_a_fleet_may_be_empty() -> None:
     recorded = fleet([])
     assert [e.key for e in recorded.graph] == [FLEET, PROVIDER]
-    assert recorded.exports == {"endpoints": {}, "models": {}, "nodes": {}, "prerequisites": {}}
+    cost, others = recorded.exports["cost"], {k: v for k, v in recorded.exports.items() if k != "cost"}
+    assert (cost["models"], cost["items"], cost["usdPerMonth"]) == ({}, [], {"now": 0, "min": 0, "max": 0})
+    assert others == {"endpoints": {}, "models": {}, "nodes": {}, "prerequisites": {}}
 
 
 def two_clusters(first: list[Any], second: list[Any]) -> Recorded:

@@ -10,7 +10,7 @@ from typing import Any, Required, TypedDict
 import pulumi
 
 from ....fleet.rendered import Rendered
-from ....serving.arguments import Arguments, model_by_argument, wire_names
+from ....serving.arguments import Arguments, line_of, model_by_argument, tell, wire_names
 from ....serving.objects import kubernetes_object, token
 from ....serving.rendering_options import options_of
 from ....serving.workload_component import logical_name, render_one
@@ -60,6 +60,7 @@ class AutoscalingPolicyBinding(pulumi.ComponentResource):
         """
         rendered = _render(name, args)
         super().__init__(token(type(self).__name__), name, {}, opts)
+        tell(rendered.warnings, line_of, lambda _: self)
         for value in rendered.objects:
             options = pulumi.ResourceOptions(parent=self)
             kubernetes_object(value, logical_name(name, rendered.name, value), options)

@@ -11,7 +11,7 @@ import pytest
 from components.families.llmd.components import VariantAutoscaling
 from components.serving.arguments import InvalidArguments
 from tests.families.llmd.support import MODEL, of_kthena, of_llmaz, of_llmkube, of_lws
-from tests.recorded import Recorded, deploy
+from tests.recorded import Recorded, deploy, logged
 
 PROVIDER = "pulumi:providers:kubernetes::cluster"
 HPA = "kubernetes:autoscaling/v2:HorizontalPodAutoscaler"
@@ -195,13 +195,17 @@ def test_a_promise_that_cannot_be_kept_is_refused() -> None:
     assert "24" in reason
 
 
-def test_prompts_are_told_to_come_on_top(caplog: pytest.LogCaptureFixture) -> None:
-    load = {**ARGS["load"], "input_tokens": 1024.5}
-    deployed(load=load)
-    assert (
-        "95 % wait at most 209 ms of 500, and then for the work on a prompt of 1024.5 tokens (inputTokens)"
-        in caplog.text
-    )
-    caplog.clear()
-    deployed()
-    assert "inputTokens" not in caplog.text
+@pytest.mark.parametrize(("changes", "count"), [({"load": {**ARGS["load"], "input_tokens": 1024.5}}, 1), ({}, 0)])
+def test_prompts_are_told_to_come_on_top(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], count: int
+) -> None:
+    notes = logged(monkeypatch, "INFO")
+    deployed(**changes)
+    found = [(place, text) for place, text in notes if "inputTokens" in text]
+    assert len(found) == count
+    for place, text in found:
+        assert place.startswith("inference-platform:index:VariantAutoscaling::")
+        assert (
+            "95 % wait at most 209 ms of 500, and then for the work on a prompt of 1024.5 tokens (inputTokens)"
+            in text
+        )
