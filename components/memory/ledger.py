@@ -42,7 +42,7 @@ class Ledger:
         visible = visible_bytes(case.device, case.device_bytes)
         share = budget.share if case.share is None else case.share
         beside = budget.beside_bytes + (activation_bytes(case, context) if budget.activations_beside else 0)
-        within = visible if share is None else int(visible * share)
+        within = visible if share is None else int(visible * share * budget.share_used)
         return max(0, min(within, visible - beside))
 
     def margin(self, context: int) -> int:

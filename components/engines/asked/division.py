@@ -8,6 +8,8 @@ from .numbers import decimal
 from .rows import Spread
 from .settings import OFF, AskedSettings, UnclearError
 
+_PLACES = (Setting.TENSOR_SPLIT, Setting.EXPERT_LAYERS_ON_CPU)
+
 
 @dataclass(frozen=True, slots=True)
 class Division:
@@ -97,12 +99,21 @@ def _expert_layers(settings: AskedSettings) -> int | None:
     return settings.number(Setting.EXPERT_LAYERS_ON_CPU) or 0
 
 
+def adapts(settings: AskedSettings) -> bool:
+    """Tell whether a server keeps in the memory of the host what does not fit: only if it may choose the layers."""
+    if settings.text(Setting.GPU_LAYERS) not in (None, "", "auto", "-1"):
+        return False
+    if any(settings.text(setting) for setting in _PLACES) or settings.is_on(Setting.EXPERTS_ON_CPU):
+        return False
+    return settings.holds(settings.table.adapts, "whether it keeps what does not fit in the memory of the host")
+
+
 def _layers(settings: AskedSettings) -> int | None:
     """Return how many layers are on accelerators; None for all of them."""
-    span, text = settings.table.all_layers, settings.text(Setting.GPU_LAYERS)
-    if span is None or text in ("auto", "all"):
+    text = settings.text(Setting.GPU_LAYERS)
+    if settings.table.all_layers is None or text in ("auto", "all"):
         return None
     number = settings.number(Setting.GPU_LAYERS)
     if number is None:
-        return None if span.is_in(settings.version or None) else 0
+        return None if settings.holds(settings.table.all_layers, "how many layers are on accelerators") else 0
     return None if number < 0 else number

@@ -12,10 +12,20 @@ from ..scripts.commands import engine_line
 from ..served.adapters import adapters_of
 from ..served.names import positional
 from ..settings import Setting
-from .division import Division, division_of
+from .division import Division, adapts, division_of
 from .numbers import whole
 from .rows import asked_table
-from .settings import OFF, AskedSettings, Given, UnclearError, Variables, given, said_by, unclear_flag
+from .settings import (
+    OFF,
+    AskedSettings,
+    Given,
+    UnclearError,
+    Variables,
+    given,
+    said_by,
+    unclear_flag,
+    unclear_variable,
+)
 
 _FOUR_BYTES = ("float", "float32")
 _MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
@@ -48,6 +58,7 @@ class AskedMemory:
         key_bytes: Bytes of a number of a key in the cache.
         value_bytes: Likewise of a value.
         share: Share of the memory that may be used; None where nothing says it.
+        adapts: Whether what does not fit stays in the memory of the host.
         draft: A second model that proposes tokens; empty without.
         draft_tensor: Over how many accelerators that is cut; None for as many as the model.
         adapters: Adapters that are kept at once.
@@ -63,6 +74,7 @@ class AskedMemory:
     batch_tokens: int | None = None
     share: Decimal | None = None
     division: Division = field(default_factory=Division)
+    adapts: bool = False
     draft: str = ""
     draft_tensor: int | None = None
     adapters: int = 0
@@ -84,7 +96,7 @@ def asked_of(line: CommandLine, variables: Variables = (), *, more: bool = False
     if own is None or reading is None:
         what = "a script" if line.is_script else "another program"
         return f"its server is started by {what}, so that its settings are not known"
-    unclear = unclear_flag(reading, table)
+    unclear = unclear_flag(reading, table) or unclear_variable(variables, table)
     if unclear:
         return unclear
     known = said_by(table, variables, more=more)
@@ -122,9 +134,10 @@ def _read(settings: AskedSettings, stray: str, adapters: int) -> AskedMemory:
         key_bytes=keys,
         value_bytes=values,
         room=_room(settings),
-        batch_tokens=settings.number(Setting.MICRO_BATCH_TOKENS) or settings.number(Setting.BATCH_TOKENS),
+        batch_tokens=_batch_tokens(settings),
         share=settings.decimal(Setting.GPU_MEMORY),
         division=division_of(settings),
+        adapts=adapts(settings),
         draft=draft,
         draft_tensor=draft_tensor,
         adapters=most,
@@ -151,6 +164,7 @@ def _room(settings: AskedSettings) -> AskedRoom:
         return AskedRoom(None, is_open=True, sequences=sequences)
     context, default = settings.number(Setting.CONTEXT), settings.table.context(settings.version)
     if context is None and default is not None:
+        settings.need_version("the context that nothing sets")
         context = default.tokens
         if context is None:
             return AskedRoom(None, is_open=True, sequences=sequences)
@@ -162,6 +176,14 @@ def _room(settings: AskedSettings) -> AskedRoom:
         return AskedRoom(context, sequences=sequences)
     sequences = sequences or 1
     return AskedRoom(context and max(context // sequences, 1), sequences=sequences)
+
+
+def _batch_tokens(settings: AskedSettings) -> int | None:
+    tokens = settings.number(Setting.MICRO_BATCH_TOKENS) or settings.number(Setting.BATCH_TOKENS)
+    if tokens or not settings.number(Setting.INPUT):
+        return tokens
+    is_input = settings.holds(settings.table.batch_of_input, "how many tokens are computed at a time")
+    return settings.number(Setting.INPUT) if is_input else None
 
 
 def _cache(settings: AskedSettings) -> tuple[Decimal, Decimal]:

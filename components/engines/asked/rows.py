@@ -12,8 +12,10 @@ converts: what weights are converted to while they are loaded, by quantization; 
 whole_cache: types of the cache that are as the weights are computed with.
 adapters: most and rank where nothing says it; a rank of null is that of the adapters themselves.
 speculation: keys of the JSON: model, tensor and method; own are the methods without a model of their own.
-unclear: flags with which memory is not known, with the reason.
+unclear, unclear_variables: flags and variables with which memory is not known, with the reason.
 all_layers: versions that put all layers on accelerators where nothing says it (from).
+adapts: versions that keep in the memory of the host what does not fit, where nothing says where layers are (from).
+batch_of_input: versions that compute as many tokens at a time as an input may have, where nothing says it (from, until).
 """
 
 import functools
@@ -61,7 +63,10 @@ class AskedTable:
     adapters: Mapping[str, int | None] = field(default_factory=dict)
     speculation: Mapping[str, Any] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
+    unclear_variables: Mapping[str, str] = field(default_factory=dict)
     all_layers: Span | None = None
+    adapts: Span | None = None
+    batch_of_input: Span | None = None
 
     def context(self, version: Version | None) -> DefaultContext | None:
         """Return the default of a version; None where that is the model's own."""
@@ -93,7 +98,8 @@ def _read(engine: Engine) -> AskedTable | None:
         adapters=facts.get("adapters", {}),
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),
-        all_layers=Span.of(facts["all_layers"]) if "all_layers" in facts else None,
+        unclear_variables=facts.get("unclear_variables", {}),
+        **{name: Span.of(facts[name]) for name in ("all_layers", "adapts", "batch_of_input") if name in facts},
     )
 
 

@@ -10,6 +10,7 @@ from ..flags.splitting import FlagUse
 from ..flags.tables import EngineFlags
 from ..flags.values import is_filled_later
 from ..settings import Setting
+from ..versions import ANY, Span
 from .numbers import decimal, whole
 from .rows import AskedTable
 
@@ -81,6 +82,22 @@ class AskedSettings:
         text = self.text(setting)
         return text is not None and text.lower() not in (OFF, "false", "0")
 
+    def holds(self, span: Span | None, what: str) -> bool:
+        """Tell whether something holds for the version of the engine.
+
+        Raises:
+            UnclearError: that depends on the version, which is not known.
+        """
+        if span is None:
+            return False
+        self.need_version(what)
+        return span.is_in(self.version)
+
+    def need_version(self, what: str) -> None:
+        """Refuse to say what depends on the version of the engine where nothing tells that."""
+        if self.version == ANY:
+            raise UnclearError(f"{what} depends on the version of {self.table.engine.name}, which its image does not tell")
+
     def fail(self, setting: Setting, text: str) -> NoReturn:
         """Say that a value is not understood."""
         raise UnclearError(f"{self.named(setting)} is {text!r}, which is not understood")
@@ -125,6 +142,12 @@ def unclear_flag(reading: EngineReading, table: AskedTable) -> str:
         if use.dotted and known.get(use.flag.name) in (Setting.SPECULATION, Setting.MODEL_CONFIG):
             return f"{use.name} sets a single key of JSON"
     return ""
+
+
+def unclear_variable(variables: Variables, table: AskedTable) -> str:
+    """Return why memory is not known: a variable that decides otherwise."""
+    reasons = table.unclear_variables
+    return next((f"{name} {reasons[name]}" for name, _ in variables if name in reasons), "")
 
 
 def said_by(table: AskedTable, variables: Variables, *, more: bool) -> tuple[tuple[Setting, str | None], ...]:

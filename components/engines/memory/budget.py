@@ -13,6 +13,7 @@ class EngineMemory:
 
     Attributes:
         share: Share of the memory that the engine may use; None where it takes what it needs.
+        share_used: Which part of its share it uses, whoever set that.
         fixed_bytes: What it takes of its share beside weights, cache and activations: libraries, graphs.
         beside_bytes: What it takes beside its share: the context of its process, and graphs that it does not count.
         weights_share: What it takes beside that, as a share of the weights of one accelerator.
@@ -38,6 +39,7 @@ class EngineMemory:
     """
 
     share: Decimal | None = None
+    share_used: Decimal = Decimal(1)
     fixed_bytes: int = 0
     beside_bytes: int = 0
     weights_share: Decimal = Decimal(0)

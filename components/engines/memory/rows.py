@@ -28,7 +28,7 @@ _GIB = 2**30
 _NONE = Decimal(0)
 _CONDITIONS = frozenset({"from", "until", "absent", "gone", "above", "below", "except", "ranks", "reserve"})
 _SIZES = {"fixed_mib": "fixed_bytes", "beside_mib": "beside_bytes", "spread_mib": "spread_bytes"}
-_DECIMALS = ("share", "weights_share", "cache_share")
+_DECIMALS = ("share", "share_used", "weights_share", "cache_share")
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,8 @@ def question_of(serves: Serves, placement: Placement, node: Instance, known: Kno
         return f"nothing is known of the memory that {engine} needs"
     if asked.room.is_open:
         budget = replace(budget, reserves_context=False, reserves_all=False)
+    if asked.adapts:
+        budget = replace(budget, spills=True)
     single = serves.reads_single_files
     shape = known.find(asked.model, weights, single_file=single)
     draft = known.find(asked.draft, weights, single_file=single) if asked.draft else None

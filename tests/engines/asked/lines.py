@@ -7,7 +7,7 @@ from components.engines.asked.memory import AskedMemory, AskedRoom, asked_of
 from components.engines.asked.settings import Variables
 from components.engines.command_line import CommandLine
 
-VLLM, SGLANG, TGI = ("vllm", "v0.20.0"), ("sglang", "v0.5.4-cu129-amd64"), ("tgi", "2.4.1")
+VLLM, SGLANG, TGI = ("vllm", "v0.20.0"), ("sglang", "v0.5.4-cu129-amd64"), ("tgi", "2.4.0")
 LLAMA, OLD_LLAMA, NEW_LLAMA = (
     ("llamacpp", "server-cuda-b6500"),
     ("llamacpp", "server-cuda-b5000"),

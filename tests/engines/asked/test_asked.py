@@ -7,6 +7,7 @@ import pytest
 
 from components.engines.asked.division import Division
 from components.engines.asked.memory import AskedMemory, AskedRoom
+from components.engines.versions import undated
 from tests.engines.asked.lines import LLAMA, NEW_LLAMA, OLD_LLAMA, SGLANG, TGI, TWO, VLLM, asked, named, usual
 
 
@@ -76,16 +77,108 @@ def test_old_builds_of_llama_cpp_put_no_layer_on_gpus_by_themselves() -> None:
 
 
 def test_new_builds_of_llama_cpp_fit_the_context_to_the_memory() -> None:
-    assert asked(NEW_LLAMA) == replace(usual(LLAMA), room=AskedRoom(is_open=True))
+    assert asked(NEW_LLAMA) == replace(usual(LLAMA), room=AskedRoom(is_open=True), adapts=True)
 
 
 @pytest.mark.parametrize(
-    ("tag", "room"), [("1.4.5", AskedRoom(2048)), ("2.4.1", AskedRoom(4096)), ("3.3.6", AskedRoom(is_open=True))]
+    ("args", "adapts"),
+    # common/fit.cpp gives up where layers, a split or a placement are told already; -1 and auto are the default.
+    [
+        ([], True),
+        (["-c", "8192"], True),
+        (["-ngl", "auto"], True),
+        (["-ngl", "-1"], True),
+        (["-ngl", "all"], False),
+        (["-ngl", "99"], False),
+        (["-ts", "1,1"], False),
+        (["--cpu-moe"], False),
+        (["--n-cpu-moe", "4"], False),
+    ],
+    ids=named,
+)
+def test_llama_cpp_adapts_where_it_may_choose_the_layers(args: list[str], adapts: bool) -> None:
+    found = asked(NEW_LLAMA, *args)
+    assert isinstance(found, AskedMemory)
+    assert found.adapts is adapts
+
+
+# The commits that changed a default, by their number: 1442677 and 1926d6e (n_ctx), e81b8e4 (layers), b1f3a6e (both).
+BUILDS = [
+    (3086, AskedRoom(512, sequences=1), 0, False),
+    (3087, AskedRoom(sequences=1), 0, False),
+    (4013, AskedRoom(sequences=1), 0, False),
+    (4014, AskedRoom(4096, sequences=1), 0, False),
+    (6324, AskedRoom(4096, sequences=1), 0, False),
+    (6325, AskedRoom(4096, sequences=1), None, False),
+    (7406, AskedRoom(4096, sequences=1), None, False),
+    (7407, AskedRoom(is_open=True), None, True),
+]
+
+
+@pytest.mark.parametrize(("build", "room", "layers", "adapts"), BUILDS, ids=named)
+def test_the_defaults_of_llama_cpp_depend_on_its_build(
+    build: int, room: AskedRoom, layers: int | None, adapts: bool
+) -> None:
+    found = asked(("llamacpp", f"server-cuda-b{build}"))
+    assert isinstance(found, AskedMemory)
+    assert (found.room, found.division.layers, found.adapts) == (room, layers, adapts)
+
+
+@pytest.mark.parametrize(
+    ("engine", "args", "what"),
+    [
+        ("llamacpp", ["-ngl", "99"], "the context that nothing sets"),
+        ("llamacpp", ["-c", "8192"], "how many layers"),
+        ("tgi", [], "the context that nothing sets"),
+        ("tgi", ["--max-total-tokens", "4096", "--max-input-tokens", "2048"], "how many tokens"),
+    ],
+    ids=named,
+)
+def test_defaults_of_a_version_that_is_not_known_are_not_guessed(engine: str, args: list[str], what: str) -> None:
+    found = asked((engine, undated("custom")), *args)
+    assert isinstance(found, str)
+    assert found.startswith(what)
+    assert "its image does not tell" in found
+
+
+def test_a_version_that_is_not_known_does_not_matter_where_all_is_told() -> None:
+    told = asked(("llamacpp", undated("custom")), "-ngl", "99", "-c", "8192")
+    assert isinstance(told, AskedMemory)
+    assert (told.room, told.division.layers) == (AskedRoom(8192, sequences=1), 99)
+
+
+# launcher/src/main.rs at the tags on both sides of each change.
+@pytest.mark.parametrize(
+    ("tag", "room"),
+    [
+        ("1.4.5", AskedRoom(2048)),
+        ("2.0.0", AskedRoom(4096)),
+        ("2.4.0", AskedRoom(4096)),
+        ("2.4.1", AskedRoom(is_open=True)),
+        ("3.3.6", AskedRoom(is_open=True)),
+    ],
 )
 def test_the_context_of_tgi_depends_on_its_version(tag: str, room: AskedRoom) -> None:
     found = asked(("tgi", tag))
     assert isinstance(found, AskedMemory)
     assert found.room == room
+
+
+@pytest.mark.parametrize(
+    ("tag", "args", "tokens"),
+    [
+        ("2.4.0", ["--max-input-tokens", "32000"], 32000),
+        ("2.0.0", ["--max-input-length", "32000"], 32000),
+        ("2.4.0", ["--max-input-tokens", "32000", "--max-batch-prefill-tokens", "40000"], 40000),
+        ("1.4.5", ["--max-input-length", "3000"], None),
+        ("2.4.1", ["--max-input-tokens", "32000"], None),
+    ],
+    ids=named,
+)
+def test_tgi_2_computes_a_whole_input_at_a_time(tag: str, args: list[str], tokens: int | None) -> None:
+    found = asked(("tgi", tag), *args)
+    assert isinstance(found, AskedMemory)
+    assert found.batch_tokens == tokens
 
 
 CACHES = [
@@ -187,6 +280,10 @@ UNCLEAR = [
     (LLAMA, ["--override-tensor", "exps=CPU"], "--override-tensor"),
     (LLAMA, ["-ts", "1,x"], "--tensor-split"),
     (LLAMA, ["--rope-scaling", "yarn", "-c", "0"], "--rope-scaling"),
+    (NEW_LLAMA, ["--fit", "off"], "--fit"),
+    (LLAMA, ["--swa-full"], "--swa-full"),
+    (LLAMA, ["--rpc", "host:1"], "--rpc"),
+    (("tgi", "3.3.6"), ["--enable-prefill-logprobs"], "--enable-prefill-logprobs"),
 ]
 
 

@@ -37,6 +37,25 @@ class TestVariables:
     def test_others_that_are_not_written_may_say_anything(self) -> None:
         assert "not known" in str(asked(TGI, env=(("MODEL_ID", "m"),), more=True))
 
+    @pytest.mark.parametrize(
+        ("engine", "name"),
+        [(LLAMA, "LLAMA_ARG_OVERRIDE_TENSOR"), (LLAMA, "LLAMA_ARG_NO_KV_OFFLOAD"), (TGI, "TGI_WIGGLE_ROOM")],
+    )
+    def test_one_that_decides_otherwise_is_told_and_not_guessed(self, engine: tuple[str, str], name: str) -> None:
+        assert str(asked(engine, env=((name, "1"),))).startswith(name)
+        assert not str(asked(engine, env=(("X", name),))).startswith(name)
+
+    @pytest.mark.parametrize("name", ["LLAMA_ARG_MODEL_DRAFT", "LLAMA_ARG_SPEC_DRAFT_MODEL"])
+    def test_llama_cpp_is_told_of_a_draft_model_by_them(self, name: str) -> None:
+        found = asked(LLAMA, env=((name, "d"),))
+        assert isinstance(found, AskedMemory)
+        assert found.draft == "d"
+
+    def test_llama_cpp_is_told_of_the_host_by_them(self) -> None:
+        found = asked(LLAMA, env=(("LLAMA_ARG_KV_OFFLOAD", "0"), ("LLAMA_ARG_N_CPU_MOE", "3")))
+        assert isinstance(found, AskedMemory)
+        assert found.division == Division(1, None, expert_layers=3, cache_on_host=True)
+
     def test_vllm_reads_none(self) -> None:
         assert asked(VLLM, env=(("MAX_TOTAL_TOKENS", "1"), ("MODEL_ID", None)), more=True) == usual(VLLM)
 

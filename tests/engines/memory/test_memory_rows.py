@@ -82,6 +82,36 @@ def test_sglang_leaves_room_for_what_it_computes(
     assert float(share) == pytest.approx((memory - reserved) / memory, abs=0.0005)
 
 
+@pytest.mark.parametrize(
+    ("tag", "used", "cache", "tokens", "of_all"),
+    [
+        # What is left free, in flash_causal_lm.py and globals.py at the tags on both sides of each change; tokens of a
+        # prefill in launcher/src/main.rs: 4095 of an input and 50 from 2.0.0 to 2.4.0.
+        ("1.4.0", "1", "1", 4096, True),
+        ("1.4.1", "1", "0.95", 4096, True),
+        ("2.3.1", "1", "0.95", 4145, True),
+        ("2.4.0", "1", "0.9", 4145, True),
+        ("2.4.1", "1", "0.9", 4096, True),
+        ("3.0.2", "0.95", "1", 4096, False),
+        ("3.1.0", "0.93", "1", 4096, False),
+        ("3.2.3", "0.93", "1", 4096, False),
+        ("3.3.0", "0.9", "1", 4096, False),
+        ("", "0.9", "1", 4096, False),
+    ],
+)
+def test_tgi_by_version(tag: str, used: str, cache: str, tokens: int, of_all: bool) -> None:
+    found = budget("tgi", tag, A10G)
+    assert (found.share, found.share_used, found.cache_share) == (Decimal(1), Decimal(used), Decimal(cache))
+    assert (found.batch_tokens, found.logits_of_all) == (tokens, of_all)
+
+
+def test_tensorrt_llm_computes_what_its_server_does_by_default() -> None:
+    # BuildConfig: max_num_tokens 8192, max_batch_size 2048; KvCacheConfig: free_gpu_memory_fraction 0.9, 32 tokens.
+    found = budget("tensorrt-llm", "", H100)
+    assert (found.batch_tokens, found.sequences) == (8192, 2048)
+    assert (found.cache_share, found.block) == (Decimal("0.9"), 32)
+
+
 def test_every_table_is_read() -> None:
     known = {name for name, engine in engines().items() if memory_of(engine, "", A10G)}
     assert known == {"vllm", "sglang", "llamacpp", "ollama", "tgi", "tensorrt-llm"}
