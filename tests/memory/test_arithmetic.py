@@ -152,6 +152,13 @@ def test_the_share_of_the_command_line_goes_before_that_of_the_engine() -> None:
     assert judge(replace(CASE, budget=budget, share=Decimal("0.75")), types=False).usable == 18 * GIB
 
 
+def test_an_engine_uses_a_part_of_its_share_whoever_set_that() -> None:
+    # TGI since 3.0: MEMORY_FRACTION * TGI_WIGGLE_ROOM of the memory.
+    budget = EngineMemory(share=Decimal(1), share_used=Decimal("0.75"))
+    assert judge(replace(CASE, budget=budget), types=False).usable == 18 * GIB
+    assert judge(replace(CASE, budget=budget, share=Decimal("0.5")), types=False).usable == 9 * GIB
+
+
 def test_what_an_engine_takes_beside_its_share_bounds_a_large_share() -> None:
     budget = EngineMemory(share=Decimal("0.99"), beside_bytes=2 * GIB, fixed_bytes=GIB)
     verdict = judge(replace(CASE, budget=budget), types=False)

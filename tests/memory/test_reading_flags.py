@@ -1,11 +1,12 @@
 """From flags and files to what is asked about memory."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from components.memory.cases import MemoryCase, Parallel
+from components.memory.cases import Fit, MemoryCase, Parallel
 from components.memory.shapes import Layers, Shape
 from components.memory.workloads.known import OwnShape
 from tests.memory.fleets import (
@@ -89,6 +90,19 @@ def gguf(
         inference_service(node, "llamacpp", **{"endpoint": {}, "contextSize": 8192, **spec}),
     )
     return case(*documents, own={own: SIZED})
+
+
+@pytest.mark.parametrize(
+    ("build", "flags", "fit"),
+    [(7407, [], Fit.TIGHT), (7407, ["-ngl", "99"], Fit.EXCEEDED), (7406, [], Fit.EXCEEDED)],
+)
+def test_new_builds_of_llama_cpp_keep_what_does_not_fit_on_the_host(build: int, flags: list[str], fit: Fit) -> None:
+    template = pod("g6.2xlarge", ["/app/llama-server", "-m", "/models/big.gguf", "-c", "8192", *flags])
+    template["spec"]["containers"][0]["image"] = f"ghcr.io/ggml-org/llama.cpp:server-cuda-b{build}"
+    big = OwnShape(replace(SMALL, weights_bytes=40 * GIB), is_sized=True)
+    verdict = only(leader_worker_set(template), own={"/models/big.gguf": big}).verdict
+    assert verdict.fit is fit
+    assert ("in the memory of the host, and is slow" in verdict.reason) is (fit is Fit.TIGHT)
 
 
 @pytest.mark.parametrize(

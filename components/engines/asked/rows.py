@@ -15,7 +15,8 @@ speculation: keys of the JSON: model, tensor and method; own are the methods wit
 unclear, unclear_variables: flags and variables with which memory is not known, with the reason.
 all_layers: versions that put all layers on accelerators where nothing says it (from).
 adapts: versions that keep in the memory of the host what does not fit, where nothing says where layers are (from).
-batch_of_input: versions that compute as many tokens at a time as an input may have, where nothing says it (from, until).
+batch_of_input: versions that compute as many tokens at a time as an input may have, where nothing says it (from,
+  until).
 """
 
 import functools

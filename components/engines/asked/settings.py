@@ -96,7 +96,9 @@ class AskedSettings:
     def need_version(self, what: str) -> None:
         """Refuse to say what depends on the version of the engine where nothing tells that."""
         if self.version == ANY:
-            raise UnclearError(f"{what} depends on the version of {self.table.engine.name}, which its image does not tell")
+            raise UnclearError(
+                f"{what} depends on the version of {self.table.engine.name}, which its image does not tell"
+            )
 
     def fail(self, setting: Setting, text: str) -> NoReturn:
         """Say that a value is not understood."""

@@ -85,8 +85,8 @@ def test_sglang_leaves_room_for_what_it_computes(
 @pytest.mark.parametrize(
     ("tag", "used", "cache", "tokens", "of_all"),
     [
-        # What is left free, in flash_causal_lm.py and globals.py at the tags on both sides of each change; tokens of a
-        # prefill in launcher/src/main.rs: 4095 of an input and 50 from 2.0.0 to 2.4.0.
+        # What is left free, in flash_causal_lm.py and globals.py at the tags on both sides of each change; tokens of
+        # a prefill in launcher/src/main.rs: 4095 of an input and 50 from 2.0.0 to 2.4.0.
         ("1.4.0", "1", "1", 4096, True),
         ("1.4.1", "1", "0.95", 4096, True),
         ("2.3.1", "1", "0.95", 4145, True),
