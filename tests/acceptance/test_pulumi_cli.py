@@ -32,7 +32,7 @@ def checked(cli: PulumiCli) -> None:
     # Nothing asks for the plugin of AWS, so it is not loaded; the CLI is told to install only what is asked for.
     assert not [each["urn"] for each in resources if each["type"].startswith(("aws:", "pulumi:providers:aws"))]
     assert {each["urn"] for each in unchanged} == {each["urn"] for each in resources}
-    assert set(outputs) == {"endpoints", "models", "nodes", "prerequisites"}
+    assert set(outputs) == {"cost", "endpoints", "models", "nodes", "prerequisites"}
     assert left == []
     assert tracked() == before
     assert not (ROOT / "Pulumi.acceptance.yaml").exists()

@@ -37,8 +37,25 @@ def test_more_nodes_than_are_needed_are_explained(
 def test_a_plan_has_every_column_but_what_only_a_cluster_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     text = shown(monkeypatch, None)
     (row,) = [line.split() for line in text.splitlines() if line.startswith(" chat")]
-    assert row == ["chat", "opt", "Deployment/chat", "-", "http://chat-lb.models:8080", "openai"]
+    assert row == ["chat", "opt", "Deployment/chat", "-", "http://chat-lb.models:8080", "openai", "-"]
     assert "KUBECONFIG" not in text
+
+
+@pytest.mark.parametrize(
+    ("fit", "memory"),
+    [
+        ("fits: 18.3 of 19.8 GiB on g6.xlarge", "fits: 18.3 of 19.8 GiB on g6.xlarge"),
+        ("not checked: the model org/m is not known; describe it in modelShapes", "not checked"),
+        (None, "-"),
+    ],
+)
+def test_memory_stands_last_and_is_short(monkeypatch: pytest.MonkeyPatch, fit: str | None, memory: str) -> None:
+    monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
+    out = io.StringIO()
+    models = {"chat": {**OUTPUTS["models"]["chat"], **({"fit": fit} if fit else {})}}
+    table.show({**OUTPUTS, "models": models}, "kubeconfig", Console(file=out, highlight=False, width=200))
+    (row,) = [line for line in out.getvalue().splitlines() if line.startswith(" chat")]
+    assert row.rstrip().endswith(f"openai  {memory}")
 
 
 @pytest.mark.parametrize(
@@ -74,4 +91,4 @@ def test_an_endpoint_beside_the_models_has_a_row(monkeypatch: pytest.MonkeyPatch
     outputs = {**OUTPUTS, "endpoints": endpoints}
     table.show(outputs, "kubeconfig", Console(file=out, highlight=False, width=200))
     (row,) = [line.split() for line in out.getvalue().splitlines() if line.startswith(" chat-lora-sql")]
-    assert row == ["chat-lora-sql", "sql", "-", "-", "http://chat-lb.models:8080", "openai"]
+    assert row == ["chat-lora-sql", "sql", "-", "-", "http://chat-lb.models:8080", "openai", "-"]

@@ -50,7 +50,14 @@ def test_signals(tmp_path: Path, number: signal.Signals, code: int) -> None:
     command = [sys.executable, "-m", "workbench", "plan", "--stack", "dev", "--cwd", str(project), "--base", "HEAD"]
     env = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        command,
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        # A job in the background of a script ignores SIGINT, and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as running:
         assert eventually(place.exists)
         child = int(place.read_text())
