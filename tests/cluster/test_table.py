@@ -1,13 +1,14 @@
 """The table at the end of ``up``: what is wanted beside what is there, and why the two differ."""
 
 import io
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from workbench import table
 
-OUTPUTS = {
+OUTPUTS: dict[str, Any] = {
     "models": {"chat": {"model": "opt", "workloadKind": "Deployment", "workload": "chat", "namespace": "models"}},
     "endpoints": {"chat": {"url": "http://chat-lb.models:8080", "api": "openai"}},
     "nodes": {"g5-2xlarge": {"instanceType": "g5.2xlarge", "nodes": 1, "accelerators": 1}},
