@@ -12,6 +12,7 @@ The rules are given to the adapter, so whoever has rules and an autoscaler of hi
 puts them in and reads the replicas that come out. With a PodMonitor, too, the pods are found and labelled as it says.
 """
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -32,6 +33,8 @@ SECONDS = 90.0
 """Far more rounds of the autoscaler than it needs, for a machine that is busy."""
 _PAUSE = 0.5
 """The adapter asks the API server five times a second at most, for everybody together."""
+_AT_REST = 5.0
+"""More than twice as long as the autoscaler waits between two looks (``aggregation.LOOK``)."""
 _TARGETS = "pods.json"
 _SUFFIXES = {"m": Decimal("0.001"), "k": Decimal(1000), "": Decimal(1)}
 
@@ -188,7 +191,17 @@ class Chain:
     def _settle(
         self, deployment: Mapping[str, Any], hpa: Mapping[str, Any], load: Load, value: float, metric: int
     ) -> int:
+        held, since = 0, 0.0
+
         def rests() -> int:
+            """Return the pods once they have been at rest for two looks: one may have missed the metric of a pod."""
+            nonlocal held, since
+            pods = resting()
+            if pods != held:
+                held, since = pods, time.monotonic()
+            return pods if time.monotonic() - since >= _AT_REST else 0
+
+        def resting() -> int:
             pods = self.look(deployment, load, value)
             status = self._status(hpa)
             counts = {pods, status.get("currentReplicas"), status.get("desiredReplicas"), self._replicas(deployment)}
