@@ -66,12 +66,12 @@ def explain(
 
 def _fit(resource: "Loaded", found: "Plan") -> "Iterator[ExplainedField]":
     """Yield a row for each workload that a resource becomes: whether its model fits, and what takes memory."""
-    from components.memory.reading import gib
+    from components.memory.wording import gib
     from components.plan.explain import ExplainedField
 
     for each in found.verdicts:
         if each.item.source.resource is resource.resource:
-            parts = (f"{part.name} = {gib(part.size)} GiB" for part in each.verdict.parts)
+            parts = (f"{part.name} = {gib(part.size)}" for part in each.verdict.parts)
             yield ExplainedField(f"memory of {each.workload.set_name}", each.text, (*parts, *each.verdict.notes))
 
 

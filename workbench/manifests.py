@@ -13,7 +13,7 @@ import typer
 from components.fleet.words import OtherKinds
 
 from .errors import WorkbenchError
-from .printing import ShowSecrets, write_objects
+from .printing import ShowSecrets, counted, write_objects
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
@@ -108,18 +108,14 @@ def _line(problem: "Problem") -> str:
 def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
     """Say how much was checked, and what came of it."""
     numbers = Counter(problem.severity.value for problem in problems if not problem.ignored)
-    counts = [_count(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]]
+    counts = [counted(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]]
     if not {"error", "warning"} & numbers.keys():
         counts = ["no problems", *counts]
     ignored = sum(bool(problem.ignored) for problem in problems)
     counts += [f"{ignored} ignored"] if ignored else []
-    checked = f"{_count(manifests.count, 'resource')} in {_count(manifests.files, 'file')}"
+    checked = f"{counted(manifests.count, 'resource')} in {counted(manifests.files, 'file')}"
     others = f", {len(manifests.others)} of other APIs" if manifests.others else ""
     return f"{checked}{others}: {', '.join(counts)}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"
 
 
 @takes_subject

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
 from ..engines.asked.memory import asked_of
@@ -11,9 +10,10 @@ from ..fleet.rendered import Fleet, Rendered
 from ..fleet.workloads import Workload, by_set
 from .arithmetic import judge
 from .cases import Fit, MemoryVerdict
+from .wording import gib, in_gib
 from .workloads.asking import Serves, question_of
 from .workloads.known import KnownShapes
-from .workloads.placing import GIB, Placement, device_of, placement_of
+from .workloads.placing import Placement, device_of, placement_of
 
 _NOTHING = KnownShapes()
 _WORST = (Fit.EXCEEDED, Fit.UNKNOWN, Fit.TIGHT, Fit.FITS)
@@ -47,7 +47,7 @@ class WorkloadVerdict:
         if verdict.fit is Fit.UNKNOWN:
             return f"{verdict.fit}: {verdict.reason}"
         each = " each" if self.accelerators > 1 else ""
-        return f"{verdict.fit}: {gib(verdict.needed)} of {gib(verdict.usable)} GiB{each} on {self.instance_type}"
+        return f"{verdict.fit}: {in_gib(verdict.needed)} of {gib(verdict.usable)}{each} on {self.instance_type}"
 
 
 def verdicts(fleet: Fleet, shapes: KnownShapes = _NOTHING) -> tuple[WorkloadVerdict, ...]:
@@ -64,11 +64,6 @@ def fit_in_words(found: Sequence[WorkloadVerdict]) -> str:
     roles = [each.workload.role for each in found]
     names = roles if all(roles) and len(set(roles)) == len(roles) else [each.workload.set_name for each in found]
     return "; ".join(f"{name}: {each.text}" for name, each in zip(names, found, strict=True))
-
-
-def gib(size: int) -> str:
-    """Return bytes in GiB with one decimal."""
-    return f"{Decimal(size) / GIB:.1f}"
 
 
 def _of_item(item: Rendered, shapes: KnownShapes, found: _Memory) -> Iterator[WorkloadVerdict]:

@@ -8,8 +8,13 @@ from .cases import CheaperType, MemoryCase, MemoryPart
 
 
 def gib(size: int) -> str:
+    """Return bytes in GiB with one decimal, and the unit."""
+    return f"{in_gib(size)} GiB"
+
+
+def in_gib(size: int) -> str:
     """Return bytes in GiB with one decimal."""
-    return f"{Decimal(size) / GIB:.1f} GiB"
+    return f"{Decimal(size) / GIB:.1f}"
 
 
 def fitting(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, margin: int) -> str:

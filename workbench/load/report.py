@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from components.api.texts.printable import printable
 
+from ..printing import counted
 from .outcomes import Tally
 from .summary import LoadSummary, Percentiles, spread
 
@@ -34,7 +35,7 @@ def sentences(found: LoadSummary) -> Iterator[str]:
     """Yield what a load comes to, in sentences."""
     failed = found.requests - found.answered
     yield (
-        f"{_counted(found.requests, 'request')} in {found.seconds:.1f} s, at most {found.most_in_flight} at once: "
+        f"{counted(found.requests, 'request')} in {found.seconds:.1f} s, at most {found.most_in_flight} at once: "
         f"{found.answered} answered, {failed} failed"
     )
     for error, count in found.errors.items():
@@ -44,7 +45,7 @@ def sentences(found: LoadSummary) -> Iterator[str]:
     yield f"{asked}{found.output_tokens} tokens out; {rates}"
     if found.late > found.requests * _FEW:
         yield (
-            f"{_counted(found.late, 'request')} went out more than 100 ms late: this machine could not keep up, and "
+            f"{counted(found.late, 'request')} went out more than 100 ms late: this machine could not keep up, and "
             "the figures are partly its own; lower the rate, or run the command on a machine with more free cores"
         )
 
@@ -85,9 +86,5 @@ def live_line(seconds: float, tally: Tally) -> str:
     failed = sum(tally.errors.values())
     return (
         f"{seconds:5.0f} s: {len(good) / length:.1f} answers/s, {tally.in_flight} in flight, "
-        f"{sum(each.output_tokens for each in good) / length:.0f} tokens/s{first}, {_counted(failed, 'error')}"
+        f"{sum(each.output_tokens for each in good) / length:.0f} tokens/s{first}, {counted(failed, 'error')}"
     )
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"

@@ -10,10 +10,11 @@ from ...engines.memory.rows import Device, memory_of
 from ...engines.registry import engines
 from ...fleet.workloads import NamedWeights
 from ...nodes.instances import Instance
+from ..accelerators.devices import GIB
 from ..cases import EngineMemory, MemoryCase, Parallel
 from ..shapes import Layers, Shape
 from .known import KnownShapes
-from .placing import GIB, Placement, memory_bytes
+from .placing import Placement, memory_bytes
 
 _PLAIN = ("", "bfloat16", "float16", "float32")
 """Types of weights that are not quantized."""

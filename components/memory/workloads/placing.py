@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from ...fleet.workloads import Workload
 from ...nodes.instances import ACCELERATOR_RESOURCES, Instance, instance
+from ..accelerators.devices import GIB
 
-GIB = 2**30
 _COUNTED = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
 """Accelerators whose memory engines use as their own data says."""
 
