@@ -73,3 +73,41 @@ def test_manifests(
     printed = checked(*command, MODELS, lines=len(text.splitlines()))
     assert expected in printed.stdout + printed.stderr
     assert printed.code == 1
+
+
+UNREAD = """\
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelServing
+metadata: {name: chat}
+spec: {nonsense: 1}
+---
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: AutoscalingPolicy
+metadata: {name: queue}
+spec: {metrics: [{metricName: "vllm:num_requests_waiting", targetValue: "5"}]}
+---
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: AutoscalingPolicyBinding
+metadata: {name: scaling}
+spec:
+  policyRef: {name: queue}
+"""
+ONE = "  scalingConfiguration: {target: {targetRef: {kind: ModelServing, name: chat}}, minReplicas: 1, maxReplicas: 3}\n"
+SHARED = """\
+  optimizerConfiguration:
+    params:
+      - {target: {targetRef: {kind: ModelServing, name: chat}}, minReplicas: 1, maxReplicas: 3, cost: 1}
+"""
+
+
+@pytest.mark.parametrize("targets", [ONE, SHARED], ids=["one", "shared"])
+@pytest.mark.parametrize("realization", ["native", "operator"])
+def test_a_binding_of_what_cannot_be_read(
+    realization: str, targets: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project(tmp_path, models=UNREAD + targets)
+    printed = checked("render", MODELS, "--realization", realization, lines=len((UNREAD + targets).splitlines()))
+    assert "ModelServing/chat: spec.nonsense: unknown field" in printed.stderr
+    assert "AutoscalingPolicyBinding/scaling" not in printed.stderr
+    assert printed.code == 1

@@ -20,7 +20,7 @@ class PolicyBinding:
     """A binding, its policy and its targets.
 
     Attributes:
-        targets: Those that are there.
+        targets: All of them, in their order.
         findings: Of the binding.
         policy_findings: Of the policy, which has them at its own fields.
     """

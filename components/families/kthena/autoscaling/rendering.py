@@ -46,11 +46,11 @@ def _bound(source: Loaded, library: Library, options: Options, findings: Finding
     aims = aims_of(binding)
     _check_twice(aims, findings)
     found = [find(aim, library, namespace, options, findings) for aim in aims]
-    if policy is None or findings.failed:
+    targets = tuple(target for target in found if target)
+    if policy is None or findings.failed or len(targets) < len(aims):
         raise Unrenderable
     resource = policy.resource
     assert isinstance(resource, AutoscalingPolicy)  # noqa: S101  it was found by its kind
-    targets = tuple(target for target in found if target)
     return PolicyBinding(source, binding, namespace, resource, targets, findings, Findings(policy))
 
 
