@@ -11,8 +11,11 @@ from workbench.cluster.binaries import Found, NoControlPlaneError, find
 from workbench.cluster.cluster import Running, SimulatedCluster
 from workbench.kube import Kube
 
-# How long one example takes says how busy the machine is; speed is measured by the benchmark.
-hypothesis.settings.register_profile("any machine", deadline=None)
+# How long one example takes says how busy the machine is; speed is measured by the benchmark. `make test` tries the
+# same examples every time, so that no change is blamed for what it did not do; `make test-long` looks for new ones.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, derandomize="INFERENCE_PLATFORM_EXAMPLES" not in os.environ
+)
 hypothesis.settings.load_profile("any machine")
 
 

@@ -92,12 +92,9 @@ metadata: {name: scaling}
 spec:
   policyRef: {name: queue}
 """
-ONE = "  scalingConfiguration: {target: {targetRef: {kind: ModelServing, name: chat}}, minReplicas: 1, maxReplicas: 3}\n"
-SHARED = """\
-  optimizerConfiguration:
-    params:
-      - {target: {targetRef: {kind: ModelServing, name: chat}}, minReplicas: 1, maxReplicas: 3, cost: 1}
-"""
+TARGET = "{target: {targetRef: {kind: ModelServing, name: chat}}, minReplicas: 1, maxReplicas: 3}"
+ONE = f"  scalingConfiguration: {TARGET}\n"
+SHARED = f"  optimizerConfiguration: {{params: [{TARGET}]}}\n"
 
 
 @pytest.mark.parametrize("targets", [ONE, SHARED], ids=["one", "shared"])
