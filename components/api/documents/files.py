@@ -47,6 +47,8 @@ def text_of(read: Callable[[], bytes], file: Path | str, problems: list[Problem]
         problems.append(_file_problem(file, "not UTF-8 text; save the file as UTF-8", line))
     except OSError as error:
         problems.append(_file_problem(file, f"cannot be read: {error.strerror}"))
+    except ValueError:  # U+0000 in the name
+        problems.append(_file_problem(file, "cannot be read: no file has such a name; correct it"))
     return None
 
 

@@ -15,4 +15,6 @@ def read_text(path: str | Path) -> str:
     found = Path(path)
     if found.exists() and not found.is_file():
         raise OSError(errno.EINVAL, "is no file", os.fspath(found))
+    if "\0" in os.fspath(found):
+        raise OSError(errno.EINVAL, "no file has such a name", os.fspath(found))
     return found.read_text(encoding="utf-8")
