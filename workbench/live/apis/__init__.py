@@ -1,0 +1,1 @@
+"""What simulated engines speak: the APIs of the engines, deterministic text, ``/metrics``."""

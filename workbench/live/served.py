@@ -1,0 +1,167 @@
+"""What the live fleet knows of a stack: written by ``up`` from the plan, read by every part.
+
+Times are seconds and sizes bytes, unless a name says otherwise. All times are simulated ones: a speed above 1 makes
+them pass faster.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+Object = dict[str, Any]
+
+
+class Speaks(StrEnum):
+    """The API of an engine."""
+
+    OPENAI = "openai"
+    OLLAMA = "ollama"
+    TGI = "tgi"
+    LLAMACPP = "llamacpp"
+
+
+class PaceSource(StrEnum):
+    """Where a pace is from; shown wherever a figure is."""
+
+    PROFILE = "profile"
+    """Measured, and written down by the team (llm-d's alpha and beta)."""
+    ESTIMATE = "estimate"
+    """Computed from the weights and the memory bandwidth of the accelerator."""
+    ASSUMED = "assumed"
+    """Neither is known: a plain number, so that the model answers at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPace:
+    """How fast one replica is on one instance type.
+
+    A decode step with n requests takes ``alpha + beta * n`` (WVA spec 8.2). A prompt takes ``prefill`` seconds for
+    each of its tokens before its first token.
+
+    Attributes:
+        batch: Requests in one step, at most.
+        cache_tokens: Tokens of all requests of a step, prompts and answers together; None without a bound.
+    """
+
+    alpha: float
+    beta: float
+    prefill: float
+    batch: int
+    cache_tokens: int | None = None
+    source: PaceSource = PaceSource.ASSUMED
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """Seconds from a pod that is bound to a node until its engine answers, and until a new node is there."""
+
+    pod: float
+    node: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServedWorkload:
+    """Equal pods that take requests.
+
+    Attributes:
+        kind: ``Deployment`` or ``LeaderWorkerSet``.
+        title: The resource, as the outputs name it (key of ``models`` and ``endpoints``).
+        selector: Labels of the pods that take requests.
+        container: Name of the container that serves.
+        engine: Name of the engine, as in ``components/engines``; empty if it is not known.
+        version: Version of the engine as its image says it; empty if that says none.
+        port: Port of the container that takes requests.
+        models: Every name that the engine answers to, the model's own first; LoRA adapters after it.
+        loaded: What the engine was told to load, as its ``/v1/models`` and ``/info`` name it.
+        role: ``prefill``, ``decode`` or ``router`` of a resource with several workloads; else empty.
+        paces: By instance type that its pods may run on; under the empty name, elsewhere.
+        queue: Requests that may wait before more are refused; None without a bound.
+        context: Tokens of a request with its answer; None if it is not known.
+        embeds: Whether it makes embeddings instead of text.
+    """
+
+    namespace: str
+    kind: str
+    name: str
+    title: str
+    selector: Mapping[str, str]
+    container: str
+    engine: str
+    version: str
+    speaks: Speaks
+    port: int
+    models: tuple[str, ...]
+    loaded: str
+    paces: Mapping[str, TokenPace]
+    startup: Startup
+    role: str = ""
+    queue: int | None = None
+    context: int | None = None
+    embeds: bool = False
+
+    def pace_on(self, instance_type: str) -> TokenPace:
+        """Return how fast a pod is on a node of a type."""
+        return self.paces.get(instance_type) or self.paces[""]
+
+
+@dataclass(frozen=True, slots=True)
+class ServedEndpoint:
+    """Where a model answers, as the outputs name it.
+
+    Attributes:
+        title: Key in the outputs.
+        url: Address in the cluster, as the outputs have it.
+        workloads: Namespace and name of the workloads behind it that clients' requests reach first. Of several, by
+            weight.
+        outside: Whether the address is that of the gateway.
+    """
+
+    title: str
+    model: str
+    api: str
+    url: str
+    workloads: Mapping[str, float]
+    """Weight by ``namespace/name``."""
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServedGroup:
+    """A group of simulated nodes.
+
+    Attributes:
+        least: Nodes that are always there.
+        most: Nodes that it may grow to.
+        usd_per_hour: What a node would cost on demand in us-east-1; None without a price.
+    """
+
+    name: str
+    instance_type: str
+    labels: Mapping[str, str]
+    least: int
+    most: int
+    accelerators: int = 0
+    usd_per_hour: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFleet:
+    """Everything of a stack that the live fleet plays.
+
+    Attributes:
+        autoscalers: Namespace and name of each HorizontalPodAutoscaler that reads a serving metric, by the workload
+            (``namespace/name``) that it scales.
+        monitors: The rendered PodMonitors.
+        rules: The ``rules`` of prometheus-adapter's chart values: ``custom`` and ``external``.
+        door: The rendered objects of the front door; empty without a gateway.
+    """
+
+    stack: str
+    workloads: tuple[ServedWorkload, ...] = ()
+    endpoints: tuple[ServedEndpoint, ...] = ()
+    groups: tuple[ServedGroup, ...] = ()
+    autoscalers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    monitors: tuple[Object, ...] = ()
+    rules: Object = field(default_factory=dict)
+    door: tuple[Object, ...] = ()
