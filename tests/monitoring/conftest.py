@@ -12,7 +12,7 @@ from tests.monitoring.programs.adapter import Adapter, adapting
 from tests.monitoring.programs.aggregation import aggregating
 from tests.monitoring.programs.prometheus import Prometheus, started
 from tests.monitoring.programs.promtool import Promtool
-from tests.monitoring.programs.tools import ADAPTER, PROMETHEUS, built_or_skip
+from tests.monitoring.programs.tools import PROMTOOL, built_or_skip
 from tests.monitoring.simulated.exporter import Exporter, serving
 from tests.monitoring.simulated.mixed import watching_mixed
 from tests.monitoring.simulated.watched import Watched
@@ -20,13 +20,14 @@ from tests.monitoring.simulated.workload import apply_namespace
 from workbench.cluster.binaries import Found
 from workbench.cluster.cluster import Running
 from workbench.kube import Kube
+from workbench.live.loop.programs import ADAPTER, PROMETHEUS
 
 Json = dict[str, Any]
 
 
 @pytest.fixture(scope="session")
-def prometheus_programs() -> dict[str, Path]:
-    return built_or_skip(PROMETHEUS)
+def prometheus_program() -> Path:
+    return built_or_skip(PROMETHEUS)["prometheus"]
 
 
 @pytest.fixture(scope="session")
@@ -35,26 +36,26 @@ def adapter_program() -> Path:
 
 
 @pytest.fixture
-def prometheus(prometheus_programs: dict[str, Path], tmp_path: Path) -> Iterator[Prometheus]:
+def prometheus(prometheus_program: Path, tmp_path: Path) -> Iterator[Prometheus]:
     """A Prometheus that scrapes nothing until the test configures it."""
     folder = tmp_path / "prometheus"
     folder.mkdir()
-    with started(prometheus_programs["prometheus"], folder) as prometheus:
+    with started(prometheus_program, folder) as prometheus:
         yield prometheus
 
 
 @pytest.fixture(scope="session")
-def mixed(prometheus_programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+def mixed(prometheus_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     """A fleet with every engine, scraped once; to be asked only."""
-    with watching_mixed(prometheus_programs["prometheus"], tmp_path_factory.mktemp("mixed")) as watched:
+    with watching_mixed(prometheus_program, tmp_path_factory.mktemp("mixed")) as watched:
         yield watched
 
 
 @pytest.fixture
-def promtool(prometheus_programs: dict[str, Path], tmp_path: Path) -> Promtool:
+def promtool(tmp_path: Path) -> Promtool:
     folder = tmp_path / "promtool"
     folder.mkdir()
-    return Promtool(prometheus_programs["promtool"], folder)
+    return Promtool(built_or_skip(PROMTOOL)["promtool"], folder)
 
 
 @pytest.fixture

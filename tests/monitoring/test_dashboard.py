@@ -46,12 +46,10 @@ def per_workload(samples: list[Sample]) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def prometheus(
-    prometheus_programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Prometheus]:
+def prometheus(prometheus_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     """Every engine with two pods, each of which has answered requests since it was first scraped; nodes and a GPU."""
     folder = tmp_path_factory.mktemp("prometheus")
-    with started(prometheus_programs["prometheus"], folder) as prometheus, serving() as exporter:
+    with started(prometheus_program, folder) as prometheus, serving() as exporter:
         documents = [playground(e.name, "qwen", backendRuntimeConfig={"backendName": e.name}) for e in ENGINES]
         fleet = made(*(in_namespace(document, HERE) for document in documents), monitoring=True)
         served = {

@@ -22,8 +22,8 @@ KEYS = HOSTILE | st.sampled_from(["team", "model_name", "namespace"])
 
 
 @pytest.fixture(scope="module")
-def parser(prometheus_programs: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with started(prometheus_programs["prometheus"], tmp_path_factory.mktemp("parser")) as prometheus:
+def parser(prometheus_program: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with started(prometheus_program, tmp_path_factory.mktemp("parser")) as prometheus:
         yield prometheus
 
 

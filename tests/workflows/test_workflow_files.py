@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from tests.layers.modules import modules
-from tests.monitoring.programs.tools import Tool, built_or_skip
+from tests.monitoring.programs.tools import TOOLS, built_or_skip
 from tests.workflows.workflows import FOLDER, ROOT, SAME_REPOSITORY, Workflow, expressions, faults, workflows
+from workbench.live.building import Tool
 
-ACTIONLINT = Tool("actionlint", ("github.com/rhysd/actionlint/cmd/actionlint",))
+ACTIONLINT = Tool("actionlint", ("github.com/rhysd/actionlint/cmd/actionlint",), modules=TOOLS)
 ALL = workflows()
 BY_NAME = {each.name: each for each in ALL}
 

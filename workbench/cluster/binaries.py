@@ -1,20 +1,17 @@
 """Where the programs of the control plane come from: the machine, the cache, or a build."""
 
-import fcntl
 import hashlib
 import os
 import platform
 import re
 import shutil
 import subprocess
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import WorkbenchError
-from .estimate import Estimate
+from .compiling import Progress, Sources, build_lock, compile_missing
 from .members import MEMBERS
 from .toolchain import TOOLS, Go, choose_go, go_on_path, pinned, required_go, tail, version
 
@@ -35,8 +32,6 @@ _STAGE_FOLDERS = ("node/fast", "node/heartbeat-with-lease", "pod/fast", "volume/
 _MAINTAINED_MINORS = 3
 """Kubernetes maintains its newest three minor versions."""
 _VERSION_SECONDS = 20
-
-Progress = Callable[[str], None]
 
 
 class NoControlPlaneError(WorkbenchError):
@@ -129,19 +124,15 @@ def program_version(path: Path) -> tuple[int, ...] | None:
     return version(match[1]) if match and match[1] != "0.0.0" else None
 
 
-def ensure_built(progress: Progress, names: Iterable[str]) -> Path:
+def ensure_built(progress: Progress, names: Sequence[str]) -> Path:
     """Return the folder of built programs, building what is missing. Finished programs appear there whole."""
     folder = cache_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(folder / "lock", progress):
-        wanted = [name for name in names if not (folder / name).exists()]
-        if wanted or not (folder / STAGES).exists():
+    with build_lock(folder, progress):
+        if not all((folder / name).exists() for name in (*names, STAGES)):
             try:
                 go = choose_go(folder.parent, progress)
-                estimate = Estimate(_packages(go, wanted, progress))
-                for position, name in enumerate(wanted, start=1):
-                    title = f"building {name} ({position} of {len(wanted)})"
-                    _build(go, name, folder, title, estimate, progress)
+                compile_missing(go, _sources(names), folder, progress)
                 _write_stages(go, folder)
             except WorkbenchError as error:
                 raise NoControlPlaneError(f"{error}\n\n{ways()}") from None
@@ -169,35 +160,9 @@ def ways() -> str:
     )
 
 
-def _packages(go: Go, names: Iterable[str], progress: Progress) -> int:
-    """Return how many packages the programs are made of together; their sources are fetched for that."""
-    wanted = [_PACKAGES[name] for name in names]
-    if not wanted:
-        return 0
-    progress("fetching the sources of the control plane")
-    return len(go.run("list", "-deps", *wanted).stdout.splitlines())
-
-
-def _build(go: Go, name: str, folder: Path, title: str, estimate: Estimate, progress: Progress) -> None:
-    for left_over in folder.glob(f".{name}.*"):  # of a build that was killed; the lock is ours
-        left_over.unlink()
-    unfinished = folder / f".{name}.{os.getpid()}"
-    command = [str(go.program), "build", "-v", "-trimpath", "-ldflags", _ld_flags(), "-o", str(unfinished)]
-    progress(title)
-    output: deque[str] = deque(maxlen=50)
-    with subprocess.Popen(
-        [*command, _PACKAGES[name]], cwd=TOOLS, env=go.environment(), stderr=subprocess.PIPE, text=True
-    ) as child:
-        for line in child.stderr or ():
-            output.append(line)
-            estimate.step()
-            if estimate.new_tenth():
-                progress(f"control plane: {estimate}")
-            progress(f"{title}: {estimate}, {line.strip()}")
-    if child.returncode != 0:
-        unfinished.unlink(missing_ok=True)
-        raise WorkbenchError(f"{name} could not be built with {go.program}:\n{tail(''.join(output))}")
-    unfinished.rename(folder / name)
+def _sources(names: Iterable[str]) -> Sources:
+    packages = {name: _PACKAGES[name] for name in names}
+    return Sources("control plane", TOOLS, packages, flags=("-ldflags", _ld_flags()))
 
 
 def _write_stages(go: Go, folder: Path) -> None:
@@ -247,15 +212,3 @@ def _ld_flags() -> str:
         "sigs.k8s.io/kwok/pkg/consts.Version": pinned(_KWOK),
     }
     return " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in settings.items())])
-
-
-@contextmanager
-def _locked(path: Path, progress: Progress) -> Iterator[None]:
-    """One build at a time per cache folder; a second one waits and then finds everything there."""
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress("waiting for another build of the same programs")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield

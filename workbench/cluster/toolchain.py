@@ -36,11 +36,11 @@ class Go:
         }
         return {**os.environ, **fixed, **self.extra}
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a Go command among the pinned modules; the caller looks at its exit code."""
+    def run(self, *arguments: str, folder: Path = TOOLS) -> subprocess.CompletedProcess[str]:
+        """Run a Go command among the modules that a folder pins; the caller looks at its exit code."""
         return subprocess.run(
             [str(self.program), *arguments],
-            cwd=TOOLS,
+            cwd=folder,
             env=self.environment(),
             capture_output=True,
             text=True,

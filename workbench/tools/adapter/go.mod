@@ -1,4 +1,4 @@
-module inference-platform/tests/tools/adapter
+module inference-platform/workbench/tools/adapter
 
 go 1.26.0
 

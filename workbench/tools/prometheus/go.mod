@@ -1,4 +1,4 @@
-module inference-platform/tests/tools/prometheus
+module inference-platform/workbench/tools/prometheus
 
 go 1.26.0
 
