@@ -40,6 +40,7 @@ ORDINARY = {
     "a metric of the Workload Variant Autoscaler": "desired_replicas",
     "the model of queues, and what is asked of it": "accelerators alpha applied beta load",
     "the shape of a model": "factor layers",
+    "what a pod and a node do before they work": "startup",
     "what engines can be told": " ".join(Setting),
 }
 """Words that a family has in common with others, by what they are there."""

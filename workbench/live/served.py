@@ -77,6 +77,7 @@ class ServedWorkload:
         role: ``prefill``, ``decode`` or ``router`` of a resource with several workloads; else empty.
         paces: By instance type that its pods may run on; under the empty name, elsewhere.
         queue: Requests that may wait before more are refused; None without a bound.
+        in_flight: Requests that may wait or be computed before more are refused; None without a bound.
         context: Tokens of a request with its answer; None if it is not known.
         embeds: Whether it makes embeddings instead of text.
     """
@@ -97,6 +98,7 @@ class ServedWorkload:
     startup: Startup
     role: str = ""
     queue: int | None = None
+    in_flight: int | None = None
     context: int | None = None
     embeds: bool = False
 
@@ -112,8 +114,11 @@ class ServedEndpoint:
     Attributes:
         title: Key in the outputs.
         url: Address in the cluster, as the outputs have it.
-        workloads: Namespace and name of the workloads behind it that clients' requests reach first. Of several, by
-            weight.
+        workloads: Namespace and name of the workloads behind it that answer. Of several, by weight. A router, and a
+            pair of prefill and decode, are played by the workloads that decode. Empty where nothing of the stack
+            answers there (``why``).
+        why: Why nothing answers; empty where something does.
+        stand_in: What is played by something else, such as a router; empty where nothing is.
         outside: Whether the address is that of the gateway.
     """
 
@@ -124,11 +129,13 @@ class ServedEndpoint:
     workloads: Mapping[str, float]
     """Weight by ``namespace/name``."""
     outside: bool = False
+    why: str = ""
+    stand_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedGroup:
-    """A group of simulated nodes.
+    """A group of simulated nodes, which are called ``<name>-<index>``.
 
     Attributes:
         least: Nodes that are always there.
