@@ -1,7 +1,7 @@
 """What the AI gateway's extension server makes of Envoy's configuration: its external processor goes into it.
 
-A stand-in for ai-gateway v1.1.0 ``internal/extensionserver/post_translate_modify.go``, which Envoy Gateway calls when it
-has translated. Three things are altered:
+A stand-in for ai-gateway v1.1.0 ``internal/extensionserver/post_translate_modify.go``, which Envoy Gateway calls when
+it has translated. Three things are altered:
 
 - each listener with such a route has the processor's filter in its chain, switched off (``insertRouterLevel...``)
 - each route that was made of an AIGatewayRoute switches it on and says its name (``enableRouterLevel...``)
@@ -25,11 +25,17 @@ from .filters import (
 )
 from .translation import ai_routes, place_of
 
-_BEFORE = tuple(
-    f"envoy.filters.http.{name}"
-    for name in (
-        "ext_proc wasm lua rbac local_ratelimit ratelimit custom_response credential_injector compressor router"
-    ).split()
+_BEFORE = (
+    "envoy.filters.http.ext_proc",
+    "envoy.filters.http.wasm",
+    "envoy.filters.http.lua",
+    "envoy.filters.http.rbac",
+    "envoy.filters.http.local_ratelimit",
+    "envoy.filters.http.ratelimit",
+    "envoy.filters.http.custom_response",
+    "envoy.filters.http.credential_injector",
+    "envoy.filters.http.compressor",
+    "envoy.filters.http.router",
 )
 """The processor's filter comes before the first of these (``afterExtProcFilterPrefixes``): after authentication, and
 before limits, which may look at the model."""
@@ -75,8 +81,8 @@ def altered(xds: Xds, objects: Iterable[Object], processor: tuple[str, int]) -> 
 def _switch_on(configuration: Object, routes: dict[_Place, Object]) -> bool:
     """Switch the filter on for the AI gateway's routes, and tell whether there are any.
 
-    The real one looks for an annotation in the route's metadata; ``egctl`` reads none, so that its standalone mode looks
-    at names (``isRouteGeneratedByAIGateway``).
+    The real one looks for an annotation in the route's metadata; ``egctl`` reads none, so that its standalone mode
+    looks at names (``isRouteGeneratedByAIGateway``).
     """
     found = False
     for host in configuration.get("virtualHosts", ()):

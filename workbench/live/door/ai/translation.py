@@ -1,7 +1,7 @@
 """What the AI gateway's controller makes of its own kinds: routes that Envoy Gateway understands.
 
-A stand-in for ai-gateway v1.1.0 ``internal/controller/ai_gateway_route.go``. What it leaves out are the kinds that the
-front door never renders: InferencePools, BackendSecurityPolicies, GatewayConfigs, MCPRoutes and QuotaPolicies.
+A stand-in for ai-gateway v1.1.0 ``internal/controller/ai_gateway_route.go``. What it leaves out are the kinds that
+the front door never renders: InferencePools, BackendSecurityPolicies, GatewayConfigs, MCPRoutes and QuotaPolicies.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,10 @@ _ROOT = {"type": "PathPrefix", "value": "/"}
 """Path of every rule (flag ``rootPrefix``): nothing but headers tells rules apart."""
 _TIMEOUT = "60s"
 """``defaultRequestTimeout``, ``api/v1beta1/ai_gateway_route_helper.go``."""
-_NOT_FOUND = "No matching route found. It is likely because the model specified in your request is not configured in the Gateway."
+_NOT_FOUND = (
+    "No matching route found. It is likely because the model specified in your request is not configured in the "
+    "Gateway."
+)
 _Place = tuple[str, str]
 
 

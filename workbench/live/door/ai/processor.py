@@ -1,0 +1,156 @@
+"""What the external processor does with a request and its answer.
+
+A stand-in for ai-gateway v1.1.0 ``internal/extproc/processor_impl.go`` and ``models_processor.go``. Envoy opens two
+streams for a request: one from the listener's chain, which sees request and answer, and one from the chain of the
+backend that was chosen, which sees the headers once more.
+"""
+
+import json
+from collections.abc import Mapping
+
+from . import messages
+from .config import MODEL_HEADER, AiBackend, ProcessorConfig
+from .messages import Message
+from .requests import UNPLAYED, AiPath, AiRequest, MalformedRequestError, read_request
+from .usage import UsageReader
+
+REQUEST_ID = "x-ai-eg-internal-req-id"
+_ORIGINAL_PATHS = ("x-ai-eg-original-path", "x-envoy-original-path")
+_UPSTREAM_HOST = "x-ai-eg-upstream-host"
+_OWNER = "Envoy AI Gateway"
+"""``defaultOwnedBy``, ``internal/controller/gateway.go``."""
+
+
+class ProcessingError(Exception):
+    """The request cannot be processed; Envoy answers 500, as it does when the real one breaks a stream off."""
+
+
+def lists_models(path: str, headers: Mapping[str, str], config: ProcessorConfig) -> Message | None:
+    """Answer what the gateway itself answers, from the headers alone; nothing where an engine is asked."""
+    plain = path.partition("?")[0]
+    if plain == AiPath.MODELS:
+        host = headers.get(":authority", "").rsplit(":", 1)[0].lower()
+        data = [{"id": model, "created": 0, "object": "model", "owned_by": _OWNER} for model in config.for_host(host)]
+        return messages.immediate(200, json.dumps({"data": data, "object": "list"}).encode())
+    if plain in UNPLAYED:
+        reason = f"the stand-in for Envoy AI Gateway does not play {plain}"
+        return messages.immediate(501, reason.encode(), None)
+    if plain not in list(AiPath):
+        return messages.immediate(404, f"unsupported path: {path}".encode(), None)
+    return None
+
+
+class RequestProcessor:
+    """One request on its way: the stream of the listener's chain.
+
+    Attributes:
+        headers: The client's headers, and what was added to them.
+    """
+
+    def __init__(self, config: ProcessorConfig, headers: dict[str, str], number: str) -> None:
+        self.headers = headers
+        self._config = config
+        self._number = number
+        self._path = AiPath(headers[":path"].partition("?")[0])
+        self._request: AiRequest | None = None
+        self._tries = 0
+        self._chosen: tuple[str, str, str] = ("", "", "")
+        self._answer: dict[str, str] = {}
+        self._usage = UsageReader(stream=False)
+
+    def on_headers(self) -> Message:
+        """Give the request a number, by which the backend's stream finds it."""
+        return messages.request_headers({REQUEST_ID: self._number})
+
+    def on_body(self, body: bytes) -> Message:
+        """Read the model's name into the header by which routes choose."""
+        try:
+            request = read_request(self._path, body, counted=bool(self._config.costs))
+        except MalformedRequestError as problem:
+            return _error(400, "BadRequest", str(problem))
+        self._request = request
+        # Headers that are the gateway's own: whatever the client sent under these names is overwritten.
+        path = self.headers[":path"]
+        added = {MODEL_HEADER: request.model, **dict.fromkeys(_ORIGINAL_PATHS, path)}
+        self.headers |= added
+        return messages.request_body(added)
+
+    def to_backend(self, name: str, route: str) -> Message:
+        """Send the request as its backend wants it, on the stream of the backend's chain.
+
+        Raises:
+            ProcessingError: the backend is not known, or the request had no body.
+        """
+        backend, request = self._config.backends.get(name), self._request
+        if backend is None or request is None:
+            raise ProcessingError(f"unknown backend: {name}" if backend is None else "the request has no body")
+        self._tries += 1
+        self._usage = UsageReader(stream=request.stream)
+        self._chosen = name, route, backend.knows_as or request.model
+        body = _body(request, backend, again=self._tries > 1)
+        added = {":path": "/".join(["", *_parts(backend.prefix), request.path.suffix]), **backend.added}
+        metadata: dict[str, object] = {"backend_name": name}
+        if body is not None:
+            metadata["content_length"] = len(body)
+        removed = [header for header in backend.removed if header in self.headers]
+        return messages.request_headers(added, [*removed, _UPSTREAM_HOST], body, metadata)
+
+    def on_response_headers(self, headers: dict[str, str]) -> Message:
+        """Look at the answer's headers; a stream is not held back."""
+        self._answer = headers
+        streamed = self._request is not None and self._request.stream and headers.get(":status") == "200"
+        return messages.response_headers(streamed=bool(self._tries) and streamed)
+
+    def on_response_body(self, piece: bytes, *, ends: bool) -> Message:
+        """Count the tokens of an answer, or of a piece of it.
+
+        Raises:
+            ProcessingError: an engine's answer is no JSON.
+        """
+        if not self._tries:
+            return messages.response_body()
+        if not self._answer.get(":status", "").startswith("2"):
+            return self._failed(piece)
+        try:
+            self._usage.read(piece)
+        except ValueError as problem:
+            raise ProcessingError(f"failed to transform response: {problem}") from None
+        return messages.response_body(self._counts() if ends else None)
+
+    def _failed(self, piece: bytes) -> Message:
+        """Put an engine's error into the form of OpenAI's, unless it is JSON already (``convertErrorOpenAI...``)."""
+        if "application/json" in self._answer.get("content-type", "") or self._path == AiPath.COMPLETIONS:
+            return messages.response_body()
+        text = piece.decode(errors="replace")
+        error = {"type": "OpenAIBackendError", "code": self._answer[":status"], "message": text}
+        body = json.dumps({"type": "error", "error": error}).encode()
+        headers = {"content-type": "application/json", "content-length": str(len(body))}
+        return messages.response_body(body=body, added=headers)
+
+    def _counts(self) -> dict[str, object]:
+        if not self._config.costs:
+            return {}
+        name, route, model = self._chosen
+        costs = {key: self._usage.cost(kind) for key, kind in self._config.costs.get(route, {}).items()}
+        short = "/".join(name.split("/")[:2])
+        found = {**costs, "model_name_override": model, "ai_service_backend_name": short, "route_name": route}
+        return {**found, "response_model": self._usage.model} if self._usage.model else found
+
+
+def _parts(prefix: str) -> list[str]:
+    return [part for part in prefix.split("/") if part]
+
+
+def _body(request: AiRequest, backend: AiBackend, *, again: bool) -> bytes | None:
+    """Return the body for a backend; None where it is the client's own.
+
+    A second try gets it in any case: the first may have got another one.
+    """
+    if backend.knows_as:
+        return json.dumps({**json.loads(request.body), "model": backend.knows_as}, separators=(",", ":")).encode()
+    return request.body if request.rewritten or again else None
+
+
+def _error(status: int, kind: str, reason: str) -> Message:
+    error = {"type": kind, "code": str(status), "message": reason}
+    return messages.immediate(status, json.dumps({"type": "error", "error": error}).encode())
