@@ -80,13 +80,15 @@ class SimulatedCluster:
         """
         self._make_folder()
         with self._locked():
+            if not self._pki.complete:
+                # The members that run would not know the new certificates, nor what goes with them.
+                self._stop_members()
             missing = self._missing()
             if missing:
                 # A command that was killed between starting a member and noting its pid leaves one that nobody
                 # knows, with its port and its lock on the data.
                 self._stop_orphans(missing)
-            if missing and (not self._pki.complete or self._lost_port(missing)):
-                # The members that run would not know the new certificates or ports.
+            if missing and self._lost_port(missing):
                 self._stop_members()
                 self._ports_file.unlink(missing_ok=True)
                 missing = self._missing()

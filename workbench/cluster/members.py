@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .pki import LOOPBACK, SERVICE_IP, Pki
+from .pki import FRONT_PROXY, LOOPBACK, SERVICE_IP, Pki
 
 SERVICE_RANGE = SERVICE_IP.rpartition(".")[0] + ".0/16"
 POD_RANGE = "10.244.0.0/16"
@@ -69,8 +69,27 @@ def _apiserver(at: Layout, _: Path) -> list[str]:
             "service-account-key-file": at.pki.service_account_key,
             "service-account-signing-key-file": at.pki.service_account_key,
             "profiling": "false",
+            **_aggregation(at),
         }
     )
+
+
+def _aggregation(at: Layout) -> dict[str, object]:
+    """How the API server proves to servers of other APIs for whom it asks.
+
+    Without it each request reaches them as ``system:anonymous``, and their APIServices never become available. The
+    authority is published in ConfigMap ``kube-system/extension-apiserver-authentication``, where they look for it
+    (kubernetes.io: "Configure the Aggregation Layer").
+    """
+    return {
+        "requestheader-client-ca-file": at.pki.front_proxy_authority,
+        "requestheader-allowed-names": FRONT_PROXY.user,
+        "requestheader-username-headers": "X-Remote-User",
+        "requestheader-group-headers": "X-Remote-Group",
+        "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+        "proxy-client-cert-file": at.pki.certificate(FRONT_PROXY.file),
+        "proxy-client-key-file": at.pki.key(FRONT_PROXY.file),
+    }
 
 
 def _controller_manager(at: Layout, _: Path) -> list[str]:

@@ -15,8 +15,11 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 LOOPBACK = "127.0.0.1"
 SERVICE_IP = "10.96.0.1"
 """First address of the service range: what pods would reach the API server by."""
-_GENERATION = b"2"
-"""Counted up when the set of certificates changes: a state folder of an older version then gets a new set."""
+_GENERATION = b"3"
+"""Counted up when the set of certificates changes, or what the members are told about it.
+
+A state folder of an older version then gets a new set, and its members start again with it.
+"""
 _VALID_FOR = datetime.timedelta(days=3650)
 _SERVER_NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 
@@ -36,7 +39,10 @@ IDENTITIES = (
     Identity("controller-manager", "system:kube-controller-manager"),
     Identity("scheduler", "system:kube-scheduler"),
     Identity("kwok", "workbench-kwok", ("workbench:kwok",)),
+    Identity("prometheus-adapter", "workbench-prometheus-adapter", ("workbench:prometheus-adapter",)),
 )
+FRONT_PROXY = Identity("front-proxy-client", "front-proxy-client")
+"""The API server towards servers of other APIs, to which it says in headers for whom it asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,14 @@ class Pki:
         return self.folder / "etcd-ca.crt"
 
     @property
+    def front_proxy_authority(self) -> Path:
+        """Certificate of the authority that signs who may speak for others, which is the API server alone.
+
+        With a common one, every client of the cluster could name himself anybody in front of those servers.
+        """
+        return self.folder / "front-proxy-ca.crt"
+
+    @property
     def service_account_key(self) -> Path:
         """Private key that signs service account tokens."""
         return self.folder / "service-account.key"
@@ -91,12 +105,14 @@ class Pki:
         if self.complete:
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._marker.unlink(missing_ok=True)
         cluster, etcd = self._authority(self.authority), self._authority(self.etcd_authority)
         for identity in IDENTITIES:
             self._issue(identity, cluster)
         self._issue(Identity("server", "kube-apiserver"), cluster, serves=True)
         self._issue(Identity("etcd-client", "kube-apiserver"), etcd)
         self._issue(Identity("etcd", "etcd"), etcd, serves=True)
+        self._issue(FRONT_PROXY, self._authority(self.front_proxy_authority))
         service_account = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         write_private(self.service_account_key, _pem(service_account))
         write_private(self._marker, _GENERATION)

@@ -208,16 +208,23 @@ def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: SimulatedCluster, 
     assert not set(json.loads((own.folder / "ports.json").read_text()).values()) & set(ports.values())
 
 
-def test_certificates_of_an_older_version_are_replaced(own: SimulatedCluster, programs: Found) -> None:
-    own.start(lambda _: programs)
-    own.stop()
-    (own.folder / "pki/complete").write_text("0")
-    before = (own.folder / "pki/ca.crt").read_bytes()
+@pytest.mark.parametrize("runs", [True, False])
+def test_certificates_of_an_older_version_are_replaced(own: SimulatedCluster, programs: Found, runs: bool) -> None:
+    """Its members start again with the new ones, on the same ports and the same data."""
+    before = own.start(lambda _: programs)
+    with Kube.from_kubeconfig(before.kubeconfig) as kube:
+        kube.apply(config_map(f"older-{runs}".lower()), manager="test")
+    if not runs:
+        own.stop()
+    (own.folder / "pki/complete").write_text("2")
+    (own.folder / "pki/front-proxy-ca.crt").unlink()  # which that version did not have
+    authority = (own.folder / "pki/ca.crt").read_bytes()
     running = own.start(lambda _: programs)
-    assert running.started == tuple(MEMBERS)
-    assert (own.folder / "pki/ca.crt").read_bytes() != before
+    assert (running.started, running.server) == (tuple(MEMBERS), before.server)
+    assert (own.folder / "pki/ca.crt").read_bytes() != authority
     with Kube.from_kubeconfig(running.kubeconfig) as kube:
         assert kube.get("v1", "ServiceAccount", "default", "default")
+        assert kube.get("v1", "ConfigMap", f"older-{runs}".lower(), "default")["data"] == {"kept": "yes"}
 
 
 def test_members_outlive_the_command_and_stop_from_another(own: SimulatedCluster, programs: Found) -> None:
