@@ -42,6 +42,7 @@ class TokenPace:
     Attributes:
         batch: Requests in one step, at most.
         cache_tokens: Tokens of all requests of a step, prompts and answers together; None without a bound.
+        chunk: Prompt tokens that are computed in one step, at most.
     """
 
     alpha: float
@@ -49,6 +50,7 @@ class TokenPace:
     prefill: float
     batch: int
     cache_tokens: int | None = None
+    chunk: int = 2048
     source: PaceSource = PaceSource.ASSUMED
 
 

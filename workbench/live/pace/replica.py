@@ -1,33 +1,31 @@
-"""One replica: a queue with continuous batching, moved from event to event."""
+"""One replica: a queue with continuous batching, moved from event to event.
 
-from dataclasses import dataclass
+The engine works in steps. A step takes ``alpha + beta * n`` with n requests in the batch (WVA spec 8.2), and each of
+them gets a token at its end. Between two steps, as in vLLM (``Scheduler.schedule`` of vllm/v1/core/sched, 00024d3):
+
+- Requests that have all their tokens leave.
+- Where the cache has no room for a token of each, the request that joined last is taken out: what it had is computed
+  again when there is room, and until then it is the first that waits. The last one in the batch stays, so that a
+  request that is larger than the cache ends as well.
+- Requests join in the order in which they came, while the batch has a place, the cache has room for the whole prompt
+  (``scheduler_reserve_full_isl``, which is vLLM's default) and a token of each request, and prompt tokens are left in
+  this step: ``chunk`` of them are computed at most, and each makes the step ``prefill`` longer, for everybody in it.
+  A request gets its first token in the step that computes the end of its prompt. Without ``prefill`` prompts take no
+  time, and the replica is the queue of the WVA spec, 8.3.
+
+Steps between two such changes are equal. So tokens are not counted one by one: a stretch of equal steps has a
+beginning, a length of a step and a number of steps, and a request ends in a step whose number is known when it joins.
+"""
+
+from bisect import bisect_left, insort
+from collections import deque
+from math import inf
 
 from ..served import TokenPace
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """One request in a replica. Times are those that the caller gave, None while they are not known.
-
-    Attributes:
-        prompt: Tokens of the prompt.
-        wanted: Tokens of the answer.
-        arrived: When it was submitted.
-        started: When it left the queue.
-        first: When its first token was there.
-        ended: When its last token was there.
-    """
-
-    prompt: int
-    wanted: int
-    arrived: float
-    started: float | None = None
-    first: float | None = None
-    ended: float | None = None
-
-
-class QueueFullError(Exception):
-    """More requests wait than the engine lets."""
+from .forecast import Forecast
+from .jobs import Job as Job
+from .jobs import QueueFullError as QueueFullError
+from .jobs import Standing
 
 
 class EngineReplica:
@@ -35,48 +33,227 @@ class EngineReplica:
 
     Args:
         pace: How fast it is.
-        queue: Requests that may wait; None without a bound.
+        queue: Requests that may wait beside a full batch; None without a bound.
         now: When it starts.
+
+    Raises:
+        ValueError: a step would take no time, or there is no place in the batch.
     """
 
     def __init__(self, pace: TokenPace, queue: int | None, now: float) -> None:
-        raise NotImplementedError
+        if not (0 < pace.alpha + pace.beta < inf and min(pace.alpha, pace.beta, pace.prefill) >= 0):
+            raise ValueError(f"alpha {pace.alpha:g}, beta {pace.beta:g}, prefill {pace.prefill:g}: no such pace")
+        if pace.batch < 1 or pace.chunk < 1:
+            raise ValueError(f"a batch of {pace.batch}, {pace.chunk} prompt tokens in a step: 1 is the least")
+        self.pace = pace
+        self._queue = queue
+        self._now = now
+        self._waiting: deque[Job] = deque()
+        self._filling: Job | None = None
+        self._left = 0  # tokens of its prompt after the present step
+        self._answering: list[tuple[int, int, Job]] = []  # last step, number and request, sorted
+        self._fresh: list[Job] = []  # get their first token in the first step of the stretch
+        self._joined = 0
+        # The stretch: equal steps since ``_at``, none while nothing is done.
+        self._at, self._each, self._steps = now, 0.0, 0
+        self._step = 0  # steps before it
+        self._cached = 0  # tokens in the cache at its beginning
+        self._room = inf if pace.cache_tokens is None else pace.cache_tokens
 
     def submit(self, now: float, prompt: int, wanted: int) -> Job:
         """Take a request.
 
+        Args:
+            now: The time.
+            prompt: Tokens of the prompt, 0 or more.
+            wanted: Tokens of the answer, 1 or more. What a model's context allows is the caller's matter.
+
         Raises:
             QueueFullError: too many wait.
+            ValueError: there is no such request.
         """
-        raise NotImplementedError
+        if prompt < 0 or wanted < 1:
+            raise ValueError(f"a prompt of {prompt} tokens and an answer of {wanted}: 0 and 1 are the least")
+        self.advance(now)
+        if self._queue is not None and len(self._waiting) + self.running >= self._queue + self.pace.batch:
+            raise QueueFullError(f"{len(self._waiting)} requests wait")
+        job = Job(prompt, wanted, self._now)
+        self._waiting.append(job)
+        if not self._steps:
+            self._at = self._now
+            self._begin()
+        elif len(self._waiting) == 1 and self.running < self.pace.batch:
+            self._stop_after_step()
+        return job
 
     def cancel(self, now: float, job: Job) -> None:
-        """Forget a request whose client hung up; one that has ended already is left alone."""
-        raise NotImplementedError
+        """Forget a request whose client hung up; one that has ended already is left alone.
+
+        Its place is free after the present step, which takes as long as it would have.
+        """
+        self.advance(now)
+        match job.standing:
+            case Standing.OVER:
+                return
+            case Standing.WAITING:
+                self._waiting.remove(job)
+            case Standing.FILLING | Standing.ANSWERING:
+                self._settle(self._done)
+                self._take_out(job)
+        job.standing = Standing.OVER
+        self._stop_after_step()
 
     def advance(self, now: float) -> None:
         """Bring the replica up to a time."""
-        raise NotImplementedError
+        self._now = max(self._now, now)
+        while self._steps and self._moment(self._steps) <= self._now:
+            self._settle(self._steps)
+            self._end_answers()
+            self._begin()
+        self._note_first()
 
     def produced(self, job: Job) -> int:
         """Return how many tokens of its answer a request has, as of the last ``now``."""
-        raise NotImplementedError
+        return self._step + self._done - job.since if job.standing is Standing.ANSWERING else job.had
 
     def due(self, job: Job, tokens: int) -> float:
-        """Return when a request will have so many tokens, if nothing else happens before."""
-        raise NotImplementedError
+        """Return when a request will have so many tokens, if nothing else happens before.
+
+        It is exact for a request in the batch while no other one waits or has prompt tokens left; where some do, it
+        is an estimate that is early rather than late: ask again then. The present for what it has already, and for
+        a request that is over.
+        """
+        if job.standing is Standing.OVER or tokens <= self.produced(job):
+            return self._now
+        tokens = min(tokens, job.wanted)
+        if job.standing is Standing.ANSWERING and job.since + tokens <= self._step + self._steps:
+            return self._moment(job.since + tokens - self._step)
+        return max(self._now, self._forecast().due(job, tokens))
 
     @property
     def waiting(self) -> int:
         """Requests that wait."""
-        raise NotImplementedError
+        return len(self._waiting)
 
     @property
     def running(self) -> int:
         """Requests in the batch."""
-        raise NotImplementedError
+        return len(self._answering) + (self._filling is not None)
 
     @property
     def cached(self) -> int:
         """Tokens in the cache."""
-        raise NotImplementedError
+        return self._cached + self._done * len(self._answering)
+
+    def _moment(self, steps: int) -> float:
+        """Return when so many steps of the stretch are done."""
+        return self._at + steps * self._each
+
+    @property
+    def _done(self) -> int:
+        """Steps of the stretch that are done: the most whose moment is not after the present."""
+        if not self._steps:
+            return 0
+        steps = int(min((self._now - self._at) / self._each, self._steps))
+        # A quotient is rounded; what counts is the moment, which ``due`` returns.
+        if self._moment(steps) > self._now:
+            return steps - 1
+        return steps + (steps < self._steps and self._moment(steps + 1) <= self._now)
+
+    def _settle(self, done: int) -> None:
+        """Let the stretch begin after some of its steps, which are done."""
+        self._note_first()
+        self._at = self._moment(done)
+        self._cached += done * len(self._answering)
+        self._step += done
+        self._steps -= done
+
+    def _stop_after_step(self) -> None:
+        """End the stretch with the present step, for something has changed."""
+        if self._steps:
+            self._steps = min(self._steps, self._done + 1)
+
+    def _note_first(self) -> None:
+        if self._fresh and (first := self._moment(1)) <= self._now:
+            for job in self._fresh:
+                job.first = first
+            self._fresh.clear()
+
+    def _end_answers(self) -> None:
+        ended = bisect_left(self._answering, (self._step + 1,))
+        for _, _, job in self._answering[:ended]:
+            job.standing, job.had, job.ended = Standing.OVER, job.wanted, self._at
+            self._cached -= job.prompt + job.wanted
+        del self._answering[:ended]
+
+    def _begin(self) -> None:
+        """Begin the next stretch, if there is anything to do."""
+        while self.running > 1 and self._room - self._cached < len(self._answering):
+            self._preempt()
+        computed = self._fill(self._filling, self.pace.chunk) if self._filling else 0
+        while self._waiting and self._fits(self._waiting[0]) and computed < self.pace.chunk:
+            computed += self._admit(self._waiting.popleft(), self.pace.chunk - computed)
+        self._each = self.pace.alpha + self.pace.beta * self.running + self.pace.prefill * computed
+        self._steps = self._equal_steps(computed)
+
+    def _equal_steps(self, computed: int) -> int:
+        if computed or self._filling or not self._answering:
+            return min(1, self.running)
+        steps = self._answering[0][0] - self._step
+        if self.running == 1 or self._room == inf:
+            return steps
+        return min(steps, int(self._room - self._cached) // self.running)
+
+    def _fits(self, job: Job) -> bool:
+        """Tell whether a request may join."""
+        if not self.running:
+            return True
+        tokens = self._cached + job.uncomputed + len(self._answering) + 1
+        return self.running < self.pace.batch and tokens <= self._room
+
+    def _admit(self, job: Job, budget: int) -> int:
+        """Let a request join; return how many tokens of its prompt this step computes."""
+        if job.started is None:
+            job.started = self._at
+        self._joined += 1
+        job.number = self._joined
+        job.standing = Standing.FILLING
+        self._cached += job.uncomputed
+        self._left = job.uncomputed if self.pace.prefill else 0
+        return self._fill(job, budget)
+
+    def _fill(self, job: Job, budget: int) -> int:
+        """Compute tokens of a prompt; return how many."""
+        computed = min(self._left, budget)
+        self._left -= computed
+        self._filling = job if self._left else None
+        if not self._left:
+            job.standing = Standing.ANSWERING
+            job.since = self._step - job.had
+            insort(self._answering, (job.last, job.number, job))
+            if not job.had:
+                self._fresh.append(job)
+        return computed
+
+    def _preempt(self) -> None:
+        """Take out the request that joined last; it is the first that waits."""
+        job = self._filling or max(self._answering, key=lambda each: each[1])[2]
+        self._take_out(job)
+        job.standing = Standing.WAITING
+        self._waiting.appendleft(job)
+
+    def _take_out(self, job: Job) -> None:
+        """Take a request out of the batch, at the beginning of a stretch."""
+        self._cached -= job.prompt + self.produced(job)
+        if job is self._filling:
+            self._filling = None
+            return
+        job.had = self.produced(job)
+        del self._answering[bisect_left(self._answering, (job.last, job.number))]
+        if job in self._fresh:
+            self._fresh.remove(job)
+
+    def _forecast(self) -> Forecast:
+        pace, at = self.pace, self._moment(self._steps)
+        lasts = [last for last, _, _ in self._answering]
+        return Forecast(pace, at, self._step + self._steps, lasts, self._filling, self._left, self._waiting)
