@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..kube import Kube, KubeError
+from .gateway import gateway_objects
 from .members import Layout
 from .pki import ADMIN, LOOPBACK
 
@@ -50,7 +51,7 @@ _STORAGE_CLASS = {
 
 
 def grant(kube: Kube) -> None:
-    """Give kwok its role and the cluster a default storage class."""
+    """Give kwok its role, and the cluster a default storage class and the kinds of a gateway."""
     name = "workbench:kwok"
     role = {"kind": "ClusterRole", "rules": _KWOK_RULES}
     binding = {
@@ -61,6 +62,8 @@ def grant(kube: Kube) -> None:
     for part in (role, binding):
         kube.apply({"apiVersion": f"{_RBAC}/v1", "metadata": {"name": name}, **part}, manager=_MANAGER)
     kube.apply(_STORAGE_CLASS, manager=_MANAGER)
+    for part in gateway_objects():
+        kube.apply(part, manager=_MANAGER)
 
 
 def admin(layout: Layout) -> Kube:
