@@ -7,13 +7,15 @@ import pytest
 from components.engines.registry import engines
 from components.fleet.words import WorkloadChoice
 from tests.fleets import playground, runner, service
-from tests.monitoring.programs.monitors import scrape_job, targets_of
+from tests.monitoring.programs.monitors import exporter_job
 from tests.monitoring.programs.prometheus import Prometheus
 from tests.monitoring.simulated.engines import ENGINES, VLLM, Engine
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import Made, in_namespace, made, pods_of, scaled
 from tests.monitoring.simulated.watched import Watched
 from tests.monitoring.simulated.workload import pods_metric
+from workbench.errors import WorkbenchError
+from workbench.live.loop.monitors import targets_of
 
 Json = dict[str, Any]
 HERE = "serving"
@@ -157,5 +159,5 @@ def test_a_pod_is_one_target_per_port() -> None:
 def test_a_field_that_is_not_translated_is_told() -> None:
     monitor = made(in_namespace(playground("chat", "qwen"), HERE)).find("PodMonitor", "chat", HERE)
     monitor["spec"]["podMetricsEndpoints"][0]["honorLabels"] = True
-    with pytest.raises(ValueError, match="honorLabels"):
-        scrape_job(monitor, "pods.json", "127.0.0.1:1")
+    with pytest.raises(WorkbenchError, match="honorLabels"):
+        exporter_job(monitor, "pods.json", "127.0.0.1:1")

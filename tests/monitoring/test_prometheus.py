@@ -6,9 +6,11 @@ import pytest
 
 from tests.monitoring.programs.prometheus import Prometheus, scraping
 from tests.monitoring.programs.promtool import Promtool
-from tests.monitoring.programs.rules import adapter_config, overrides, promql
+from tests.monitoring.programs.rules import overrides, promql
 from tests.monitoring.simulated.engines import DCGM, ENGINES, VLLM, WVA, Engine
 from tests.monitoring.simulated.exporter import Exporter
+from workbench.errors import WorkbenchError
+from workbench.live.loop.rules import adapter_config
 
 Json = dict[str, Any]
 POD_RULE: Json = {
@@ -176,5 +178,5 @@ def test_the_charts_rules_become_the_adapters_config() -> None:
 
 @pytest.mark.parametrize("rules", [{"custom": []}, {"default": True}, {"default": False, "externl": []}])
 def test_rules_that_only_the_chart_can_fill_in_are_refused(rules: Json) -> None:
-    with pytest.raises(ValueError, match=r"rules\."):
+    with pytest.raises(WorkbenchError, match=r"rules\."):
         adapter_config(rules)

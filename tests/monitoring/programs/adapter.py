@@ -14,10 +14,10 @@ import yaml
 
 from tests.monitoring.programs.certificate import Certificate, self_signed
 from tests.monitoring.programs.daemon import eventually, running
-from tests.monitoring.programs.rules import adapter_config
 from workbench.cluster.cluster import Running, free_ports
 from workbench.cluster.pki import LOOPBACK
 from workbench.kube import Kube, KubeError
+from workbench.live.loop.rules import adapter_config
 
 Json = dict[str, Any]
 NAMESPACE, NAME = "monitoring", "prometheus-adapter"

@@ -20,13 +20,14 @@ from typing import Any, Protocol
 
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually
-from tests.monitoring.programs.monitors import scrape_job, targets_of
+from tests.monitoring.programs.monitors import exporter_job
 from tests.monitoring.programs.prometheus import Prometheus, watching
 from tests.monitoring.simulated.engines import Engine
 from tests.monitoring.simulated.exporter import Exporter, PretendedPod
 from tests.monitoring.simulated.groups import KIND, play
 from tests.monitoring.simulated.workload import MANAGER, fitting_node, running_pods
 from workbench.kube import Kube
+from workbench.live.loop.monitors import targets_of
 
 Json = dict[str, Any]
 SECONDS = 90.0
@@ -173,7 +174,7 @@ class Chain:
     def _job(self) -> Json:
         if self.monitor is None:
             return watching(_TARGETS)
-        return {"scrape_configs": [scrape_job(self.monitor, _TARGETS, self.exporter.address)]}
+        return {"scrape_configs": [exporter_job(self.monitor, _TARGETS, self.exporter.address)]}
 
     def _found(self, pods: Iterable[Mapping[str, Any]]) -> list[Json]:
         if self.monitor is None:

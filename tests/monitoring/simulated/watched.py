@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.monitoring.programs.monitors import scrape_job, targets_of
+from tests.monitoring.programs.monitors import exporter_job
 from tests.monitoring.programs.prometheus import Prometheus
 from tests.monitoring.programs.rules import promql
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import Made
+from workbench.live.loop.monitors import targets_of
 
 Json = dict[str, Any]
 _PODS = "pods.json"
@@ -25,7 +26,7 @@ class Watched:
 
     def scrape(self, pods: Iterable[Mapping[str, Any]], *jobs: Json) -> None:
         """Let Prometheus find these pods, under the generated PodMonitors and further jobs."""
-        monitors = [scrape_job(monitor, _PODS, self.exporter.address) for monitor in self.made.chain.monitors]
+        monitors = [exporter_job(monitor, _PODS, self.exporter.address) for monitor in self.made.chain.monitors]
         targets = [target for pod in pods for target in targets_of(pod)]
         self.prometheus.configure({"scrape_configs": [*monitors, *jobs]}, {_PODS: targets})
 
