@@ -37,7 +37,7 @@ ORDINARY = {
     "files of weights, named for their suffix": "gguf",
     "a value of the chart of the Cluster Autoscaler": "extraArgs",
     "metadata of Envoy AI Gateway": "backend_name",
-    "a field of OpenAI's list of models": "owned_by",
+    "fields of OpenAI's list of models": "max_model_len owned_by",
     "a metric of the Workload Variant Autoscaler": "desired_replicas",
     "the model of queues, and what is asked of it": "accelerators alpha applied beta load",
     "the shape of a model": "factor layers",

@@ -75,6 +75,7 @@ class ServedWorkload:
         version: Version of the engine as its image says it; empty if that says none.
         port: Port of the container that takes requests.
         models: Every name that the engine answers to, the model's own first; LoRA adapters after it.
+        adapters: Which of them are LoRA adapters.
         loaded: What the engine was told to load, as its ``/v1/models`` and ``/info`` name it.
         role: ``prefill``, ``decode`` or ``router`` of a resource with several workloads; else empty.
         paces: By instance type that its pods may run on; under the empty name, elsewhere.
@@ -103,6 +104,7 @@ class ServedWorkload:
     in_flight: int | None = None
     context: int | None = None
     embeds: bool = False
+    adapters: tuple[str, ...] = ()
 
     def pace_on(self, instance_type: str) -> TokenPace:
         """Return how fast a pod is on a node of a type."""

@@ -1,13 +1,13 @@
 """A pod whose engine is played."""
 
-from collections.abc import Callable
+import time
 from dataclasses import dataclass, field
 
+from ..apis.meter import EngineMeter, meter_of
+from ..apis.texts import seed_of
 from ..pace.replica import EngineReplica
 from ..served import ServedWorkload, TokenPace
-
-Clock = Callable[[], float]
-"""Simulated seconds: runs ``speed`` times as fast as the machine's."""
+from .clock import SimulatedClock
 
 
 @dataclass(slots=True, eq=False)
@@ -15,10 +15,13 @@ class LivePod:
     """A pod, as its engine sees itself.
 
     Attributes:
-        clock: Simulated time of the process; ``wait`` sleeps until one of its moments.
+        clock: Simulated time of the process.
         replica: Its queue.
-        number: A number of its own that stays, for texts and seeds.
-        counts: What ``/metrics`` counts, by the kind in the engine's table (``components/engines/*/metrics.yaml``).
+        meter: What ``/metrics`` counts.
+        answered: Requests that were answered to their end.
+        refused: Requests that were refused, or broken off by the client.
+        tokens: Tokens that it produced.
+        started_at: When it was started, in seconds since the epoch.
     """
 
     workload: ServedWorkload
@@ -29,8 +32,18 @@ class LivePod:
     instance_type: str
     pace: TokenPace
     replica: EngineReplica
-    clock: Clock
-    counts: dict[str, float] = field(default_factory=dict)
+    clock: SimulatedClock
+    meter: EngineMeter = field(init=False)
     answered: int = 0
     refused: int = 0
     tokens: int = 0
+    started_at: int = field(default_factory=lambda: int(time.time()))
+    _ids: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.meter = meter_of(self.workload)
+
+    def next_id(self) -> str:
+        """Return an id for an answer, which no other one has."""
+        self._ids += 1
+        return f"{seed_of(self.uid, self._ids):016x}"

@@ -1,0 +1,66 @@
+"""The one entry: a pod answers a request as its engine would."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from ..pace.replica import QueueFullError
+from .bodies import ApiError
+from .exposition import metrics_response
+from .generating import ClientGoneError, settle_all
+from .pages import page_of
+from .replies import json_reply, text_reply
+from .routes import Handler, errors_of, handlers_of
+
+if TYPE_CHECKING:
+    from ..pods.pod import LivePod
+
+_GONE = 499
+"""What servers log where a client hung up; nobody reads it."""
+
+
+async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer a request to a pod, in simulated time; never raises for what a client sends.
+
+    Cancelling it, as a server does with the requests of a client that hung up, gives the request up.
+    """
+    path = request.path
+    workload = pod.workload
+    if path == page_of(workload.engine, workload.version, workload.context).path and request.method == "GET":
+        settle_all(pod)
+        return metrics_response(pod)
+    handlers = handlers_of(workload, path)
+    response = await _answered(pod, request, handlers)
+    first = str(response.status)[0] + "xx"
+    pod.meter.statuses[path if handlers else "none", request.method, first] += 1
+    return response
+
+
+async def _answered(pod: "LivePod", request: web.Request, handlers: Mapping[str, Handler]) -> web.StreamResponse:
+    try:
+        handler = handlers.get(request.method)
+        if handler is None:
+            status, message = (405, "Method Not Allowed") if handlers else (404, "Not Found")
+            return _refusal(pod, request, ApiError(status, message, kind="method" if handlers else "path"))
+        response = await handler(pod, request)
+    except ClientGoneError:
+        pod.refused += 1
+        return web.Response(status=_GONE)
+    except QueueFullError:
+        return _refusal(pod, request, ApiError(503, "The request queue is full.", kind="full"))
+    except ApiError as error:
+        return _refusal(pod, request, error)
+    except ConnectionError:
+        pod.refused += 1
+        return web.Response(status=_GONE)
+    if request.method == "POST":
+        pod.answered += 1
+    return response
+
+
+def _refusal(pod: "LivePod", request: web.Request, error: ApiError) -> web.StreamResponse:
+    if request.method == "POST":
+        pod.refused += 1
+    status, content = errors_of(pod.workload, request.path)(error)
+    return text_reply(pod, content, status) if isinstance(content, str) else json_reply(pod, content, status)

@@ -1,0 +1,223 @@
+"""A request in time: its answers are submitted to the replica, and waited for in simulated time.
+
+Nothing runs for each token. A request sleeps until its next token is due, and takes what there is when it wakes:
+where tokens come faster than every ten real milliseconds, or the machine is busy, it takes several at once.
+"""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from ..pace.replica import Job, QueueFullError
+from .texts import PlannedText
+
+if TYPE_CHECKING:
+    from ..pods.pod import LivePod
+
+_TOGETHER = 0.01
+"""Real seconds between two writes to a stream, at least."""
+_SHORTEST = 0.001
+"""Real seconds of a sleep, at least: what is due may turn out to be due a little later."""
+
+
+class ClientGoneError(Exception):
+    """The client hung up."""
+
+
+class Generation:
+    """One answer, as the replica produces it.
+
+    Attributes:
+        model: Who answers, by the name that the client used.
+        produced: Tokens that are there.
+        taken: Tokens that the client has.
+    """
+
+    __slots__ = ("_last", "_pod", "job", "model", "over", "planned", "produced", "prompt", "taken")
+
+    def __init__(self, pod: "LivePod", prompt: int, planned: PlannedText, model: str) -> None:
+        self._pod, self.prompt, self.planned, self.model = pod, prompt, planned, model
+        self.job: Job = pod.replica.submit(pod.clock(), prompt, planned.tokens)
+        self._last = self.job.arrived
+        self.produced = self.taken = 0
+        self.over = False
+
+    def settle(self, now: float) -> None:
+        """Take over what the replica, which is up to date, has produced, and count it."""
+        if self.over:
+            return
+        produced = self._pod.replica.produced(self.job)
+        if produced > self.produced:
+            self._count(produced, now if self.job.ended is None else self.job.ended)
+        if self.job.ended is not None:
+            self.over = True
+            self._count_end(self.job.ended)
+
+    def abort(self, now: float) -> None:
+        """Give it up, if it is not over."""
+        if not self.over:
+            self.over = True
+            self._pod.replica.cancel(now, self.job)
+            self._pod.meter.finished["abort"] += 1
+
+    def take(self) -> range:
+        """Return the numbers of the tokens that the client does not have yet."""
+        new = range(self.taken, self.produced)
+        self.taken = self.produced
+        return new
+
+    def _count(self, produced: int, now: float) -> None:
+        meter, new = self._pod.meter, produced - self.produced
+        if not self.produced:
+            self._count_first()
+            between = new - 1
+        else:
+            between = new
+        if between > 0:
+            meter.observe("inter_token", max(now - self._last, 0.0) / between, between)
+            meter.seconds["answer"] += max(now - self._last, 0.0)
+            self._last = now
+        meter.counts["generation_tokens"] += new
+        # A step makes one token of every answer in the batch.
+        meter.decodes += new / max(self._pod.replica.running, 1)
+        self._pod.tokens += new
+        self.produced = produced
+
+    def _count_first(self) -> None:
+        job, meter = self.job, self._pod.meter
+        first = job.arrived if job.first is None else job.first
+        started = first if job.started is None else job.started
+        meter.counts["prompt_tokens"] += self.prompt
+        meter.seconds["prompt"] += first - started
+        meter.observe("queue_time", started - job.arrived)
+        meter.observe("ttft", first - job.arrived)
+        self._last = first
+
+    def _count_end(self, ended: float) -> None:
+        job, meter, tokens = self.job, self._pod.meter, self.planned.tokens
+        first = ended if job.first is None else job.first
+        started = first if job.started is None else job.started
+        meter.finished[self.planned.finish] += 1
+        meter.longest = max(meter.longest, self.prompt + tokens)
+        for name, value in (
+            ("latency", ended - job.arrived),
+            ("inference_time", ended - started),
+            ("prefill_time", first - started),
+            ("decode_time", ended - first),
+            ("mean_token_time", (ended - started) / max(tokens, 1)),
+            ("validation_time", 0.0),
+            ("prompt_length", self.prompt),
+            ("answer_length", tokens),
+        ):
+            meter.observe(name, value)
+
+
+class PodRequest:
+    """A request to a pod: one answer, or several. Leaving it early gives up what is not over.
+
+    Args:
+        pod: Who answers.
+        request: Whose client may hang up.
+        answers: Tokens of the prompt, and the text, of each.
+        model: Who answers, by the name that the client used.
+
+    Raises:
+        QueueFullError: too many requests wait, or are computed.
+    """
+
+    def __init__(
+        self, pod: "LivePod", request: web.Request, answers: Sequence[tuple[int, PlannedText]], model: str
+    ) -> None:
+        self._pod, self._request = pod, request
+        self.generations: list[Generation] = []
+        self._written = pod.clock()
+        pod.replica.advance(self._written)
+        try:
+            for prompt, planned in answers:
+                _check_room(pod)
+                self.generations.append(Generation(pod, prompt, planned, model))
+        except BaseException:
+            self._leave()
+            raise
+        pod.meter.counts["arrived"] += len(self.generations)
+        pod.meter.open.update(self.generations)
+
+    def __enter__(self) -> "PodRequest":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    @property
+    def over(self) -> bool:
+        """Whether all answers are complete."""
+        return all(each.over for each in self.generations)
+
+    async def more(self) -> None:
+        """Wait until there are tokens that the client does not have, or all is over.
+
+        Raises:
+            ClientGoneError: the client hung up.
+        """
+        clock, replica = self._pod.clock, self._pod.replica
+        earliest = self._written + _TOGETHER * clock.speed
+        while not self._settled() or (clock() < earliest and not self.over):
+            open_ones = [each for each in self.generations if not each.over]
+            due = min(replica.due(each.job, each.produced + 1) for each in open_ones)
+            await self._sleep(max(due, earliest))
+        self._written = clock()
+
+    async def all(self) -> None:
+        """Wait until all answers are complete.
+
+        Raises:
+            ClientGoneError: the client hung up.
+        """
+        replica = self._pod.replica
+        self._settled()
+        while not self.over:
+            open_ones = [each for each in self.generations if not each.over]
+            await self._sleep(max(replica.due(each.job, each.planned.tokens) for each in open_ones))
+            self._settled()
+
+    def _settled(self) -> bool:
+        """Bring everything up to now, and tell whether there is something that the client does not have."""
+        now = self._pod.clock()
+        self._pod.replica.advance(now)
+        for each in self.generations:
+            each.settle(now)
+        return self.over or any(each.produced > each.taken for each in self.generations)
+
+    async def _sleep(self, moment: float) -> None:
+        clock = self._pod.clock
+        await clock.sleep(max(moment - clock(), _SHORTEST * clock.speed))
+        transport = self._request.transport
+        if transport is None or transport.is_closing():
+            raise ClientGoneError
+
+    def _leave(self) -> None:
+        now = self._pod.clock()
+        self._pod.replica.advance(now)
+        for each in self.generations:
+            each.settle(now)
+            each.abort(now)
+        self._pod.meter.open.difference_update(self.generations)
+
+
+def _check_room(pod: "LivePod") -> None:
+    """Refuse what is more than the engine takes at once, whether it waits or not (``in_flight``)."""
+    most = pod.workload.in_flight
+    if most is not None and pod.replica.waiting + pod.replica.running >= most:
+        raise QueueFullError
+
+
+def settle_all(pod: "LivePod") -> None:
+    """Count what all open requests of a pod have by now."""
+    now = pod.clock()
+    pod.replica.advance(now)
+    for each in pod.meter.open:
+        each.settle(now)

@@ -1,0 +1,71 @@
+"""What ``/metrics`` counts of a simulated engine."""
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..served import ServedWorkload
+from .pages import Bounds, page_of
+
+if TYPE_CHECKING:
+    from .generating import Generation
+
+
+class BucketCounts:
+    """Observations of one histogram.
+
+    Args:
+        bounds: Upper bounds of its buckets, without the last, which has none.
+    """
+
+    __slots__ = ("bounds", "counts", "sum")
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.sum = 0.0
+
+    def observe(self, value: float, times: int = 1) -> None:
+        """Take a value in, as often as it was seen."""
+        self.counts[bisect_left(self.bounds, value)] += times
+        self.sum += value * times
+
+
+class EngineMeter:
+    """Counters and histograms of one engine since its start.
+
+    Args:
+        bounds: Of the histograms that the engine has, by what they measure (``pages.yaml``).
+
+    Attributes:
+        counts: Counters, by what they count (``pages.yaml``).
+        seconds: Time that was spent on prompts and on answers.
+        finished: Answers that ended, by why.
+        statuses: HTTP requests by handler, method and first digit of the status.
+        histograms: By what they measure.
+        decodes: Steps that made a token of each running answer, about.
+        longest: Tokens of the longest request with its answer.
+        open: Answers that are not over.
+    """
+
+    def __init__(self, bounds: Mapping[str, Bounds]) -> None:
+        self.counts: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.finished: Counter[str] = Counter()
+        self.statuses: Counter[tuple[str, str, str]] = Counter()
+        self.histograms = {name: BucketCounts(each) for name, each in bounds.items()}
+        self.decodes = 0.0
+        self.longest = 0
+        self.open: set[Generation] = set()
+
+    def observe(self, name: str, value: float, times: int = 1) -> None:
+        """Take a value in, if the engine has a histogram of it."""
+        histogram = self.histograms.get(name)
+        if histogram is not None and times > 0:
+            histogram.observe(value, times)
+
+
+def meter_of(workload: ServedWorkload) -> EngineMeter:
+    """Return the meter of an engine that starts."""
+    return EngineMeter(page_of(workload.engine, workload.version, workload.context).bounds)

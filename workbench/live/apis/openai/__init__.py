@@ -1,0 +1,1 @@
+"""OpenAI's API, as the engines that have it speak it."""

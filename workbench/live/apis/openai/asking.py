@@ -1,0 +1,187 @@
+"""Requests of OpenAI's API as data: what is asked, or why it is refused."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import bodies
+from ..bodies import ApiError, Body
+from ..planning import Prompt, Sampling, plan_answer
+from ..texts import PlannedText
+from ..tokens import counted
+from .dialect import Dialect
+
+if TYPE_CHECKING:
+    from ...pods.pod import LivePod
+
+_MOST_ANSWERS = 128
+"""Answers to a prompt, as OpenAI's API reference says."""
+_MOST_AT_ONCE = 2048
+"""Answers, and inputs of embeddings, in one request."""
+MARKS = 4
+"""Tokens that a chat template puts around a message, about: its role, and where it begins and ends."""
+_OTHER_PART = 256
+"""Tokens of a part that is no text, such as a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTexts:
+    """What a request for texts asks.
+
+    Attributes:
+        model: Who answers, by the name that the client may use.
+        prompts: Several in a completion; each has the same number of answers.
+        answers: Of all prompts, in order.
+        stream: Whether tokens are sent as they come.
+        usage: Whether a stream ends with the number of tokens.
+    """
+
+    model: str
+    prompts: tuple[Prompt, ...]
+    answers: tuple[PlannedText, ...]
+    stream: bool
+    usage: bool
+
+    @property
+    def pairs(self) -> Iterator[tuple[int, PlannedText]]:
+        """Tokens of the prompt, and the answer, of each."""
+        each = len(self.answers) // len(self.prompts)
+        return ((self.prompts[number // each].tokens, answer) for number, answer in enumerate(self.answers))
+
+    def used(self) -> dict[str, Any]:
+        """Return the numbers of tokens."""
+        prompt, answer = sum(each.tokens for each in self.prompts), sum(each.tokens for each in self.answers)
+        return {"prompt_tokens": prompt, "total_tokens": prompt + answer, "completion_tokens": answer}
+
+
+def model_in(pod: "LivePod", dialect: Dialect, body: Body) -> str:
+    """Return the model that answers.
+
+    Raises:
+        ApiError: there is none of that name.
+    """
+    names, name = pod.workload.models, bodies.text(body, "model")
+    if name in names:
+        return str(name)
+    if name and dialect.strict:
+        raise ApiError(404, f"The model `{name}` does not exist.", "model", "model")
+    return names[0]
+
+
+async def asked_chat(pod: "LivePod", dialect: Dialect, body: Body) -> AskedTexts:
+    """Return what a request for a chat's next message asks.
+
+    Raises:
+        ApiError: it cannot be answered; the error says why.
+    """
+    model = model_in(pod, dialect, body)
+    messages = bodies.array(body, "messages")
+    if not messages:
+        raise ApiError(400, "messages: must be an array with at least one message", "messages", "body")
+    tokens, contents = 0, []
+    for message in messages:
+        content = _content(message)
+        contents.append((message.get("role"), content))
+        tokens += MARKS + await counted(content) + _others(message)
+    tools = body.get("tools")
+    tokens += await counted(json.dumps(tools)) if tools else 0
+    most = bodies.whole(body, "max_completion_tokens", 1) or bodies.whole(body, "max_tokens", 1)
+    return _asked(pod, dialect, body, model, (Prompt(tokens, contents),), most)
+
+
+async def asked_completion(pod: "LivePod", dialect: Dialect, body: Body) -> AskedTexts:
+    """Return what a request for a text's continuation asks.
+
+    Raises:
+        ApiError: it cannot be answered; the error says why.
+    """
+    model = model_in(pod, dialect, body)
+    prompts = tuple([Prompt(await _tokens(each), each) for each in _prompts(body.get("prompt"))])
+    return _asked(pod, dialect, body, model, prompts, bodies.whole(body, "max_tokens", 1) or dialect.short)
+
+
+def _asked(
+    pod: "LivePod", dialect: Dialect, body: Body, model: str, prompts: tuple[Prompt, ...], most: int | None
+) -> AskedTexts:
+    number = bodies.whole(body, "n", 1) or 1
+    if number > _MOST_ANSWERS or number * len(prompts) > _MOST_AT_ONCE:
+        raise ApiError(400, f"n: at most {_MOST_ANSWERS} answers, and {_MOST_AT_ONCE} of all prompts", "n")
+    stream, options = bodies.flag(body, "stream"), bodies.inner(body, "stream_options")
+    if options and not stream:
+        raise ApiError(400, "Stream options can only be defined when `stream=True`.", "stream_options")
+    sampling = Sampling(
+        most=most,
+        least=_least(body, most),
+        endless=bodies.flag(body, "ignore_eos"),
+        stops=bodies.texts(body, "stop"),
+        seed=bodies.whole(body, "seed"),
+        fitted=dialect.fitted,
+    )
+    answers = [plan_answer(pod, model, prompt, sampling, index) for prompt in prompts for index in range(number)]
+    return AskedTexts(model, prompts, tuple(answers), stream, bodies.flag(options, "include_usage"))
+
+
+def _least(body: Body, most: int | None) -> int:
+    least = bodies.whole(body, "min_tokens", 0) or 0
+    if most is not None and least > most:
+        raise ApiError(400, f"min_tokens must be less than or equal to max_tokens={most}, got {least}.", "min_tokens")
+    return least
+
+
+def _content(message: Any) -> str:  # noqa: ANN401  whatever the client sent
+    """Return the text of a message: a string, or the texts in a list of parts."""
+    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+        raise ApiError(400, "messages: each must be an object with a role", "messages", "body")
+    content = message.get("content")
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list) or not all(isinstance(part, str | dict) for part in content):
+        raise ApiError(400, "messages: content must be a string or an array of parts", "messages", "body")
+    parts = [part if isinstance(part, str) else part.get("text", "") for part in content]
+    if not all(isinstance(part, str) for part in parts):
+        raise ApiError(400, "messages: the text of a part must be a string", "messages", "body")
+    return "\n".join(parts)
+
+
+def _others(message: Body) -> int:
+    """Return the tokens of what is no text."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return sum(_OTHER_PART for part in parts if isinstance(part, dict) and "text" not in part)
+
+
+def _prompts(found: object) -> list[Any]:
+    """Return prompts: a text, tokens, or a list of either (OpenAI API reference, completions)."""
+    several = found if isinstance(found, list) else [found]
+    if several and all(_is_token(each) for each in several):
+        return [several]
+    for each in several:
+        tokens = isinstance(each, list) and bool(each) and all(map(_is_token, each))
+        if not (isinstance(each, str) or tokens):
+            raise ApiError(400, "prompt: must be a string, an array of tokens, or several of them", "prompt", "body")
+    if not several or len(several) > _MOST_AT_ONCE:
+        raise ApiError(400, f"prompt: must be 1 to {_MOST_AT_ONCE} prompts, found {len(several)}", "prompt")
+    return several
+
+
+async def _tokens(prompt: str | list[int]) -> int:
+    """Return the length of a prompt; an empty one is its beginning."""
+    return max(await counted(prompt) if isinstance(prompt, str) else len(prompt), 1)
+
+
+def _is_token(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+async def asked_inputs(body: Body) -> list[tuple[int, object]]:
+    """Return what a request for embeddings asks: tokens and content of each input.
+
+    Raises:
+        ApiError: it cannot be answered; the error says why.
+    """
+    try:
+        return [(await _tokens(each), each) for each in _prompts(body.get("input"))]
+    except ApiError as error:
+        message = error.message.replace("prompts", "inputs").replace("prompt:", "input:")
+        raise ApiError(error.status, message, "input", error.kind) from None

@@ -1,0 +1,98 @@
+"""How engines differ in OpenAI's API: errors, names of models, the end of a stream.
+
+Sources: vLLM ``vllm/entrypoints/openai/engine/protocol.py`` (ErrorResponse) and ``models/serving.py``; SGLang
+``python/sglang/srt/entrypoints/openai/serving_base.py``; TGI ``router/src/lib.rs`` (ErrorResponse); llama.cpp
+``tools/server/utils.hpp`` (format_error_response); ollama ``openai/openai.go`` (NewError).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..bodies import ApiError
+
+ErrorForm = Callable[[ApiError], tuple[int, Any]]
+"""Returns status and body of an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One engine's way of speaking OpenAI's API.
+
+    Attributes:
+        error: How it refuses.
+        strict: Whether it knows the names of its models; another one answers to every name.
+        joined: Whether the reason of the end comes with the last token of a stream; otherwise after it.
+        fitted: Whether an answer that does not fit into the context ends there; otherwise it is refused.
+        short: Tokens of a completion for which the client says nothing; None if it ends by itself.
+    """
+
+    error: ErrorForm
+    strict: bool = True
+    joined: bool = False
+    fitted: bool = False
+    short: int | None = None
+
+
+_VLLM_TYPES = {"model": "NotFoundError", "body": "Bad Request", "full": "ServiceUnavailableError"}
+
+
+def vllm_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of vLLM (``create_error_response``)."""
+    if error.kind in ("path", "method"):
+        return error.status, {"detail": error.message}
+    kind = _VLLM_TYPES.get(error.kind, "BadRequestError")
+    inner = {"message": error.message, "type": kind, "param": error.field or None, "code": error.status}
+    return error.status, {"error": inner}
+
+
+def sglang_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of SGLang (``create_error_response`` of ``OpenAIServingBase``)."""
+    if error.kind in ("path", "method"):
+        return error.status, {"detail": error.message}
+    kind = "BadRequestError" if error.status == 400 else "service_unavailable_error"
+    inner = {"object": "error", "message": error.message, "type": kind, "param": error.field or None}
+    return error.status, {**inner, "code": error.status}
+
+
+def tgi_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of Text Generation Inference, which calls what does not validate unprocessable."""
+    if error.kind == "full":
+        return 429, {"error": "Model is overloaded", "error_type": "overloaded"}
+    status = 422 if error.status == 400 else error.status
+    return status, {"error": f"Input validation error: {error.message}", "error_type": "validation"}
+
+
+_LLAMACPP_TYPES = {404: "not_found_error", 501: "not_supported_error", 503: "unavailable_error"}
+
+
+def llamacpp_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of llama.cpp (``format_error_response``)."""
+    kind = _LLAMACPP_TYPES.get(error.status, "invalid_request_error")
+    if error.kind == "context":
+        kind = "exceed_context_size_error"
+    return error.status, {"error": {"code": error.status, "message": error.message, "type": kind}}
+
+
+_OLLAMA_TYPES = {400: "invalid_request_error", 404: "not_found_error"}
+
+
+def ollama_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of ollama's ``/v1`` (``openai.NewError``)."""
+    kind = _OLLAMA_TYPES.get(error.status, "api_error")
+    return error.status, {"error": {"message": error.message, "type": kind, "param": None, "code": None}}
+
+
+VLLM = Dialect(vllm_error, joined=True, short=16)
+DIALECTS: Mapping[str, Dialect] = {
+    "vllm": VLLM,
+    "sglang": Dialect(sglang_error, strict=False, short=16),
+    "tgi": Dialect(tgi_error, strict=False, joined=True, short=100),
+    "llamacpp": Dialect(llamacpp_error, strict=False, fitted=True),
+    "ollama": Dialect(ollama_error, fitted=True),
+}
+
+
+def dialect_of(engine: str) -> Dialect:
+    """Return how an engine speaks; one that is not known speaks as vLLM does."""
+    return DIALECTS.get(engine, VLLM)

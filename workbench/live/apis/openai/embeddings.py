@@ -1,0 +1,66 @@
+"""``/v1/embeddings`` (OpenAI API reference, "Embeddings")."""
+
+import base64
+import struct
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from .. import bodies
+from ..bodies import ApiError, read_object
+from ..generating import PodRequest
+from ..replies import json_reply
+from ..texts import AnswerText, embedding, planned_text
+from .asking import asked_inputs, model_in
+from .dialect import Dialect
+
+if TYPE_CHECKING:
+    from ...pods.pod import LivePod
+
+DIMENSIONS = 1024
+"""Of a vector, unless the client says otherwise: that of the model is not known."""
+_MOST_DIMENSIONS = 8192
+
+
+async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
+    """Answer ``POST /v1/embeddings``."""
+    if not pod.workload.embeds and dialect.strict and not dialect.fitted:
+        raise ApiError(400, "The model does not support Embeddings API")
+    body = await read_object(request)
+    model = model_in(pod, dialect, body)
+    inputs = await asked_inputs(body)
+    form = bodies.text(body, "encoding_format") or "float"
+    if form not in ("float", "base64"):
+        raise ApiError(400, "encoding_format: must be float or base64", "encoding_format")
+    dimensions = bodies.whole(body, "dimensions", 1) or DIMENSIONS
+    if dimensions > _MOST_DIMENSIONS:
+        raise ApiError(400, f"dimensions: at most {_MOST_DIMENSIONS}, found {dimensions}", "dimensions")
+    await compute(pod, request, model, [tokens for tokens, _ in inputs])
+    vectors = [embedding(model, repr(content), dimensions) for _, content in inputs]
+    data = [
+        {"object": "embedding", "index": index, "embedding": vector if form == "float" else _packed(vector)}
+        for index, vector in enumerate(vectors)
+    ]
+    used = sum(tokens for tokens, _ in inputs)
+    usage = {"prompt_tokens": used, "total_tokens": used}
+    return json_reply(pod, {"object": "list", "data": data, "model": model, "usage": usage})
+
+
+async def compute(pod: "LivePod", request: web.Request, model: str, prompts: list[int]) -> None:
+    """Take the time that embeddings take: that of a prompt and one step.
+
+    Raises:
+        ApiError: one does not fit into the model's context.
+    """
+    context = pod.workload.context
+    if context is not None and max(prompts) > context:
+        message = f"This model's maximum context length is {context} tokens. However, your input has {max(prompts)}."
+        raise ApiError(400, message, "input", "context")
+    nothing = planned_text(AnswerText(model, 0), 1, None)
+    with PodRequest(pod, request, [(prompt, nothing) for prompt in prompts], model) as running:
+        await running.all()
+
+
+def _packed(vector: list[float]) -> str:
+    """Return a vector as clients unpack it: single precision, little endian."""
+    return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()

@@ -1,0 +1,140 @@
+"""``/v1/chat/completions`` and ``/v1/completions``: texts, in one piece or streamed (OpenAI API reference)."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from ..bodies import ApiError, read_object
+from ..generating import Generation, PodRequest
+from ..replies import StreamReply, event, json_reply, line, quoted
+from ..texts import PlannedText
+from .asking import AskedTexts, asked_chat, asked_completion
+from .dialect import Dialect
+
+if TYPE_CHECKING:
+    from ...pods.pod import LivePod
+
+DONE = event("[DONE]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A chat or a completion.
+
+    Attributes:
+        prefix: Of ids.
+        whole: Type of an answer in one piece.
+        chunk: Type of a piece of a stream.
+    """
+
+    prefix: str
+    whole: str
+    chunk: str
+
+
+_CHAT = _Kind("chatcmpl", "chat.completion", "chat.completion.chunk")
+_COMPLETION = _Kind("cmpl", "text_completion", "text_completion")
+
+
+async def chat(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
+    """Answer ``POST /v1/chat/completions``."""
+    _must_make_texts(pod, "Chat Completions")
+    asked = await asked_chat(pod, dialect, await read_object(request))
+    return await _answer(pod, request, dialect, asked, _CHAT)
+
+
+async def complete(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
+    """Answer ``POST /v1/completions``."""
+    _must_make_texts(pod, "Completions")
+    asked = await asked_completion(pod, dialect, await read_object(request))
+    return await _answer(pod, request, dialect, asked, _COMPLETION)
+
+
+def _must_make_texts(pod: "LivePod", api: str) -> None:
+    if pod.workload.embeds:
+        raise ApiError(400, f"The model does not support {api} API")
+
+
+async def _answer(
+    pod: "LivePod", request: web.Request, dialect: Dialect, asked: AskedTexts, kind: _Kind
+) -> web.StreamResponse:
+    head = {
+        "id": f"{kind.prefix}-{pod.next_id()}",
+        "object": kind.chunk if asked.stream else kind.whole,
+        "created": int(time.time()),
+        "model": asked.model,
+    }
+    with PodRequest(pod, request, list(asked.pairs), asked.model) as running:
+        if asked.stream:
+            return await _stream(pod, request, dialect, asked, kind, head, running)
+        await running.all()
+    choices = [_choice(kind, index, answer) for index, answer in enumerate(asked.answers)]
+    return json_reply(pod, {**head, "choices": choices, "usage": asked.used()})
+
+
+def _choice(kind: _Kind, index: int, answer: PlannedText) -> dict[str, Any]:
+    text = answer.whole
+    content = {"message": {"role": "assistant", "content": text}} if kind is _CHAT else {"text": text}
+    end = {"logprobs": None, "finish_reason": answer.finish, "stop_reason": answer.stop}
+    return {"index": index, **content, **end}
+
+
+async def _stream(
+    pod: "LivePod",
+    request: web.Request,
+    dialect: Dialect,
+    asked: AskedTexts,
+    kind: _Kind,
+    head: dict[str, Any],
+    running: PodRequest,
+) -> web.StreamResponse:
+    reply = StreamReply(pod, request)
+    # All events of a stream begin alike: written once, not for each token.
+    start = line(head).rstrip()[:-1]
+    while True:
+        await running.more()
+        over = running.over
+        pieces = [
+            piece
+            for index, generation in enumerate(running.generations)
+            for piece in _events(kind, dialect, start, index, generation)
+        ]
+        if over and asked.usage:
+            pieces.append(event(f'{start},"choices":[],"usage":{line(asked.used()).rstrip()}}}'))
+        await reply.write([*pieces, DONE] if over else pieces)
+        if over:
+            return reply.response
+
+
+def _events(kind: _Kind, dialect: Dialect, start: str, index: int, generation: Generation) -> Iterator[str]:
+    """Yield the events of what is new of an answer; the reason of its end comes with its last token, or after it."""
+    planned, new = generation.planned, generation.take()
+    if not new:
+        return
+    open_choice = f'{start},"choices":[{{"index":{index},'
+    if kind is _CHAT and not new.start:
+        yield event(f'{open_choice}"delta":{{"role":"assistant","content":""}},{_end(None)}}}]}}')
+    last = planned.tokens - 1
+    for number in new:
+        text = planned.piece(number)
+        at_end = number == last and dialect.joined
+        if text or at_end:
+            yield event(f"{open_choice}{_delta(kind, quoted(text))},{_end(planned if at_end else None)}}}]}}")
+    if new.stop > last and not dialect.joined:
+        yield event(f"{open_choice}{_delta(kind, None)},{_end(planned)}}}]}}")
+
+
+def _delta(kind: _Kind, text: str | None) -> str:
+    if kind is _CHAT:
+        return '"delta":{}' if text is None else f'"delta":{{"content":{text}}}'
+    return '"text":""' if text is None else f'"text":{text}'
+
+
+def _end(planned: PlannedText | None) -> str:
+    if planned is None:
+        return '"logprobs":null,"finish_reason":null'
+    stop = "null" if planned.stop is None else quoted(planned.stop)
+    return f'"logprobs":null,"finish_reason":"{planned.finish}","stop_reason":{stop}'

@@ -1,0 +1,74 @@
+"""What is asked of an engine, in no engine's words: how answers are planned, whatever the API."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .bodies import ApiError
+from .texts import AnswerText, PlannedText, natural_length, planned_text, seed_of
+
+if TYPE_CHECKING:
+    from ..pods.pod import LivePod
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How long an answer may be, and what else it depends on.
+
+    Attributes:
+        most: Tokens that the client wants at most.
+        least: Tokens before which it does not end.
+        endless: Whether it goes past its own end.
+        stops: Sequences that end it.
+        seed: The client's.
+        fitted: Whether an answer that does not fit into the context ends there; otherwise it is refused.
+    """
+
+    most: int | None = None
+    least: int = 0
+    endless: bool = False
+    stops: tuple[str, ...] = ()
+    seed: object = None
+    fitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is answered.
+
+    Attributes:
+        key: What the answer depends on.
+    """
+
+    tokens: int
+    key: object
+
+
+def plan_answer(pod: "LivePod", model: str, prompt: Prompt, sampling: Sampling, index: int = 0) -> PlannedText:
+    """Return the answer to a prompt.
+
+    Raises:
+        ApiError: it does not fit into the model's context.
+    """
+    seed = seed_of(model, prompt.key, sampling.seed, index)
+    most = _most(pod.workload.context, prompt.tokens, sampling)
+    natural = max(natural_length(seed), sampling.least)
+    if sampling.endless and most is not None:
+        natural = most + 1
+    return planned_text(AnswerText(model, seed), natural, most, sampling.stops)
+
+
+def _most(context: int | None, prompt: int, sampling: Sampling) -> int | None:
+    if context is None:
+        return sampling.most
+    room = context - prompt
+    wanted = sampling.most
+    if room < 1 or (wanted is not None and wanted > room and not sampling.fitted):
+        asks = f" and {wanted} of the answer" if wanted is not None else ""
+        raise ApiError(
+            400,
+            f"This model's maximum context length is {context} tokens. However, your request has {prompt} input "
+            f"tokens{asks}. Please reduce the length of the input or of the answer.",
+            "max_tokens" if room >= 1 else "messages",
+            "context",
+        )
+    return room if wanted is None else min(wanted, room)

@@ -1,0 +1,115 @@
+"""What the metrics on a page are, as of a moment: the words in the column ``value`` of ``pages.yaml``."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..pods.pod import LivePod
+
+Labels = tuple[tuple[str, str], ...]
+Sample = tuple[Labels, float]
+_BLOCK = 16
+"""Tokens of a block of vLLM's cache, unless it is told otherwise."""
+_FINISHED = ("stop", "length", "abort")
+
+
+def samples(pod: "LivePod", value: str) -> list[Sample]:
+    """Return the series of a gauge or counter, with the labels that it has beside those of the page."""
+    several = _SEVERAL.get(value)
+    if several is not None:
+        return several(pod)
+    one = _ONE.get(value)
+    return [((), float(one(pod) if one else pod.meter.counts[value]))]
+
+
+def _cache_size(pod: "LivePod") -> float:
+    """Return how many tokens the cache takes."""
+    return float(pod.pace.cache_tokens or (pod.workload.context or 0) * pod.pace.batch)
+
+
+def _cache_share(pod: "LivePod") -> float:
+    size = _cache_size(pod)
+    return min(pod.replica.cached / size, 1.0) if size else 0.0
+
+
+def _throughput(pod: "LivePod") -> float:
+    """Return tokens a second of all answers, if the batch stays as it is."""
+    running = pod.replica.running
+    return running / (pod.pace.alpha + pod.pace.beta * running) if running else 0.0
+
+
+def _speed(tokens: str, seconds: str) -> Callable[["LivePod"], float]:
+    def since_the_start(pod: "LivePod") -> float:
+        passed = pod.meter.seconds[seconds]
+        return pod.meter.counts[tokens] / passed if passed else 0.0
+
+    return since_the_start
+
+
+def _busy_slots(pod: "LivePod") -> float:
+    decodes = pod.meter.decodes
+    return pod.meter.counts["generation_tokens"] / decodes if decodes else 0.0
+
+
+_ONE: Mapping[str, Callable[["LivePod"], float]] = {
+    "nothing": lambda _: 0,
+    "waiting": lambda pod: pod.replica.waiting,
+    "running": lambda pod: pod.replica.running,
+    "cached_tokens": lambda pod: pod.replica.cached,
+    "cache_share": _cache_share,
+    "cache_size": _cache_size,
+    "throughput": _throughput,
+    "busy_slots": _busy_slots,
+    "decodes": lambda pod: round(pod.meter.decodes),
+    "longest": lambda pod: pod.meter.longest,
+    "ended": lambda pod: pod.meter.finished.total() - pod.meter.finished["abort"],
+    "aborted": lambda pod: pod.meter.finished["abort"],
+    "prompt_speed": _speed("prompt_tokens", "prompt"),
+    "answer_speed": _speed("generation_tokens", "answer"),
+    "prompt_seconds": lambda pod: pod.meter.seconds["prompt"],
+    "answer_seconds": lambda pod: pod.meter.seconds["answer"],
+}
+"""Other words are counters of the meter: ``arrived``, ``prompt_tokens``, ``generation_tokens``."""
+
+
+def _finished(pod: "LivePod") -> list[Sample]:
+    """Return answers by why they ended (``FinishReason`` of vLLM)."""
+    return [((("finished_reason", reason),), pod.meter.finished[reason]) for reason in _FINISHED]
+
+
+def _http_requests(pod: "LivePod") -> list[Sample]:
+    """Return requests as prometheus-fastapi-instrumentator counts them: statuses by their first digit."""
+    return [
+        ((("handler", handler), ("method", method), ("status", status)), number)
+        for (handler, method, status), number in sorted(pod.meter.statuses.items())
+    ]
+
+
+def _cache_config(pod: "LivePod") -> list[Sample]:
+    blocks = int(_cache_size(pod)) // _BLOCK
+    return [((("block_size", str(_BLOCK)), ("engine", "0"), ("num_gpu_blocks", str(blocks))), 1)]
+
+
+def _adapters(pod: "LivePod") -> list[Sample]:
+    """Return which adapters have requests (``vllm:lora_requests_info``); nothing without adapters."""
+    names = pod.workload.adapters
+    if not names:
+        return []
+    waiting = {each.model for each in pod.meter.open if each.job.started is None}
+    running = {each.model for each in pod.meter.open if each.job.started is not None and not each.over}
+    labels = (
+        ("max_lora", str(len(names))),
+        ("running_lora_adapters", ",".join(name for name in names if name in running)),
+        ("waiting_lora_adapters", ",".join(name for name in names if name in waiting)),
+    )
+    return [(labels, pod.clock())]
+
+
+_SEVERAL: Mapping[str, Callable[["LivePod"], list[Sample]]] = {
+    "finished": _finished,
+    "http_requests": _http_requests,
+    "cache_config": _cache_config,
+    "adapters": _adapters,
+}
+WITHOUT_SHARED = ("http_requests", "cache_config", "adapters")
+"""What has labels of its own, and not those of all series of the page."""
