@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import explaining, fitting, load, manifests, planning, rendering, simulation, sizing, stack
+from . import explaining, fitting, load, manifests, planning, rendering, simulation, sizing, stack, watching
 from .cluster import commands as cluster
 from .edge import run
 from .version import show_version
@@ -33,7 +33,8 @@ def _workbench(
     """Validate, render and try out model fleets without a cloud account or a GPU."""
 
 
-for module in (stack, planning, manifests, rendering, explaining, simulation, sizing, fitting, load, cluster):
+_ALL = (stack, planning, manifests, rendering, explaining, simulation, sizing, fitting, load, watching, cluster)
+for module in _ALL:
     module.register(app)
 
 

@@ -66,7 +66,7 @@ async def send(
     """Send a request, and note what becomes of it."""
     import aiohttp
 
-    outcome = RequestOutcome(request.at, clock())
+    outcome = RequestOutcome(request.at, clock(), number=number)
     tally.begun()
     try:
         async with asyncio.timeout(target.timeout):

@@ -1,66 +1,20 @@
 """The command."""
 
-import itertools
-import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ..errors import WorkbenchError
 from ..printing import Format
+from . import options as of
 from .arrivals import Arrivals, Lengths
 
 if TYPE_CHECKING:
-    from .client import LoadTarget
-    from .outcomes import Tally
     from .runner import Load
-    from .summary import LoadSummary
 
-_FORMS = (".html", ".json")
-_SAID_EVERY = 10.0
-_MOST_USERS = 10_000
 _MOST_REQUESTS = 5_000_000
-
-Url = Annotated[str, typer.Option(help="Address of the API, such as http://127.0.0.1:8000/v1.", metavar="URL")]
-Model = Annotated[str, typer.Option(help="Model to ask for.")]
-Rate = Annotated[
-    str, typer.Option(metavar="N[..N]", help="Requests a second: the same all the time, or from one to the other.")
-]
-Duration = Annotated[str, typer.Option(help="How long, such as 30s, 5m or 1h.")]
-Kind = Annotated[Arrivals, typer.Option(help="How requests follow one another.")]
-Burst = Annotated[int, typer.Option(min=1, max=10_000, help="Requests that come at once; the rate stays the same.")]
-UserCount = Annotated[
-    int,
-    typer.Option("--users", min=0, max=_MOST_USERS, help="Users who wait for an answer before they ask again."),
-]
-Think = Annotated[str, typer.Option(help="What a user waits between an answer and the next request.")]
-Trace = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Requests as they came: CSV or JSON lines with time, input_tokens and output_tokens; traces of Azure, "
-        "Mooncake and BurstGPT as they are published.",
-    ),
-]
-InputTokens = Annotated[str, typer.Option(metavar="N[..N]", help="Tokens of a request, about.")]
-OutputTokens = Annotated[str, typer.Option(metavar="N[..N]", help="Tokens of an answer, at most.")]
-Whole = Annotated[bool, typer.Option("--whole", help="Ask for answers of the whole length (vLLM and SGLang).")]
-Completions = Annotated[bool, typer.Option("--completions", help="Ask for completions of a text, not for chats.")]
-KeyEnv = Annotated[str, typer.Option(metavar="NAME", help="Variable of the environment with the key for the API.")]
-Timeout = Annotated[str, typer.Option(help="When a request is given up.")]
-Seed = Annotated[int, typer.Option(help="The same seed sends the same requests at the same times.")]
-Saved = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE", help="Write the result to a file as well: .html with plots, or .json. May be repeated."
-    ),
-]
-Output = Annotated[Format, typer.Option(help="text, or json for other programs.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,44 +38,50 @@ def register(app: typer.Typer) -> None:
 
 def load(
     *,
-    url: Url,
-    model: Model,
-    rate: Rate = "",
-    duration: Duration = "1m",
-    arrivals: Kind = Arrivals.POISSON,
-    burst: Burst = 1,
-    users: UserCount = 0,
-    think: Think = "",
-    trace: Trace = None,
-    input_tokens: InputTokens = "200",
-    output_tokens: OutputTokens = "100",
-    whole: Whole = False,
-    completions: Completions = False,
-    key_env: KeyEnv = "",
-    timeout: Timeout = "5m",
-    seed: Seed = 0,
-    save: Saved = None,
-    output: Output = Format.TEXT,
+    model: of.Model,
+    url: of.Url = "",
+    stack: of.Stack = "local",
+    cwd: of.Cwd = Path(),
+    door: of.Door = False,
+    follow: of.Follow = "",
+    rate: of.Rate = "",
+    duration: of.Duration = "1m",
+    arrivals: of.Kind = Arrivals.POISSON,
+    burst: of.Burst = 1,
+    users: of.UserCount = 0,
+    think: of.Think = "",
+    trace: of.Trace = None,
+    input_tokens: of.InputTokens = "200",
+    output_tokens: of.OutputTokens = "100",
+    whole: of.Whole = False,
+    completions: of.Completions = False,
+    key_env: of.KeyEnv = "",
+    timeout: of.Timeout = "5m",
+    seed: of.Seed = 0,
+    save: of.Saved = None,
+    output: of.Output = Format.TEXT,
 ) -> None:
     """Put load on a model, and show what clients see: rates, time to the first token, errors.
 
-    Works against any endpoint that speaks OpenAI's API. Ctrl-C ends it early, with what was seen so far.
+    Works against any endpoint that speaks OpenAI's API (--url), and against the models of the live fleet, with the
+    queues, replicas, nodes and dollars of the simulated fleet. Ctrl-C ends it early.
     """
-    from . import inputs
-    from .client import LoadTarget
-    from .runner import run
-    from .summary import summary
+    from .results import check_files, write
+    from .running import AskedServer, loaded
 
-    _check_files(save or ())
-    lengths = Lengths(inputs.tokens("--input-tokens", input_tokens), inputs.tokens("--output-tokens", output_tokens))
+    check_files(save or ())
+    lengths = _lengths(input_tokens, output_tokens)
     wanted = _wanted(_Shape(rate, duration, arrivals, burst, users, think, lengths, seed), trace)
-    target = LoadTarget(inputs.base_url(url), model, not completions, whole, inputs.duration("--timeout", timeout))
-    with _watching() as watch:
-        tally, ended = run(target, wanted, inputs.key_in(key_env), watch)
-    found = summary(tally)
-    _write(found, target, save or (), output, whole=ended)
-    if not found.answered:
+    asked = AskedServer(model, url, stack, cwd, door, follow, not completions, whole, timeout, key_env)
+    write(found := loaded(asked, wanted), save or (), output)
+    if not found.clients.answered:
         raise typer.Exit(1)
+
+
+def _lengths(of_input: str, of_output: str) -> Lengths:
+    from . import inputs
+
+    return Lengths(inputs.tokens("--input-tokens", of_input), inputs.tokens("--output-tokens", of_output))
 
 
 def _wanted(shape: _Shape, trace: Path | None) -> "Load":
@@ -149,55 +109,3 @@ def _wanted(shape: _Shape, trace: Path | None) -> "Load":
     if expected > _MOST_REQUESTS:
         raise WorkbenchError(f"--rate: {expected:,.0f} requests are more than {_MOST_REQUESTS:,}; lower it", 2)
     return planned(rate, seconds, shape.arrivals, shape.burst, shape.lengths, shape.seed)
-
-
-def _check_files(paths: "list[Path] | tuple[()]") -> None:
-    for path in paths:
-        if path.suffix not in _FORMS:
-            raise WorkbenchError(f"--save: must end in {' or '.join(_FORMS)}, found {str(path)!r}", 2)
-        if not path.parent.is_dir():
-            raise WorkbenchError(f"--save: there is no folder {str(path.parent)!r}", 2)
-
-
-def _write(
-    found: "LoadSummary", target: "LoadTarget", paths: "list[Path] | tuple[()]", output: Format, *, whole: bool
-) -> None:
-    from .page import page
-    from .report import show
-
-    title = f"{target.model} at {target.url}" + ("" if whole else ", interrupted")
-    text = json.dumps({"model": target.model, "url": target.url, "whole": whole, **found.as_dict()}, indent=2) + "\n"
-    for path in paths:
-        content = text if path.suffix == ".json" else page(found, title)
-        try:
-            path.write_text(content, encoding="utf-8")
-        except OSError as error:
-            raise WorkbenchError(f"--save: {path}: {error.strerror}") from None
-    if output is Format.JSON:
-        sys.stdout.write(text)
-    else:
-        show(found, title)
-
-
-@contextmanager
-def _watching() -> "Iterator[Callable[[float, Tally], None]]":
-    """Show how it goes: on a terminal all the time, elsewhere a line now and then."""
-    from rich.console import Console
-
-    from .report import live_line
-
-    console = Console(stderr=True, highlight=False, markup=False)
-    if console.is_terminal:
-        with console.status("") as status:
-            yield lambda seconds, tally: status.update(live_line(seconds, tally))
-        return
-    moments = itertools.count(_SAID_EVERY, _SAID_EVERY)
-    due = next(moments)
-
-    def say(seconds: float, tally: "Tally") -> None:
-        nonlocal due
-        if seconds >= due:
-            due = next(moment for moment in moments if moment > seconds)
-            console.print(live_line(seconds, tally), soft_wrap=True)
-
-    yield say

@@ -17,6 +17,7 @@ class RequestOutcome:
         input_tokens: As the server counts them; None where it does not say.
         output_tokens: Likewise; of an answer without a count, the pieces that arrived.
         error: What went wrong, in a few words; empty if nothing did.
+        number: Which one it is, in the order of sending.
     """
 
     due: float
@@ -26,6 +27,7 @@ class RequestOutcome:
     input_tokens: int | None = None
     output_tokens: int = 0
     error: str = ""
+    number: int = 0
 
     @property
     def ttft(self) -> float | None:

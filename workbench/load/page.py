@@ -1,19 +1,14 @@
 """A load as one HTML file: it needs nothing from elsewhere, and no script."""
 
 import html
-import io
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from ..plotting.pictures import finish, picture
-from .report import cells, sentences
-from .summary import LoadSummary, Percentiles, Stretch
+from .fleet.report import fleet_rows, fleet_sentences
+from .fleet.summary import FleetSummary
+from .plots import plots
+from .report import latency_rows, sentences
+from .summary import LoadSummary
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_SECOND = 1000.0
-_INCHES = (10, 12)
 _COLUMNS = ("mean", "p50", "p90", "p95", "p99", "max")
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -23,69 +18,42 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .7rem .2rem 0; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
 .scroll { overflow-x: auto; }
-figure { background: #fff; border-radius: .5rem; margin: 1rem 0; padding: .5rem; }
-svg { display: block; height: auto; width: 100%; }
+figure { background: #fff; border-radius: .5rem; margin: 1rem 0; overflow-x: auto; padding: .5rem; }
+svg { display: block; height: auto; min-width: 36rem; width: 100%; }
 """
 
 
-def page(found: LoadSummary, title: str) -> str:
+def page(found: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
     """Return the page.
 
     Raises:
         WorkbenchError: matplotlib is missing.
     """
     head = html.escape(title)
-    rows = "".join(map(_row, ("first token", "between tokens", "whole answer"), (found.ttft, found.itl, found.took)))
-    columns = "".join(f"<th scope=col>{name}</th>" for name in _COLUMNS)
+    lines = [*sentences(found), *(fleet_sentences(fleet) if fleet else ())]
+    latencies = _table(("milliseconds", *_COLUMNS), latency_rows(found, fleet.speed if fleet else 1))
+    of_fleet = _table(("simulated fleet", "min", "max"), fleet_rows(fleet)) if fleet else ""
+    shown = "Rates, times and requests in flight over time" + (
+        "; queue, replicas, nodes and dollars an hour of the simulated fleet" if fleet else ""
+    )
     return (
         "<!doctype html>\n<html lang=en>\n<meta charset=utf-8>\n"
         '<meta name=viewport content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{head}</title>\n<style>{_STYLE}</style>\n<h1>{head}</h1>\n"
-        + "".join(f"<p>{html.escape(line.strip())}</p>\n" for line in sentences(found))
-        + f"<div class=scroll><table><thead><tr><th scope=col>milliseconds</th>{columns}</tr></thead>"
-        + f"<tbody>{rows}</tbody></table></div>\n"
-        + f'<figure role=img aria-label="Rates, times and requests in flight over time">{_plots(found)}</figure>\n'
+        + "".join(f"<p>{html.escape(line.strip())}</p>\n" for line in lines)
+        + latencies
+        + of_fleet
+        # Can be reached with the keyboard, since it scrolls where the window is narrow.
+        + f'<figure role=img tabindex=0 aria-label="{shown}">{plots(found, fleet)}</figure>\n'
         + "</html>\n"
     )
 
 
-def _row(name: str, row: Percentiles) -> str:
-    return f"<tr><th scope=row>{name}</th>{''.join(f'<td>{cell}</td>' for cell in cells(row))}</tr>"
-
-
-def _plots(found: LoadSummary) -> str:
-    """Return all plots, on one axis of time."""
-    file = io.BytesIO()
-    moments = found.moments
-    with picture(file, _INCHES) as figure:
-        rates, first, between, flight = figure.subplots(4, 1, sharex=True)
-        _draw(
-            rates,
-            moments,
-            "requests/s",
-            {"sent": [m.sent for m in moments], "answered": [m.answered for m in moments]},
-        )
-        if found.errors:
-            _draw(rates, moments, "requests/s", {"failed": [m.failed for m in moments]})
-        _draw(first, moments, "first token, ms", _spreads([m.ttft for m in moments]))
-        _draw(between, moments, "between tokens, ms", _spreads([m.itl for m in moments]))
-        _draw(flight, moments, "requests in flight", {"in flight": [m.in_flight for m in moments]})
-        flight.set_xlabel("seconds")
-    text = file.getvalue().decode()
-    return text[text.index("<svg") :]
-
-
-def _spreads(rows: Sequence[Percentiles]) -> dict[str, list[float]]:
-    """Return the lines of a panel; where nothing was measured there is a gap."""
-    lines = {"p50": [each.p50 for each in rows], "p95": [each.p95 for each in rows]}
-    return {
-        name: [float("nan") if value is None else value * _SECOND for value in line] for name, line in lines.items()
-    }
-
-
-def _draw(axes: "Axes", moments: Sequence[Stretch], label: str, lines: Mapping[str, Sequence[float]]) -> None:
-    for name, values in lines.items():
-        axes.plot([moment.start for moment in moments], values, label=name, marker=".")
-    axes.set_ylabel(label)
-    finish(axes, "")
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    columns = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in head)
+    body = "".join(
+        f"<tr><th scope=row>{html.escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+        for name, *cells in rows
+    )
+    return f"<div class=scroll><table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table></div>\n"

@@ -1,11 +1,13 @@
 """A load in words and tables, for a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from components.api.texts.printable import printable
 
 from ..printing import counted
+from .fleet.report import fleet_rows, fleet_sentences
+from .fleet.summary import FleetSummary
 from .outcomes import Tally
 from .summary import LoadSummary, Percentiles, spread
 
@@ -19,16 +21,20 @@ _RECENT = 10.0
 """Seconds that live figures look back."""
 
 
-def show(found: LoadSummary, title: str) -> None:
+def show(found: LoadSummary, fleet: FleetSummary | None, title: str) -> None:
     """Print what a load comes to."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
     console.print(printable(title), soft_wrap=True)
-    for line in sentences(found):
+    for line in [*sentences(found), *(fleet_sentences(fleet) if fleet else ())]:
         console.print(printable(line), soft_wrap=True)
     console.print()
-    console.print(_table(found))
+    columns = ("milliseconds", "mean", "p50", "p90", "p95", "p99", "max")
+    console.print(_table(columns, latency_rows(found, fleet.speed if fleet else 1)))
+    if fleet and fleet.points:
+        console.print()
+        console.print(_table(("simulated fleet", "min", "max"), fleet_rows(fleet)))
 
 
 def sentences(found: LoadSummary) -> Iterator[str]:
@@ -50,21 +56,35 @@ def sentences(found: LoadSummary) -> Iterator[str]:
         )
 
 
-def _table(found: LoadSummary) -> "Table":
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
     from rich.table import Table
 
-    table = Table("milliseconds", box=None)
-    for name in ("mean", "p50", "p90", "p95", "p99", "max"):
+    table = Table(columns[0], box=None)
+    for name in columns[1:]:
         table.add_column(name, justify="right")
-    for name, row in (("first token", found.ttft), ("between tokens", found.itl), ("whole answer", found.took)):
-        table.add_row(name, *cells(row))
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def cells(row: Percentiles) -> list[str]:
-    """Return the milliseconds of a row, as text."""
+def latency_rows(found: LoadSummary, speed: float | None) -> Iterator[list[str]]:
+    """Yield the rows of times; of engines that answer faster than in life, also those that they stand for.
+
+    Args:
+        found: A load.
+        speed: How much faster than life answers were; None if that changed.
+    """
+    rows = {"first token": found.ttft, "between tokens": found.itl, "whole answer": found.took}
+    for name, row in rows.items():
+        yield [name, *_cells(row, 1)]
+    if speed not in (1, None):
+        for name, row in rows.items():
+            yield [f"{name}, x {speed:g} as in life", *_cells(row, speed)]
+
+
+def _cells(row: Percentiles, factor: float) -> list[str]:
     values = (row.mean, row.p50, row.p90, row.p95, row.p99, row.most)
-    return ["-" if value is None else f"{value * _SECOND:.1f}" for value in values]
+    return ["-" if value is None else f"{value * factor * _SECOND:.1f}" for value in values]
 
 
 def live_line(seconds: float, tally: Tally) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arrivals import DueRequest, Lengths
 from .client import LoadTarget, send
+from .fleet.record import FleetRecord
 from .outcomes import Tally
 
 if TYPE_CHECKING:
@@ -41,7 +42,20 @@ class Users:
 Load = Users | Iterable[DueRequest]
 
 
-def run(target: LoadTarget, load: Load, key: str, watch: Watch) -> tuple[Tally, bool]:
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A live fleet that is looked at meanwhile.
+
+    Attributes:
+        record: Takes what it says.
+        after: Seconds that it is looked at after the last request.
+    """
+
+    record: FleetRecord
+    after: float
+
+
+def run(target: LoadTarget, load: Load, key: str, watch: Watch, watched: Watched | None = None) -> tuple[Tally, bool]:
     """Send a load and return what was seen; and whether it went to its end, or was interrupted.
 
     Args:
@@ -49,16 +63,17 @@ def run(target: LoadTarget, load: Load, key: str, watch: Watch) -> tuple[Tally, 
         load: Users, or requests in the order of their time.
         key: Sent as a bearer token; empty for none.
         watch: Is told how it goes.
+        watched: The live fleet behind the target; None for any other server.
     """
     tally = Tally()
     try:
-        asyncio.run(_run(target, load, key, watch, tally))
+        asyncio.run(_run(target, load, key, watch, tally, watched))
     except KeyboardInterrupt:
         return tally, False
     return tally, True
 
 
-async def _run(target: LoadTarget, load: Load, key: str, watch: Watch, tally: Tally) -> None:
+async def _run(target: LoadTarget, load: Load, key: str, watch: Watch, tally: Tally, watched: Watched | None) -> None:
     async with _session(key) as session:
         begin, numbers = time.monotonic(), itertools.count()
 
@@ -68,14 +83,20 @@ async def _run(target: LoadTarget, load: Load, key: str, watch: Watch, tally: Ta
         def sent(request: DueRequest) -> Coroutine[Any, Any, None]:
             return send(session, target, request, next(numbers), clock, tally)
 
-        watching = asyncio.create_task(_watched(watch, clock, tally))
+        watching = [asyncio.create_task(_watched(watch, clock, tally))]
+        if watched:
+            watching.append(asyncio.create_task(watched.record.follow(clock)))
         try:
             if isinstance(load, Users):
                 await _closed(load, sent, clock)
             else:
                 await _open(load, sent, clock)
+            await asyncio.sleep(watched.after if watched else 0)
         finally:
-            watching.cancel()
+            for task in watching:
+                task.cancel()
+        if watched:
+            await watched.record.look(clock)
         watch(clock(), tally)
 
 

@@ -2,6 +2,7 @@
 
 import bisect
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -36,6 +37,7 @@ class Stretch:
         sent: Requests a second that were sent.
         answered: Requests a second that were answered.
         failed: Requests a second that were not.
+        errors: How often each thing went wrong.
         tokens: Tokens of answers a second.
         in_flight: Requests that had no end yet, at its end.
     """
@@ -44,6 +46,7 @@ class Stretch:
     sent: float
     answered: float
     failed: float
+    errors: dict[str, int]
     tokens: float
     in_flight: int
     ttft: Percentiles
@@ -154,6 +157,7 @@ def _moments(tally: Tally, outcomes: Sequence[RequestOutcome], seconds: float, s
             sent=len(sent[number]) / step,
             answered=len(good) / step,
             failed=(len(ended[number]) - len(good)) / step,
+            errors=dict(sorted(Counter(each.error for each in ended[number] if each.error).items())),
             tokens=sum(each.output_tokens for each in good) / step,
             in_flight=bisect.bisect_right(begins, end) - bisect.bisect_right(ends, end),
             ttft=spread(each.ttft for each in sent[number] if each.ttft is not None and not each.error),

@@ -1,0 +1,101 @@
+"""The live view at many sizes: pure, from a state to lines."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from tests.live.commands.standin import group, model, note, scaler, state
+from workbench.live.control import LiveState, NoteKind
+from workbench.watching.moving import by_movement, headline, is_moving
+from workbench.watching.view import view
+
+
+def shown(fleet: LiveState, height: int | None, width: int = 120, below: str = "") -> list[str]:
+    console = Console(file=io.StringIO(), width=width, height=height or 1000, highlight=False)
+    console.print(view(fleet, height, below))
+    written = console.file.getvalue()  # type: ignore[attr-defined]
+    return [line.rstrip() for line in str(written).splitlines()]
+
+
+def test_everything_of_a_small_fleet() -> None:
+    fleet = state(
+        models=(
+            model("chat", replicas=5, ready=2, starting=1, pending=2, waiting=7, running=64, cache=0.5,
+                  usd_per_hour=1.5, scalers=(scaler(),)),
+        ),
+        groups=(group(nodes=3, starting=2),),
+        usd_per_hour=1234.5,
+        notes=(note("node g6-3 came"),),
+    )  # fmt: skip
+    lines = shown(fleet, None, 200, "q leaves")
+    assert lines[0] == (
+        "simulated fleet: 1 model, 2/5 replicas ready, 3 nodes (and 2 starting), 1,234.50 USD/h; "
+        "answers 1 x as fast as in life, starts 60 x"
+    )
+    assert lines[1].split() == [
+        *("model", "ready", "starting", "pending", "waiting", "running", "cache", "wanted", "USD/h", "pace")
+    ]
+    assert lines[2].split() == ["chat", "2/5", "1", "2", "7", "64", "50%", "4", "of", "1..8", "1.50", "estimate"]
+    assert lines[4].split() == ["g6-xlarge", "3", "2", "0..8", "1.00", "g6.xlarge"]
+    assert lines[5].endswith(" node: node g6-3 came")
+    assert lines[-1] == "q leaves"
+
+
+def test_what_moves_comes_first() -> None:
+    models = (
+        model("a-idle"),
+        model("b-busy", running=1),
+        model("c-busier", running=5),
+        model("d-queue", running=1, waiting=1),
+        model("e-starting", starting=1),
+        model("f-short", ready=1),
+        model("g-wish", scalers=(scaler(),)),
+        model("h-settled", scalers=(scaler(desired=2),)),
+    )
+    order = ["e-starting", "f-short", "g-wish", "d-queue", "c-busier", "b-busy", "a-idle", "h-settled"]
+    assert [each.title for each in by_movement(models)] == order
+    assert [each.title for each in models if not is_moving(each)] == ["a-idle", "h-settled"]
+
+
+@given(
+    models=st.integers(0, 60), groups=st.integers(0, 40), notes=st.integers(0, 30), height=st.integers(24, 80),
+    width=st.integers(40, 200),
+)  # fmt: skip
+def test_it_fits_the_terminal_and_counts_the_rest(
+    models: int, groups: int, notes: int, height: int, width: int
+) -> None:
+    fleet = state(
+        models=tuple(model(f"model-{number}") for number in range(models)),
+        groups=tuple(group(f"group-{number}") for number in range(groups)),
+        notes=tuple(note(f"note {number}") for number in range(notes)),
+    )
+    lines = shown(fleet, height, width, "q leaves")
+    assert len(lines) <= height
+    assert all(len(line) <= width for line in lines)
+    assert lines[-1] == "q leaves"
+    for count, name in ((models, "model-"), (groups, "group-")):
+        rows = sum(line.startswith(name) for line in lines)
+        assert rows == count or any(line.startswith(f"and {count - rows} more") for line in lines)
+    if notes:
+        assert any(line.endswith(f"note {notes - 1}") for line in lines)
+
+
+@pytest.mark.parametrize("name", ["a\nforged", "\x1b[2J", "[red]x[/red]", "🦙" * 40])
+def test_hostile_names_stay_text(name: str) -> None:
+    fleet = state(models=(model(name),), groups=(group(name),), notes=(note(name, NoteKind.FAULT),))
+    lines = shown(fleet, None, 200)
+    assert not any(line.startswith("forged") for line in lines)
+    assert not any("\x1b" in line for line in lines)
+    assert len(lines) == 6
+
+
+def test_an_empty_fleet() -> None:
+    fleet = state(models=(), groups=(), pods=(), usd_per_hour=0.0)
+    assert headline(fleet) == (
+        "simulated fleet: 0 models, 0/0 replicas ready, 0 nodes, 0.00 USD/h; "
+        "answers 1 x as fast as in life, starts 60 x"
+    )
+    assert shown(fleet, 24)

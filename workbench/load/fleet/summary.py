@@ -1,0 +1,115 @@
+"""What a load came to on the side of the fleet: least and most, the cost, and who was hit by what happened."""
+
+import bisect
+import itertools
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...live.control import NoteKind
+from ..outcomes import RequestOutcome
+from .record import FleetPoint, FleetRecord
+
+_HOUR = 3600.0
+_TOLD = 1.0
+"""Seconds within which the fleet tells of a fault: what broke so shortly before was in flight as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitRequest:
+    """A request that was in flight when something happened, and was not answered. Times are seconds."""
+
+    number: int
+    sent: float
+    ended: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class FleetEvent:
+    """Something that happened in the fleet.
+
+    Attributes:
+        seconds: After the start of the load.
+        in_flight: Requests that had been sent and had no end.
+        hit: Those of them that failed.
+        later: Requests sent after it that failed, until the next fault.
+    """
+
+    seconds: float
+    kind: NoteKind
+    text: str
+    in_flight: int
+    hit: tuple[HitRequest, ...]
+    later: int
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSummary:
+    """What the fleet said of itself during a load. All of it is simulated.
+
+    Attributes:
+        speed: How much faster than life answers were; None if that changed.
+        hours: What the run stands for, in simulated hours.
+        usd: What all nodes would cost for so long.
+        gaps: How often the fleet did not answer.
+    """
+
+    speed: float | None
+    hours: float
+    usd: float
+    gaps: int
+    points: tuple[FleetPoint, ...]
+    events: tuple[FleetEvent, ...]
+
+    def least_most(self, name: str) -> tuple[float, float] | None:
+        """Return the least and the most of a series; None where it has no value."""
+        values = [value for each in self.points if (value := getattr(each, name)) is not None]
+        return (min(values), max(values)) if values else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON, with one list for each series."""
+        rows = [asdict(each) for each in self.points]
+        return {
+            "simulated": True,
+            "speed": self.speed,
+            "simulated_hours": self.hours,
+            "usd": self.usd,
+            "gaps": self.gaps,
+            "series": {name: [row[name] for row in rows] for name in (rows[0] if rows else ())},
+            "events": [asdict(each) for each in self.events],
+        }
+
+
+def fleet_summary(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> FleetSummary:
+    """Return what the fleet said, and what became of requests when something happened to it."""
+    points = record.points
+    speeds = {each.speed for each in points}
+    # A second of the machine is as many of the fleet as answers are faster than in life.
+    hours = [(next_.seconds - each.seconds) * each.speed / _HOUR for each, next_ in itertools.pairwise(points)]
+    return FleetSummary(
+        speed=speeds.pop() if len(speeds) == 1 else None,
+        hours=sum(hours),
+        usd=sum(each.usd_per_hour * length for each, length in zip(points, hours, strict=False)),
+        gaps=record.gaps,
+        points=tuple(points),
+        events=tuple(_events(record, outcomes)),
+    )
+
+
+def _events(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> list[FleetEvent]:
+    notes = sorted(record.notes, key=lambda each: each[0])
+    faults = [seconds for seconds, note in notes if note.kind is NoteKind.FAULT]
+    found = []
+    for seconds, note in notes:
+        if note.kind is not NoteKind.FAULT:
+            found.append(FleetEvent(seconds, note.kind, note.text, 0, (), 0))
+            continue
+        place = bisect.bisect_right(faults, seconds)
+        until = faults[place] if place < len(faults) else float("inf")
+        there = [each for each in outcomes if each.sent <= seconds < each.ended + (_TOLD if each.error else 0)]
+        hit = [each for each in there if each.error]
+        later = sum(seconds < each.sent < until and bool(each.error) for each in outcomes)
+        requests = tuple(HitRequest(each.number, each.sent, each.ended, each.error) for each in hit)
+        found.append(FleetEvent(seconds, note.kind, note.text, len(there), requests, later))
+    return found

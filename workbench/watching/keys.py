@@ -1,0 +1,69 @@
+"""Single keys from a terminal, which is as it was afterwards whatever happens."""
+
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_ENDING = ("SIGTERM", "SIGHUP")
+_HOLDING = "SIGTSTP"
+Wait = Callable[[float], str]
+"""Waits so many seconds for a key, and returns it; empty if none came."""
+
+
+@contextmanager
+def pressed_keys() -> Iterator[Wait]:
+    """Hand out what waits for a key. Ctrl-C stays what it is; without a terminal to read from, no key ever comes."""
+    try:
+        import termios
+        import tty
+    except ModuleNotFoundError:
+        yield _no_key
+        return
+    if not sys.stdin.isatty():
+        yield _no_key
+        return
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    with _signals():
+        try:
+            tty.setcbreak(descriptor)
+            yield lambda seconds: _key(descriptor, seconds)
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def _key(descriptor: int, seconds: float) -> str:
+    ready, _, _ = select.select([descriptor], [], [], max(seconds, 0.0))
+    if not ready:
+        return ""
+    read = os.read(descriptor, 64)
+    # Nothing is left to read where the terminal is gone.
+    return read.decode(errors="replace") if read else "q"
+
+
+def _no_key(seconds: float) -> str:
+    time.sleep(max(seconds, 0.0))
+    return ""
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Let signals that end the process end it through Python, and do not stop it with the terminal in this mode."""
+
+    def leave(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    handlers = {name: leave for name in _ENDING if hasattr(signal, name)}
+    before = {name: signal.signal(getattr(signal, name), handler) for name, handler in handlers.items()}
+    if hasattr(signal, _HOLDING):
+        before[_HOLDING] = signal.signal(getattr(signal, _HOLDING), signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

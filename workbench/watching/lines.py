@@ -1,0 +1,52 @@
+"""The fleet as lines, for logs and for other programs."""
+
+import json
+import sys
+import time
+from dataclasses import asdict
+
+from components.api.texts.printable import printable
+
+from ..live.control import FleetNote, LiveState
+from ..live.notes import new_notes
+from ..live.reach import LiveControl
+from .moving import by_movement, headline, is_moving, usd, wish
+from .view import note_line
+
+_TEXT_EVERY = 5.0
+_JSON_EVERY = 1.0
+_MODELS = 5
+
+
+def as_json(control: LiveControl, *, once: bool) -> None:
+    """Write the state as an object of JSON on a line, again and again."""
+    while True:
+        sys.stdout.write(json.dumps(asdict(control.state())) + "\n")
+        sys.stdout.flush()
+        if once:
+            return
+        time.sleep(_JSON_EVERY)
+
+
+def as_text(control: LiveControl) -> None:
+    """Write a few lines now and then: the fleet, what moves in it, and what happened since the last ones."""
+    before: tuple[FleetNote, ...] | None = None
+    while True:
+        state = control.state()
+        for line in _lines(state, state.notes[-_MODELS:] if before is None else new_notes(before, state.notes)):
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+        before = state.notes
+        time.sleep(_TEXT_EVERY)
+
+
+def _lines(state: LiveState, notes: "tuple[FleetNote, ...]") -> list[str]:
+    busy = [each for each in by_movement(state.models) if is_moving(each)]
+    shown = [
+        f"  {printable(each.title)}: ready {each.ready}/{each.replicas}, starting {each.starting}, pending "
+        f"{each.pending}, waiting {each.waiting}, running {each.running}, cache {each.cache:.0%}, wanted "
+        f"{wish(each)}, {usd(each.usd_per_hour)} USD/h"
+        for each in busy[:_MODELS]
+    ]
+    more = [f"  and {len(busy) - _MODELS} more that move"] if len(busy) > _MODELS else []
+    return [headline(state), *shown, *more, *(f"  {note_line(note)}" for note in notes)]

@@ -1,0 +1,49 @@
+"""What moves in a fleet: it comes first where there is no room for everything."""
+
+from collections.abc import Sequence
+
+from ..live.control import GroupState, LiveState, ModelState
+from ..printing import counted
+
+
+def by_movement(models: Sequence[ModelState]) -> list[ModelState]:
+    """Return models, those that need a look first: without an answer, on the way, with a queue, with load."""
+    return sorted(models, key=lambda each: (*_stillness(each), each.title))
+
+
+def _stillness(model: ModelState) -> tuple[bool, bool, bool, int]:
+    changing = bool(model.starting or model.pending or any(each.desired != each.current for each in model.scalers))
+    short = model.ready < model.replicas
+    return not (changing or short), not model.waiting, not model.running, -(model.waiting + model.running)
+
+
+def is_moving(model: ModelState) -> bool:
+    """Tell whether there is anything to say of a model: load, a queue, or replicas that are not ready."""
+    return _stillness(model)[:3] != (True, True, True)
+
+
+def groups_by_movement(groups: Sequence[GroupState]) -> list[GroupState]:
+    """Return groups of nodes, those that grow first, and those without nodes last."""
+    return sorted(groups, key=lambda each: (not each.starting, not each.nodes, each.name))
+
+
+def headline(state: LiveState) -> str:
+    """Return the fleet in a line."""
+    nodes, starting = sum(each.nodes for each in state.groups), sum(each.starting for each in state.groups)
+    ready, replicas = sum(each.ready for each in state.models), sum(each.replicas for each in state.models)
+    more = f" (and {starting} starting)" if starting else ""
+    return (
+        f"simulated fleet: {counted(len(state.models), 'model')}, {ready}/{replicas} replicas ready, "
+        f"{counted(nodes, 'node')}{more}, {usd(state.usd_per_hour)} USD/h; "
+        f"answers {state.speed:g} x as fast as in life, starts {state.start_speed:g} x"
+    )
+
+
+def usd(amount: float | None) -> str:
+    """Write dollars an hour."""
+    return "-" if amount is None else f"{amount:,.2f}"
+
+
+def wish(model: ModelState) -> str:
+    """Write what the autoscalers of a model want, and their bounds."""
+    return ", ".join(f"{each.desired} of {each.least}..{each.most}" for each in model.scalers) or "-"
