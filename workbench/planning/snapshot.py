@@ -1,15 +1,14 @@
 """A snapshot of the files in a folder: the real program runs, without a cluster, a cloud or credentials."""
 
-import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.review.snapshot import RegisteredResource, Snapshot
 
 from ..errors import WorkbenchError
+from .recording import NOWHERE, recorded
 
 if TYPE_CHECKING:
     from components.plan.plan import Plan
@@ -20,18 +19,6 @@ if TYPE_CHECKING:
 
 
 _CLOUDS = ("aws", "pulumi")
-_NOWHERE = Path(__file__).with_name("nowhere.yaml")
-"""A kubeconfig that leads nowhere, for a program that insists on one when only a plan is made."""
-
-
-@dataclass(slots=True)
-class _Heard:
-    """What the program planned, where it got so far."""
-
-    found: "list[tuple[Settings, Plan]]" = field(default_factory=list)
-
-    def listen(self, settings: "Settings", planned: "Plan") -> None:
-        self.found.append((settings, planned))
 
 
 def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
@@ -70,38 +57,12 @@ def _relative(text: str, folder: Path) -> str:
 
 
 def _of_program(project: "Project") -> Snapshot:
-    from stacks.environment import listening
-
-    heard, graph, failed = _Heard(), None, ""
-    with _quiet(), listening(heard.listen):
-        try:
-            graph = _record(project)
-        except WorkbenchError as error:
-            failed = str(error)
-    registered = _registered(graph, {str(_NOWHERE): project.kubeconfig}) if graph else Snapshot(project.stack)
-    snapshot = _with_plan(registered, *heard.found[-1]) if heard.found else registered
+    found = recorded(project)
+    graph, planned = found.graph, found.planned
+    registered = _registered(graph, {str(NOWHERE): project.kubeconfig}) if graph else Snapshot(project.stack)
+    snapshot = _with_plan(registered, *planned) if planned else registered
     # Where a finding says it, nobody needs to be told twice.
-    return snapshot if snapshot.is_refused else replace(snapshot, failed=failed)
-
-
-def _record(project: "Project") -> "ResourceGraph":
-    from ..engine.local import LocalEngine, RunOptions
-
-    key = f"{project.name}:kubeconfig"
-    config = {**project.config, key: str(_NOWHERE)} if project.kubeconfig else project.config
-    engine = LocalEngine(replace(project, config=config), project.folder, options=RunOptions(offline=True))
-    return engine.record(preview=True)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the program's log back: whatever it says is among the findings."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.disable(before)
+    return snapshot if snapshot.is_refused else replace(snapshot, failed=found.failed)
 
 
 def _registered(graph: "ResourceGraph", renamed: Mapping[str, str]) -> Snapshot:

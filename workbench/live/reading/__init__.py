@@ -1,0 +1,1 @@
+"""From the plan of a stack to what is played of it."""

@@ -1,0 +1,69 @@
+"""Reads what is played of a stack from its plan."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.api.problems import errors
+from components.fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS
+from components.fleet.objects import is_core_service, key_of
+from components.front_door.words import Exposure
+
+from ...planning.recording import recorded
+from ..served import LiveFleet, Object
+from .endpoints import served_endpoints
+from .groups import served_groups
+from .workloads import served_workloads
+
+if TYPE_CHECKING:
+    from components.plan.plan import Plan
+
+_SERVING = frozenset({CUSTOM_METRICS, EXTERNAL_METRICS})
+
+
+def read_fleet(folder: Path, stack: str) -> LiveFleet | None:
+    """Plan a stack without its cluster; nothing of it is played where something is wrong, which deploying says.
+
+    Raises:
+        WorkbenchError: there is no such stack, or its settings cannot be read.
+    """
+    from ...engine.project import load_project
+
+    found = recorded(load_project(folder, stack, sealed=True)).planned
+    if found is None or errors(found[1].problems):
+        return None
+    settings, planned = found
+    return fleet_of(stack, planned) if settings.simulated_nodes else None
+
+
+def fleet_of(stack: str, planned: "Plan") -> LiveFleet:
+    """Return what is played of a plan."""
+    return LiveFleet(
+        stack=stack,
+        workloads=served_workloads(planned),
+        endpoints=served_endpoints(planned),
+        groups=served_groups(planned.groups),
+        autoscalers=_autoscalers(planned),
+        monitors=planned.chain.monitors,
+        rules=dict(planned.chain.adapter_rules),
+        door=_door(planned),
+    )
+
+
+def _autoscalers(planned: "Plan") -> dict[str, tuple[str, str]]:
+    """Return the HorizontalPodAutoscalers that there will be and that read a serving metric, by their workload."""
+    found = {}
+    for _, scaler in planned.fleet.autoscalers:
+        if scaler.apis & _SERVING and scaler.instead is None and not scaler.operated:
+            _, namespace, name = scaler.aim
+            found[f"{namespace}/{name}"] = (namespace, scaler.name)
+    return dict(sorted(found.items()))
+
+
+def _door(planned: "Plan") -> tuple[Object, ...]:
+    """Return the objects of the gateway, with the Services that routes lead to and those Secrets that are planned."""
+    if planned.environment.door.expose != Exposure.GATEWAY or not planned.door.objects:
+        return ()
+    services = (body for body in planned.fleet.objects if is_core_service(body))
+    secrets = (body for body in planned.others if key_of(body)[0] == "Secret")
+    wanted = {("Secret", *place) for place in planned.door.secrets}
+    return (*planned.door.objects, *services, *(body for body in secrets if key_of(body) in wanted))

@@ -1,0 +1,33 @@
+"""Groups of nodes, as they are played."""
+
+from collections.abc import Iterable
+
+from components.costs.prices import Prices
+from components.costs.tables import Buying
+from components.nodes.groups import NodeGroupDemand
+from components.nodes.instances import PRICED_REGION, instance
+from components.serving.simulated_nodes import simulated
+
+from ..served import ServedGroup
+
+_PRICES = Prices(PRICED_REGION)
+
+
+def served_groups(groups: Iterable[NodeGroupDemand]) -> tuple[ServedGroup, ...]:
+    """Return the groups of nodes of a plan."""
+    return tuple(map(_group, groups))
+
+
+def _group(group: NodeGroupDemand) -> ServedGroup:
+    facts = instance(group.instance_type)
+    price = _PRICES.node((group.instance_type,), Buying.ON_DEMAND)
+    return ServedGroup(
+        name=group.name,
+        instance_type=group.instance_type,
+        labels=dict(group.labels),
+        least=group.nodes,
+        # More than there are Node objects cannot be played.
+        most=min(group.max_nodes, simulated(group)),
+        accelerators=facts.accelerators if facts else 0,
+        usd_per_hour=None if isinstance(price, str) else float(price.usd),
+    )

@@ -1,0 +1,137 @@
+"""How fast replicas are on the instance types that they may run on, and how long they take to start."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from components.engines.asked.memory import AskedMemory, asked_of
+from components.engines.asked.rows import asked_table
+from components.engines.served.answering import Answering, answering_of
+from components.families import variants
+from components.fleet.workloads import Workload
+from components.memory.cases import Fit, MemoryVerdict
+from components.memory.shapes import Shape
+from components.memory.weights import weights_of
+from components.nodes.instances import instance
+from components.sizing.accelerators import known_accelerator
+
+from ..pace.estimates import pace_of, profiled
+from ..pace.starts import startup_of
+from ..served import PaceSource, Startup, TokenPace
+
+if TYPE_CHECKING:
+    from components.plan.plan import Plan
+    from components.sizing.cases import Profile
+    from components.sizing.variants import ModelVariant
+
+_UNKNOWN = MemoryVerdict(Fit.UNKNOWN, "nothing is known of it")
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How one workload takes requests.
+
+    Attributes:
+        paces: By instance type; under the empty name, elsewhere.
+        context: Tokens of a request with its answer; None where nobody knows it.
+    """
+
+    answering: Answering
+    paces: Mapping[str, TokenPace]
+    startup: Startup
+    context: int | None
+
+
+def speeds_of(planned: "Plan") -> dict[str, Speed]:
+    """Return how each workload takes requests, by its namespace and name."""
+    verdicts = {name: each.verdict for each in planned.verdicts for name in each.names}
+    measured = _measured(planned)
+    found = {}
+    for _, each in planned.fleet.workloads:
+        place = f"{each.namespace}/{each.name}"
+        verdict = verdicts.get(f"{each.kind} {place}", _UNKNOWN)
+        found[place] = _speed(each, verdict, _shape(each, verdict, planned), measured.get(place))
+    return found
+
+
+def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant: "ModelVariant | None") -> Speed:
+    answering = answering_of(each.container, each.server.line)
+    paces = {}
+    for name in ("", *_types(each)):
+        pace = pace_of(verdict, name, shape)
+        pace = replace(pace, batch=_batch(answering, pace))
+        profile = _profile(variant, name)
+        paces[name] = profiled(profile, pace) if profile else pace
+    weights = weights_of(shape, verdict.asked.weights_dtype if verdict.asked else "") if shape else ""
+    return Speed(
+        answering,
+        paces,
+        startup_of(each.body, None if isinstance(weights, str) else weights.total),
+        answering.context or _context(each, verdict),
+    )
+
+
+def _types(each: Workload) -> list[str]:
+    """Return the instance types that its pods may be on, in order of preference."""
+    choices = (choice for demand in each.pods for choice in demand.choices)
+    names = (name for choice in choices for name in (choice.instance_type, *choice.alternatives))
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _shape(each: Workload, verdict: MemoryVerdict, planned: "Plan") -> Shape | None:
+    """Return what is known of the model, also of one that runs without accelerators."""
+    if verdict.asked:
+        return verdict.asked.shape
+    line = each.server.line
+    asked, table = asked_of(line), asked_table(line.engine)
+    model = asked.model if isinstance(asked, AskedMemory) else each.model
+    found = planned.environment.shapes.find(
+        model, each.server.weights, single_file=table is not None and table.single_files
+    )
+    return None if isinstance(found, str) else found
+
+
+def _batch(answering: Answering, pace: TokenPace) -> int:
+    """Return how many requests are computed at once: as the server is told, else as its engine has it.
+
+    By the memory of the accelerator an engine may take more than it usually does.
+    """
+    if answering.batch is not None and answering.is_told:
+        return answering.batch
+    usual = answering.batch or answering.in_flight
+    if usual is None:
+        return pace.batch
+    return usual if pace.source == PaceSource.ASSUMED else max(usual, pace.batch)
+
+
+def _context(each: Workload, verdict: MemoryVerdict) -> int | None:
+    """Return the tokens of a request with its answer: what was counted with, else what the server is told."""
+    if verdict.asked and verdict.context:
+        return verdict.context
+    asked = asked_of(each.server.line)
+    return asked.room.context if isinstance(asked, AskedMemory) else None
+
+
+def _measured(planned: "Plan") -> dict[str, "ModelVariant"]:
+    """Return the variants that somebody measured, by the workload that they scale."""
+    found: dict[str, ModelVariant] = {}
+    for item, scaler in planned.fleet.autoscalers:
+        for variant in variants([item.source]):
+            _, namespace, name = scaler.aim
+            found[f"{namespace}/{name}"] = variant
+    return found
+
+
+def _profile(variant: "ModelVariant | None", instance_type: str) -> "Profile | None":
+    """Return the profile of a variant on an instance type; on others that nobody names, its own accelerator's."""
+    if variant is None:
+        return None
+    own = [each for each in variant.profiles if each.accelerator == variant.accelerator]
+    if not instance_type:
+        return next(iter(own), None)
+    return next((each for each in (*own, *variant.profiles) if _is_on(each, instance_type)), None)
+
+
+def _is_on(profile: "Profile", instance_type: str) -> bool:
+    node, known = instance(instance_type), known_accelerator(profile.accelerator)
+    return node is not None and known is not None and known.is_on(node)

@@ -1,0 +1,124 @@
+"""The pods that take requests, as the live fleet plays them."""
+
+import re
+from typing import TYPE_CHECKING
+
+from components.engines.registry import engines
+from components.engines.served.adapters import adapters_of, asked_as
+from components.engines.served.names import positional, served_names
+from components.engines.settings import Setting
+from components.engines.versions import ANY
+from components.fleet.objects import LEADER_WORKER_SET, LWS_LABEL
+from components.fleet.workloads import Workload
+from components.serving.fleet.outputs import shown_name
+
+from ..served import ServedWorkload, Speaks
+from .paces import Speed, speeds_of
+from .roles import PodRole, roles_of
+
+if TYPE_CHECKING:
+    from components.engines.command_line import CommandLine
+    from components.fleet.rendered import Rendered
+    from components.plan.plan import Plan
+
+_NUMBERED = re.compile(r"v?(\d+(?:\.\d+)+)")
+_BUILD = re.compile(r"(?:^|-)(b\d+)(?=-|$)")
+_MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
+
+
+def served_workloads(planned: "Plan") -> tuple[ServedWorkload, ...]:
+    """Return every workload of a plan that serves."""
+    roles, titles, speeds = roles_of(planned.fleet), _titles(planned), speeds_of(planned)
+    names = _asked_names(planned)
+    return tuple(
+        _workload(each, titles[place], roles[place], speeds[place], names.get(place, ()))
+        for place, each in ((f"{each.namespace}/{each.name}", each) for _, each in planned.fleet.workloads)
+        if _port(each)
+    )
+
+
+def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tuple[str, ...]) -> ServedWorkload:
+    line, answering = each.server.line, speed.answering
+    names = _models(line, asked) or (each.model or title,)
+    return ServedWorkload(
+        namespace=each.namespace,
+        kind=each.kind,
+        name=each.name,
+        title=title,
+        selector=_selector(each),
+        container=str(each.container["name"]),
+        engine=line.engine,
+        version=_version(line),
+        speaks=Speaks(answering.api),
+        port=_port(each),
+        models=names,
+        loaded=_loaded(line) or names[0],
+        paces=speed.paces,
+        startup=speed.startup,
+        role=role,
+        queue=answering.queue,
+        in_flight=answering.in_flight,
+        context=speed.context,
+        embeds=answering.embeds,
+    )
+
+
+def _titles(planned: "Plan") -> dict[str, str]:
+    """Return what the outputs call the resource of each workload, or the one that says where it answers."""
+    routed: dict[tuple[str, str], Rendered] = {}
+    for item, endpoint in planned.fleet.endpoints:
+        for place in endpoint.reached:
+            routed.setdefault(place, item)
+    found = {}
+    for item, each in planned.fleet.workloads:
+        others = [routed[place] for place in sorted(each.places) if place in routed]
+        shown = item if item.endpoints or not others else others[0]
+        found[f"{each.namespace}/{each.name}"] = shown_name(planned, shown.namespace, shown.name)
+    return found
+
+
+def _asked_names(planned: "Plan") -> dict[str, tuple[str, ...]]:
+    """Return what requests call the model, by workload, as the endpoints say it."""
+    found: dict[str, list[str]] = {}
+    for _, endpoint in planned.fleet.endpoints:
+        renamed = {(each.namespace, each.workload): each.knows_as for each in endpoint.backends if each.knows_as}
+        for _, each in planned.fleet.workloads:
+            if each.places & endpoint.reached:
+                name = next((renamed[place] for place in each.places if place in renamed), endpoint.model)
+                found.setdefault(f"{each.namespace}/{each.name}", []).append(name)
+    return {place: tuple(dict.fromkeys(names)) for place, names in found.items()}
+
+
+def _models(line: "CommandLine", asked: tuple[str, ...]) -> tuple[str, ...]:
+    """Return every name that a server answers to: its own where they are known, else those that are asked for."""
+    adapters = (asked_as(line, name) or name for name, _ in adapters_of(line))
+    own = served_names(line) or tuple(filter(None, (line.value_of(Setting.SERVED_NAME),))) or asked
+    return tuple(dict.fromkeys((*own, *adapters)))
+
+
+def _loaded(line: "CommandLine") -> str:
+    return next(filter(None, map(line.value_of, _MODELS)), "") or positional(line)
+
+
+def _selector(each: Workload) -> dict[str, str]:
+    """Return the labels of its own pods alone: those of its set may be others' as well."""
+    if each.bare or each.kind != LEADER_WORKER_SET:
+        return each.selector
+    return {f"{LWS_LABEL}/name": each.name, f"{LWS_LABEL}/worker-index": "0"}
+
+
+def _port(each: Workload) -> int:
+    """Return where the server listens; 0 where nothing says it."""
+    chosen = each.port or each.server.line.number_of(Setting.PORT)
+    engine = engines().get(each.server.line.engine)
+    declared = next((int(port["containerPort"]) for port in each.container.get("ports") or ()), 0)
+    return chosen or declared or (engine.port if engine and engine.port else 0)
+
+
+def _version(line: "CommandLine") -> str:
+    """Return the version as people write it, with the zeros that the tag has."""
+    engine = engines().get(line.engine)
+    if engine is None or engine.version(line.tag) in (None, ANY):
+        return ""
+    found = _BUILD.search(line.tag) if engine.builds else _NUMBERED.match(line.tag)
+    return found[1] if found else ""
