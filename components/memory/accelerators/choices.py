@@ -39,7 +39,7 @@ def _found(case: MemoryCase, fits: Callable[[MemoryCase], bool], offers: Sequenc
             break
         if instance.name not in found and _computes(case, instance):
             parallels = _parallels(case, instance, count)
-            parallel = next((p for p in parallels if _tried(tried, _on(case, instance, p), fits)), None)
+            parallel = next((p for p in parallels if _tried(tried, on_instance(case, instance, p), fits)), None)
             if parallel is not None:
                 found[instance.name] = CheaperType(instance.name, count, parallel, usd)
     return tuple(found.values())
@@ -83,7 +83,7 @@ def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Par
         yield Parallel(tensor=degree, pipeline=count, experts=case.parallel.experts)
 
 
-def _on(case: MemoryCase, instance: Instance, parallel: Parallel) -> MemoryCase:
+def on_instance(case: MemoryCase, instance: Instance, parallel: Parallel) -> MemoryCase:
     """Return a case on other accelerators."""
     size, budget = _memory(instance), case.budget
     engine = engines().get(case.engine)

@@ -1,33 +1,170 @@
-"""How fast a replica is on an instance type: measured by the team, estimated from its model, or assumed."""
+"""How fast a replica is on an instance type: estimated from its model and its accelerators, or assumed.
 
-from components.memory.cases import MemoryVerdict
+Left out are drafts of speculative decoding, LoRA adapters, weights that stay in the memory of the host, and the
+network between nodes.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from components.api.tables import table
+from components.memory.accelerators.choices import on_instance
+from components.memory.accelerators.speeds import DeviceSpeed, accelerator_speed, processor_speed
+from components.memory.arithmetic import judge
+from components.memory.cache import KeyCache
+from components.memory.cases import MemoryCase, MemoryVerdict
 from components.memory.shapes import Shape
+from components.memory.weights import WeightSizes, rank_bytes, weights_of
+from components.nodes.instances import Instance, instance
 from components.sizing.cases import Profile
 
-from ..served import TokenPace
+from ..served import PaceSource, TokenPace
+from .profiles import Efficiency, StepWork, from_profile, from_roofline
 
-ASSUMED = TokenPace(alpha=0.02, beta=0.0005, prefill=0.0002, batch=64, cache_tokens=None)
-"""Where nothing is known: a plain number of the size that small models have on small accelerators."""
+_EIGHT_BITS = frozenset({"fp8", "nvfp4"})
+_WORD = 2
+"""Bytes of a parameter that is not quantized."""
 
 
-def pace_of(verdict: MemoryVerdict, instance_type: str, shape: Shape | None = None) -> TokenPace:
+def assumed_pace() -> TokenPace:
+    """Return the pace of a replica of which nothing is known."""
+    row = _table()["assumed"]
+    alpha, beta, prefill = (row[f"{name}_ms"] / 1000 for name in ("alpha", "beta", "prefill"))
+    return TokenPace(alpha, beta, prefill, row["batch"], source=PaceSource.ASSUMED)
+
+
+def profiled(profile: Profile, estimate: TokenPace) -> TokenPace:
+    """Return how fast a replica is by a profile, such as a VariantAutoscaling has it.
+
+    Args:
+        profile: What was measured.
+        estimate: Tells what it says nothing of.
+    """
+    return from_profile(profile.alpha, profile.beta, profile.batch, estimate)
+
+
+def pace_of(
+    verdict: MemoryVerdict, instance_type: str, shape: Shape | None = None, cpus: float | None = None
+) -> TokenPace:
     """Return how fast a replica is on nodes of a type.
 
     Args:
         verdict: Of the plan about the workload, on whatever type; what was asked there is asked of this type.
-        instance_type: The nodes; empty for nodes whose type is not known.
+        instance_type: The nodes; empty where their type is not known.
         shape: The model, for a workload of which the verdict knows nothing because it has no accelerator.
+        cpus: Processors that such a workload may use; None where that is all of the node.
     """
-    del verdict, instance_type, shape
-    return ASSUMED
+    node, asked = instance(instance_type), verdict.asked
+    if node is None:
+        return assumed_pace()
+    found = _on_accelerators(node, asked) if asked else _on_processors(node, shape, cpus)
+    return found or assumed_pace()
 
 
-def profiled(profile: Profile, estimate: TokenPace) -> TokenPace:
-    """Return how fast a replica is by a profile, which knows nothing of prompts and of the cache.
+def _on_accelerators(node: Instance, asked: MemoryCase) -> TokenPace | None:
+    speed = accelerator_speed(node) if node.accelerators else None
+    verdict = judge(on_instance(asked, node, asked.parallel), types=False)
+    case = verdict.asked
+    work = _work(case) if case else None
+    if speed is None or case is None or work is None:
+        return None
+    batch = (case.requests or _table()["usual_batch"]) * case.parallel.data
+    chunk = case.tokens_at_a_time(verdict.context or _context(case))
+    bounds = TokenPace(0.0, 0.0, 0.0, batch, _cache_tokens(verdict), max(1, chunk))
+    return from_roofline(work, speed.bandwidth, _flops(speed, case), efficiency(), bounds)
 
-    Args:
-        profile: What was measured.
-        estimate: Tells the rest.
+
+def _on_processors(node: Instance, shape: Shape | None, cpus: float | None) -> TokenPace | None:
+    speed = processor_speed(node)
+    if speed is None or shape is None or node.accelerators:
+        return None
+    work = _work(MemoryCase(shape, "", 0))
+    used = min(cpus or node.vcpu, node.vcpu)
+    if work is None or used <= 0:
+        return None
+    whole = speed.times(used)
+    bounds = TokenPace(0.0, 0.0, 0.0, 1, shape.max_context)
+    return from_roofline(work, whole.bandwidth, whole.flops, efficiency(), bounds)
+
+
+@functools.cache
+def efficiency() -> Efficiency:
+    """Return what engines get of what accelerators could do."""
+    found = _table()
+    return Efficiency(**{name: float(found[name]) for name in Efficiency.__dataclass_fields__})
+
+
+def _work(case: MemoryCase) -> StepWork | None:
+    """Return what a rank does in a step; None where too little of the model is known."""
+    shape, parallel = case.shape, case.parallel
+    weights = weights_of(shape, case.weights_dtype)
+    if isinstance(weights, str) or not shape.layers:
+        return None
+    spread = case.budget.spreads_experts
+    whole, active = (rank_bytes(each, shape, parallel, spread=spread) for each in (weights, _active(weights, shape)))
+    return StepWork(
+        weights=active,
+        experts=(whole - active) / (_table()["spread"] - 1),
+        cache=_cache(case).of_sequence(_context(case)),
+        operations=2 * _active_parameters(shape, weights) / (parallel.tensor * parallel.pipeline),
+        layers=sum(kind.count for kind in shape.layers),
+        tensor=parallel.tensor,
+        pipeline=parallel.pipeline,
+        copies=parallel.data,
+    )
+
+
+def _cache(case: MemoryCase) -> KeyCache:
+    return KeyCache(case.shape.layers, case.parallel, case.cache_bytes, windows=case.budget.windows)
+
+
+def _context(case: MemoryCase) -> int:
+    """Return how many tokens a request has on average."""
+    usual: int = _table()["context"]
+    return min(usual, case.length or usual)
+
+
+def _active(weights: WeightSizes, shape: Shape) -> WeightSizes:
+    """Return the weights that one token goes through."""
+    if not shape.experts:
+        return weights
+    experts = int(weights.experts * Decimal(shape.active_experts) / shape.experts)
+    return replace(weights, total=weights.total - weights.experts + experts, experts=experts)
+
+
+def _active_parameters(shape: Shape, weights: WeightSizes) -> float:
+    parameters = shape.parameters or weights.total / _WORD
+    if not shape.experts or not shape.expert_share:
+        return float(parameters)
+    idle = float(shape.expert_share) * (1 - shape.active_experts / shape.experts)
+    return float(parameters) * (1 - idle)
+
+
+def _flops(speed: DeviceSpeed, case: MemoryCase) -> float:
+    loaded = case.weights_dtype or case.shape.dtype
+    return speed.flops8 if loaded in _EIGHT_BITS else speed.flops
+
+
+def _cache_tokens(verdict: MemoryVerdict) -> int | None:
+    """Return how many tokens the cache of a replica holds; None where that is not known.
+
+    A verdict counts the cache of as many requests as the engine keeps room for, and what is left beside.
     """
-    del profile
-    return estimate
+    case = verdict.asked
+    part = next((part for part in verdict.parts if part.name.startswith("cache")), None)
+    if case is None or part is None or not verdict.context:
+        return None
+    requests = max(1, case.requests or 1) if case.budget.reserves_all else 1
+    tokens = verdict.context * requests
+    if not case.budget.reserves_all:
+        tokens = max(tokens, tokens * (part.size + max(0, verdict.margin)) // part.size)
+    return tokens * case.parallel.data
+
+
+@functools.cache
+def _table() -> Mapping[str, Any]:
+    found: dict[str, Any] = table(__package__, "efficiency.yaml")
+    return found
