@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.monitoring.programs.adapter import Adapter, adapting
-from tests.monitoring.programs.aggregation import aggregating
+from tests.monitoring.programs.looking import aggregating
 from tests.monitoring.programs.prometheus import Prometheus, started
 from tests.monitoring.programs.promtool import Promtool
 from tests.monitoring.programs.tools import PROMTOOL, built_or_skip
@@ -66,7 +66,7 @@ def exporter() -> Iterator[Exporter]:
 
 @pytest.fixture(scope="session")
 def metrics_cluster(tmp_path_factory: pytest.TempPathFactory, programs: Found) -> Iterator[Running]:
-    """A control plane with the flags of the aggregation layer; the one that the other suites share lacks them."""
+    """A control plane of its own: the one that the other suites share has autoscalers that look rarely."""
     with aggregating(tmp_path_factory.mktemp("metrics-cluster"), programs) as running:
         yield running
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.monitoring.programs.adapter import CUSTOM, EXTERNAL, Adapter
+from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.programs.prometheus import Prometheus, scraping
 from tests.monitoring.programs.rules import overrides
@@ -13,6 +13,7 @@ from tests.monitoring.simulated.engines import ENGINES, WVA
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.workload import MANAGER, deployment, fitting_node, running_pods
 from workbench.kube import Kube, KubeError
+from workbench.live.loop.registration import CUSTOM, EXTERNAL
 
 Json = dict[str, Any]
 Adapting = Callable[[Json], Adapter]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .pki import FRONT_PROXY, LOOPBACK, SERVICE_IP, Pki
+from .process import flags
 
 SERVICE_RANGE = SERVICE_IP.rpartition(".")[0] + ".0/16"
 POD_RANGE = "10.244.0.0/16"
@@ -36,20 +37,20 @@ def _etcd(at: Layout, _: Path) -> list[str]:
     client, peer = (f"https://{LOOPBACK}:{at.ports[name]}" for name in ("etcd", "etcd-peer"))
     tls = {"cert-file": at.pki.certificate("etcd"), "key-file": at.pki.key("etcd")}
     return [
-        *_flags({"name": "workbench", "data-dir": at.folder / "etcd"}),
-        *_flags({"listen-client-urls": client, "advertise-client-urls": client}),
-        *_flags({"listen-peer-urls": peer, "initial-advertise-peer-urls": peer}),
-        *_flags({"initial-cluster": f"workbench={peer}"}),
-        *_flags({**tls, "trusted-ca-file": at.pki.etcd_authority, "client-cert-auth": "true"}),
-        *_flags({f"peer-{name}": value for name, value in tls.items()}),
-        *_flags({"peer-trusted-ca-file": at.pki.etcd_authority, "peer-client-cert-auth": "true"}),
+        *flags({"name": "workbench", "data-dir": at.folder / "etcd"}),
+        *flags({"listen-client-urls": client, "advertise-client-urls": client}),
+        *flags({"listen-peer-urls": peer, "initial-advertise-peer-urls": peer}),
+        *flags({"initial-cluster": f"workbench={peer}"}),
+        *flags({**tls, "trusted-ca-file": at.pki.etcd_authority, "client-cert-auth": "true"}),
+        *flags({f"peer-{name}": value for name, value in tls.items()}),
+        *flags({"peer-trusted-ca-file": at.pki.etcd_authority, "peer-client-cert-auth": "true"}),
         # A try-out may lose its last second at a power cut; without this, every write waits for the disk.
-        *_flags({"unsafe-no-fsync": "true", "log-level": "warn"}),
+        *flags({"unsafe-no-fsync": "true", "log-level": "warn"}),
     ]
 
 
 def _apiserver(at: Layout, _: Path) -> list[str]:
-    return _flags(
+    return flags(
         {
             "etcd-servers": f"https://{LOOPBACK}:{at.ports['etcd']}",
             "etcd-cafile": at.pki.etcd_authority,
@@ -93,7 +94,7 @@ def _aggregation(at: Layout) -> dict[str, object]:
 
 
 def _controller_manager(at: Layout, _: Path) -> list[str]:
-    return _flags(
+    return flags(
         {
             **_client(at, "controller-manager"),
             "secure-port": at.ports["kube-controller-manager"],
@@ -112,7 +113,7 @@ def _controller_manager(at: Layout, _: Path) -> list[str]:
 
 
 def _scheduler(at: Layout, _: Path) -> list[str]:
-    return _flags(
+    return flags(
         {
             **_client(at, "scheduler"),
             "secure-port": at.ports["kube-scheduler"],
@@ -124,7 +125,7 @@ def _scheduler(at: Layout, _: Path) -> list[str]:
 
 
 def _kwok(at: Layout, stages: Path) -> list[str]:
-    return _flags(
+    return flags(
         {
             "kubeconfig": at.kubeconfig("kwok"),
             "manage-nodes-with-annotation-selector": KWOK_SELECTOR,
@@ -147,10 +148,6 @@ def _client(at: Layout, identity: str) -> dict[str, object]:
         "tls-private-key-file": at.pki.key("server"),
         "profiling": "false",
     }
-
-
-def _flags(values: Mapping[str, object]) -> list[str]:
-    return [f"--{name}={value}" for name, value in values.items()]
 
 
 MEMBERS: Mapping[str, Callable[[Layout, Path], list[str]]] = {

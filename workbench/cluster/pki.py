@@ -154,6 +154,23 @@ class Pki:
         write_private(self.certificate(identity.file), certificate.public_bytes(serialization.Encoding.PEM))
 
 
+def self_signed(folder: Path, name: str, host: str) -> tuple[Path, Path]:
+    """Make certificate and key of a server that is its own authority: who is given the file trusts it alone."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = _name(name, ())
+    certificate = (
+        _builder(subject, subject, key.public_key())
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    files = folder / f"{name}.crt", folder / f"{name}.key"
+    write_private(files[1], _pem(key))
+    write_private(files[0], certificate.public_bytes(serialization.Encoding.PEM))
+    return files
+
+
 def kubeconfig(pki: Pki, identity: Identity, server: str) -> str:
     """Return a self-contained kubeconfig: it can be copied and used from any folder."""
     import base64

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,6 +35,11 @@ class Process:
             while self.alive() and time.monotonic() < deadline:
                 _reap(self.pid)
                 time.sleep(0.02)
+
+
+def flags(values: Mapping[str, object]) -> list[str]:
+    """Return the words of a command line for flags with values."""
+    return [f"--{name}={value}" for name, value in values.items()]
 
 
 def start(command: Sequence[str], log: Path) -> Process:

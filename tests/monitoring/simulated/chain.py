@@ -35,7 +35,7 @@ SECONDS = 90.0
 _PAUSE = 0.5
 """The adapter asks the API server five times a second at most, for everybody together."""
 _AT_REST = 5.0
-"""More than twice as long as the autoscaler waits between two looks (``aggregation.LOOK``)."""
+"""More than twice as long as the autoscaler waits between two looks (``looking.LOOK``)."""
 _TARGETS = "pods.json"
 _SUFFIXES = {"m": Decimal("0.001"), "k": Decimal(1000), "": Decimal(1)}
 
