@@ -20,7 +20,8 @@ KEYS = {"llmaz": ("INSTANCE-TYPE",)}
 ORDINARY = {
     "kinds of core Kubernetes and of this project as well": "Service Model",
     "fields and groups of Kubernetes' own objects": (
-        "autoscaling availableReplicas behavior cpu memory resourceVersion resource_version strategy uid uri"
+        "autoscaling availableReplicas behavior cpu currentReplicas desiredReplicas memory resourceVersion "
+        "resource_version strategy uid uri"
     ),
     "what a fleet is made of, here and in every family": (
         "accelerator backends body cost endpoint flavors gpu hpa model models pod_annotations pod_labels runtime "

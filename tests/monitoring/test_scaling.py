@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.fleets import open_model
-from tests.leader_worker_sets import LABEL
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.prometheus import Prometheus
 from tests.monitoring.simulated.chain import Chain, Reported, SharedLoad
@@ -14,6 +13,7 @@ from tests.monitoring.simulated.fleets import Made, made, scaled
 from tests.monitoring.simulated.groups import install_kind
 from tests.monitoring.simulated.workload import external_metric, pods_metric, without_waiting
 from workbench.kube import Kube
+from workbench.live.pods.groups.pods import LABEL
 
 Json = dict[str, Any]
 Adapting = Callable[[Json], Adapter]

@@ -12,7 +12,6 @@ from components.families.llmd.names import NAMESPACE
 from components.fleet.words import Realization
 from components.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
 from tests.fleets import open_model, playground
-from tests.leader_worker_sets import LABEL
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.prometheus import Prometheus
 from tests.monitoring.simulated.chain import Chain, Reported, SharedLoad
@@ -22,6 +21,7 @@ from tests.monitoring.simulated.fleets import MODEL, Made, in_namespace, made
 from tests.monitoring.simulated.groups import install_kind
 from tests.monitoring.simulated.workload import without_waiting
 from workbench.kube import Kube
+from workbench.live.pods.groups.pods import LABEL
 
 Json = dict[str, Any]
 Adapting = Callable[[Json], Adapter]

@@ -35,6 +35,18 @@ _KWOK_RULES: list[dict[str, list[str]]] = [
     },
 ]
 """What playing nodes, their pods and their volumes takes, and no more."""
+_FLEET_RULES: list[dict[str, list[str]]] = [
+    {"apiGroups": [""], "resources": ["nodes"], "verbs": [*_WATCH, "create", "delete", "patch"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": [*_WATCH, "create", "delete"]},
+    {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]},
+    {"apiGroups": [""], "resources": ["services"], "verbs": ["create"]},
+    {"apiGroups": ["apps"], "resources": ["deployments", "replicasets"], "verbs": _WATCH},
+    {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": _WATCH},
+    {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets"], "verbs": _WATCH},
+    {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets/status"], "verbs": ["patch"]},
+]
+"""What the process behind the pods takes (``workbench/live/pods``): it ends and readies pods, holds nodes in reserve,
+and plays the controller of LeaderWorkerSets."""
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE_CLASS = {
     "apiVersion": "storage.k8s.io/v1",
@@ -51,9 +63,17 @@ _STORAGE_CLASS = {
 
 
 def grant(kube: Kube) -> None:
-    """Give kwok its role, and the cluster a default storage class and the kinds of a gateway."""
-    name = "workbench:kwok"
-    role = {"kind": "ClusterRole", "rules": _KWOK_RULES}
+    """Give who plays here its role, and the cluster a default storage class and the kinds of a gateway."""
+    for name, rules in (("workbench:kwok", _KWOK_RULES), ("workbench:fleet", _FLEET_RULES)):
+        _bind(kube, name, rules)
+    kube.apply(_STORAGE_CLASS, manager=_MANAGER)
+    for part in gateway_objects():
+        kube.apply(part, manager=_MANAGER)
+
+
+def _bind(kube: Kube, name: str, rules: list[dict[str, list[str]]]) -> None:
+    """Make a role for a group, both under one name."""
+    role = {"kind": "ClusterRole", "rules": rules}
     binding = {
         "kind": "ClusterRoleBinding",
         "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": name},
@@ -61,9 +81,6 @@ def grant(kube: Kube) -> None:
     }
     for part in (role, binding):
         kube.apply({"apiVersion": f"{_RBAC}/v1", "metadata": {"name": name}, **part}, manager=_MANAGER)
-    kube.apply(_STORAGE_CLASS, manager=_MANAGER)
-    for part in gateway_objects():
-        kube.apply(part, manager=_MANAGER)
 
 
 def admin(layout: Layout) -> Kube:

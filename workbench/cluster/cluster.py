@@ -19,6 +19,7 @@ from .members import MEMBERS, PORTS, Layout
 from .pki import ADMIN, IDENTITIES, LOOPBACK, Pki, kubeconfig, write_private
 from .private import private_folder
 from .process import Process, running_with, save, saved, start, start_time
+from .stages import KwokStages
 
 _PORT_RANGE = range(20000, 30000)
 """Above the well-known, below NodePorts (30000) and what Linux uses for outgoing connections (32768)."""
@@ -70,10 +71,18 @@ class SimulatedCluster:
         self.folder = folder.resolve() / "cluster"
         self.kubeconfig = folder.resolve() / "kubeconfig"
         self._pki = Pki(self.folder / "pki")
+        self._stages = KwokStages(self.folder)
         self._log_start: dict[str, int] = {}
 
-    def start(self, find: Finder = find_programs, progress: Progress = lambda _: None) -> Running:
+    def start(
+        self, find: Finder = find_programs, progress: Progress = lambda _: None, *, live: bool | None = None
+    ) -> Running:
         """Start what does not run and return when pods can be created and will run.
+
+        Args:
+            find: Finds the programs.
+            progress: Told what is done.
+            live: Whether somebody stands behind the pods (:mod:`.stages`); None leaves it as it is.
 
         Raises:
             WorkbenchError: a member ended or did not become ready; the message holds the end of its log.
@@ -84,6 +93,10 @@ class SimulatedCluster:
                 # The members that run would not know the new certificates, nor what goes with them.
                 self._stop_members()
             missing = self._missing()
+            if live is not None and live != self._stages.live:
+                self._end("kwok")
+                self._stages.live = live
+                missing = self._missing()
             if missing:
                 # A command that was killed between starting a member and noting its pid leaves one that nobody
                 # knows, with its port and its lock on the data.
@@ -107,18 +120,23 @@ class SimulatedCluster:
         if not self.folder.exists():
             return tuple(self._stop_orphans(MEMBERS))
         with self._locked():
+            self._stages.live = False
             return self._stop_members()
 
     def _stop_members(self) -> tuple[str, ...]:
         stopped = []
         for name in reversed(list(MEMBERS)):
-            process = self._process(name)
-            if process:
-                process.stop()
-                stopped.append(name)
+            stopped += [name] * self._end(name)
             stopped += self._stop_orphans([name])
             self._pid_file(name).unlink(missing_ok=True)
         return tuple(stopped)
+
+    def _end(self, name: str) -> bool:
+        """End a member, and say whether it ran."""
+        process = self._process(name)
+        if process:
+            process.stop()
+        return process is not None
 
     def status(self) -> tuple[MemberStatus, ...]:
         """Say which members run."""
@@ -182,7 +200,7 @@ class SimulatedCluster:
             if name in missing:
                 progress(f"starting {name}")
                 self._log_start[name] = self._log(name).stat().st_size if self._log(name).exists() else 0
-                command = [str(found.programs[name]), *MEMBERS[name](layout, found.stages)]
+                command = [str(found.programs[name]), *MEMBERS[name](layout, self._stages.file(found.stages))]
                 save(start(command, self._log(name)), self._pid_file(name))
             if name == "kube-apiserver":
                 self._await(name, lambda: answers(kube, "/readyz"), progress)

@@ -21,6 +21,7 @@ _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=
 _PAGE = 500
 _AWAY = (http.HTTPStatus.BAD_GATEWAY, http.HTTPStatus.SERVICE_UNAVAILABLE, http.HTTPStatus.GATEWAY_TIMEOUT)
 _PAUSE = 0.5
+_WATCH_SECONDS, _LATE = 300, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,24 @@ class Kube:
             if not more:
                 return
             params["continue"] = more
+
+    def watch(self, api_version: str, kind: str, since: str) -> Iterator[tuple[str, Json]]:
+        """Yield what changes after a version: ``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``, and the object.
+
+        It ends after some minutes, when the server closes it; whoever wants to know more watches again from the
+        version of the last object.
+
+        Raises:
+            KubeError: the server refused; with 410, it does not know so old a version any more.
+        """
+        params = {"watch": "true", "resourceVersion": since, "allowWatchBookmarks": "true"}
+        params["timeoutSeconds"] = str(_WATCH_SECONDS)
+        for line in self._transport.lines(self.path(api_version, kind), params, _WATCH_SECONDS + _LATE):
+            event = json.loads(line)
+            if event["type"] == "ERROR":
+                status = event["object"]
+                raise KubeError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
+            yield event["type"], event["object"]
 
     def create(self, obj: Mapping[str, Any], *, dry_run: bool = False) -> Json:
         """Create an object; it must not exist."""

@@ -1,13 +1,14 @@
 """Connections to one API server, pooled: client certificates and JSON bodies are all that it takes."""
 
+import http
 import http.client
 import json
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlencode, urlsplit
 
-from .errors import KubeError
+from .errors import KubeError, error_in
 
 _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
 
@@ -69,6 +70,25 @@ class Transport:
             self._give(connection)
         return answer.status, content
 
+    def lines(self, path: str, params: Mapping[str, str], timeout: float) -> Iterator[bytes]:
+        """Send a GET whose answer has no end, and yield its lines as they come, on a connection of its own.
+
+        Raises:
+            KubeError: the server refused, or (status 0) said nothing for ``timeout`` seconds or broke off.
+        """
+        connection = self._connection(timeout)
+        try:
+            connection.request("GET", f"{self._prefix}{path}?{urlencode(params)}", None, self._headers)
+            answer = connection.getresponse()
+            if answer.status >= http.HTTPStatus.BAD_REQUEST:
+                raise error_in(answer.status, answer.read())
+            while line := answer.readline():
+                yield line
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from error
+        finally:
+            connection.close()
+
     def close(self) -> None:
         """Close the idle connections."""
         with self._lock:
@@ -87,11 +107,14 @@ class Transport:
         with self._lock:
             if self._pool:
                 return self._pool.pop(), True
+        return self._connection(timeout), False
+
+    def _connection(self, timeout: float) -> http.client.HTTPConnection:
         parts = urlsplit(self.server)
         host = parts.hostname or ""
         if parts.scheme == "https":
-            return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=self._context), False
-        return http.client.HTTPConnection(host, parts.port, timeout=timeout), False
+            return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=self._context)
+        return http.client.HTTPConnection(host, parts.port, timeout=timeout)
 
     def _give(self, connection: http.client.HTTPConnection) -> None:
         with self._lock:

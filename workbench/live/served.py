@@ -106,6 +106,11 @@ class ServedWorkload:
     embeds: bool = False
     adapters: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> str:
+        """Return what names it in other places: ``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
+
     def pace_on(self, instance_type: str) -> TokenPace:
         """Return how fast a pod is on a node of a type."""
         return self.paces.get(instance_type) or self.paces[""]

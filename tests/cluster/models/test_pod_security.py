@@ -20,9 +20,9 @@ from components.hardening.network_policies import Allowed, network_policies
 from components.hardening.words import PodSecurity, Priority
 from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
 from components.plan.rendering import render_fleet
-from tests.leader_worker_sets import pods_of
 from tests.stacks.shipped import ROOT
 from workbench.kube import Kube, KubeError
+from workbench.live.pods.groups.pods import pods_of
 
 MANAGER = "test-pod-security"
 LEVELS = ("restricted", "baseline", "privileged")

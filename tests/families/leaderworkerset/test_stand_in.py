@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 from tests.kubelet import environment
-from tests.leader_worker_sets import pods_of, service_of
+from workbench.live.pods.groups.pods import pods_of, service_of
 
 Object = dict[str, Any]
 LABEL = "leaderworkerset.sigs.k8s.io"

@@ -24,10 +24,11 @@ from tests.monitoring.programs.monitors import exporter_job
 from tests.monitoring.programs.prometheus import Prometheus, watching
 from tests.monitoring.simulated.engines import Engine
 from tests.monitoring.simulated.exporter import Exporter, PretendedPod
-from tests.monitoring.simulated.groups import KIND, play
 from tests.monitoring.simulated.workload import MANAGER, fitting_node, running_pods
 from workbench.kube import Kube
 from workbench.live.loop.monitors import targets_of
+from workbench.live.pods.groups.pods import KIND
+from workbench.live.pods.groups.rounds import play
 
 Json = dict[str, Any]
 SECONDS = 90.0

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.fleet.objects import LEADER_WORKER_SET, pod_templates
-from tests.leader_worker_sets import LABEL
 from tests.monitoring.programs.daemon import eventually
 from workbench.kube import Kube
+from workbench.live.pods.groups.pods import LABEL
 
 Json = dict[str, Any]
 MANAGER = "test"

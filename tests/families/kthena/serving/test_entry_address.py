@@ -4,7 +4,7 @@ import pytest
 
 from tests.families.kthena.serving.support import Object, made, model_serving, pods, role
 from tests.kubelet import environment
-from tests.leader_worker_sets import pods_of, service_of
+from workbench.live.pods.groups.pods import pods_of, service_of
 
 TEMPLATES: dict[str, Object] = {
     "no template of workers, so no Service of its own": {},

@@ -1,4 +1,4 @@
-"""What the controller of LeaderWorkerSets does with one: a stand-in, since the simulated cluster has none.
+"""The pods and the Service that the controller of LeaderWorkerSets makes of one.
 
 Facts of v0.10.0: the leaders and workers are pods of StatefulSets (``pkg/controllers/leaderworkerset_controller.go``,
 ``pod_controller.go``), its admission adds the labels of the group and the variables, these before all others
@@ -14,6 +14,7 @@ from typing import Any
 Object = dict[str, Any]
 LABEL = "leaderworkerset.sigs.k8s.io"
 API = "leaderworkerset.x-k8s.io/v1"
+KIND = "LeaderWorkerSet"
 
 
 def pods_of(group_set: Mapping[str, Any]) -> Iterator[Object]:
@@ -44,12 +45,13 @@ def service_of(group_set: Mapping[str, Any]) -> Object:
 def _pod(group_set: Mapping[str, Any], template: Object, group: int, worker: int, name: str) -> Object:
     owner, namespace = group_set["metadata"]["name"], group_set["metadata"]["namespace"]
     metadata = template.get("metadata") or {}
+    key = hashlib.sha1(f"{namespace}/{owner}-{group}".encode(), usedforsecurity=False).hexdigest()
     labels = {
         **(metadata.get("labels") or {}),
         f"{LABEL}/name": owner,
         f"{LABEL}/group-index": str(group),
         f"{LABEL}/worker-index": str(worker),
-        f"{LABEL}/group-key": hashlib.sha1(f"{namespace}/{owner}-{group}".encode()).hexdigest(),
+        f"{LABEL}/group-key": key,
     }
     size = group_set["spec"]["leaderWorkerTemplate"].get("size", 1)
     annotations = {**(metadata.get("annotations") or {}), f"{LABEL}/size": str(size)}
@@ -84,5 +86,5 @@ def _owned(group_set: Mapping[str, Any]) -> Object:
     metadata = group_set["metadata"]
     if "uid" not in metadata:
         return {}
-    owner = {"apiVersion": API, "kind": "LeaderWorkerSet", "name": metadata["name"], "uid": metadata["uid"]}
+    owner = {"apiVersion": API, "kind": KIND, "name": metadata["name"], "uid": metadata["uid"]}
     return {"ownerReferences": [{**owner, "controller": True}]}

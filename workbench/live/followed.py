@@ -1,0 +1,77 @@
+"""What the cluster holds, as an event loop sees it: kept up to date by a thread for each kind."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..kube import Kube
+from ..kube.following import WatchStep, follow
+
+Json = dict[str, Any]
+Changed = Callable[[Json | None, Json | None], None]
+"""Told what an object was and what it is; None where it was not, or is not any more."""
+_LOG = logging.getLogger(__name__)
+
+
+class Followed:
+    """The objects of a kind. Reading them costs nothing; they must not be changed.
+
+    Args:
+        kube: A client of its own or a shared one.
+        api_version: Of the kind.
+        kind: What is followed, in all namespaces.
+        changed: Called in the event loop after each change.
+    """
+
+    def __init__(self, kube: Kube, api_version: str, kind: str, changed: Changed = lambda _was, _is: None) -> None:
+        self.objects: dict[str, Json] = {}
+        """By ``namespace/name``, or name where the kind has no namespaces."""
+        self.complete = asyncio.Event()
+        """Set once everything that was there at the start is known."""
+        self._what = (kube, api_version, kind)
+        self._changed = changed
+        self._loop = asyncio.get_running_loop()
+
+    def start(self) -> None:
+        """Begin. There is no end but that of the process."""
+        threading.Thread(target=self._run, name=f"follow-{self._what[2]}", daemon=True).start()
+
+    def _run(self) -> None:
+        for change in follow(*self._what):
+            for obj in change.there:
+                obj["metadata"].pop("managedFields", None)  # a third of the memory, and nobody reads them
+            try:
+                self._loop.call_soon_threadsafe(self._take, change)
+            except RuntimeError:  # the loop is closed
+                return
+
+    def _take(self, change: WatchStep) -> None:
+        there = {key_of(obj): obj for obj in change.there}
+        gone = [key_of(change.gone)] if change.gone else []
+        if change.anew:
+            gone = [key for key in self.objects if key not in there]
+        for key in gone:
+            self._tell(self.objects.pop(key, None), None)
+        for key, obj in there.items():
+            before = self.objects.get(key)
+            if before is None or before["metadata"]["resourceVersion"] != obj["metadata"]["resourceVersion"]:
+                self.objects[key] = obj
+                self._tell(before, obj)
+        if change.anew:
+            self.complete.set()
+
+    def _tell(self, before: Json | None, after: Json | None) -> None:
+        if before is None and after is None:
+            return
+        try:
+            self._changed(before, after)
+        except Exception:
+            _LOG.exception("following %s", self._what[2])
+
+
+def key_of(obj: Json) -> str:
+    """Return what an object is found by."""
+    meta = obj["metadata"]
+    return f"{meta['namespace']}/{meta['name']}" if meta.get("namespace") else str(meta["name"])

@@ -1,0 +1,187 @@
+"""The fleet at one moment, from what the cluster and the engines hold."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from components.aws.names import capacity_in
+from components.fleet.demand import ZONE_LABEL
+from components.fleet.placement import requests_of
+
+from ...control import GroupState, ModelState, PodState, ScalerState
+from ...served import LiveFleet, PaceSource, ServedGroup, ServedWorkload
+from ..kubelet import is_ending
+from ..nodes.marks import group_of, is_starting, is_there
+from ..serving import ServingPod
+from ..stage import PodStage
+
+Json = Mapping[str, Any]
+_SPOT = "spot"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """What is followed of the cluster, each by ``namespace/name``.
+
+    Attributes:
+        workloads: Deployments and LeaderWorkerSets, by kind.
+    """
+
+    pods: Mapping[str, Json]
+    nodes: Mapping[str, Json]
+    workloads: Mapping[str, Mapping[str, Json]]
+    scalers: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A pod that serves, or will."""
+
+    pod: Json
+    workload: ServedWorkload
+    serving: ServingPod | None
+
+    @property
+    def ready(self) -> bool:
+        return bool(self.serving and not self.serving.leaving)
+
+    @property
+    def bound(self) -> bool:
+        return bool(self.pod["spec"].get("nodeName"))
+
+
+def pod_states(stage: PodStage, view: ClusterView) -> tuple[PodState, ...]:
+    """Return the pods that serve, or will."""
+    return tuple(_pod_state(member, view.nodes) for member in _members(stage, view))
+
+
+def model_states(stage: PodStage, view: ClusterView) -> tuple[ModelState, ...]:
+    """Return the resources that serve."""
+    members: dict[str, list[_Member]] = {}
+    workloads: dict[str, list[ServedWorkload]] = {}
+    for workload in stage.fleet.workloads:
+        workloads.setdefault(workload.title, []).append(workload)
+    for member in _members(stage, view):
+        members.setdefault(member.workload.title, []).append(member)
+    return tuple(
+        _model_state(title, own, members.get(title, []), stage, view) for title, own in sorted(workloads.items())
+    )
+
+
+def _members(stage: PodStage, view: ClusterView) -> Iterator[_Member]:
+    for _, pod in sorted(view.pods.items()):
+        workload = stage.workload_of(pod)
+        if workload and not is_ending(pod):
+            yield _Member(pod, workload, stage.serving.get(pod["metadata"]["uid"]))
+
+
+def _pod_state(member: _Member, nodes: Mapping[str, Json]) -> PodState:
+    meta, node = member.pod["metadata"], member.pod["spec"].get("nodeName", "")
+    labels = nodes.get(node, {}).get("metadata", {}).get("labels") or {}
+    live = member.serving.live if member.serving else None
+    return PodState(
+        name=f"{meta['namespace']}/{meta['name']}",
+        title=member.workload.title,
+        node=node,
+        zone=labels.get(ZONE_LABEL, ""),
+        spot=capacity_in(labels) == _SPOT,
+        ready=member.ready,
+        waiting=live.replica.waiting if live else 0,
+        running=live.replica.running if live else 0,
+    )
+
+
+def _model_state(
+    title: str, workloads: list[ServedWorkload], members: list[_Member], stage: PodStage, view: ClusterView
+) -> ModelState:
+    live = [member.serving.live for member in members if member.serving]
+    past = stage.past.get(title, (0, 0, 0))
+    paces = [each.pace.source for each in live] or [each.source for each in workloads[0].paces.values()]
+    return ModelState(
+        title=title,
+        model=workloads[0].models[0] if workloads[0].models else "",
+        replicas=sum(_wanted(each, view) for each in workloads),
+        ready=sum(member.ready for member in members),
+        starting=sum(member.bound and not member.ready for member in members),
+        pending=sum(not member.bound for member in members),
+        waiting=sum(each.replica.waiting for each in live),
+        running=sum(each.replica.running for each in live),
+        cache=max((_cache_share(member.serving) for member in members if member.serving), default=0.0),
+        answered=past[0] + sum(each.answered for each in live),
+        refused=past[1] + sum(each.refused for each in live),
+        tokens=past[2] + sum(each.tokens for each in live),
+        usd_per_hour=_usd(members, stage.fleet, view),
+        pace=paces[0] if paces else PaceSource.ASSUMED,
+        scalers=tuple(_scalers(workloads, view)),
+    )
+
+
+def _wanted(workload: ServedWorkload, view: ClusterView) -> int:
+    found = view.workloads.get(workload.kind, {}).get(workload.key)
+    return int(found["spec"].get("replicas", 1)) if found else 0
+
+
+def _cache_share(serving: ServingPod) -> float:
+    room = serving.live.pace.cache_tokens
+    return serving.live.replica.cached / room if room else 0.0
+
+
+def _usd(members: Iterable[_Member], fleet: LiveFleet, view: ClusterView) -> float | None:
+    """Return the price of the accelerators that pods hold, as the part of their nodes that these are."""
+    groups = {group.name: group for group in fleet.groups}
+    found = [
+        group.usd_per_hour * float(share)
+        for member in members
+        if (group := group_of(member.pod["spec"].get("nodeName", ""), groups))
+        and group.usd_per_hour is not None
+        and (share := _share(member.pod, group, view.nodes))
+    ]
+    return sum(found) if found else None
+
+
+def _share(pod: Json, group: ServedGroup, nodes: Mapping[str, Json]) -> Decimal:
+    """Return which part of a node's accelerators a pod holds: the resource of which the node has as many."""
+    offered = nodes.get(pod["spec"].get("nodeName", ""), {}).get("status", {}).get("allocatable") or {}
+    devices = {key for key, amount in offered.items() if "/" in key and amount == str(group.accelerators)}
+    asked = max((amount for key, amount in requests_of(pod["spec"]).items() if key in devices), default=Decimal(0))
+    return asked / group.accelerators if group.accelerators else Decimal(0)
+
+
+def _scalers(workloads: Iterable[ServedWorkload], view: ClusterView) -> Iterator[ScalerState]:
+    scaled = {(each.kind, each.namespace, each.name) for each in workloads}
+    for _, hpa in sorted(view.scalers.items()):
+        spec, status, meta = hpa["spec"], hpa.get("status") or {}, hpa["metadata"]
+        target = spec["scaleTargetRef"]
+        if (target["kind"], meta["namespace"], target["name"]) in scaled:
+            current = int(status.get("currentReplicas", 0))
+            yield ScalerState(
+                f"{meta['namespace']}/{meta['name']}",
+                current,
+                int(status.get("desiredReplicas", current)),
+                int(spec.get("minReplicas", 1)),
+                int(spec["maxReplicas"]),
+            )
+
+
+def group_states(fleet: LiveFleet, nodes: Mapping[str, Json]) -> tuple[GroupState, ...]:
+    """Return the groups of nodes."""
+    groups = {group.name: group for group in fleet.groups}
+    there, starting = dict.fromkeys(groups, 0), dict.fromkeys(groups, 0)
+    for name, node in nodes.items():
+        group = group_of(name, groups)
+        if group:
+            there[group.name] += is_there(node)
+            starting[group.name] += is_starting(node)
+    return tuple(
+        GroupState(
+            name=group.name,
+            instance_type=group.instance_type,
+            nodes=there[group.name],
+            starting=starting[group.name],
+            least=group.least,
+            most=group.most,
+            usd_per_hour=None if group.usd_per_hour is None else group.usd_per_hour * there[group.name],
+        )
+        for group in fleet.groups
+    )

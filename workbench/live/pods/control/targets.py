@@ -1,0 +1,112 @@
+"""What the pods are to Prometheus and to Envoy: targets of service discovery, and backends.
+
+The meta labels are those that Prometheus documents of role ``pod`` (prometheus.io/docs, "Configuration",
+``kubernetes_sd_config``), and pods are chosen as prometheus-operator does for a PodMonitor: in its own namespace
+unless it selects others, by labels. Ports at which nothing is played are left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..kubelet import is_ready
+from ..serving import ServingPod
+
+Json = dict[str, Any]
+_META = "__meta_kubernetes_"
+_NOT_IN_NAME = re.compile("[^a-zA-Z0-9_]")
+
+
+def backends(serving: Iterable[ServingPod]) -> dict[str, str]:
+    """Return where each pod listens on loopback, by where it would in the cluster."""
+    return {f"{each.live.ip}:{each.live.workload.port}": each.port.address for each in serving if not each.ended}
+
+
+def targets_of_monitor(
+    monitor: Mapping[str, Any], pods: Iterable[tuple[Mapping[str, Any], ServingPod]]
+) -> list[Json]:
+    """Return the targets of a PodMonitor, for Prometheus' HTTP service discovery.
+
+    Args:
+        monitor: The PodMonitor.
+        pods: Pods that listen, each with what plays it.
+    """
+    return [target for pod, serving in pods if _selects(monitor, pod) for target in _targets(pod, serving)]
+
+
+def _selects(monitor: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+    spec, meta = monitor["spec"], pod["metadata"]
+    where = spec.get("namespaceSelector") or {}
+    namespaces = where.get("matchNames") or [monitor["metadata"]["namespace"]]
+    labels = meta.get("labels") or {}
+    return (bool(where.get("any")) or meta["namespace"] in namespaces) and selects(spec.get("selector") or {}, labels)
+
+
+def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Tell whether a label selector, as Kubernetes' objects hold them, chooses what has some labels."""
+    wanted = selector.get("matchLabels") or {}
+    return wanted.items() <= labels.items() and all(
+        is_met(each, labels) for each in selector.get("matchExpressions") or ()
+    )
+
+
+def is_met(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Tell whether labels meet one expression of a selector, of pods or of nodes."""
+    found, values = labels.get(expression["key"]), expression.get("values") or ()
+    match expression["operator"]:
+        case "In":
+            return found in values
+        case "NotIn":
+            return found not in values
+        case "Exists":
+            return found is not None
+        case "DoesNotExist":
+            return found is None
+        case "Gt" | "Lt" as operator if found is not None and re.fullmatch(r"-?\d+", found):
+            bound = int(next(iter(values), "0"))
+            return int(found) > bound if operator == "Gt" else int(found) < bound
+    return False
+
+
+def _targets(pod: Mapping[str, Any], serving: ServingPod) -> Iterator[Json]:
+    of_pod = _labels(pod)
+    for init, containers in (("false", "containers"), ("true", "initContainers")):
+        for container in pod["spec"].get(containers) or ():
+            for port in container.get("ports") or ():
+                if port["containerPort"] == serving.live.workload.port:
+                    of_port = _port_labels(container, port, init)
+                    yield {"targets": [serving.port.address], "labels": {**of_pod, **of_port}}
+
+
+def _labels(pod: Mapping[str, Any]) -> dict[str, str]:
+    meta, status = pod["metadata"], pod["status"]
+    found = {
+        "namespace": meta["namespace"],
+        "pod_name": meta["name"],
+        "pod_uid": meta["uid"],
+        "pod_ip": status.get("podIP", ""),
+        "pod_host_ip": status.get("hostIP", ""),
+        "pod_node_name": pod["spec"].get("nodeName", ""),
+        "pod_phase": status.get("phase", ""),
+        "pod_ready": str(is_ready(pod)).lower(),
+    }
+    controller = next((each for each in meta.get("ownerReferences") or () if each.get("controller")), None)
+    if controller:
+        found |= {"pod_controller_kind": controller["kind"], "pod_controller_name": controller["name"]}
+    for kind, entries in (("label", meta.get("labels")), ("annotation", meta.get("annotations"))):
+        for key, value in (entries or {}).items():
+            name = _NOT_IN_NAME.sub("_", key)
+            found |= {f"pod_{kind}_{name}": value, f"pod_{kind}present_{name}": "true"}
+    return {_META + name: value for name, value in found.items()}
+
+
+def _port_labels(container: Mapping[str, Any], port: Mapping[str, Any], init: str) -> dict[str, str]:
+    found = {
+        "name": container["name"],
+        "image": container.get("image", ""),
+        "init": init,
+        "port_name": port.get("name", ""),
+        "port_number": str(port["containerPort"]),
+        "port_protocol": port.get("protocol", "TCP"),
+    }
+    return {f"{_META}pod_container_{name}": value for name, value in found.items()}

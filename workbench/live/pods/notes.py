@@ -1,0 +1,26 @@
+"""What happened lately."""
+
+import logging
+import time
+from collections import deque
+
+from ..control import FleetNote, NoteKind
+
+_KEPT = 200
+_LOG = logging.getLogger(__name__)
+
+
+class FleetNotes:
+    """The last notes, the newest last. The log has all of them."""
+
+    def __init__(self) -> None:
+        self._notes: deque[FleetNote] = deque(maxlen=_KEPT)
+
+    def add(self, kind: NoteKind, text: str) -> None:
+        """Note that something happened now."""
+        _LOG.info("%s: %s", kind.value, text)
+        self._notes.append(FleetNote(time.time(), kind, text))
+
+    def all(self) -> tuple[FleetNote, ...]:
+        """Return what is kept."""
+        return tuple(self._notes)

@@ -1,0 +1,128 @@
+"""Ports on loopback: their connections, which break at once when the process behind them is killed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from aiohttp import web
+
+from ...cluster.pki import LOOPBACK
+
+_MOST_BYTES = 64 * 2**20
+"""Of a request's body; the engines have no bound, and pictures come in the body."""
+Answer = Callable[[web.Request, "LoopbackConnection"], Awaitable[web.StreamResponse]]
+
+
+class Held(Protocol):
+    """What may hold connections on ports that are not its own."""
+
+    connections: "set[LoopbackConnection]"
+    leaving: bool
+
+
+class LoopbackConnection(web.RequestHandler):
+    """A connection of a client."""
+
+    __slots__ = ("behind", "busy", "port")
+
+    def __init__(self, port: "LoopbackPort", manager: web.Server, **options: Any) -> None:  # noqa: ANN401 - aiohttp's
+        super().__init__(manager, **options)
+        self.port = port
+        self.behind: Held | None = None
+        """Who answers on it, once that is chosen."""
+        self.busy = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remember the connection."""
+        super().connection_made(transport)
+        self.port.connections.add(self)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget the connection."""
+        super().connection_lost(exc)
+        self.port.connections.discard(self)
+        self.hold(None)
+
+    def hold(self, behind: Held | None) -> None:
+        """Give the connection to somebody else."""
+        if self.behind:
+            self.behind.connections.discard(self)
+        self.behind = behind
+        if behind:
+            behind.connections.add(self)
+
+    def abort(self) -> None:
+        """Break it at once, as the kernel does when a process dies."""
+        if self.transport:
+            self.transport.abort()
+
+
+class LoopbackPort:
+    """One port: what answers there, and who is connected."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.connections: set[LoopbackConnection] = set()
+        self.number = 0
+        self._server: asyncio.Server | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"{LOOPBACK}:{self.number}"
+
+    def close(self) -> None:
+        """Take no more connections; those that are open stay."""
+        if self._server:
+            self._server.close()
+            self._server = None
+
+    async def open(self, hub: "Loopback", number: int = 0) -> None:
+        """Listen, on any free port unless one is given.
+
+        Raises:
+            OSError: somebody else does.
+        """
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: hub.connection(self), LOOPBACK, number, backlog=1024)
+        self.number = self._server.sockets[0].getsockname()[1]
+
+
+class Loopback:
+    """One HTTP server for all ports: a request finds its port by the connection it came on."""
+
+    def __init__(self) -> None:
+        app = web.Application(client_max_size=_MOST_BYTES)
+        app.router.add_route("*", "/{path:.*}", _answer)
+        app.on_response_prepare.append(_part_with)
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
+
+    async def start(self) -> None:
+        """Make it ready for ports."""
+        await self._runner.setup()
+
+    def connection(self, port: LoopbackPort) -> LoopbackConnection:
+        """Return what handles a new connection."""
+        manager = self._runner.server
+        if manager is None:
+            raise RuntimeError("the server has not been started")
+        return LoopbackConnection(port, manager, loop=asyncio.get_running_loop(), access_log=None)
+
+
+async def _answer(request: web.Request) -> web.StreamResponse:
+    connection = request.protocol
+    if not isinstance(connection, LoopbackConnection):
+        raise web.HTTPNotFound
+    connection.busy = True
+    try:
+        return await connection.port.answer(request, connection)
+    finally:
+        connection.busy = False
+
+
+async def _part_with(request: web.Request, response: web.StreamResponse) -> None:
+    """Tell the client to come back on another connection where who answers is about to go."""
+    connection = request.protocol
+    if isinstance(connection, LoopbackConnection) and connection.behind and connection.behind.leaving:
+        response.force_close()
+        response.headers["Connection"] = "close"

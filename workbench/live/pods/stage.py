@@ -1,0 +1,199 @@
+"""Who plays: the pods of the cluster that serve, from their cold start to their end."""
+
+import asyncio
+import datetime
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+from aiohttp import web
+
+from components.fleet.demand import INSTANCE_TYPE_LABEL
+
+from ..followed import Followed, key_of
+from ..pace.replica import EngineReplica
+from ..served import LiveFleet, ServedWorkload
+from .clock import SimulatedClock
+from .kubelet import is_ending, is_first, is_ready, is_running, ready_now, running_since
+from .pod import LivePod
+from .ports import Loopback
+from .serving import Engine, ServingPod
+
+Json = dict[str, Any]
+PatchStatus = Callable[[Json, Json], Awaitable[None]]
+_LOG = logging.getLogger(__name__)
+_GRACE = 30.0
+_OWNER_SECONDS = 2.0
+_ROUTER = "router"
+_OWN_PATHS = ("/metrics", "/health", "/healthz", "/readyz")
+"""What a router answers itself."""
+
+
+class PodStage:
+    """The pods that serve.
+
+    Args:
+        hub: Where they listen.
+        engine: Answers for a pod.
+        answers: Simulated time of the engines.
+        starts: Simulated time of what starts.
+        replica_sets: To know the first pods of each.
+        nodes: To know what each pod runs on.
+        patch_status: Patches the status of a pod.
+    """
+
+    def __init__(
+        self,
+        hub: Loopback,
+        engine: Engine,
+        clocks: tuple[SimulatedClock, SimulatedClock],
+        replica_sets: Followed,
+        nodes: Followed,
+        patch_status: PatchStatus,
+    ) -> None:
+        self.fleet = LiveFleet("")
+        self.serving: dict[str, ServingPod] = {}
+        """Those that listen, by the uid of the pod; those that end until they have ended."""
+        self.pods: Mapping[str, Json] = {}
+        self.past: dict[str, tuple[int, int, int]] = {}
+        """Requests answered and refused and tokens produced by pods that have ended, by resource."""
+        self._hub, self._engine, self._patch_status = hub, engine, patch_status
+        self._answers, self._starts = clocks
+        self._replica_sets, self._nodes = replica_sets, nodes
+        self._starting: dict[str, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def play(self, fleet: LiveFleet) -> None:
+        """Play another fleet from now on; pods of which nothing changed do not notice."""
+        self.fleet = fleet
+        for pod in self.pods.values():
+            serving = self.serving.get(pod["metadata"]["uid"])
+            workload = self.workload_of(pod)
+            if serving and workload and not serving.leaving:
+                serving.live.workload = workload
+            elif serving and not workload:
+                self._drain(serving, pod)
+            else:
+                self.changed(None, pod)
+
+    def workload_of(self, pod: Mapping[str, Any]) -> ServedWorkload | None:
+        """Return what a pod serves; nothing for all others."""
+        meta = pod["metadata"]
+        labels = meta.get("labels") or {}
+        for workload in self.fleet.workloads:
+            if workload.namespace == meta["namespace"] and workload.selector.items() <= labels.items():
+                return workload
+        return None
+
+    def changed(self, before: Json | None, after: Json | None) -> None:
+        """Follow one pod."""
+        if before and (after is None or before["metadata"]["uid"] != after["metadata"]["uid"]):
+            self._gone(before)
+        if after is None:
+            return
+        serving = self.serving.get(after["metadata"]["uid"])
+        if is_ending(after):
+            self._stop_start(after["metadata"]["uid"])
+            if serving and after["metadata"].get("deletionGracePeriodSeconds"):
+                self._drain(serving, after)
+            elif serving:
+                serving.kill()
+        elif is_running(after) and not serving and after["metadata"]["uid"] not in self._starting:
+            workload = self.workload_of(after)
+            if workload or not is_ready(after):
+                self._starting[after["metadata"]["uid"]] = asyncio.ensure_future(self._start(after, workload))
+
+    def ready(self) -> Iterator[ServingPod]:
+        """Yield the pods that take requests."""
+        return (each for each in self.serving.values() if not each.leaving)
+
+    def route(self, serving: ServingPod, request: web.Request) -> ServingPod | None:
+        """Return who answers what one pod was asked: a stand-in for a router sends it to a pod that decodes."""
+        own = serving.live.workload
+        if own.role != _ROUTER or request.path in _OWN_PATHS:
+            return serving
+        others = [
+            each
+            for each in self.ready()
+            if each.live.workload.title == own.title and each.live.workload.role not in (_ROUTER, "prefill")
+        ]
+        return min(others, key=lambda each: each.running, default=None)
+
+    async def _start(self, pod: Json, workload: ServedWorkload | None) -> None:
+        uid = pod["metadata"]["uid"]
+        try:
+            if workload:
+                if not is_ready(pod):
+                    await self._load(pod, workload)
+                await self._open(pod, workload)
+            if not is_ready(pod):
+                await self._patch_status(pod, ready_now(pod, datetime.datetime.now(datetime.UTC)))
+        except Exception:
+            _LOG.exception("starting pod %s", key_of(pod))
+        finally:
+            self._starting.pop(uid, None)
+
+    async def _load(self, pod: Json, workload: ServedWorkload) -> None:
+        """Sleep until the engine of a pod has loaded its model; the first ones of a version are warm."""
+        if is_first(pod, await self._owner(pod)):
+            return
+        gone_by = (time.time() - running_since(pod)) * self._starts.speed
+        end = self._starts() - gone_by + workload.startup.pod
+        while (left := end - self._starts()) > 0:
+            await self._starts.sleep(left)
+
+    async def _owner(self, pod: Json) -> Json | None:
+        """Return the ReplicaSet of a pod; what is followed of ReplicaSets may come a moment later."""
+        owners = pod["metadata"].get("ownerReferences") or ()
+        name = next((each["name"] for each in owners if each["kind"] == "ReplicaSet"), "")
+        deadline = time.monotonic() + _OWNER_SECONDS
+        while name and time.monotonic() < deadline:
+            found = self._replica_sets.objects.get(f"{pod['metadata']['namespace']}/{name}")
+            if found:
+                return found
+            await asyncio.sleep(0.05)
+        return None
+
+    async def _open(self, pod: Json, workload: ServedWorkload) -> None:
+        meta, node = pod["metadata"], pod["spec"].get("nodeName", "")
+        labels = self._nodes.objects.get(node, {}).get("metadata", {}).get("labels") or {}
+        instance_type = labels.get(INSTANCE_TYPE_LABEL, "")
+        pace = workload.pace_on(instance_type)
+        replica = EngineReplica(pace, workload.queue, self._answers())
+        ip = pod["status"]["podIP"]
+        live = LivePod(workload, meta["name"], meta["uid"], ip, node, instance_type, pace, replica, self._answers)
+        serving = ServingPod(live, self._engine, self.route)
+        await serving.open(self._hub)
+        self.serving[meta["uid"]] = serving
+
+    def _gone(self, pod: Json) -> None:
+        """A pod is not there any more: if nobody told it to end before, it was killed."""
+        self._stop_start(pod["metadata"]["uid"])
+        serving = self.serving.get(pod["metadata"]["uid"])
+        if serving and not serving.leaving:
+            serving.kill()
+        if serving and serving.ended:
+            self._forget(serving)
+
+    def _forget(self, serving: ServingPod) -> None:
+        if self.serving.pop(serving.live.uid, None):
+            live, past = serving.live, self.past.get(serving.live.workload.title, (0, 0, 0))
+            added = (live.answered, live.refused, live.tokens)
+            self.past[live.workload.title] = (past[0] + added[0], past[1] + added[1], past[2] + added[2])
+
+    def _stop_start(self, uid: str) -> None:
+        starting = self._starting.pop(uid, None)
+        if starting:
+            starting.cancel()
+
+    def _drain(self, serving: ServingPod, pod: Json) -> None:
+        async def drain() -> None:
+            grace = pod["metadata"].get("deletionGracePeriodSeconds", _GRACE)
+            await serving.drain(grace)
+            self._forget(serving)
+
+        if not serving.leaving:
+            task = asyncio.ensure_future(drain())
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
