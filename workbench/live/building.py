@@ -51,7 +51,7 @@ def ensure_built(tool: Tool, progress: Progress = lambda _: None) -> dict[str, P
     """
     base = cache_folder().parent
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return build_missing(choose_go(base, progress), tool, base, progress)
+    return build_missing(choose_go(base, progress, tool.sources.folder), tool, base, progress)
 
 
 def build_missing(go: Go, tool: Tool, base: Path, progress: Progress = lambda _: None) -> dict[str, Path]:

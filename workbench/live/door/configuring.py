@@ -1,0 +1,169 @@
+"""From objects to the files that Envoy reads: translated when they change, filled anew whenever pods do."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..served import Object
+from .admin import EnvoyAdmin
+from .ai.alteration import altered
+from .ai.translation import ai_routes, translated
+from .files import XdsFiles
+from .gateway import translate
+from .loopback import Local, Localizer, bootstrap_of
+from .services import Address, ServicePort, on_loopback, pod_addresses
+
+SOCKET = "admin.sock"
+"""Relative to where Envoy is started: the path of a socket may have no more than 107 bytes."""
+_Place = tuple[str, str]
+_CERTIFICATE = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"
+
+
+@dataclass(frozen=True, slots=True)
+class DoorBackends:
+    """What is behind the door now.
+
+    Attributes:
+        slices: EndpointSlices by namespace and name of their Service.
+        backends: Loopback address by address of a pod (``GET /backends``).
+        stand_ins: Where the Services answer that the cluster does not have, such as those of routers.
+    """
+
+    slices: Mapping[_Place, tuple[Object, ...]] = field(default_factory=dict)
+    backends: Mapping[str, str] = field(default_factory=dict)
+    stand_ins: Mapping[ServicePort, Address] = field(default_factory=dict)
+
+
+class DoorFiles:
+    """The files of a door.
+
+    Args:
+        folder: Where they are; it is made.
+        egctl: Envoy Gateway's program.
+        port: The port on loopback by name of the listener.
+        processor: Loopback address of the external processor.
+    """
+
+    def __init__(self, folder: Path, egctl: Path, port: Callable[[str], int], processor: Address) -> None:
+        self.files = XdsFiles(folder / "xds")
+        self.problems: tuple[str, ...] = ()
+        self._folder, self._egctl, self._port, self._processor = folder, egctl, port, processor
+        self._admin = EnvoyAdmin(folder / "logs" / SOCKET)
+        self._services: Mapping[_Place, Object] = {}
+        self._localizer: Localizer | None = None
+        self._local: Local | None = None
+        self._digest = ""
+
+    def configure(
+        self, objects: Iterable[Object], services: Iterable[Object], secrets: Iterable[Object], behind: DoorBackends
+    ) -> bool:
+        """Write everything; tell whether anything of the configuration is new.
+
+        Args:
+            objects: The rendered objects of the door.
+            services: Services of the cluster.
+            secrets: Secrets that the objects name.
+            behind: What is behind the door.
+
+        Raises:
+            TranslationError: Envoy Gateway does not take the objects; what was there before stays.
+        """
+        given = tuple(objects)
+        known = [plain_service(each) for each in services]
+        kept = [plain_secret(each) for each in secrets]
+        digest = _digest(given, known, kept)
+        if digest == self._digest:
+            return False
+        self.files.make()
+        translation = translate(self._egctl, [*translated(given), *known, *kept], self.files.folder)
+        by_place = {_place(each): each for each in known}
+        localizer = Localizer(by_place, self._port, self.files.path, str(self._folder / "logs" / "access.log"))
+        xds = altered(translation.xds, given, self._processor) if ai_routes(given) else translation.xds
+        old, self._local = self._local, localizer.localized(xds, translation.assignments)
+        self._localizer, self._services, self.problems = localizer, by_place, translation.problems
+        self._write_certificates(self._local, kept)
+        self.follow(behind)
+        self._put(self._local, old)
+        self.files.write_bootstrap(bootstrap_of(translation.bootstrap, SOCKET, self.files.path))
+        self._digest = digest
+        return True
+
+    def follow(self, behind: DoorBackends) -> list[Address]:
+        """Write the endpoints that there are now; return the pods at whose address nobody listens yet."""
+        missing: list[Address] = []
+
+        def pods(place: ServicePort) -> list[Address]:
+            at = (place.namespace, place.name)
+            if at not in self._services and place in behind.stand_ins:
+                return [behind.stand_ins[place]]
+            addresses = pod_addresses(place, self._services.get(at), behind.slices.get(at, ()))
+            here, waiting = on_loopback(addresses, behind.backends)
+            missing.extend(waiting)
+            return here
+
+        if self._localizer and self._local:
+            for assignment in self._localizer.filled(self._local, pods):
+                self.files.write("eds", assignment["clusterName"], [assignment])
+        return missing
+
+    def _put(self, local: Local, old: Local | None) -> None:
+        """Write what is new before what refers to it, and take away what is old when nothing does any more.
+
+        That is the order of Envoy's own protocol (xDS REST and gRPC protocol, "Eventual consistency considerations").
+        """
+        write = self.files.write
+        clusters, listeners = local.xds["clusters"], local.xds["listeners"]
+        left = [each for each in old.xds["clusters"] if each["name"] not in _names(clusters)] if old else []
+        # Connections inside the proxy to a Service that is not behind the door any more.
+        still = [each for each in old.xds["listeners"] if each["name"] not in _names(listeners)] if old else []
+        write("cds", "", [*clusters, *left])
+        self._admin.settle(self.files.version("cds"), "")
+        for route in local.xds["routes"]:
+            if old is None or route["name"] not in _names(old.xds["routes"]):
+                write("rds", route["name"], [route])
+        write("lds", "", [*listeners, *still])
+        self._admin.settle(self.files.version("cds"), self.files.version("lds"))
+        for route in local.xds["routes"]:
+            write("rds", route["name"], [route])
+        write("lds", "", listeners)
+        write("cds", "", clusters)
+
+    def _write_certificates(self, local: Local, secrets: Iterable[Object]) -> None:
+        """Write the certificates that listeners name: Envoy Gateway would send them, egctl leaves them out."""
+        pairs = {"/".join(_place(each)): each.get("data") or {} for each in secrets}
+        for name in local.certificates:
+            data = pairs.get(name, {})
+            pair = {"certificateChain": data.get("tls.crt", ""), "privateKey": data.get("tls.key", "")}
+            certificate = {key: {"inlineBytes": value} for key, value in pair.items()}
+            self.files.write("sds", name, [{"@type": _CERTIFICATE, "name": name, "tlsCertificate": certificate}])
+
+
+def _names(resources: Iterable[Object]) -> set[str]:
+    return {each["name"] for each in resources}
+
+
+def _place(each: Object) -> _Place:
+    metadata = each["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def plain_service(service: Object) -> Object:
+    """Return what the door has to know of a Service: what is left out changes without being of interest."""
+    namespace, name = _place(service)
+    spec = {
+        key: service["spec"][key] for key in ("clusterIP", "clusterIPs", "ports", "type") if key in service["spec"]
+    }
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+
+
+def plain_secret(secret: Object) -> Object:
+    """Return what the door has to know of a Secret."""
+    namespace, name = _place(secret)
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": secret.get("data") or {}}

@@ -1,0 +1,84 @@
+"""Services behind the door: which pods answer for them, and at which loopback address."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..served import Object
+
+SERVICE_NAME = "kubernetes.io/service-name"
+_DOMAIN = ".svc.cluster.local"
+Address = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ServicePort:
+    """What the name and the port of a Service say."""
+
+    namespace: str
+    name: str
+    port: int
+
+    def __str__(self) -> str:
+        """Return how configurations name it."""
+        return f"service/{self.namespace}/{self.name}:{self.port}"
+
+    @property
+    def host(self) -> str:
+        """Its DNS name."""
+        return f"{self.name}.{self.namespace}{_DOMAIN}"
+
+
+def service_at(host: str, port: int) -> ServicePort | None:
+    """Return the Service that a DNS name is of; nothing for hosts outside the cluster."""
+    name, _, namespace = host.removesuffix(_DOMAIN).partition(".")
+    if not host.endswith(_DOMAIN) or not namespace or "." in namespace:
+        return None
+    return ServicePort(namespace, name, port)
+
+
+def pod_addresses(place: ServicePort, service: Object | None, slices: Iterable[Object]) -> list[Address]:
+    """Return the pods that take new connections to a Service, as kube-proxy and the cluster's DNS choose them.
+
+    Those that are Ready; where none is, those that end and serve to the last (Kubernetes, KEP-1669). A Service
+    without an address of its own translates no port: who resolves its name connects to the pod's port of that number.
+    """
+    if service is None:
+        return []
+    headless = service["spec"].get("clusterIP") == "None"
+    names = {each.get("name", "") for each in service["spec"].get("ports", ()) if each["port"] == place.port}
+    ready: set[Address] = set()
+    ending: set[Address] = set()
+    for each in slices:
+        ports = [place.port] if headless else _ports(each, names)
+        for endpoint in each.get("endpoints") or ():
+            found = {(address, port) for address in endpoint["addresses"] for port in ports}
+            conditions = endpoint.get("conditions") or {}
+            if conditions.get("ready") is not False:
+                ready |= found
+            elif conditions.get("serving") and conditions.get("terminating"):
+                ending |= found
+    return sorted(ready or ending)
+
+
+def _ports(part: Object, names: set[str]) -> list[int]:
+    return [
+        each["port"] for each in part.get("ports") or () if (each.get("name") or "") in names and each.get("port")
+    ]
+
+
+def on_loopback(addresses: Iterable[Address], backends: Mapping[str, str]) -> tuple[list[Address], list[Address]]:
+    """Return the loopback addresses of pods, and the pods at whose address nobody listens yet."""
+    found, missing = [], []
+    for host, port in addresses:
+        at = backends.get(f"{host}:{port}")
+        if at is None:
+            missing.append((host, port))
+        else:
+            found.append(parsed(at))
+    return found, missing
+
+
+def parsed(address: str) -> Address:
+    """Return ``host:port`` in its parts."""
+    host, _, port = address.rpartition(":")
+    return host, int(port)
