@@ -13,13 +13,14 @@ _COLUMNS = ("mean", "p50", "p90", "p95", "p99", "max")
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
-h1 { font-size: 1.25rem; overflow-wrap: anywhere; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+h1, p { overflow-wrap: anywhere; }
+h1 { font-size: 1.25rem; }
+table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .7rem .2rem 0; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
 .scroll { overflow-x: auto; }
 figure { background: #fff; border-radius: .5rem; margin: 1rem 0; overflow-x: auto; padding: .5rem; }
-svg { display: block; height: auto; min-width: 36rem; width: 100%; }
+svg { display: block; height: auto; min-width: 45rem; width: 100%; }
 """
 
 

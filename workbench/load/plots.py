@@ -17,7 +17,11 @@ _SECOND = 1000.0
 _WIDE, _HIGH = 10, 3
 """Inches of a panel."""
 _MOST_KINDS = 6
-_MARKS = {NoteKind.FAULT: ("#c0392b", "-", 1.4), NoteKind.SCALE: ("#7f8c8d", ":", 1.0)}
+_LONGEST = 40
+"""Letters of a name in a legend: what a server sends must not push the plots out of the picture."""
+_WISH = "autoscaler's wish"
+"""Mostly the same as what is wanted, and so drawn with gaps."""
+_MARKS = {NoteKind.FAULT: ("#c0392b", "-", 1.4), NoteKind.SCALE: ("#555555", ":", 1.2)}
 """How what happened is drawn; what has no style is not: nodes and pods are lines of their own."""
 
 
@@ -31,8 +35,8 @@ def plots(found: LoadSummary, fleet: FleetSummary | None) -> str:
     panels = 4 + bool(found.errors) + (4 if of_fleet else 0)
     with picture(file, (_WIDE, _HIGH * panels)) as figure:
         free = list(figure.subplots(panels, 1, sharex=True))
-        for axes in free:
-            _mark(axes, fleet.events if fleet else ())
+        for number, axes in enumerate(free):
+            _mark(axes, fleet.events if fleet else (), named=number == 0)
         _draw_clients(free, found)
         if of_fleet:
             _draw_fleet(free, of_fleet.points)
@@ -57,16 +61,20 @@ def _errors(found: LoadSummary) -> dict[str, list[float]]:
     """Return a line for each thing that often went wrong, and one for the rest."""
     kinds = sorted(found.errors, key=lambda kind: (-found.errors[kind], kind))
     shown, rest = kinds[:_MOST_KINDS], kinds[_MOST_KINDS:]
-    lines = {kind: [m.errors.get(kind, 0) / found.step for m in found.moments] for kind in shown}
+    lines = {_short(kind): [m.errors.get(kind, 0) / found.step for m in found.moments] for kind in shown}
     if rest:
         lines["other"] = [sum(m.errors.get(kind, 0) for kind in rest) / found.step for m in found.moments]
     return lines
 
 
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
+
+
 def _draw_fleet(free: "list[Axes]", points: Sequence[FleetPoint]) -> None:
     """Draw what the fleet said, as steps: it holds until the next time it was asked."""
     _steps(free.pop(0), points, "queue (simulated)", {"waiting": "waiting", "running": "running"})
-    replicas = {"wanted": "replicas", "ready": "ready", "autoscaler's wish": "wanted"}
+    replicas = {"wanted": "replicas", "ready": "ready", _WISH: "wanted"}
     _steps(free.pop(0), points, "replicas (simulated)", replicas)
     _steps(free.pop(0), points, "nodes (simulated)", {"there": "nodes", "starting": "nodes_starting"})
     dollars = {"all nodes": "usd_per_hour", "the model": "model_usd_per_hour"}
@@ -94,17 +102,15 @@ def _steps(axes: "Axes", points: Sequence[FleetPoint], label: str, lines: Mappin
         values = [getattr(point, name) for point in points]
         if any(value is not None for value in values):
             drawn = [float("nan") if value is None else value for value in values]
-            axes.step(times, drawn, where="post", label=title)
+            axes.step(times, drawn, where="post", label=title, linestyle="--" if title == _WISH else "-")
     axes.set_ylabel(label)
     finish(axes, "")
 
 
-def _mark(axes: "Axes", events: Sequence[FleetEvent]) -> None:
-    """Draw a line where something happened; the first of a kind is in the legend."""
-    named: set[NoteKind] = set()
-    for event in events:
-        if event.kind in _MARKS:
-            color, style, width = _MARKS[event.kind]
-            label = "_" if event.kind in named else event.kind.value
-            axes.axvline(event.seconds, color=color, linestyle=style, linewidth=width, label=label, zorder=0)
-            named.add(event.kind)
+def _mark(axes: "Axes", events: Sequence[FleetEvent], *, named: bool) -> None:
+    """Draw a line where something happened; where they are named, one of each kind is in the legend."""
+    for kind, (color, style, width) in _MARKS.items():
+        times = [event.seconds for event in events if event.kind is kind]
+        for number, seconds in enumerate(times):
+            label = kind.value if named and number == 0 else None
+            axes.axvline(seconds, color=color, linestyle=style, linewidth=width, label=label, zorder=0)

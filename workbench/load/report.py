@@ -79,7 +79,7 @@ def latency_rows(found: LoadSummary, speed: float | None) -> Iterator[list[str]]
         yield [name, *_cells(row, 1)]
     if speed not in (1, None):
         for name, row in rows.items():
-            yield [f"{name}, x {speed:g} as in life", *_cells(row, speed)]
+            yield [f"{name}, in life (x {speed:g})", *_cells(row, speed)]
 
 
 def _cells(row: Percentiles, factor: float) -> list[str]:

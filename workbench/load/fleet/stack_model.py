@@ -51,6 +51,8 @@ def stack_model(cwd: Path, stack: str, model: str, *, door: bool) -> StackModel:
     if fleet.stack != stack:
         raise WorkbenchError(f"--stack: the live fleet plays stack {fleet.stack!r}, not {stack!r}", 2)
     endpoint, asked = _found(fleet, model)
+    if endpoint.why:
+        raise WorkbenchError(f"--model: nothing answers for {endpoint.title!r}: {endpoint.why}")
     behind = [each for each in fleet.workloads if f"{each.namespace}/{each.name}" in endpoint.workloads]
     if any(each.embeds for each in behind):
         raise WorkbenchError(f"--model: {model!r} makes embeddings; load asks for text", 2)
@@ -70,7 +72,9 @@ def _found(fleet: LiveFleet, model: str) -> tuple[ServedEndpoint, str]:
         if endpoint.title == model:
             return endpoint, endpoint.model
     workloads = {f"{each.namespace}/{each.name}": each for each in fleet.workloads}
-    found = [each for each in fleet.endpoints if model in _names(each, workloads)]
+    found = [each for each in fleet.endpoints if each.model == model] or [
+        each for each in fleet.endpoints if model in _others(each, workloads)
+    ]
     if not found:
         there = listed_names([f"{each.title} ({each.model})" for each in fleet.endpoints])
         raise WorkbenchError(f"--model: stack {fleet.stack!r} has no model {model!r}{there}", 2)
@@ -80,9 +84,13 @@ def _found(fleet: LiveFleet, model: str) -> tuple[ServedEndpoint, str]:
     return found[0], model
 
 
-def _names(endpoint: ServedEndpoint, workloads: dict[str, ServedWorkload]) -> set[str]:
-    behind = (workloads[name].models for name in endpoint.workloads if name in workloads)
-    return {endpoint.model, *(name for names in behind for name in names)}
+def _others(endpoint: ServedEndpoint, workloads: dict[str, ServedWorkload]) -> set[str]:
+    """Return the further names that the engines of an endpoint answer to, such as those of adapters.
+
+    A route to several resources is called after its own model alone.
+    """
+    behind = [workloads[name] for name in endpoint.workloads if name in workloads]
+    return {name for each in behind if each.title == endpoint.title for name in each.models}
 
 
 def _own(addresses: Addresses, title: str) -> str:

@@ -1,0 +1,160 @@
+"""What a load came to on the side of the fleet, worked out by hand."""
+
+import json
+
+import pytest
+
+from tests.live.commands.standin import group, model, note, scaler, state
+from tests.load.fleet.figures import STARTED, burst, record
+from workbench.live.control import LiveState, NoteKind
+from workbench.load.fleet.report import fleet_rows, fleet_sentences, live_fleet
+from workbench.load.fleet.summary import fleet_summary
+from workbench.load.outcomes import RequestOutcome, Tally
+from workbench.load.report import latency_rows
+from workbench.load.summary import summary
+
+
+def outcome(number: int, sent: float, ended: float, error: str = "") -> RequestOutcome:
+    return RequestOutcome(sent, sent, sent, ended, 1, 1, error, number)
+
+
+def test_only_the_models_under_load_count() -> None:
+    found = record("chat", "code")
+    found.take(
+        3.0,
+        state(
+            models=(
+                model("chat", waiting=3, running=4, replicas=5, ready=2, starting=2, pending=1, cache=0.2,
+                      usd_per_hour=1.5, scalers=(scaler(desired=6),)),
+                model("code", waiting=1, running=1, cache=0.7, usd_per_hour=None),
+                model("other", waiting=100, running=100, cache=0.9, replicas=50, ready=50),
+            ),
+            groups=(group(nodes=2), group("g5", nodes=3, starting=4)),
+            usd_per_hour=9.5,
+        ),
+        STARTED,
+    )  # fmt: skip
+    (point,) = found.points
+    assert (point.seconds, point.waiting, point.running, point.cache) == (3.0, 4, 5, 0.7)
+    assert (point.replicas, point.ready, point.starting, point.pending, point.wanted) == (7, 4, 2, 1, 6)
+    assert (point.nodes, point.nodes_starting, point.model_usd_per_hour, point.usd_per_hour) == (5, 4, 1.5, 9.5)
+    assert live_fleet(found) == (
+        "; simulated: ready 4/7 (2 starting, 1 pending, autoscaler wants 6), 4 waiting, 5 running, 5 nodes (+4), "
+        "9.50 USD/h"
+    )
+
+
+def with_speeds(*speeds: float) -> list[LiveState]:
+    return [state(speed=speed, usd_per_hour=36.0) for speed in speeds]
+
+
+COSTS = {
+    "36 USD an hour for 10 s": ([1.0, 1.0, 1.0], [0.0, 5.0, 10.0], 1.0, 10 / 3600, 0.1),
+    "sixty times as fast, they stand for 600 s": ([60.0, 60.0], [0.0, 10.0], 60.0, 600 / 3600, 6.0),
+    "a speed holds until the next": ([1.0, 60.0, 60.0], [0.0, 10.0, 20.0], None, 610 / 3600, 6.1),
+    "one look is no time": ([1.0], [5.0], 1.0, 0.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_costs(name: str) -> None:
+    speeds, times, speed, hours, usd = COSTS[name]
+    found = record()
+    for seconds, fleet in zip(times, with_speeds(*speeds), strict=True):
+        found.take(seconds, fleet, STARTED)
+    result = fleet_summary(found, [])
+    assert result.speed == speed
+    assert result.hours == pytest.approx(hours)
+    assert result.usd == pytest.approx(usd)
+
+
+def test_who_was_hit_by_a_fault() -> None:
+    found = record()
+    first = note("node n1 is gone", NoteKind.FAULT, STARTED + 10)
+    second = note("pod p is killed", NoteKind.FAULT, STARTED + 20)
+    before = note("long ago", NoteKind.FAULT, STARTED - 30)
+    came = note("node n2 came", NoteKind.NODE, STARTED + 12)
+    found.take(0.0, state(notes=(before,)), STARTED)
+    found.take(11.0, state(notes=(before, first)), STARTED)
+    found.take(21.0, state(notes=(first, came, second)), STARTED)
+    result = fleet_summary(
+        found,
+        [
+            outcome(0, 1, 9.9),  # over before
+            outcome(1, 1, 5, "HTTP 500"),  # failed long before
+            outcome(2, 1, 15),  # in flight, and answered
+            outcome(3, 2, 10.01, "connection lost"),  # hit
+            outcome(4, 3, 9.95, "connection lost"),  # hit, just before the fleet told of it
+            outcome(5, 11, 12, "HTTP 503"),  # sent later, refused
+            outcome(6, 11, 12),
+            outcome(7, 19, 20.5, "stream cut off"),  # sent after the first, hit by the second
+            outcome(8, 21, 22, "HTTP 503"),
+        ],
+    )
+    one, node, two = result.events
+    assert (one.seconds, one.in_flight, [each.number for each in one.hit], one.later) == (10, 3, [3, 4], 2)
+    assert (node.kind, node.hit, node.in_flight) == (NoteKind.NODE, (), 0)
+    assert (two.seconds, two.in_flight, [each.number for each in two.hit], two.later) == (20, 1, [7], 1)
+    assert (
+        "fault at 10.0 s: node n1 is gone; of 3 requests in flight 2 failed (#3, #4), and of those sent later 2"
+        in list(fleet_sentences(result))
+    )
+    assert not any("long ago" in line for line in fleet_sentences(result))
+
+
+SAID = {
+    1.0: "simulated engines, which answer as fast as in life",
+    60.0: "simulated engines, which answer 60 x as fast as in life: times and rates are as clients measured them; in "
+    "life times are 60 x as long, and rates are divided by 60",
+}
+
+
+@pytest.mark.parametrize("speed", SAID)
+def test_what_times_mean_is_told(speed: float) -> None:
+    found = record()
+    found.take(0.0, state(speed=speed), STARTED)
+    result = fleet_summary(found, [])
+    assert next(iter(fleet_sentences(result))) == SAID[speed]
+    assert any("simulated nodes" in line and "nobody pays" in line for line in fleet_sentences(result))
+
+
+def test_times_in_life_stand_beside_those_that_were_measured() -> None:
+    # One request: its first token after 100 ms, its end after 400 ms.
+    found = summary(Tally([RequestOutcome(0, 0, 0.1, 0.4, 1, 1)]))
+    assert [row[0] for row in latency_rows(found, 1)] == ["first token", "between tokens", "whole answer"]
+    assert [row[0] for row in latency_rows(found, None)] == ["first token", "between tokens", "whole answer"]
+    rows = {name: cells for name, *cells in latency_rows(found, 60)}
+    assert rows["first token"][1] == "100.0"
+    assert rows["first token, in life (x 60)"][1] == "6000.0"
+    assert rows["whole answer, in life (x 60)"][1] == "24000.0"
+    assert rows["between tokens, in life (x 60)"][1] == "-"
+
+
+def test_a_fleet_that_never_answered() -> None:
+    found = record()
+    found.gaps = 3
+    result = fleet_summary(found, [])
+    assert list(fleet_sentences(result)) == [
+        "a simulated fleet, which never said how it is",
+        "the live fleet did not answer 3 times; its series have gaps",
+    ]
+    assert list(fleet_rows(result)) == []
+    assert live_fleet(found) == "; the live fleet does not answer"
+    assert result.as_dict()["series"] == {}
+
+
+def test_least_and_most() -> None:
+    rows = {name: ends for name, *ends in fleet_rows(burst(120)[1])}
+    # By the sine of the burst: one replica at its ends, five in its middle.
+    assert rows["replicas wanted"] == ["1", "5"]
+    assert rows["replicas that autoscalers want"] == ["1", "5"]
+    assert rows["requests waiting"] == ["0", "30"]
+    assert rows["USD/h of all nodes"] == ["3.00", "7.00"]
+
+
+def test_json_has_a_list_for_each_series() -> None:
+    found = json.loads(json.dumps(burst(60)[1].as_dict()))
+    assert found["simulated"] is True
+    assert {len(values) for values in found["series"].values()} == {60}
+    assert [event["kind"] for event in found["events"]] == ["scale", "fault"]
+    assert all(hit["error"] for hit in found["events"][1]["hit"])
