@@ -9,6 +9,8 @@ from aiohttp import web
 
 MOST_BYTES = 64 * 2**20
 """Of a body. The engines themselves take more, except where it is said."""
+MOST_TEXT = 2_000_000
+"""Of a body whose text is taken to pieces."""
 Body = dict[str, Any]
 _Found = TypeVar("_Found")
 _MOST_WHOLE = 2**31 - 1
@@ -114,6 +116,14 @@ def texts(body: Body, name: str) -> tuple[str, ...]:
         if not isinstance(each, str):
             raise ApiError(400, f"{name}: must be strings, found {_named(each)}", name, "body")
     return tuple(several)
+
+
+def numbers(body: Body, name: str) -> list[int]:
+    """Return a list of whole numbers, such as tokens; an empty one where there is none."""
+    found = array(body, name) or []
+    if not all(isinstance(each, int) and not isinstance(each, bool) for each in found):
+        raise ApiError(400, f"{name}: must be an array of integers", name, "body")
+    return found
 
 
 def _of(body: Body, name: str, kind: type[_Found], title: str) -> _Found | None:

@@ -9,10 +9,11 @@ from aiohttp import web
 from components.engines.registry import engines
 
 from ..served import ServedWorkload
-from .openai.dialect import Dialect, ErrorForm, dialect_of
+from .openai.dialect import Dialect, ErrorForm, dialect_of, ollama_own_error, sglang_own_error
 from .openai.embeddings import embed
 from .openai.models import list_models, show_model
 from .openai.texts import chat, complete
+from .own import llamacpp, ollama, ollama_lists, sglang, tgi, vllm
 from .replies import text_reply
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ Handler = Callable[["LivePod", web.Request], Awaitable[web.StreamResponse]]
 Handlers = Mapping[str, Mapping[str, Handler]]
 """By path and method."""
 _MODELS = "/v1/models/"
+_OWN_ERRORS: Mapping[str, tuple[str, ErrorForm]] = {
+    "ollama": ("/v1/", ollama_own_error),
+    "sglang": ("/v1/", sglang_own_error),
+}
+"""Where OpenAI's API is, and how the engine refuses elsewhere."""
 
 
 def handlers_of(workload: ServedWorkload, path: str) -> Mapping[str, Handler]:
@@ -30,16 +36,18 @@ def handlers_of(workload: ServedWorkload, path: str) -> Mapping[str, Handler]:
     return handlers.get(_MODELS if path.startswith(_MODELS) else path, {})
 
 
-def errors_of(workload: ServedWorkload, path: str) -> ErrorForm:  # noqa: ARG001
+def errors_of(workload: ServedWorkload, path: str) -> ErrorForm:
     """Return how an engine refuses on a path."""
-    return dialect_of(workload.engine).error
+    prefix, own = _OWN_ERRORS.get(workload.engine, ("/", None))
+    return own if own and not path.startswith(prefix) else dialect_of(workload.engine).error
 
 
 @functools.cache
 def _handlers(engine: str) -> Handlers:
     known = engines().get(engine)
     health = known.health if known else "/health"
-    return {**_openai(dialect_of(engine)), health: {"GET": _healthy}}
+    common = {**_openai(dialect_of(engine)), **({health: {"GET": _healthy}} if health else {})}
+    return {**common, **_OWN.get(engine, _VLLM)}
 
 
 def _openai(dialect: Dialect) -> Handlers:
@@ -57,3 +65,58 @@ def _openai(dialect: Dialect) -> Handlers:
 
 async def _healthy(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
     return text_reply(pod, "")
+
+
+def _get(handler: Handler) -> Mapping[str, Handler]:
+    return {"GET": handler, "HEAD": handler}
+
+
+_VLLM: Handlers = {
+    "/ping": {"GET": _healthy, "POST": _healthy},
+    "/version": {"GET": vllm.version},
+    "/load": {"GET": vllm.load},
+    "/tokenize": {"POST": vllm.tokenize},
+    "/detokenize": {"POST": vllm.detokenize},
+}
+_OWN: Mapping[str, Handlers] = {
+    "sglang": {
+        "/generate": {"POST": sglang.generate, "PUT": sglang.generate},
+        "/health_generate": {"GET": sglang.health_generate},
+        "/get_model_info": {"GET": sglang.model_info},
+        "/model_info": {"GET": sglang.model_info},
+        "/ping": {"GET": _healthy},
+    },
+    "tgi": {
+        "/": {"POST": tgi.generate_either, "GET": _healthy},
+        "/generate": {"POST": tgi.generate},
+        "/generate_stream": {"POST": tgi.generate_stream},
+        "/tokenize": {"POST": tgi.tokenize},
+        "/info": {"GET": tgi.info},
+        "/ping": {"GET": _healthy},
+        "/v1/embeddings": {},
+        _MODELS: {},
+    },
+    "llamacpp": {
+        "/health": {"GET": llamacpp.health},
+        "/v1/health": {"GET": llamacpp.health},
+        "/completion": {"POST": llamacpp.complete},
+        "/completions": {"POST": llamacpp.complete},
+        "/props": {"GET": llamacpp.props},
+        "/slots": {"GET": llamacpp.slots},
+        "/tokenize": {"POST": llamacpp.tokenize},
+        "/detokenize": {"POST": llamacpp.detokenize},
+        _MODELS: {},
+    },
+    "ollama": {
+        "/": _get(ollama_lists.running),
+        "/api/version": _get(ollama_lists.version),
+        "/api/tags": _get(ollama_lists.tags),
+        "/api/ps": {"GET": ollama_lists.loaded},
+        "/api/show": {"POST": ollama_lists.show},
+        "/api/chat": {"POST": ollama.chat},
+        "/api/generate": {"POST": ollama.generate},
+        "/api/embed": {"POST": ollama_lists.embed},
+        "/api/embeddings": {"POST": ollama_lists.embed_one},
+    },
+}
+"""Paths of engines beside OpenAI's API, or instead of it."""

@@ -56,3 +56,7 @@ class TokenIds:
     def text(self, numbers: list[int]) -> str:
         """Return the text of numbers; those that were not given out before are not known."""
         return "".join(self._pieces.get(number, "\N{REPLACEMENT CHARACTER}") for number in numbers)
+
+
+IDS = TokenIds()
+"""Those of all engines in the process."""

@@ -76,13 +76,10 @@ async def asked_chat(pod: "LivePod", dialect: Dialect, body: Body) -> AskedTexts
         ApiError: it cannot be answered; the error says why.
     """
     model = model_in(pod, dialect, body)
-    messages = bodies.array(body, "messages")
-    if not messages:
-        raise ApiError(400, "messages: must be an array with at least one message", "messages", "body")
+    messages = _messages(body)
     tokens, contents = 0, []
-    for message in messages:
-        content = _content(message)
-        contents.append((message.get("role"), content))
+    for message, content in zip(messages, contents_of(body), strict=True):
+        contents.append((message["role"], content))
         tokens += MARKS + await counted(content) + _others(message)
     tools = body.get("tools")
     tokens += await counted(json.dumps(tools)) if tools else 0
@@ -129,10 +126,27 @@ def _least(body: Body, most: int | None) -> int:
     return least
 
 
-def _content(message: Any) -> str:  # noqa: ANN401  whatever the client sent
+def contents_of(body: Body) -> list[str]:
+    """Return the texts of a chat's messages.
+
+    Raises:
+        ApiError: there are none.
+    """
+    return [_content(message) for message in _messages(body)]
+
+
+def _messages(body: Body) -> list[Body]:
+    messages = bodies.array(body, "messages")
+    if not messages:
+        raise ApiError(400, "messages: must be an array with at least one message", "messages", "body")
+    for message in messages:
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise ApiError(400, "messages: each must be an object with a role", "messages", "body")
+    return messages
+
+
+def _content(message: Body) -> str:
     """Return the text of a message: a string, or the texts in a list of parts."""
-    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-        raise ApiError(400, "messages: each must be an object with a role", "messages", "body")
     content = message.get("content")
     if content is None or isinstance(content, str):
         return content or ""

@@ -56,9 +56,22 @@ def sglang_error(error: ApiError) -> tuple[int, Any]:
 
 
 def tgi_error(error: ApiError) -> tuple[int, Any]:
-    """Return an error of Text Generation Inference, which calls what does not validate unprocessable."""
-    if error.kind == "full":
-        return 429, {"error": "Model is overloaded", "error_type": "overloaded"}
+    """Return an error of Text Generation Inference.
+
+    What does not validate is unprocessable (``InferError``). Of bodies that are not what they should be its framework
+    speaks in plain text (axum's ``JsonRejection``).
+    """
+    match error.kind:
+        case "full":
+            return 429, {"error": "Model is overloaded", "error_type": "overloaded"}
+        case "path" | "method":
+            return error.status, ""
+        case "size":
+            return 413, "Failed to buffer the request body: length limit exceeded"
+        case "body" if error.field:
+            return 422, f"Failed to deserialize the JSON body into the target type: {error.message}"
+        case "body":
+            return 400, f"Failed to parse the request body as JSON: {error.message}"
     status = 422 if error.status == 400 else error.status
     return status, {"error": f"Input validation error: {error.message}", "error_type": "validation"}
 
@@ -68,10 +81,32 @@ _LLAMACPP_TYPES = {404: "not_found_error", 501: "not_supported_error", 503: "una
 
 def llamacpp_error(error: ApiError) -> tuple[int, Any]:
     """Return an error of llama.cpp (``format_error_response``)."""
+    if error.kind in ("path", "method"):
+        return 404, {"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}}
     kind = _LLAMACPP_TYPES.get(error.status, "invalid_request_error")
     if error.kind == "context":
         kind = "exceed_context_size_error"
     return error.status, {"error": {"code": error.status, "message": error.message, "type": kind}}
+
+
+def ollama_own_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of ollama's own API; of paths its framework speaks in plain text (gin)."""
+    match error.kind:
+        case "path":
+            return 404, "404 page not found"
+        case "method":
+            return 405, "405 method not allowed"
+        case "full":
+            return 503, {"error": "server busy, please try again.  maximum pending requests exceeded"}
+        case _:
+            return error.status, {"error": error.message}
+
+
+def sglang_own_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of SGLang's own API (``_create_error_response`` of ``http_server.py``)."""
+    if error.kind in ("path", "method"):
+        return sglang_error(error)
+    return error.status, {"error": {"message": error.message}}
 
 
 _OLLAMA_TYPES = {400: "invalid_request_error", 404: "not_found_error"}
@@ -79,6 +114,8 @@ _OLLAMA_TYPES = {400: "invalid_request_error", 404: "not_found_error"}
 
 def ollama_error(error: ApiError) -> tuple[int, Any]:
     """Return an error of ollama's ``/v1`` (``openai.NewError``)."""
+    if error.kind in ("path", "method", "full"):
+        return ollama_own_error(error)
     kind = _OLLAMA_TYPES.get(error.status, "api_error")
     return error.status, {"error": {"message": error.message, "type": kind, "param": None, "code": None}}
 

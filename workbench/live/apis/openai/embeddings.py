@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 1024
 """Of a vector, unless the client says otherwise: that of the model is not known."""
-_MOST_DIMENSIONS = 8192
+MOST_DIMENSIONS = 8192
 
 
 async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
@@ -33,8 +33,8 @@ async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.S
     if form not in ("float", "base64"):
         raise ApiError(400, "encoding_format: must be float or base64", "encoding_format")
     dimensions = bodies.whole(body, "dimensions", 1) or DIMENSIONS
-    if dimensions > _MOST_DIMENSIONS:
-        raise ApiError(400, f"dimensions: at most {_MOST_DIMENSIONS}, found {dimensions}", "dimensions")
+    if dimensions > MOST_DIMENSIONS:
+        raise ApiError(400, f"dimensions: at most {MOST_DIMENSIONS}, found {dimensions}", "dimensions")
     await compute(pod, request, model, [tokens for tokens, _ in inputs])
     vectors = [embedding(model, repr(content), dimensions) for _, content in inputs]
     data = [

@@ -27,7 +27,8 @@ async def list_models(
     dialect: Dialect,  # noqa: ARG001
 ) -> web.StreamResponse:
     """Answer ``GET /v1/models``."""
-    cards = [_card(pod, name) for name in pod.workload.models]
+    names = pod.workload.models if pod.workload.engine != "tgi" else (pod.workload.loaded or pod.workload.models[0],)
+    cards = [_card(pod, name) for name in names]
     return json_reply(pod, {"object": "list", "data": cards})
 
 
@@ -44,7 +45,7 @@ def _card(pod: "LivePod", name: str) -> dict[str, Any]:
     owner = _OWNERS.get(workload.engine, "vllm")
     card: dict[str, Any] = {"id": name, "object": "model", "created": pod.started_at, "owned_by": owner}
     if workload.engine == "tgi":
-        return {**card, "owned_by": name}
+        return {**card, "created": 0, "owned_by": name}
     if workload.engine in ("ollama", "llamacpp"):
         return card
     adapter = name in workload.adapters

@@ -1,0 +1,1 @@
+"""The APIs that engines have of their own."""

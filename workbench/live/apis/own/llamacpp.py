@@ -1,0 +1,151 @@
+"""llama.cpp's own API.
+
+Sources: ``tools/server/README.md`` and ``tools/server/server.cpp`` (result_timings, server_task_result_cmpl_final) as
+of build 6500.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from .. import bodies
+from ..bodies import MOST_TEXT, ApiError, Body, read_object
+from ..generating import Generation
+from ..planning import Prompt, Sampling
+from ..replies import event, json_reply
+from ..tokens import IDS, counted
+from .single import answer_one, stream_one, times
+
+if TYPE_CHECKING:
+    from ...pods.pod import LivePod
+
+
+async def health(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
+    """Answer ``GET /health``."""
+    return json_reply(pod, {"status": "ok"})
+
+
+async def complete(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer ``POST /completion``."""
+    body, model = await read_object(request), pod.workload.models[0]
+    if pod.workload.embeds:
+        raise ApiError(501, "This server does not support completions.")
+    prompt = await _prompt(body)
+    sampling = _sampling(body)
+
+    def events(generation: Generation, new: range) -> Iterator[str]:
+        for number in new:
+            found = {
+                "index": 0,
+                "content": generation.planned.piece(number),
+                "tokens": [],
+                "stop": False,
+                "id_slot": -1,
+                "tokens_predicted": number + 1,
+                "tokens_evaluated": generation.prompt,
+            }
+            yield event(json.dumps(found, separators=(",", ":")))
+        if generation.over:
+            yield event(json.dumps(_end(model, body, generation, ""), separators=(",", ":")))
+
+    if bodies.flag(body, "stream"):
+        return await stream_one(pod, request, model, (prompt, sampling), events)
+    generation = await answer_one(pod, request, model, prompt, sampling)
+    return json_reply(pod, _end(model, body, generation, generation.planned.whole))
+
+
+async def props(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
+    """Answer ``GET /props``."""
+    workload = pod.workload
+    found = {
+        "default_generation_settings": {"n_ctx": workload.context or 0},
+        "total_slots": pod.pace.batch,
+        "model_path": workload.loaded,
+        "chat_template": "",
+        "modalities": {"vision": False, "audio": False},
+        "build_info": f"{workload.version or 'simulated'}-simulated",
+    }
+    return json_reply(pod, found)
+
+
+async def slots(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
+    """Answer ``GET /slots``."""
+    running = pod.replica.running
+    context = pod.workload.context or 0
+    found = [{"id": slot, "n_ctx": context, "is_processing": slot < running} for slot in range(pod.pace.batch)]
+    return json_reply(pod, found)
+
+
+async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer ``POST /tokenize``."""
+    body = await read_object(request, MOST_TEXT)
+    return json_reply(pod, {"tokens": IDS.of(bodies.text(body, "content") or "")})
+
+
+async def detokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer ``POST /detokenize``."""
+    return json_reply(pod, {"content": IDS.text(bodies.numbers(await read_object(request, MOST_TEXT), "tokens"))})
+
+
+async def _prompt(body: Body) -> Prompt:
+    found = body.get("prompt")
+    if isinstance(found, str):
+        return Prompt(max(await counted(found), 1), found)
+    if found is None:
+        raise ApiError(400, '"prompt" is missing', "prompt")
+    return Prompt(max(len(bodies.numbers(body, "prompt")), 1), found)
+
+
+def _sampling(body: Body) -> Sampling:
+    most = bodies.whole(body, "n_predict")
+    most = bodies.whole(body, "max_tokens") if most is None else most
+    return Sampling(
+        most=most if most is not None and most > 0 else None,
+        endless=bodies.flag(body, "ignore_eos"),
+        stops=bodies.texts(body, "stop"),
+        seed=bodies.whole(body, "seed"),
+        fitted=True,
+    )
+
+
+def _end(model: str, body: Body, generation: Generation, text: str) -> dict[str, Any]:
+    planned = generation.planned
+    natural = "word" if planned.stop is not None else "eos"
+    return {
+        "index": 0,
+        "content": text,
+        "tokens": [],
+        "id_slot": -1,
+        "stop": True,
+        "model": model,
+        "tokens_predicted": planned.tokens,
+        "tokens_evaluated": generation.prompt,
+        "generation_settings": {},
+        "prompt": body.get("prompt"),
+        "has_new_line": False,
+        "truncated": False,
+        "stop_type": "limit" if planned.finish == "length" else natural,
+        "stopping_word": planned.stop or "",
+        "tokens_cached": generation.prompt + planned.tokens - 1,
+        "timings": _timings(generation),
+    }
+
+
+def _timings(generation: Generation) -> dict[str, Any]:
+    """Return times in milliseconds, and speeds (``result_timings``)."""
+    _, reading, writing = times(generation)
+    found: dict[str, Any] = {}
+    for name, tokens, seconds in (
+        ("prompt", generation.prompt, reading),
+        ("predicted", generation.planned.tokens, writing),
+    ):
+        milliseconds = seconds * 1000
+        found |= {
+            f"{name}_n": tokens,
+            f"{name}_ms": milliseconds,
+            f"{name}_per_token_ms": milliseconds / max(tokens, 1),
+            f"{name}_per_second": tokens / seconds if seconds else 0.0,
+        }
+    return found

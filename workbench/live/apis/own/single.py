@@ -1,0 +1,69 @@
+"""One answer to one prompt: what all of the engines' own APIs do."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from ..generating import Generation, PodRequest
+from ..planning import Prompt, Sampling, plan_answer
+from ..replies import StreamReply
+
+if TYPE_CHECKING:
+    from ...pods.pod import LivePod
+
+Pieces = Callable[[Generation, range], Iterable[str]]
+"""Returns what is sent of some new tokens."""
+_NS = 1_000_000_000
+
+
+async def answer_one(
+    pod: "LivePod", request: web.Request, model: str, prompt: Prompt, sampling: Sampling
+) -> Generation:
+    """Wait for an answer, and return it.
+
+    Raises:
+        ApiError: it does not fit into the model's context.
+    """
+    planned = plan_answer(pod, model, prompt, sampling)
+    with PodRequest(pod, request, [(prompt.tokens, planned)], model) as running:
+        await running.all()
+        return running.generations[0]
+
+
+async def stream_one(
+    pod: "LivePod",
+    request: web.Request,
+    model: str,
+    asked: tuple[Prompt, Sampling],
+    pieces: Pieces,
+    kind: str = StreamReply.EVENTS,
+) -> web.StreamResponse:
+    """Send an answer token by token.
+
+    Raises:
+        ApiError: it does not fit into the model's context.
+    """
+    prompt, sampling = asked
+    planned = plan_answer(pod, model, prompt, sampling)
+    with PodRequest(pod, request, [(prompt.tokens, planned)], model) as running:
+        reply, generation = StreamReply(pod, request, kind), running.generations[0]
+        while True:
+            await running.more()
+            await reply.write(pieces(generation, generation.take()))
+            if generation.over:
+                return reply.response
+
+
+def times(generation: Generation) -> tuple[float, float, float]:
+    """Return how long an answer that is over waited, read its prompt, and wrote, in simulated seconds."""
+    job = generation.job
+    ended = job.arrived if job.ended is None else job.ended
+    first = ended if job.first is None else job.first
+    started = first if job.started is None else job.started
+    return started - job.arrived, first - started, ended - first
+
+
+def nanoseconds(seconds: float) -> int:
+    """Return a time in nanoseconds."""
+    return round(seconds * _NS)

@@ -1,0 +1,144 @@
+"""Text Generation Inference's own API: ``/generate`` and what is about it.
+
+Sources: ``router/src/server.rs``, ``router/src/lib.rs`` (GenerateResponse, StreamResponse, Info) and
+``router/src/validation.rs`` of release 3.3.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from .. import bodies
+from ..bodies import ApiError, Body, read_object
+from ..generating import Generation
+from ..planning import Prompt, Sampling
+from ..replies import event, json_reply
+from ..texts import PlannedText
+from ..tokens import IDS, counted, pieces
+from .single import answer_one, stream_one
+
+if TYPE_CHECKING:
+    from ...pods.pod import LivePod
+
+MOST_BYTES = 2_000_000
+"""Of a body (``payload_limit``)."""
+_DEFAULT_MOST = 100
+"""Tokens of an answer for which the client says nothing."""
+_MOST_STOPS = 4
+
+
+async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer ``POST /generate``."""
+    return await _generate(pod, request, await read_object(request, MOST_BYTES))
+
+
+async def generate_stream(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer ``POST /generate_stream``."""
+    return await _stream(pod, request, await read_object(request, MOST_BYTES))
+
+
+async def generate_either(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer ``POST /``: streamed or not, as the body says."""
+    body = await read_object(request, MOST_BYTES)
+    if bodies.flag(body, "stream"):
+        return await _stream(pod, request, body)
+    return await _generate(pod, request, body, as_list=True)
+
+
+async def info(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
+    """Answer ``GET /info``."""
+    workload = pod.workload
+    context = workload.context or 0
+    found = {
+        "model_id": workload.loaded or workload.models[0],
+        "model_sha": None,
+        "model_pipeline_tag": "text-generation",
+        "max_concurrent_requests": workload.in_flight or workload.queue or 0,
+        "max_best_of": 2,
+        "max_stop_sequences": _MOST_STOPS,
+        "max_input_tokens": max(context - 1, 0),
+        "max_total_tokens": context,
+        "validation_workers": 2,
+        "max_client_batch_size": 4,
+        "router": "simulated-text-generation-router",
+        "version": workload.version,
+        "sha": None,
+        "docker_label": None,
+    }
+    return json_reply(pod, found)
+
+
+async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer ``POST /tokenize``."""
+    text = _inputs(await read_object(request, MOST_BYTES))
+    found, at = [], 0
+    for number, piece in zip(IDS.of(text), pieces(text), strict=True):
+        found.append({"id": number, "text": piece, "start": at, "stop": at + len(piece)})
+        at += len(piece)
+    return json_reply(pod, found)
+
+
+async def _generate(pod: "LivePod", request: web.Request, body: Body, *, as_list: bool = False) -> web.StreamResponse:
+    text, model = _inputs(body), pod.workload.models[0]
+    generation = await answer_one(pod, request, model, await _prompt(text), _sampling(body))
+    parameters, planned = bodies.inner(body, "parameters"), generation.planned
+    before = text if bodies.flag(parameters, "return_full_text") else ""
+    found: dict[str, Any] = {"generated_text": before + planned.whole}
+    if bodies.flag(parameters, "details"):
+        tokens = [_token(planned, number) for number in range(planned.tokens)]
+        seed = bodies.whole(parameters, "seed")
+        found["details"] = {**_end(planned), "seed": seed, "prefill": [], "tokens": tokens}
+    return json_reply(pod, [found] if as_list else found)
+
+
+async def _stream(pod: "LivePod", request: web.Request, body: Body) -> web.StreamResponse:
+    asked, model = (await _prompt(_inputs(body)), _sampling(body)), pod.workload.models[0]
+    seed = asked[1].seed
+
+    def events(generation: Generation, new: range) -> Iterator[str]:
+        planned = generation.planned
+        for number in new:
+            found = {"index": number + 1, "token": _token(planned, number), "generated_text": None, "details": None}
+            if number == planned.tokens - 1:
+                found["generated_text"] = planned.whole
+                found["details"] = {**_end(planned), "seed": seed, "input_length": generation.prompt}
+            yield event(json.dumps(found, separators=(",", ":")))
+
+    return await stream_one(pod, request, model, asked, events)
+
+
+def _inputs(body: Body) -> str:
+    found = bodies.text(body, "inputs")
+    if found is None:
+        raise ApiError(400, "missing field `inputs`", "inputs", "body")
+    if not found:
+        raise ApiError(422, "`inputs` cannot be empty", "inputs")
+    return found
+
+
+async def _prompt(text: str) -> Prompt:
+    return Prompt(await counted(text), text)
+
+
+def _sampling(body: Body) -> Sampling:
+    parameters = bodies.inner(body, "parameters")
+    most = bodies.whole(parameters, "max_new_tokens")
+    if most is not None and most < 1:
+        raise ApiError(422, "`max_new_tokens` must be strictly positive", "max_new_tokens")
+    stops = bodies.texts(parameters, "stop")
+    if len(stops) > _MOST_STOPS:
+        raise ApiError(422, f"`stop` supports up to {_MOST_STOPS} stop sequences. Given: {len(stops)}", "stop")
+    return Sampling(most=most or _DEFAULT_MOST, stops=stops, seed=bodies.whole(parameters, "seed"))
+
+
+def _token(planned: PlannedText, number: int) -> dict[str, Any]:
+    text = planned.piece(number)
+    return {"id": next(iter(IDS.of(text)), 0), "text": text, "logprob": 0.0, "special": False}
+
+
+def _end(planned: PlannedText) -> dict[str, Any]:
+    natural = "stop_sequence" if planned.stop is not None else "eos_token"
+    reason = "length" if planned.finish == "length" else natural
+    return {"finish_reason": reason, "generated_tokens": planned.tokens}
