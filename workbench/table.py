@@ -17,7 +17,7 @@ _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _KINDS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
 
 _NOT_CHECKED = "not checked"
-_WIDE = 240
+WIDE = 240
 _MORE = (
     "needed: for the replicas that the models have now. ready: every node of the instance type; simulated nodes come "
     "in steps of eight per group, so that more replicas find room."
@@ -31,7 +31,7 @@ def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = 
         return
     out = console or Console(highlight=False)
     if not out.is_terminal:
-        out.width = _WIDE  # a log has no edge to cut names at
+        out.width = WIDE  # a log has no edge to cut names at
     live = _Live.read(kubeconfig, models)
     if models:
         out.print(_models(models, endpoints, live))
@@ -98,6 +98,8 @@ class _Live:
             self.pods[kind, meta["namespace"], meta["name"]] = ready, wanted
 
     def _node(self, node: Mapping[str, Any]) -> None:
+        if node.get("spec", {}).get("unschedulable"):
+            return  # held in reserve, for when there is no room
         conditions = node.get("status", {}).get("conditions") or ()
         if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
             instance = node["metadata"].get("labels", {}).get(_INSTANCE_TYPE, "")
@@ -112,22 +114,26 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
         parts = [str(part) for part in model.get("parts") or [workload]]
         endpoint = endpoints.get(name) or {}
         found = [live.pods.get((kind, str(model.get("namespace")), part)) for part in parts]
-        _row(
+        add_row(
             table,
             name,
             model.get("model"),
             f"{kind}/{workload}" + (f" ({len(parts)})" if len(parts) > 1 else ""),
             _ready([each for each in found if each]),
-            endpoint.get("url", "-"),
+            _url(endpoint),
             endpoint.get("api", "-"),
             _memory(str(model.get("fit") or "-")),
         )
     for name, endpoint in sorted(endpoints.items()):
         if name not in models:  # other names of a model, and routes to several
-            _row(
-                table, name, endpoint.get("model"), "-", "-", endpoint.get("url", "-"), endpoint.get("api", "-"), "-"
-            )
+            add_row(table, name, endpoint.get("model"), "-", "-", _url(endpoint), endpoint.get("api", "-"), "-")
     return table
+
+
+def _url(endpoint: Mapping[str, Any]) -> str:
+    """Return where a model answers: in the cluster where a load balancer's address is not known."""
+    url = str(endpoint.get("url") or "")
+    return url if "://" in url else str(endpoint.get("clusterUrl") or url or "-")
 
 
 def _memory(fit: str) -> str:
@@ -143,7 +149,7 @@ def _ready(found: Sequence[tuple[int | None, int]]) -> str:
     return f"{sum(ready)}/{wanted}" if ready else f"accepted ({wanted})"
 
 
-def _row(table: Table, *cells: object) -> None:
+def add_row(table: Table, *cells: object) -> None:
     """Add a row: what others wrote is text, and neither markup nor something that moves the cursor."""
     table.add_row(*(Text(printable(str(cell))) for cell in cells))
 
@@ -154,5 +160,5 @@ def _nodes(nodes: Mapping[str, Any], live: _Live) -> Table:
     for name, group in sorted(nodes.items()):
         instance = str(group.get("instanceType"))
         ready = str(live.nodes.get(instance, 0)) if live.seen else "-"
-        _row(table, name, instance, group.get("nodes"), ready, group.get("accelerators", 0))
+        add_row(table, name, instance, group.get("nodes"), ready, group.get("accelerators", 0))
     return table

@@ -49,9 +49,11 @@ def start(state_dir: StateDir = STATE_DIR) -> None:
 @app.command()
 def stop(state_dir: StateDir = STATE_DIR) -> None:
     """Stop the cluster. Its data is kept for the next start."""
+    from ..live.folder import LiveFolder
+    from ..live.parts import stop_live
     from .cluster import SimulatedCluster
 
-    stopped = SimulatedCluster(state_dir).stop()
+    stopped = (*stop_live(LiveFolder(state_dir.resolve())), *SimulatedCluster(state_dir).stop())
     _console().print(f"stopped {', '.join(stopped)}" if stopped else "nothing was running")
 
 
@@ -62,6 +64,8 @@ def status(state_dir: StateDir = STATE_DIR) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
+    from ..live.folder import LiveFolder
+    from ..live.parts import live_processes
     from .cluster import SimulatedCluster
 
     cluster = SimulatedCluster(state_dir)
@@ -70,17 +74,25 @@ def status(state_dir: StateDir = STATE_DIR) -> None:
     for member in members:
         state = "running" if member.running else "stopped"
         table.add_row(member.name, state, str(member.pid or "-"), Text(str(member.log)))
+    folder = LiveFolder(state_dir.resolve())
+    parts = tuple(live_processes(folder))
+    for part in parts:
+        table.add_row(
+            part.name, "running" if part.pid else "ended", str(part.pid or "-"), Text(str(folder.log(part.name)))
+        )
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     console.print(table)
-    if not all(member.running for member in members):
+    if not all(member.running for member in members) or not all(part.pid for part in parts):
         raise typer.Exit(1)
     console.print(_export(cluster.kubeconfig), soft_wrap=True)
 
 
 @contextmanager
-def shown_progress(console: "Console") -> Iterator[Callable[[str], None]]:
+def shown_progress(
+    console: "Console", first: str = "starting the simulated cluster"
+) -> Iterator[Callable[[str], None]]:
     """Show steps as they come: one changing line with the time on a terminal, plain lines elsewhere.
 
     What is told of one program while it builds (``title: package``) appears on a terminal only; a log gets
@@ -101,7 +113,7 @@ def shown_progress(console: "Console") -> Iterator[Callable[[str], None]]:
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task("starting the simulated cluster", total=None)
+        task = display.add_task(first, total=None)
         yield lambda step: display.update(task, description=step)
 
 

@@ -12,8 +12,9 @@ Progress = Callable[[str], None]
 class LivePart(Protocol):
     """One process, or several that come and go together."""
 
-    name: str
-    """Names its files and its log."""
+    @property
+    def name(self) -> str:
+        """Names its files and its log."""
 
     def is_wanted(self, fleet: LiveFleet) -> bool:
         """Tell whether a stack needs it."""

@@ -15,9 +15,11 @@ from ..printing import Format
 if TYPE_CHECKING:
     from ..live.reach import LiveControl
 
-_FASTEST = 3600.0
+FASTEST = 3600.0
 """An hour in a second: faster, clients measure little but this machine."""
-_SLOWEST = 0.01
+SLOWEST = 0.01
+ANSWERS_HELP = "Tokens come N times as fast as in life."
+STARTS_HELP = "Nodes and pods start N times as fast as in life."
 
 Cwd = Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")]
 Output = Annotated[Format, typer.Option(help="text, or json for other programs.")]
@@ -35,11 +37,11 @@ Name = Annotated[
 What = Annotated[LiveFault, typer.Argument(help="What shall happen.", show_default=False)]
 Answers = Annotated[
     float | None,
-    typer.Option(min=_SLOWEST, max=_FASTEST, metavar="N", help="Tokens come N times as fast as in life."),
+    typer.Option(min=SLOWEST, max=FASTEST, metavar="N", help=ANSWERS_HELP),
 ]
 Starts = Annotated[
     float | None,
-    typer.Option(min=_SLOWEST, max=_FASTEST, metavar="N", help="Nodes and pods start N times as fast as in life."),
+    typer.Option(min=SLOWEST, max=FASTEST, metavar="N", help=STARTS_HELP),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from components.engines.asked.memory import AskedMemory, asked_of
@@ -56,10 +57,12 @@ def speeds_of(planned: "Plan") -> dict[str, Speed]:
 
 def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant: "ModelVariant | None") -> Speed:
     answering = answering_of(each.container, each.server.line)
+    cpus = float(sum((demand.requests.get("cpu", Decimal(0)) for demand in each.pods[:1]), Decimal(0))) or None
+    copies = verdict.asked.parallel.data if verdict.asked else 1
     paces = {}
     for name in ("", *_types(each)):
-        pace = pace_of(verdict, name, shape)
-        pace = replace(pace, batch=_batch(answering, pace))
+        pace = pace_of(verdict, name, shape, cpus)
+        pace = replace(pace, batch=_batch(answering, pace, copies))
         profile = _profile(variant, name)
         paces[name] = profiled(profile, pace) if profile else pace
     weights = weights_of(shape, verdict.asked.weights_dtype if verdict.asked else "") if shape else ""
@@ -91,16 +94,18 @@ def _shape(each: Workload, verdict: MemoryVerdict, planned: "Plan") -> Shape | N
     return None if isinstance(found, str) else found
 
 
-def _batch(answering: Answering, pace: TokenPace) -> int:
+def _batch(answering: Answering, pace: TokenPace, copies: int) -> int:
     """Return how many requests are computed at once: as the server is told, else as its engine has it.
 
-    By the memory of the accelerator an engine may take more than it usually does.
+    By the memory of the accelerator an engine may take more than it usually does. Of a model in several copies (data
+    parallelism) each computes as many.
     """
     if answering.batch is not None and answering.is_told:
-        return answering.batch
+        return answering.batch * copies
     usual = answering.batch or answering.in_flight
     if usual is None:
         return pace.batch
+    usual *= copies
     return usual if pace.source == PaceSource.ASSUMED else max(usual, pace.batch)
 
 

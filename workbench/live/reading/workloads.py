@@ -39,7 +39,8 @@ def served_workloads(planned: "Plan") -> tuple[ServedWorkload, ...]:
 
 def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tuple[str, ...]) -> ServedWorkload:
     line, answering = each.server.line, speed.answering
-    names = _models(line, asked) or (each.model or title,)
+    adapters = tuple(dict.fromkeys(asked_as(line, name) or name for name, _ in adapters_of(line)))
+    own = _own_names(line) or tuple(name for name in asked if name not in adapters) or (each.model or title,)
     return ServedWorkload(
         namespace=each.namespace,
         kind=each.kind,
@@ -51,8 +52,9 @@ def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tu
         version=_version(line),
         speaks=Speaks(answering.api),
         port=_port(each),
-        models=names,
-        loaded=_loaded(line) or names[0],
+        models=tuple(dict.fromkeys((*own, *adapters))),
+        adapters=adapters,
+        loaded=_loaded(line) or own[0],
         paces=speed.paces,
         startup=speed.startup,
         role=role,
@@ -89,11 +91,9 @@ def _asked_names(planned: "Plan") -> dict[str, tuple[str, ...]]:
     return {place: tuple(dict.fromkeys(names)) for place, names in found.items()}
 
 
-def _models(line: "CommandLine", asked: tuple[str, ...]) -> tuple[str, ...]:
-    """Return every name that a server answers to: its own where they are known, else those that are asked for."""
-    adapters = (asked_as(line, name) or name for name, _ in adapters_of(line))
-    own = served_names(line) or tuple(filter(None, (line.value_of(Setting.SERVED_NAME),))) or asked
-    return tuple(dict.fromkeys((*own, *adapters)))
+def _own_names(line: "CommandLine") -> tuple[str, ...]:
+    """Return the names of the model that its server is known to have."""
+    return served_names(line) or tuple(filter(None, (line.value_of(Setting.SERVED_NAME),)))
 
 
 def _loaded(line: "CommandLine") -> str:

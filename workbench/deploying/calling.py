@@ -1,0 +1,114 @@
+"""Where the models answer on this machine, for people: addresses, and lines to paste that call them."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..live.folder import Addresses, LiveFolder
+from ..live.served import LiveFleet, ServedEndpoint, ServedWorkload, Speaks
+
+KEY = "key"
+"""File of the live fleet's folder with a key for the gateway."""
+_QUESTION = "Why is the sky blue?"
+_TOKENS = 40
+_VERSION = "/v1"
+_TITLES = {
+    Speaks.OPENAI: "OpenAI's API",
+    Speaks.OLLAMA: "Ollama's own API",
+    Speaks.TGI: "the own API of Text Generation Inference",
+    Speaks.LLAMACPP: "llama.cpp's own API",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """A line to paste into a shell.
+
+    Attributes:
+        what: What it calls, in a few words.
+    """
+
+    what: str
+    line: str
+
+
+def running_fleet(folder: LiveFolder, stack: str) -> LiveFleet | None:
+    """Return what is played of a stack now; None where nothing runs, or another stack does."""
+    if not folder.path.exists():
+        return None
+    fleet = folder.read_fleet()
+    return fleet if fleet and fleet.stack == stack and folder.addresses().control else None
+
+
+def call_lines(fleet: LiveFleet, folder: LiveFolder, here: Path) -> Iterator[CallLine]:
+    """Yield a line through the gateway, if there is one, and one without it for each API that an engine speaks.
+
+    Args:
+        fleet: What is played.
+        folder: Where addresses are, and the key of the gateway.
+        here: The folder that the line is pasted in.
+    """
+    addresses, workloads = folder.addresses(), {f"{each.namespace}/{each.name}": each for each in fleet.workloads}
+    shown: set[Speaks] = set()
+    behind = [(each, workloads[next(iter(each.workloads))]) for each in fleet.endpoints if each.workloads]
+    talking = [(each, workload) for each, workload in behind if not workload.embeds and each.api == Speaks.OPENAI]
+    outside = next((each for each, _ in talking if each.outside), None)
+    if addresses.door and outside:
+        yield CallLine("through the gateway", _through_door(addresses, folder, outside, here))
+    order = list(Speaks)
+    for endpoint, workload in sorted(talking, key=lambda pair: order.index(pair[1].speaks)):
+        url = addresses.endpoints.get(endpoint.title)
+        if url and workload.speaks not in shown:
+            shown.add(workload.speaks)
+            how = "without it" if addresses.door else "on this machine"
+            yield CallLine(f"{how}, {_TITLES[workload.speaks]}", _direct(url, endpoint, workload))
+
+
+def _through_door(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndpoint, here: Path) -> str:
+    key = folder.path / KEY
+    words = ["-N", shlex.quote(f"{_base(addresses.door)}{_VERSION}/chat/completions")]
+    if addresses.door.startswith("https:"):
+        words.insert(1, "-k")  # the certificate is of this machine alone
+    if key.exists():
+        words.append(f'-H "Authorization: Bearer $(cat {shlex.quote(_path(key, here))})"')
+    return _line(words, _chat(endpoint.model))
+
+
+def _direct(url: str, endpoint: ServedEndpoint, workload: ServedWorkload) -> str:
+    """Return a line that calls a model as its engine is called without a gateway; streaming."""
+    base, model = _base(url), endpoint.model
+    prompt: dict[Speaks, tuple[str, dict[str, Any]]] = {
+        Speaks.OPENAI: (f"{url.rstrip('/')}/chat/completions", _chat(model)),
+        Speaks.OLLAMA: (f"{base}/api/chat", {"model": model, "messages": _messages()}),
+        Speaks.TGI: (
+            f"{base}/generate_stream",
+            {"inputs": _QUESTION, "parameters": {"max_new_tokens": _TOKENS}},
+        ),
+        Speaks.LLAMACPP: (f"{base}/completion", {"prompt": _QUESTION, "n_predict": _TOKENS, "stream": True}),
+    }
+    address, body = prompt[workload.speaks]
+    return _line(["-N", shlex.quote(address)], body)
+
+
+def _line(words: list[str], body: dict[str, Any]) -> str:
+    return " ".join(["curl", *words, "-H 'Content-Type: application/json' -d", shlex.quote(json.dumps(body))])
+
+
+def _chat(model: str) -> dict[str, Any]:
+    return {"model": model, "stream": True, "messages": _messages()}
+
+
+def _messages() -> list[dict[str, str]]:
+    return [{"role": "user", "content": _QUESTION}]
+
+
+def _base(url: str) -> str:
+    return url.rstrip("/").removesuffix(_VERSION)
+
+
+def _path(file: Path, here: Path) -> str:
+    """Return a path as it is shortest where the line is pasted."""
+    return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)

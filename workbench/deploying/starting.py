@@ -1,0 +1,124 @@
+"""The simulated cluster and the live fleet of one ``up``."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..errors import WorkbenchError
+from ..live.folder import LiveFolder
+from ..live.parts import Speeds
+from .call import StackCall
+from .playing import LivePlay, is_playable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class StackStart:
+    """What stands around a deployment to the workbench's own cluster.
+
+    Args:
+        call: What ``up`` was given.
+        starts: Whether it starts the cluster.
+        live: Whether models shall answer; False ends what stands behind the pods.
+        speeds: How much faster than life.
+    """
+
+    def __init__(self, call: StackCall, *, starts: bool, live: bool, speeds: Speeds) -> None:
+        self._call, self._starts = call, starts and not call.kubeconfig
+        project = None if call.kubeconfig else call.sealed_project()
+        self._own = project is not None and is_playable(project, call.state_dir)
+        self._console = _console()
+        self._play = LivePlay(LiveFolder(call.state_dir), call.cwd, call.stack, speeds, self._note)
+        self._live = live and self._own and (self._starts or self._is_live)
+        self._silenced = not live and self._own and self._is_live
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether the cluster leaves it to the live fleet which pods are Ready."""
+        from ..cluster.stages import KwokStages
+
+        return KwokStages(self._call.state_dir.resolve() / "cluster").live
+
+    def before(self) -> None:
+        """Start the cluster and whoever stands behind its pods.
+
+        Raises:
+            WorkbenchError: there can be no cluster on this machine.
+        """
+        if self._silenced:
+            self._play.end()
+        if self._starts:
+            self._start(live=True if self._live else False if self._own else None)
+        elif self._silenced:
+            self._quietly(live=False)
+        if self._live:
+            with self._progress() as progress:
+                begun = self._play.begin(progress)
+            if not begun and not LiveFolder(self._call.state_dir).addresses().control:
+                self._quietly(live=False)
+
+    def after(self) -> None:
+        """Start what leads to the pods."""
+        if self._live:
+            with self._progress() as progress:
+                self._play.finish(progress)
+
+    def _note(self, text: str) -> None:
+        self._console.print(text, soft_wrap=True)
+
+    @contextmanager
+    def _progress(self) -> Iterator[Callable[[str], None]]:
+        from ..cluster.commands import shown_progress
+
+        with shown_progress(self._console, "starting what stands behind the pods") as progress:
+            yield progress
+
+    def _quietly(self, *, live: bool) -> None:
+        """Let the cluster decide by itself again which pods are Ready."""
+        from ..cluster.cluster import SimulatedCluster
+
+        SimulatedCluster(self._call.state_dir).start(live=live)
+
+    def _start(self, *, live: bool | None) -> None:
+        """Start the simulated cluster; if it must be built first, show the plan before."""
+        from ..cluster.binaries import NoControlPlaneError, unbuilt
+        from ..cluster.cluster import SimulatedCluster
+        from ..cluster.commands import shown_progress
+
+        if missing := unbuilt():
+            _show_plan(self._call)
+            self._note(
+                f"\nThis is the plan of stack {self._call.stack!r}. Next the control plane is built, once for all "
+                f"clones ({', '.join(missing)}): it takes about three minutes on two cores, and the time left is "
+                "shown."
+            )
+        if self._live:
+            self._play.plan()
+        try:
+            with shown_progress(self._console) as progress:
+                running = SimulatedCluster(self._call.state_dir).start(progress=progress, live=live)
+        except NoControlPlaneError as error:
+            raise WorkbenchError(
+                "\n"
+                "Nothing was deployed, because no control plane is available here.\n"
+                f"{error}\n"
+                "\n"
+                "The stack was validated, planned and rendered."
+            ) from None
+        what = f"started {', '.join(running.started)}" if running.started else "already running"
+        self._note(f"simulated cluster: {what}; {running.server}")
+
+
+def _show_plan(call: StackCall) -> None:
+    """Show models, nodes and endpoints as they will be, with everything that is wrong or hardly as meant."""
+    from ..table import show
+
+    show(replace(call, options={"offline": True}).local().record(preview=True).exports, "")
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, markup=False)

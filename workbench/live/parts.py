@@ -1,0 +1,86 @@
+"""The parts of the live fleet in their order: what stands behind the pods first, then what leads to them."""
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..cluster.process import saved
+from ..errors import WorkbenchError
+from .folder import LiveFolder
+from .part import LivePart, Progress
+from .served import LiveFleet
+
+PODS = "pods"
+"""The part that is there before anything is deployed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """How much faster than life answers and starts are; None leaves them as they are."""
+
+    answers: float | None = None
+    starts: float | None = None
+
+
+def pods_part(speeds: Speeds) -> LivePart:
+    """Return what stands behind the pods."""
+    from .pods.part import PodsPart
+
+    return PodsPart(speeds.answers, speeds.starts)
+
+
+def later_parts() -> tuple[LivePart, ...]:
+    """Return what leads to the pods, in the order in which it is started."""
+    from .loop.part import LoopPart
+
+    try:
+        door = importlib.import_module(f"{__package__}.door.part").DoorPart()
+    except ModuleNotFoundError:
+        return (LoopPart(),)
+    return door, LoopPart()
+
+
+def start_part(part: LivePart, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> str:
+    """Start a part, or stop it where a stack does not need it; return why it cannot be had, empty if it can."""
+    if not part.is_wanted(fleet):
+        part.stop(folder)
+        return ""
+    try:
+        part.prepare(fleet, progress)
+        part.start(folder, fleet, progress)
+    except WorkbenchError as error:
+        return f"{part.name}: {error}"
+    return ""
+
+
+def stop_live(folder: LiveFolder) -> tuple[str, ...]:
+    """Stop every part, last ones first; return the names of the processes that ran."""
+    if not folder.path.exists():
+        return ()
+    parts = (pods_part(Speeds()), *later_parts())
+    return tuple(name for part in reversed(parts) for name in part.stop(folder))
+
+
+def withdraw(folder: LiveFolder, stack: str) -> None:
+    """Play nothing of a stack any more: its endpoints are gone, and what stands behind pods waits for new ones."""
+    fleet = folder.read_fleet() if folder.path.exists() else None
+    if fleet is None or fleet.stack != stack:
+        return
+    folder.write_fleet(LiveFleet(stack))
+    for part in reversed(later_parts()):
+        part.stop(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveProcess:
+    """A process of the live fleet, as ``cluster status`` shows it."""
+
+    name: str
+    pid: int | None
+
+
+def live_processes(folder: LiveFolder) -> Iterator[LiveProcess]:
+    """Yield the processes that were started and not stopped; one that ended by itself has no pid."""
+    for file in sorted(folder.path.glob("*.pid")):
+        process = saved(file)
+        yield LiveProcess(file.stem, process.pid if process and process.alive() else None)
