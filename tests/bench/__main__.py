@@ -1,6 +1,6 @@
 """``make bench``: render, preview and up for fleets of 10, 100 and 1,000 models, against their baselines.
 
-Also plans of two revisions, and sizing.
+Also plans of two revisions, sizing, and the live fleet under load.
 
 Every figure is the wall time of a whole process, interpreter included. The floors run in the same session on the
 same machine: a flat program that registers the same objects without components, settings or checks, and
@@ -27,7 +27,7 @@ from components.plan.rendering import render_fleet
 from workbench.cluster.binaries import find
 from workbench.cluster.cluster import SimulatedCluster
 
-from . import planning, variants
+from . import live, planning, variants
 from .fleets import booster, write_fleet
 from .measure import Contestant, medians
 
@@ -206,7 +206,7 @@ def main() -> None:
         finally:
             cluster.stop()
         compared = families(Path(scratch))
-    REPORT.write_text(report(rows, compared, planning.table(), sizing()))
+    REPORT.write_text(report(rows, compared, planning.table(), sizing(), live.table()))
 
 
 if __name__ == "__main__":
