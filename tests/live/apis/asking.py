@@ -1,6 +1,7 @@
 """Asks a pod as a client does, and returns what came."""
 
 import asyncio
+import io
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -19,22 +20,23 @@ class Client:
     """A client of one pod."""
 
     def __init__(self, url: str, session: aiohttp.ClientSession) -> None:
-        self.url, self._session = url, session
+        self.url, self.session = url, session
 
     async def get(self, path: str) -> tuple[int, str]:
-        async with self._session.get(self.url + path) as response:
+        async with self.session.get(self.url + path) as response:
             return response.status, await response.text()
 
     async def post(self, path: str, body: Any) -> tuple[int, Any]:
         """Send JSON, or bytes as they are; return the status and the JSON that came."""
-        sent = {"data": body} if isinstance(body, bytes) else {"json": body}
-        async with self._session.post(self.url + path, **sent) as response:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        async with self.session.post(self.url + path, data=io.BytesIO(data), headers=headers) as response:
             assert "x-simulated" in response.headers
             return response.status, json.loads(await response.text())
 
     async def events(self, path: str, body: dict[str, Any]) -> list[Any]:
         """Return the server-sent events of a stream as JSON, and its end as None."""
-        async with self._session.post(self.url + path, json=body) as response:
+        async with self.session.post(self.url + path, json=body) as response:
             assert response.status == 200, await response.text()
             assert response.content_type == "text/event-stream"
             assert "x-simulated" in response.headers
@@ -47,7 +49,7 @@ class Client:
 
     async def lines(self, path: str, body: dict[str, Any]) -> list[Any]:
         """Return the lines of a stream as JSON."""
-        async with self._session.post(self.url + path, json=body) as response:
+        async with self.session.post(self.url + path, json=body) as response:
             assert response.status == 200, await response.text()
             assert response.content_type == "application/x-ndjson"
             assert "x-simulated" in response.headers

@@ -1,17 +1,209 @@
-"""``/metrics``: the names and types that upstream documents, values of what was really answered."""
+"""``/metrics``: names, types and labels that upstream documents, and the values of what was really answered."""
 
-from tests.live.apis.asking import FAST, asked
-from tests.live.apis.test_openai import CHAT
+import re
+import subprocess
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from components.engines.metrics import engine_metrics
+from tests.live.apis.asking import FAST, Client, asked
 from tests.live.pods_by_hand import pod_by_hand
+from tests.monitoring.programs.tools import PROMTOOL, built_or_skip
+from tests.monitoring.simulated.engines import ENGINES, Engine
+from workbench.live.apis.pages import page_of
+from workbench.live.pods.clock import SimulatedClock
+from workbench.live.served import TokenPace
+
+CHAT: dict[str, Any] = {"messages": [{"role": "user", "content": "Say something."}], "max_tokens": 10}
+_SAMPLE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
 
 
-def test_tokens_of_an_answer_are_counted() -> None:
-    pod = pod_by_hand(speed=FAST)
-    _, answer = asked(pod, lambda pod: pod.post("/v1/chat/completions", CHAT))
-    status, page = asked(pod, lambda pod: pod.get("/metrics"))
-    assert status == 200
-    used = answer["usage"]
-    assert f'vllm:prompt_tokens_total{{model_name="demo",engine="0"}} {used["prompt_tokens"]}.0\n' in page
-    assert f'vllm:generation_tokens_total{{model_name="demo",engine="0"}} {used["completion_tokens"]}.0\n' in page
-    assert 'vllm:request_success_total{model_name="demo",engine="0",finished_reason="stop"} 1.0\n' in page
-    assert 'vllm:num_requests_running{model_name="demo",engine="0"} 0.0\n' in page
+def parsed(page: str) -> tuple[dict[str, str], Samples]:
+    """Return types by metric, and values by series and labels (Prometheus' text format, 0.0.4)."""
+    types: dict[str, str] = {}
+    samples: Samples = defaultdict(dict)
+    for line in page.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            assert name not in types, f"{name} is declared twice"
+            types[name] = kind
+        elif not line.startswith("# HELP "):
+            match = _SAMPLE.fullmatch(line)
+            assert match, line
+            labels = tuple(sorted(_LABEL.findall(match[2] or "")))
+            assert labels not in samples[match[1]], line
+            samples[match[1]][labels] = float(match[3])
+    return types, dict(samples)
+
+
+def page_after(engine: str, requests: int = 1, **workload: Any) -> str:
+    """Return the page of a pod that has answered some requests."""
+
+    async def ask(client: Client) -> str:
+        for _ in range(requests):
+            status, _ = await client.post("/v1/chat/completions", CHAT)
+            assert status == 200
+        status, page = await client.get("/metrics")
+        assert status == 200
+        return page
+
+    return asked(pod_by_hand(engine, speed=FAST, **workload), ask)
+
+
+def value(page: str, name: str, **labels: str) -> float:
+    """Return the value of the only series with some labels."""
+    _, samples = parsed(page)
+    (found,) = [each for known, each in samples[name].items() if {*labels.items()} <= {*known}]
+    return found
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
+def test_names_types_and_labels_are_upstreams(engine: Engine) -> None:
+    types, samples = parsed(page_after(engine.name, models=("model",)))
+    assert {name: types.get(name) for name in engine.metrics} == dict(engine.metrics)
+    expected = {(name, value) for name, value in engine.labels.items() if value is not None}
+    for name, kind in engine.metrics.items():
+        for series in [f"{name}_bucket", f"{name}_sum", f"{name}_count"] if kind == "histogram" else [name]:
+            for labels in samples[series]:
+                assert expected <= {*labels}, series
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "tgi", "llamacpp"])
+def test_every_metric_of_our_tables_is_on_the_page(engine: str) -> None:
+    page = page_after(engine)
+    _, samples = parsed(page)
+    known = {series for metric in engine_metrics()[engine].of_version("") for series in metric.series}
+    # A counter by handler is there once something was asked.
+    assert known - samples.keys() == set()
+
+
+VERSIONS = [
+    ("vllm", "v0.8.5", "vllm:gpu_cache_usage_perc", "vllm:kv_cache_usage_perc"),
+    ("vllm", "v0.20.0", "vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+    ("vllm", "v0.10.0", "vllm:time_per_output_token_seconds", "vllm:inter_token_latency_seconds"),
+    ("vllm", "v0.12.0", "vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"),
+    ("sglang", "v0.4.3", "sglang:time_per_output_token_seconds", "sglang:inter_token_latency_seconds"),
+    ("sglang", "v0.5.4", "sglang:inter_token_latency_seconds", "sglang:time_per_output_token_seconds"),
+]
+
+
+@pytest.mark.parametrize(("engine", "version", "there", "elsewhere"), VERSIONS)
+def test_names_are_those_of_the_version(engine: str, version: str, there: str, elsewhere: str) -> None:
+    types, _ = parsed(page_after(engine, version=version))
+    assert there in types
+    assert elsewhere not in types
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "tgi", "llamacpp"])
+@pytest.mark.parametrize("requests", [0, 2])
+def test_promtool_reads_the_page(engine: str, requests: int) -> None:
+    program = built_or_skip(PROMTOOL)["promtool"]
+    page = page_after(engine, requests, adapters=("sql",), models=("demo", 'quo"ted\n', "sql"))
+    done = subprocess.run([str(program), "check", "metrics"], input=page, capture_output=True, text=True, check=False)
+    # Upstream's names are not all as its linter would have them (3); what cannot be read is another matter (1).
+    assert done.returncode in (0, 3), done.stderr
+    assert "error while linting" not in done.stderr
+
+
+def test_tokens_and_times_of_answers_are_counted() -> None:
+    pace = TokenPace(alpha=0.02, beta=0.0, prefill=0.0, batch=8)
+    page = page_after("vllm", 3, pace=pace)
+    # "Say", " some", "thin", "g", "." and four marks; ten tokens, 20 ms each, the first one after 20 ms.
+    assert value(page, "vllm:prompt_tokens_total") == 3 * 9
+    assert value(page, "vllm:generation_tokens_total") == 3 * 10
+    assert value(page, "vllm:request_success_total", finished_reason="length") == 3
+    assert value(page, "vllm:request_success_total", finished_reason="stop") == 0
+    assert value(page, "vllm:time_to_first_token_seconds_count") == 3
+    assert value(page, "vllm:time_to_first_token_seconds_sum") == pytest.approx(3 * 0.02)
+    assert value(page, "vllm:e2e_request_latency_seconds_sum") == pytest.approx(3 * 0.2)
+    assert value(page, "vllm:inter_token_latency_seconds_count") == 3 * 9
+    assert value(page, "vllm:inter_token_latency_seconds_sum") == pytest.approx(3 * 0.18)
+    assert value(page, "vllm:request_queue_time_seconds_sum") == pytest.approx(0.0)
+    assert value(page, "vllm:request_prompt_tokens_sum") == 3 * 9
+    assert value(page, "vllm:num_requests_running") == 0
+    assert value(page, "http_requests_total", handler="/v1/chat/completions", status="2xx") == 3
+
+
+def test_buckets_of_a_histogram_hold_what_is_below_them() -> None:
+    page = page_after("vllm", 2, pace=TokenPace(alpha=0.03, beta=0.0, prefill=0.0, batch=8))
+    # 30 ms are above 0.025 and below 0.05 (vllm/v1/metrics/loggers.py).
+    assert value(page, "vllm:inter_token_latency_seconds_bucket", le="0.025") == 0
+    assert value(page, "vllm:inter_token_latency_seconds_bucket", le="0.05") == 18
+    assert value(page, "vllm:inter_token_latency_seconds_bucket", le="+Inf") == 18
+
+
+def test_gauges_are_of_the_moment() -> None:
+    now = 0.0
+    pace = TokenPace(alpha=0.01, beta=0.0, prefill=0.0, batch=2, cache_tokens=1000)
+    pod = pod_by_hand(pace=pace, clock=SimulatedClock(real=lambda: now))
+    for _ in range(5):
+        pod.replica.submit(pod.clock(), 90, 1000)
+    now = 0.055
+
+    async def ask(client: Client) -> str:
+        return (await client.get("/metrics"))[1]
+
+    page = asked(pod, ask)
+    assert value(page, "vllm:num_requests_running") == 2
+    assert value(page, "vllm:num_requests_waiting") == 3
+    # Two prompts of 90 tokens, five tokens of the first answer, and four of the second, which joined after a step.
+    assert value(page, "vllm:kv_cache_usage_perc") == pytest.approx(0.189)
+    assert value(page, "vllm:cache_config_info", num_gpu_blocks="62", block_size="16") == 1
+
+
+def test_a_page_counts_what_open_answers_have_by_now() -> None:
+    async def ask(client: Client) -> tuple[float, float]:
+        body = {**CHAT, "max_tokens": 4000, "ignore_eos": True, "stream": True}
+        async with client.session.post(f"{client.url}/v1/chat/completions", json=body) as response:
+            await response.content.readuntil(b'"content":"Simu"')
+            first, second = [(await client.get("/metrics"))[1] for _ in "ab"]
+        return value(first, "vllm:generation_tokens_total"), value(second, "vllm:generation_tokens_total")
+
+    first, second = asked(pod_by_hand(speed=2.0), ask)
+    assert 0 < first <= second < 4000
+
+
+@pytest.mark.parametrize(("engine", "there"), [("vllm", True), ("llamacpp", True), ("sglang", False), ("tgi", False)])
+def test_counters_before_the_first_request(engine: str, there: bool) -> None:
+    types, _ = parsed(page_after(engine, 0))
+    assert ("counter" in types.values()) is there
+    assert "gauge" in types.values()
+
+
+def test_adapters_at_work_are_named() -> None:
+    pod = pod_by_hand(models=("demo", "sql", "chat"), adapters=("sql", "chat"), speed=0.5)
+
+    async def ask(client: Client) -> str:
+        body = {**CHAT, "model": "sql", "max_tokens": 1000, "ignore_eos": True, "stream": True}
+        async with client.session.post(f"{client.url}/v1/chat/completions", json=body) as response:
+            await response.content.readuntil(b'"content":"Simu"')
+            return (await client.get("/metrics"))[1]
+
+    _, samples = parsed(asked(pod, ask))
+    ((labels, _),) = samples["vllm:lora_requests_info"].items()
+    assert dict(labels) == {"max_lora": "2", "running_lora_adapters": "sql", "waiting_lora_adapters": ""}
+
+
+def test_buckets_that_follow_the_context() -> None:
+    bounds = {metric.name: metric.bounds for metric in page_of("vllm", "", 100).metrics}
+    # build_1_2_5_buckets(100) of vllm/v1/metrics/loggers.py says so itself.
+    assert bounds["vllm:request_prompt_tokens"] == (1, 2, 5, 10, 20, 50, 100)
+    bounds = {metric.name: metric.bounds for metric in page_of("tgi", "", 2000).metrics}
+    assert bounds["tgi_request_generated_tokens"][:2] == (20, 40)
+    assert len(bounds["tgi_request_generated_tokens"]) == 100
+    # 0.0001 s, each time half as much again, 35 times (router/src/server.rs).
+    assert bounds["tgi_request_duration"][0] == pytest.approx(0.00015)
+    assert bounds["tgi_request_duration"][-1] == pytest.approx(0.0001 * 1.5**35)
+    assert len(bounds["tgi_request_duration"]) == 35
+
+
+@pytest.mark.parametrize("engine", ["ollama", "", "tensorrt-llm"])
+def test_an_engine_without_metrics_has_no_page(engine: str) -> None:
+    async def ask(client: Client) -> int:
+        return (await client.get("/metrics"))[0]
+
+    assert asked(pod_by_hand(engine), ask) == 404

@@ -44,18 +44,14 @@ async def _answered(pod: "LivePod", request: web.Request, handlers: Mapping[str,
             status, message = (405, "Method Not Allowed") if handlers else (404, "Not Found")
             return _refusal(pod, request, ApiError(status, message, kind="method" if handlers else "path"))
         response = await handler(pod, request)
-    except ClientGoneError:
-        pod.refused += 1
+    except (ClientGoneError, ConnectionError):
         return web.Response(status=_GONE)
     except QueueFullError:
         return _refusal(pod, request, ApiError(503, "The request queue is full.", kind="full"))
     except ApiError as error:
         return _refusal(pod, request, error)
-    except ConnectionError:
-        pod.refused += 1
-        return web.Response(status=_GONE)
-    if request.method == "POST":
-        pod.answered += 1
+    except RecursionError:
+        return _refusal(pod, request, ApiError(400, "the body is nested too deeply", kind="body"))
     return response
 
 

@@ -13,6 +13,7 @@ MOST_TEXT = 2_000_000
 """Of a body whose text is taken to pieces."""
 Body = dict[str, Any]
 _Found = TypeVar("_Found")
+_MOST_TEXTS = 1024
 _MOST_WHOLE = 2**31 - 1
 
 
@@ -60,10 +61,13 @@ async def read_bytes(request: web.Request, most: int = MOST_BYTES) -> bytes:
         ApiError: it is too large.
     """
     found = bytearray()
-    async for chunk in request.content.iter_any():
-        found += chunk
-        if len(found) > most:
-            raise ApiError(413, f"the body has more than {most} bytes", kind="size")
+    try:
+        async for chunk in request.content.iter_any():
+            found += chunk
+            if len(found) > most:
+                raise ApiError(413, f"the body has more than {most} bytes", kind="size")
+    except web.RequestPayloadError as error:
+        raise ApiError(400, f"the body cannot be read: {error}", kind="body") from None
     return bytes(found)
 
 
@@ -112,6 +116,8 @@ def texts(body: Body, name: str) -> tuple[str, ...]:
     """Return a text or several; none where there is nothing."""
     found = body.get(name)
     several = [found] if isinstance(found, str) else (array(body, name) or [])
+    if len(several) > _MOST_TEXTS:
+        raise ApiError(400, f"{name}: at most {_MOST_TEXTS}, found {len(several)}", name)
     for each in several:
         if not isinstance(each, str):
             raise ApiError(400, f"{name}: must be strings, found {_named(each)}", name, "body")

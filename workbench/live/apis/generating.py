@@ -33,16 +33,18 @@ class Generation:
         model: Who answers, by the name that the client used.
         produced: Tokens that are there.
         taken: Tokens that the client has.
+        over: Whether nothing more comes.
+        aborted: Whether it was given up before its end.
     """
 
-    __slots__ = ("_last", "_pod", "job", "model", "over", "planned", "produced", "prompt", "taken")
+    __slots__ = ("_last", "_pod", "aborted", "job", "model", "over", "planned", "produced", "prompt", "taken")
 
     def __init__(self, pod: "LivePod", prompt: int, planned: PlannedText, model: str) -> None:
         self._pod, self.prompt, self.planned, self.model = pod, prompt, planned, model
         self.job: Job = pod.replica.submit(pod.clock(), prompt, planned.tokens)
         self._last = self.job.arrived
         self.produced = self.taken = 0
-        self.over = False
+        self.over = self.aborted = False
 
     def settle(self, now: float) -> None:
         """Take over what the replica, which is up to date, has produced, and count it."""
@@ -58,7 +60,7 @@ class Generation:
     def abort(self, now: float) -> None:
         """Give it up, if it is not over."""
         if not self.over:
-            self.over = True
+            self.over = self.aborted = True
             self._pod.replica.cancel(now, self.job)
             self._pod.meter.finished["abort"] += 1
 
@@ -151,6 +153,10 @@ class PodRequest:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._leave()
+        if any(each.aborted for each in self.generations):
+            self._pod.refused += 1
+        else:
+            self._pod.answered += 1
 
     @property
     def over(self) -> bool:

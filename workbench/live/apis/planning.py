@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from ..pods.pod import LivePod
 
 
+_MOST_STOPS = 64
+_ASSUMED_CONTEXT = 131_072
+"""Tokens of an answer, where the model's context is not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How long an answer may be, and what else it depends on.
@@ -47,19 +52,18 @@ def plan_answer(pod: "LivePod", model: str, prompt: Prompt, sampling: Sampling, 
     """Return the answer to a prompt.
 
     Raises:
-        ApiError: it does not fit into the model's context.
+        ApiError: it does not fit into the model's context, or has more ends than can be looked for.
     """
+    if len(sampling.stops) > _MOST_STOPS:
+        raise ApiError(400, f"stop: at most {_MOST_STOPS} sequences, found {len(sampling.stops)}", "stop")
     seed = seed_of(model, prompt.key, sampling.seed, index)
     most = _most(pod.workload.context, prompt.tokens, sampling)
-    natural = max(natural_length(seed), sampling.least)
-    if sampling.endless and most is not None:
-        natural = most + 1
+    natural = most + 1 if sampling.endless else max(natural_length(seed), sampling.least)
     return planned_text(AnswerText(model, seed), natural, most, sampling.stops)
 
 
-def _most(context: int | None, prompt: int, sampling: Sampling) -> int | None:
-    if context is None:
-        return sampling.most
+def _most(known: int | None, prompt: int, sampling: Sampling) -> int:
+    context = known or _ASSUMED_CONTEXT + prompt
     room = context - prompt
     wanted = sampling.most
     if room < 1 or (wanted is not None and wanted > room and not sampling.fitted):

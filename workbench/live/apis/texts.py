@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-import random
+import struct
 from dataclasses import dataclass
 
 from .tokens import pieces
@@ -24,6 +24,8 @@ _WORDS = tuple(_TEXT.split())
 """Words of one token each."""
 _SENTENCE = 12
 """Tokens of a sentence, with its full stop."""
+_SEARCHED = 8192
+"""Tokens in which stop sequences are looked for: every word was there by then."""
 _SHORTEST, _LONGEST = 40, 240
 """Tokens of an answer that ends by itself."""
 
@@ -105,7 +107,7 @@ class PlannedText:
         return self.text.text(0, self.shown) + self.rest
 
 
-def planned_text(text: AnswerText, natural: int, most: int | None, stops: tuple[str, ...] = ()) -> PlannedText:
+def planned_text(text: AnswerText, natural: int, most: int, stops: tuple[str, ...] = ()) -> PlannedText:
     """Return an answer that ends by itself, at the most tokens that it may have, or at a stop sequence.
 
     Args:
@@ -114,8 +116,8 @@ def planned_text(text: AnswerText, natural: int, most: int | None, stops: tuple[
         most: Tokens that it may have.
         stops: Sequences that end it.
     """
-    tokens, finish = (natural, "stop") if most is None or natural <= most else (most, "length")
-    whole = text.text(0, tokens) if any(stops) else ""
+    tokens, finish = (natural, "stop") if natural <= most else (most, "length")
+    whole = text.text(0, min(tokens, _SEARCHED)) if any(stops) else ""
     found = min(((at, stop) for stop in stops if stop and (at := whole.find(stop)) >= 0), default=None)
     if found is None:
         return PlannedText(text, tokens, finish, tokens)
@@ -135,7 +137,8 @@ def _tokens_within(text: AnswerText, characters: int) -> tuple[int, int]:
 
 def embedding(model: str, content: str, dimensions: int) -> list[float]:
     """Return a vector of length 1: the same for the same text, another one for another."""
-    chance = random.Random(seed_of(model, content))  # noqa: S311  nothing here is secret
-    vector = [chance.gauss(0.0, 1.0) for _ in range(dimensions)]
-    length = math.sqrt(sum(value * value for value in vector))
-    return [value / length for value in vector]
+    digest = hashlib.shake_256(seed_of(model, content).to_bytes(8, "big")).digest(2 * dimensions)
+    # Odd numbers: none of them is zero, and so is not the length.
+    values = [2 * value + 1 for value in struct.unpack(f"<{dimensions}h", digest)]
+    length = math.hypot(*values)
+    return [value / length for value in values]

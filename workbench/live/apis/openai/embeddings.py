@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 DIMENSIONS = 1024
 """Of a vector, unless the client says otherwise: that of the model is not known."""
 MOST_DIMENSIONS = 8192
+_MOST_VALUES = 2**20
+"""Of all vectors together."""
 
 
 async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
@@ -35,6 +37,7 @@ async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.S
     dimensions = bodies.whole(body, "dimensions", 1) or DIMENSIONS
     if dimensions > MOST_DIMENSIONS:
         raise ApiError(400, f"dimensions: at most {MOST_DIMENSIONS}, found {dimensions}", "dimensions")
+    check_size(len(inputs), dimensions)
     await compute(pod, request, model, [tokens for tokens, _ in inputs])
     vectors = [embedding(model, repr(content), dimensions) for _, content in inputs]
     data = [
@@ -44,6 +47,16 @@ async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.S
     used = sum(tokens for tokens, _ in inputs)
     usage = {"prompt_tokens": used, "total_tokens": used}
     return json_reply(pod, {"object": "list", "data": data, "model": model, "usage": usage})
+
+
+def check_size(inputs: int, dimensions: int) -> None:
+    """Refuse what would keep all other requests waiting.
+
+    Raises:
+        ApiError: it is too much.
+    """
+    if inputs * dimensions > _MOST_VALUES:
+        raise ApiError(400, f"input: {inputs} vectors of {dimensions} values are more than {_MOST_VALUES}", "input")
 
 
 async def compute(pod: "LivePod", request: web.Request, model: str, prompts: list[int]) -> None:
@@ -56,7 +69,7 @@ async def compute(pod: "LivePod", request: web.Request, model: str, prompts: lis
     if context is not None and max(prompts) > context:
         message = f"This model's maximum context length is {context} tokens. However, your input has {max(prompts)}."
         raise ApiError(400, message, "input", "context")
-    nothing = planned_text(AnswerText(model, 0), 1, None)
+    nothing = planned_text(AnswerText(model, 0), 1, 1)
     with PodRequest(pod, request, [(prompt, nothing) for prompt in prompts], model) as running:
         await running.all()
 

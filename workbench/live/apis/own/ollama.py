@@ -55,7 +55,7 @@ async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     if not prompt:
         nothing = {"response": "", "done": True, "done_reason": "load"}
         return json_reply(pod, {"model": model, "created_at": now_text(), **nothing})
-    before = bodies.array(body, "context") or []
+    before = bodies.numbers(body, "context")
     tokens = len(before) + await counted(system) + await counted(prompt)
     if not bodies.flag(body, "raw"):
         tokens += MARKS * (2 if system else 1)

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from .. import bodies
 from ..bodies import ApiError, read_object
-from ..openai.embeddings import DIMENSIONS, MOST_DIMENSIONS, compute
+from ..openai.embeddings import DIMENSIONS, MOST_DIMENSIONS, check_size, compute
 from ..replies import json_reply, text_reply
 from ..texts import embedding
 from ..tokens import counted
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _KEPT = timedelta(minutes=5)
 """How long a model stays loaded (``OLLAMA_KEEP_ALIVE``)."""
-_MOST_INPUTS = 2048
 
 
 def now_text() -> str:
@@ -63,12 +62,11 @@ async def embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     body = await read_object(request)
     model = model_called(pod, body)
     inputs = bodies.texts(body, "input")
-    if len(inputs) > _MOST_INPUTS:
-        raise ApiError(400, f"input: at most {_MOST_INPUTS}, found {len(inputs)}", "input")
     size = bodies.whole(body, "dimensions") or DIMENSIONS
     if not 0 < size <= MOST_DIMENSIONS:
         raise ApiError(400, f"dimensions: must be 1 to {MOST_DIMENSIONS}", "dimensions")
-    prompts = [await counted(each) for each in inputs]
+    check_size(len(inputs), size)
+    prompts = [max(await counted(each), 1) for each in inputs]
     started = pod.clock()
     if prompts:
         await compute(pod, request, model, _fitting(pod, prompts))
