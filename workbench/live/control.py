@@ -161,6 +161,7 @@ class GroupState:
         starting: Nodes that were asked for.
         least: Its lower bound.
         most: Its upper bound.
+        usd_per_hour: What the nodes that are there would cost; None without a price.
     """
 
     name: str

@@ -45,6 +45,16 @@ class LiveFolder:
         """The cluster's, with every right."""
         return self.state_dir / "kubeconfig"
 
+    @property
+    def door_key(self) -> Path:
+        """A key that the gateway takes; nobody but the user can read it. Absent where the gateway wants none."""
+        return self.path / "key"
+
+    @property
+    def door_authority(self) -> Path:
+        """The certificate that signed the gateway's. Absent without TLS."""
+        return self.path / "door" / "ca.crt"
+
     def make(self) -> None:
         """Make the folder, for the user alone."""
         private_folder(self.path)

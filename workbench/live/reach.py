@@ -96,6 +96,8 @@ class LiveControl:
             raise UnreachableError(f"the live fleet does not answer at {self.address}; {START}") from None
         finally:
             connection.close()
+        if response.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise WorkbenchError(f"the live fleet failed at {path}; live/logs/pods.log in the state folder says why")
         if response.status != http.HTTPStatus.OK:
             raise _refusal(response.status, content) or self._strange()
         return content

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .arrivals import DueRequest
@@ -28,6 +29,7 @@ class LoadTarget:
         chat: Whether answers are those of a chat; completions of a text otherwise.
         whole: Whether to ask for answers of the whole length, past the end that the model sees (vLLM, SGLang).
         timeout: Seconds after which a request is given up.
+        authority: A certificate that may have signed the server's, beside those that this machine trusts.
     """
 
     url: str
@@ -35,6 +37,7 @@ class LoadTarget:
     chat: bool = True
     whole: bool = False
     timeout: float = 300.0
+    authority: Path | None = None
 
     @property
     def address(self) -> str:

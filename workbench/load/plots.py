@@ -19,6 +19,7 @@ _WIDE, _HIGH = 10, 3
 _MOST_KINDS = 6
 _LONGEST = 40
 """Letters of a name in a legend: what a server sends must not push the plots out of the picture."""
+_DOLLARS = "USD/h (simulated)"
 _WISH = "autoscaler's wish"
 """Mostly the same as what is wanted, and so drawn with gaps."""
 _MARKS = {NoteKind.FAULT: ("#c0392b", "-", 1.4), NoteKind.SCALE: ("#555555", ":", 1.2)}
@@ -78,7 +79,7 @@ def _draw_fleet(free: "list[Axes]", points: Sequence[FleetPoint]) -> None:
     _steps(free.pop(0), points, "replicas (simulated)", replicas)
     _steps(free.pop(0), points, "nodes (simulated)", {"there": "nodes", "starting": "nodes_starting"})
     dollars = {"all nodes": "usd_per_hour", "the model": "model_usd_per_hour"}
-    _steps(free.pop(0), points, "USD/h (simulated)", dollars)
+    _steps(free.pop(0), points, _DOLLARS, dollars)
 
 
 def _spreads(rows: Sequence[Percentiles]) -> dict[str, list[float]]:
@@ -104,6 +105,8 @@ def _steps(axes: "Axes", points: Sequence[FleetPoint], label: str, lines: Mappin
             drawn = [float("nan") if value is None else value for value in values]
             axes.step(times, drawn, where="post", label=title, linestyle="--" if title == _WISH else "-")
     axes.set_ylabel(label)
+    if label != _DOLLARS:
+        axes.locator_params(axis="y", integer=True)
     finish(axes, "")
 
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import itertools
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +76,7 @@ def run(target: LoadTarget, load: Load, key: str, watch: Watch, watched: Watched
 
 
 async def _run(target: LoadTarget, load: Load, key: str, watch: Watch, tally: Tally, watched: Watched | None) -> None:
-    async with _session(key) as session:
+    async with _session(key, target.authority) as session:
         begin, numbers = time.monotonic(), itertools.count()
 
         def clock() -> float:
@@ -101,12 +103,15 @@ async def _run(target: LoadTarget, load: Load, key: str, watch: Watch, tally: Ta
 
 
 @asynccontextmanager
-async def _session(key: str) -> "AsyncIterator[ClientSession]":
+async def _session(key: str, authority: Path | None) -> "AsyncIterator[ClientSession]":
     import aiohttp
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     # No limit of connections: a client that waits for itself measures itself.
-    connector = aiohttp.TCPConnector(limit=0)
+    trusted = ssl.create_default_context()
+    if authority:
+        trusted.load_verify_locations(authority)
+    connector = aiohttp.TCPConnector(limit=0, ssl=trusted)
     forever = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(connector=connector, headers=headers, timeout=forever) as session:
         yield session

@@ -75,7 +75,7 @@ def _models(models: Sequence[ModelState], room: int) -> Table:
 
 
 def _groups(groups: Sequence[GroupState], room: int) -> Table:
-    table = _table("nodes", "there", "starting", "bounds", "USD/h each", "instance type")
+    table = _table("nodes", "there", "starting", "bounds", "USD/h", "instance type")
     for each in groups[:room]:
         bounds = f"{each.least}..{each.most}"
         cells = (each.name, each.nodes, _count(each.starting), bounds, usd(each.usd_per_hour), each.instance_type)

@@ -45,6 +45,13 @@ def test_another_program_answers(text: str, tmp_path: Path) -> None:
             LiveControl.of(project(tmp_path, served)).state()
 
 
+def test_a_defect_of_the_process_leads_to_its_log(tmp_path: Path) -> None:
+    with control(state()) as served:
+        served.answers["/fault"] = 500, "500 Internal Server Error"
+        with pytest.raises(WorkbenchError, match=r"the live fleet failed at /fault; live/logs/pods.log in the state"):
+            LiveControl.of(project(tmp_path, served)).fault(LiveFault.NODE, "a")
+
+
 def test_a_wrong_token_is_told(tmp_path: Path) -> None:
     with control(state()) as served:
         found = LiveControl(f"http://127.0.0.1:{served.port}", "another")

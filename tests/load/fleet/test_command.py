@@ -14,6 +14,7 @@ from tests.commands.support import workbench
 from tests.live.commands.standin import TOKEN, StandIn, control, endpoint, model, note, project, state, workload
 from tests.load.server import DONE, Served, event, said, serving, streamed, usage
 from workbench.live.control import NoteKind
+from workbench.live.folder import LiveFolder
 from workbench.live.served import LiveFleet
 
 ANSWER = streamed(event(), event(), usage(3, 2), DONE)
@@ -73,6 +74,28 @@ def test_a_model_of_the_stack(tmp_path: Path) -> None:
     assert "replicas (simulated)" in page.read_text()
     everything = out + errors + page.read_text() + data.read_text()
     assert TOKEN not in everything
+
+
+def test_through_the_door_with_its_key(tmp_path: Path) -> None:
+    data = tmp_path / "load.json"
+    with playing(tmp_path) as (served, _):
+        live = LiveFolder(tmp_path / ".workbench")
+        live.door_key.write_text("key-of-the-door\n")
+        code, out, errors = load(
+            tmp_path, "--model", "code", "--door", "--users", "1", "--duration", "200ms", "--save", data
+        )
+    assert code == 0, errors
+    assert {body["model"] for body in served.bodies} == {"coder"}
+    assert set(served.keys) == {"Bearer key-of-the-door"}
+    assert "key-of-the-door" not in out + errors + data.read_text()
+
+
+def test_without_the_door_no_key_is_sent(tmp_path: Path) -> None:
+    with playing(tmp_path) as (served, _):
+        LiveFolder(tmp_path / ".workbench").door_key.write_text("key-of-the-door\n")
+        code, _, errors = load(tmp_path, "--model", "chat", "--users", "1", "--duration", "200ms")
+    assert code == 0, errors
+    assert set(served.keys) == {""}
 
 
 def test_times_of_fast_engines_are_scaled_beside_those_measured(tmp_path: Path) -> None:

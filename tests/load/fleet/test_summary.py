@@ -105,7 +105,8 @@ def test_who_was_hit_by_a_fault() -> None:
 SAID = {
     1.0: "simulated engines, which answer as fast as in life",
     60.0: "simulated engines, which answer 60 x as fast as in life: times and rates are as clients measured them; in "
-    "life times are 60 x as long, and rates are divided by 60",
+    "life times are 60 x as long, and rates are divided by 60. What this machine itself takes for a request is in "
+    "the times, and the more of them the faster engines answer",
 }
 
 

@@ -94,7 +94,8 @@ def _pace(found: FleetSummary) -> str:
         return "simulated engines, which answer as fast as in life"
     return (
         f"simulated engines, which answer {found.speed:g} x as fast as in life: times and rates are as clients "
-        f"measured them; in life times are {found.speed:g} x as long, and rates are divided by {found.speed:g}"
+        f"measured them; in life times are {found.speed:g} x as long, and rates are divided by {found.speed:g}. What "
+        "this machine itself takes for a request is in the times, and the more of them the faster engines answer"
     )
 
 

@@ -1,6 +1,6 @@
 """A model of the stack that the live fleet plays: where it answers on this machine, and what it is called."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,13 +23,15 @@ class StackModel:
         titles: The resources behind it, as the state of the fleet names them.
         control: Asks the fleet how it is.
         key: For the door; empty without one.
+        authority: The certificate that signed the door's; None without one.
     """
 
     url: str
     model: str
     titles: tuple[str, ...]
     control: LiveControl
-    key: str
+    key: str = field(repr=False)
+    authority: Path | None
 
 
 def stack_model(cwd: Path, stack: str, model: str, *, door: bool) -> StackModel:
@@ -62,7 +64,8 @@ def stack_model(cwd: Path, stack: str, model: str, *, door: bool) -> StackModel:
         model=asked,
         titles=tuple(sorted({each.title for each in behind})) or (endpoint.title,),
         control=LiveControl.of(folder),
-        key=door_key(folder) if door else "",
+        key=_key(folder) if door else "",
+        authority=folder.door_authority if door and folder.door_authority.exists() else None,
     )
 
 
@@ -111,9 +114,9 @@ def _with_path(url: str) -> str:
     return url.rstrip("/") + ("" if urlsplit(url).path.strip("/") else _API)
 
 
-def door_key(folder: LiveFolder) -> str:
+def _key(folder: LiveFolder) -> str:
     """Return a key that the door takes; empty where it takes none."""
     try:
-        return (folder.path / "door" / "key").read_text().strip()
-    except OSError:
+        return folder.door_key.read_text().strip()
+    except FileNotFoundError:
         return ""

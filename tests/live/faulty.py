@@ -1,0 +1,155 @@
+"""A small fleet in a real control plane, played by the real process: four nodes with room for one pod each."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.commands.support import workbench
+from tests.monitoring.programs.daemon import eventually
+from workbench.kube import Kube
+from workbench.live.folder import LiveFolder
+from workbench.live.pods.part import PodsPart
+from workbench.live.served import (
+    LiveFleet,
+    PaceSource,
+    ServedEndpoint,
+    ServedGroup,
+    ServedWorkload,
+    Speaks,
+    Startup,
+    TokenPace,
+)
+
+Json = dict[str, Any]
+NAMESPACE, MODEL, ZONES = "faults", "chat", ("a", "b")
+GPU = "nvidia.com/gpu"
+LABELS = {"app": MODEL}
+INSTANCE_TYPE = "g6.xlarge"
+REPLICAS, NODES = 3, 4
+KEY = f"{NAMESPACE}/{MODEL}"
+PACE = TokenPace(alpha=0.01, beta=0.0005, prefill=0.0001, batch=64, source=PaceSource.PROFILE)
+WORKLOAD = ServedWorkload(
+    namespace=NAMESPACE,
+    kind="Deployment",
+    name=MODEL,
+    title=MODEL,
+    selector=LABELS,
+    container="engine",
+    engine="vllm",
+    version="0.8.5",
+    speaks=Speaks.OPENAI,
+    port=8000,
+    models=("qwen",),
+    loaded="qwen",
+    paces={"": PACE},
+    startup=Startup(pod=60.0, node=120.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Faulty:
+    """The project of a fleet that runs."""
+
+    cwd: Path
+
+    def run(self, *arguments: str) -> Json:
+        """Run a command on it that writes JSON."""
+        ran = workbench(*arguments, "--cwd", self.cwd, "--output", "json")
+        assert ran.returncode == 0, ran.stderr
+        found: Json = json.loads(ran.stdout)
+        return found
+
+    def state(self) -> Json:
+        return self.run("watch", "--once")
+
+    def model(self) -> Json:
+        (found,) = self.state()["models"]
+        return dict(found)
+
+    def is_whole(self) -> bool:
+        """Whether all replicas are Ready, and none is on its way."""
+        found = self.model()
+        return (found["ready"], found["starting"], found["pending"]) == (REPLICAS, 0, 0)
+
+
+def fleet(capacity: str = "ON_DEMAND") -> LiveFleet:
+    return LiveFleet(
+        "local",
+        (WORKLOAD,),
+        (ServedEndpoint(MODEL, "qwen", "openai", f"http://{MODEL}.{NAMESPACE}/v1", {KEY: 1.0}),),
+        (ServedGroup("chat-nodes", INSTANCE_TYPE, _labels(0, capacity), REPLICAS, NODES, 1, 1.0),),
+    )
+
+
+def _labels(index: int, capacity: str) -> dict[str, str]:
+    return {
+        "node.kubernetes.io/instance-type": INSTANCE_TYPE,
+        "eks.amazonaws.com/capacityType": capacity,
+        "topology.kubernetes.io/zone": ZONES[index % len(ZONES)],
+        "tests/faults": "true",
+    }
+
+
+def _node(index: int, capacity: str) -> Json:
+    amounts = {"cpu": "4", "memory": "16Gi", "pods": "10", GPU: "1"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": f"chat-nodes-{index}",
+            "labels": _labels(index, capacity),
+            "annotations": {"kwok.x-k8s.io/node": "fake"},
+        },
+        "status": {"capacity": amounts, "allocatable": amounts},
+    }
+
+
+def _deployment() -> Json:
+    container = {
+        "name": "engine",
+        "image": "vllm/vllm-openai:v0.8.5",
+        "ports": [{"containerPort": 8000}],
+        "readinessProbe": {"httpGet": {"path": "/health", "port": 8000}},
+        "resources": {"limits": {GPU: "1"}},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": MODEL, "namespace": NAMESPACE},
+        "spec": {
+            "replicas": REPLICAS,
+            "selector": {"matchLabels": LABELS},
+            "template": {
+                "metadata": {"labels": LABELS},
+                "spec": {"nodeSelector": {"tests/faults": "true"}, "containers": [container]},
+            },
+        },
+    }
+
+
+@contextmanager
+def faulty(folder: Path, kube: Kube, state_dir: Path, capacity: str = "ON_DEMAND") -> Iterator[Faulty]:
+    """Play the fleet until a test has ended, and take everything away again."""
+    (folder / ".workbench").symlink_to(state_dir)
+    live, part = LiveFolder(state_dir), PodsPart(answers=1.0, starts=60.0)
+    live.make()
+    live.write_fleet(fleet(capacity))
+    kube.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}, manager="tests")
+    eventually(lambda: kube.list("v1", "ServiceAccount", NAMESPACE), "a service account")
+    for index in range(NODES):
+        kube.apply(_node(index, capacity), manager="tests")
+    part.start(live, fleet(capacity), lambda _: None)
+    found = Faulty(folder)
+    try:
+        kube.apply(_deployment(), manager="tests")
+        eventually(found.is_whole, "the fleet is whole", pause=0.5)
+        yield found
+    finally:
+        kube.delete("apps/v1", "Deployment", MODEL, NAMESPACE)
+        eventually(lambda: not kube.list("v1", "Pod", NAMESPACE), "the pods are gone")
+        for index in range(NODES):
+            kube.delete("v1", "Node", f"chat-nodes-{index}")
+        part.stop(live)

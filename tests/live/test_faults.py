@@ -1,0 +1,77 @@
+"""What clients see of a fault: the requests that it hit, no others, and a fleet that is whole again."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.commands.support import ROOT
+from tests.live.faulty import KEY, REPLICAS, Faulty, faulty
+from tests.monitoring.programs.daemon import eventually
+from workbench.kube import Kube
+
+SECONDS = 20
+BROKEN = {"connection lost", "stream cut off", "no connection"}
+
+
+@contextmanager
+def under_load(fleet: Faulty, report: Path) -> Iterator[None]:
+    """Put load on the model, so that each pod computes some ten requests; it has ended afterwards."""
+    command = [sys.executable, "-m", "workbench", "load", "--cwd", str(fleet.cwd), "--model", "chat"]
+    options = ["--rate", "15", "--duration", f"{SECONDS}s", "--output-tokens", "100", "--save", str(report)]
+    with subprocess.Popen(
+        [*command, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            eventually(lambda: process.poll() is not None or fleet.model()["running"] >= 10, "requests in every pod")
+            yield
+            output, _ = process.communicate(timeout=SECONDS + 30)
+            assert process.returncode == 0, output
+        finally:
+            process.kill()
+
+
+def errors(report: dict[str, Any]) -> int:
+    return sum(report["errors"].values())
+
+
+def test_a_node_deleted_under_load(tmp_path: Path, live_kube: Kube, live_state: Path) -> None:
+    report = tmp_path / "load.json"
+    with faulty(tmp_path, live_kube, live_state) as fleet:
+        with under_load(fleet, report):
+            outcome = fleet.run("fault", "node", "--model", "chat")
+        eventually(fleet.is_whole, "the fleet is whole again", pause=0.5)
+        nodes = {pod["node"] for pod in fleet.state()["pods"]}
+    assert len(outcome["pods"]) == 1
+    assert outcome["broken"] > 0
+    assert outcome["name"] not in nodes
+    assert len(nodes) == REPLICAS
+    found = json.loads(report.read_text())
+    (fault,) = (event for event in found["fleet"]["events"] if event["kind"] == "fault")
+    # Errors only on the requests that the node held, and all of them in the report.
+    assert len(fault["hit"]) == errors(found) == outcome["broken"]
+    assert {each["error"] for each in fault["hit"]} <= BROKEN
+    assert fault["in_flight"] > len(fault["hit"])
+    assert fault["later"] == 0
+    assert 0 < fault["seconds"] < SECONDS
+    series = found["fleet"]["series"]
+    assert min(series["ready"]) == REPLICAS - 1
+    assert series["ready"][-1] == REPLICAS
+    assert found["answered"] > 10 * errors(found)
+
+
+def test_a_killed_pod_is_made_anew(tmp_path: Path, live_kube: Kube, live_state: Path) -> None:
+    with faulty(tmp_path, live_kube, live_state) as fleet:
+        before = {pod["name"] for pod in fleet.state()["pods"]}
+        outcome = fleet.run("fault", "pod")
+        assert outcome["pods"] == [outcome["name"]]
+        assert outcome["name"] in before
+        assert outcome["name"].startswith(KEY)
+        eventually(lambda: fleet.is_whole() and outcome["name"] not in _names(fleet), "a new pod", pause=0.5)
+
+
+def _names(fleet: Faulty) -> set[str]:
+    return {pod["name"] for pod in fleet.state()["pods"]}
