@@ -94,7 +94,7 @@ class StackStart:
                 f"clones ({', '.join(missing)}): it takes about three minutes on two cores, and the time left is "
                 "shown."
             )
-        if self._live:
+        elif self._live:
             self._play.plan()
         try:
             with shown_progress(self._console) as progress:

@@ -1,0 +1,96 @@
+"""How servers take requests, by what they are told, by their engine and its version."""
+
+from typing import Any
+
+import pytest
+
+from components.engines.command_line import line_of
+from components.engines.registry import engines
+from components.engines.served.answering import Answering, answering_of
+from workbench.live.served import Speaks
+
+VLLM, SGLANG = "vllm/vllm-openai:v0.20.0", "lmsysorg/sglang:v0.5.9"
+TGI, LLAMACPP = "ghcr.io/huggingface/text-generation-inference:3.3.6", "ghcr.io/ggml-org/llama.cpp:server-b7500"
+OLLAMA = "ollama/ollama:0.12.6"
+
+
+def answering(image: str, *args: str, **env: str) -> Answering:
+    container: dict[str, Any] = {
+        "image": image,
+        "args": list(args),
+        "env": [{"name": name, "value": value} for name, value in env.items()],
+    }
+    return answering_of(container, line_of(container))
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "env", "expected"),
+    [
+        (VLLM, [], {}, Answering(batch=256)),
+        (VLLM, ["--max-num-seqs", "8"], {}, Answering(batch=8, is_told=True)),
+        (VLLM, ["--max-num-seqs=8", "--max-num-seqs=9"], {}, Answering(batch=9, is_told=True)),
+        (VLLM, ["--max-num-seqs", "many"], {}, Answering(batch=256)),
+        (SGLANG, [], {}, Answering(batch=2048)),
+        (
+            SGLANG,
+            ["--max-running-requests=4", "--max-queued-requests=2"],
+            {},
+            Answering(batch=4, is_told=True, queue=2),
+        ),
+        (TGI, [], {}, Answering("tgi", in_flight=128)),
+        (TGI, ["--max-concurrent-requests", "10"], {}, Answering("tgi", in_flight=10)),
+        (TGI, [], {"MAX_CONCURRENT_REQUESTS": "12"}, Answering("tgi", in_flight=12)),
+        (
+            TGI,
+            ["--max-batch-size=3"],
+            {"MAX_BATCH_SIZE": "5"},
+            Answering("tgi", batch=3, is_told=True, in_flight=128),
+        ),
+        (LLAMACPP, [], {}, Answering("llamacpp", batch=4)),
+        (LLAMACPP.replace("7500", "6924"), [], {}, Answering("llamacpp", batch=1)),
+        (LLAMACPP, ["-np", "2"], {}, Answering("llamacpp", batch=2, is_told=True)),
+        (LLAMACPP, [], {"LLAMA_ARG_N_PARALLEL": "3"}, Answering("llamacpp", batch=3, is_told=True)),
+        (LLAMACPP, ["-np", "-1"], {}, Answering("llamacpp", batch=4)),
+        (OLLAMA, [], {}, Answering("ollama", batch=1, queue=512, context=4096)),
+        (OLLAMA.replace("0.12.6", "0.6.6"), [], {}, Answering("ollama", batch=1, queue=512, context=2048)),
+        (
+            OLLAMA,
+            [],
+            {"OLLAMA_NUM_PARALLEL": "3", "OLLAMA_MAX_QUEUE": "7", "OLLAMA_CONTEXT_LENGTH": "100"},
+            Answering("ollama", batch=3, is_told=True, queue=7, context=100),
+        ),
+        (OLLAMA, [], {"OLLAMA_MAX_QUEUE": "no number"}, Answering("ollama", batch=1, queue=512, context=4096)),
+        ("example.com/own:1", ["--max-num-seqs=3"], {}, Answering()),
+    ],
+)
+def test_what_bounds_requests(image: str, args: list[str], env: dict[str, str], expected: Answering) -> None:
+    assert answering(image, *args, **env) == expected
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "embeds"),
+    [
+        ("vllm/vllm-openai:v0.8.5", ["--task", "embed"], True),
+        ("vllm/vllm-openai:v0.8.5", ["--task", "generate"], False),
+        (VLLM, ["--runner", "pooling"], True),
+        (SGLANG, ["--is-embedding"], True),
+        (SGLANG, [], False),
+        (LLAMACPP, ["--embedding"], True),
+        (LLAMACPP, ["--embeddings"], True),
+        ("ghcr.io/huggingface/text-embeddings-inference:cpu-1.8", [], True),
+        ("ghcr.io/huggingface/text-embeddings-elsewhere:1", [], False),
+    ],
+)
+def test_who_makes_embeddings(image: str, args: list[str], embeds: bool) -> None:
+    assert answering(image, *args).embeds is embeds
+
+
+def test_a_script_is_looked_into() -> None:
+    container = {"image": VLLM, "command": ["sh", "-c", "sleep 1; exec vllm serve m --max-num-seqs 5"]}
+    assert answering_of(container, line_of(container)).batch == 5
+
+
+def test_the_workbench_speaks_every_api_of_the_tables() -> None:
+    for name in engines():
+        container = {"image": f"example.com/{name}:1"}
+        assert Speaks(answering_of(container, line_of(container, name)).api)
