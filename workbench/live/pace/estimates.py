@@ -104,10 +104,11 @@ def _work(case: MemoryCase) -> StepWork | None:
     if isinstance(weights, str) or not shape.layers:
         return None
     spread = case.budget.spreads_experts
-    whole, active = (rank_bytes(each, shape, parallel, spread=spread) for each in (weights, _active(weights, shape)))
+    usual = _with_experts(weights, _touched(shape, _table()["together"]))
+    whole, read = (rank_bytes(each, shape, parallel, spread=spread) for each in (weights, usual))
     return StepWork(
-        weights=active,
-        experts=(whole - active) / (_table()["spread"] - 1),
+        weights=read,
+        experts=(whole - read) / _table()["spread"],
         cache=_cache(case).of_sequence(_context(case)),
         operations=2 * _active_parameters(shape, weights) / (parallel.tensor * parallel.pipeline),
         layers=sum(kind.count for kind in shape.layers),
@@ -127,20 +128,23 @@ def _context(case: MemoryCase) -> int:
     return min(usual, case.length or usual)
 
 
-def _active(weights: WeightSizes, shape: Shape) -> WeightSizes:
-    """Return the weights that one token goes through."""
+def _touched(shape: Shape, requests: int) -> Decimal:
+    """Return which part of the experts some tokens go through, if each goes through random ones."""
     if not shape.experts:
-        return weights
-    experts = int(weights.experts * Decimal(shape.active_experts) / shape.experts)
+        return Decimal(1)
+    return 1 - (1 - Decimal(shape.active_experts) / shape.experts) ** requests
+
+
+def _with_experts(weights: WeightSizes, part: Decimal) -> WeightSizes:
+    experts = int(weights.experts * part)
     return replace(weights, total=weights.total - weights.experts + experts, experts=experts)
 
 
 def _active_parameters(shape: Shape, weights: WeightSizes) -> float:
+    """Return through how many parameters a token goes."""
     parameters = shape.parameters or weights.total / _WORD
-    if not shape.experts or not shape.expert_share:
-        return float(parameters)
-    idle = float(shape.expert_share) * (1 - shape.active_experts / shape.experts)
-    return float(parameters) * (1 - idle)
+    idle = (shape.expert_share or Decimal(0)) * (1 - _touched(shape, 1))
+    return float(parameters) * float(1 - idle)
 
 
 def _flops(speed: DeviceSpeed, case: MemoryCase) -> float:

@@ -34,8 +34,8 @@ class StepWork:
     """What the fullest rank of a replica does: bytes that it reads and operations.
 
     Attributes:
-        weights: Read in each step, with one request: of experts those that a token goes through.
-        experts: Further experts that each further request makes it read, on average.
+        weights: Read in each step: of experts those that a few requests go through.
+        experts: Further experts that each request makes it read, on average.
         cache: Of one request, on average.
         operations: For each token of a prompt, in one stage.
         layers: Of the model.

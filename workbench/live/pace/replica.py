@@ -27,6 +27,9 @@ from .jobs import Job as Job
 from .jobs import QueueFullError as QueueFullError
 from .jobs import Standing
 
+_PRUDENCE = 0.75
+"""Part of an uncertain time that passes before one looks again: answers of those that join may be short."""
+
 
 class EngineReplica:
     """The requests of one engine. Every call first brings it up to ``now``, which never goes back.
@@ -128,7 +131,11 @@ class EngineReplica:
         tokens = min(tokens, job.wanted)
         if job.standing is Standing.ANSWERING and job.since + tokens <= self._step + self._steps:
             return self._moment(job.since + tokens - self._step)
-        return max(self._now, self._forecast().due(job, tokens))
+        sure = self._moment(self._steps)
+        estimate = self._forecast().due(job, tokens)
+        if self._waiting or self._filling:
+            estimate = sure + (estimate - sure) * _PRUDENCE
+        return max(self._now, estimate)
 
     @property
     def waiting(self) -> int:
