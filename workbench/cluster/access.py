@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..kube import Kube, KubeError
-from .gateway import gateway_objects
+from .gateway import NAMESPACE, gateway_objects
 from .members import Layout
 from .pki import ADMIN, LOOPBACK
 
@@ -47,6 +47,12 @@ _FLEET_RULES: list[dict[str, list[str]]] = [
 ]
 """What the process behind the pods takes (``workbench/live/pods``): it ends and readies pods, holds nodes in reserve,
 and plays the controller of LeaderWorkerSets."""
+_DOOR_RULES: list[dict[str, list[str]]] = [
+    {"apiGroups": [""], "resources": ["services"], "verbs": _WATCH},
+    {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": _WATCH},
+]
+_DOOR_SECRETS: list[dict[str, list[str]]] = [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]
+"""What the process of the gateway takes (``workbench/live/door``); the latter in the gateway's namespace alone."""
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE_CLASS = {
     "apiVersion": "storage.k8s.io/v1",
@@ -64,23 +70,27 @@ _STORAGE_CLASS = {
 
 def grant(kube: Kube) -> None:
     """Give who plays here its role, and the cluster a default storage class and the kinds of a gateway."""
-    for name, rules in (("workbench:kwok", _KWOK_RULES), ("workbench:fleet", _FLEET_RULES)):
-        _bind(kube, name, rules)
+    cluster_wide = (("kwok", _KWOK_RULES), ("fleet", _FLEET_RULES), ("door", _DOOR_RULES))
+    for name, rules in cluster_wide:
+        _bind(kube, f"workbench:{name}", rules)
     kube.apply(_STORAGE_CLASS, manager=_MANAGER)
     for part in gateway_objects():
         kube.apply(part, manager=_MANAGER)
+    _bind(kube, "workbench:door", _DOOR_SECRETS, NAMESPACE)
 
 
-def _bind(kube: Kube, name: str, rules: list[dict[str, list[str]]]) -> None:
-    """Make a role for a group, both under one name."""
-    role = {"kind": "ClusterRole", "rules": rules}
+def _bind(kube: Kube, name: str, rules: list[dict[str, list[str]]], namespace: str = "") -> None:
+    """Make a role for a group, both under one name; in one namespace, or for all."""
+    scope = "" if namespace else "Cluster"
+    role = {"kind": f"{scope}Role", "rules": rules}
     binding = {
-        "kind": "ClusterRoleBinding",
-        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": name},
+        "kind": f"{scope}RoleBinding",
+        "roleRef": {"apiGroup": _RBAC, "kind": f"{scope}Role", "name": name},
         "subjects": [{"apiGroup": _RBAC, "kind": "Group", "name": name}],
     }
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
     for part in (role, binding):
-        kube.apply({"apiVersion": f"{_RBAC}/v1", "metadata": {"name": name}, **part}, manager=_MANAGER)
+        kube.apply({"apiVersion": f"{_RBAC}/v1", "metadata": metadata, **part}, manager=_MANAGER)
 
 
 def admin(layout: Layout) -> Kube:

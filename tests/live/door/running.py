@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.monitoring.programs.daemon import running
-from workbench.live.door.configuring import DoorBackends, DoorFiles
 from workbench.live.door.envoy import envoy_command
 from workbench.live.door.programs import DoorPrograms
-from workbench.live.door.services import SERVICE_NAME, Address
+from workbench.live.door.xds.configuring import DoorBackends, DoorFiles
+from workbench.live.door.xds.services import SERVICE_NAME, Address
 
 Object = dict[str, Any]
 HOST = "127.0.0.1"
@@ -29,7 +29,7 @@ class DoorInTest:
     def __init__(self, folder: Path, programs: DoorPrograms, processor: Address = (HOST, 1)) -> None:
         self.folder, self._programs = folder, programs
         self.ports: dict[str, int] = {}
-        self.files = DoorFiles(folder, programs.egctl, self._port, processor)
+        self.files = DoorFiles(folder, folder / "logs", programs.egctl, self._port, processor)
         (folder / "logs").mkdir(parents=True, exist_ok=True)
 
     def _port(self, listener: str) -> int:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from ...cluster.binaries import cache_folder
 from ...cluster.compiling import build_lock
-from ...cluster.toolchain import TOOLS
-from ...cluster.wheels import install_wheels, wheel_folder
+from ...cluster.toolchain import TOOLS, install_wheels, wheel_folder
 from ...errors import WorkbenchError
 from ..building import Tool, ensure_built
 from ..part import Progress

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...cluster.pki import write_private
-from ...cluster.private import private_folder
-from ..served import Object
+from ....cluster.pki import write_private
+from ....cluster.private import private_folder
+from ...served import Object
 
 
 @dataclass(slots=True)

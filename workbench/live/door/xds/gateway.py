@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import WorkbenchError
-from ..served import Object
-from .ai.alteration import Xds
+from ....errors import WorkbenchError
+from ...served import Object
+from ..ai.alteration import Xds
 
 _UNKNOWN_GROUPS = ("cert-manager.io",)
 """Others act on objects of these groups, and Envoy Gateway reads what they make of them."""

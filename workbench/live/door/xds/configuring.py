@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..served import Object
+from ...served import Object
+from ..ai.alteration import altered
+from ..ai.translation import ai_routes, translated
 from .admin import EnvoyAdmin
-from .ai.alteration import altered
-from .ai.translation import ai_routes, translated
 from .files import XdsFiles
 from .gateway import translate
+from .logs import ACCESS, SOCKET
 from .loopback import Local, Localizer, bootstrap_of
 from .services import Address, ServicePort, on_loopback, pod_addresses
 
-SOCKET = "admin.sock"
-"""Relative to where Envoy is started: the path of a socket may have no more than 107 bytes."""
 _Place = tuple[str, str]
 _CERTIFICATE = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"
 
@@ -41,16 +40,17 @@ class DoorFiles:
 
     Args:
         folder: Where they are; it is made.
+        logs: Where Envoy is started, and logs.
         egctl: Envoy Gateway's program.
         port: The port on loopback by name of the listener.
         processor: Loopback address of the external processor.
     """
 
-    def __init__(self, folder: Path, egctl: Path, port: Callable[[str], int], processor: Address) -> None:
+    def __init__(self, folder: Path, logs: Path, egctl: Path, port: Callable[[str], int], processor: Address) -> None:
         self.files = XdsFiles(folder / "xds")
         self.problems: tuple[str, ...] = ()
-        self._folder, self._egctl, self._port, self._processor = folder, egctl, port, processor
-        self._admin = EnvoyAdmin(folder / "logs" / SOCKET)
+        self._logs, self._egctl, self._port, self._processor = logs, egctl, port, processor
+        self._admin = EnvoyAdmin(logs / SOCKET)
         self._services: Mapping[_Place, Object] = {}
         self._localizer: Localizer | None = None
         self._local: Local | None = None
@@ -79,7 +79,7 @@ class DoorFiles:
         self.files.make()
         translation = translate(self._egctl, [*translated(given), *known, *kept], self.files.folder)
         by_place = {_place(each): each for each in known}
-        localizer = Localizer(by_place, self._port, self.files.path, str(self._folder / "logs" / "access.log"))
+        localizer = Localizer(by_place, self._port, self.files.path, str(self._logs / ACCESS))
         xds = altered(translation.xds, given, self._processor) if ai_routes(given) else translation.xds
         old, self._local = self._local, localizer.localized(xds, translation.assignments)
         self._localizer, self._services, self.problems = localizer, by_place, translation.problems

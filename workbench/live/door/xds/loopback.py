@@ -18,9 +18,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...cluster.pki import LOOPBACK
-from ..served import Object
-from .ai.alteration import Xds
+from ....cluster.pki import LOOPBACK
+from ...served import Object
+from ..ai.alteration import Xds
 from .services import Address, ServicePort, service_at
 
 _READY = "envoy-gateway-proxy-ready-"

@@ -1,0 +1,131 @@
+"""The door as a part of the live fleet: ``up`` starts it, ``down`` stops it."""
+
+import hashlib
+import sys
+from pathlib import Path
+
+from ...cluster.access import await_true
+from ...cluster.pki import LOOPBACK
+from ...cluster.private import private_folder
+from ...cluster.toolchain import tail
+from ...errors import WorkbenchError
+from ...kube import Kube, KubeError
+from ..daemons import keep_running, kept_port, listens, running_daemon, stop_daemon
+from ..folder import LiveFolder
+from ..part import Progress
+from ..served import LiveFleet
+from .envoy import envoy_command
+from .keys import KEY, ensure_certificates, ensure_keys
+from .process import IDENTITY, STATUS
+from .programs import door_programs
+from .references import door_objects
+from .status import DoorStatus, digest_of
+from .xds.files import XdsFiles
+
+_PROCESS, _ENVOY, _PROCESSOR = "door", "envoy", "processor"
+_SECONDS = 60.0
+
+
+class DoorPart:
+    """Envoy, and the process that keeps its files in step with the cluster."""
+
+    name = "door"
+
+    def is_wanted(self, fleet: LiveFleet) -> bool:
+        """Tell whether the stack has a gateway."""
+        return bool(door_objects(fleet))
+
+    def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
+        """Install Envoy and build Envoy Gateway's program.
+
+        Raises:
+            WorkbenchError: they cannot be had here.
+        """
+        try:
+            door_programs(progress)
+        except WorkbenchError as error:
+            raise WorkbenchError(f"there is no gateway, models answer at their own addresses: {error}") from None
+
+    def start(self, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> None:
+        """Start both, or bring them up to date; return when the gateway takes requests.
+
+        Raises:
+            WorkbenchError: one did not start, or Envoy Gateway does not take what the door is made of.
+        """
+        programs = door_programs(progress)
+        objects = door_objects(fleet)
+        for name in (_PROCESS, _ENVOY, _PROCESSOR):
+            private_folder(folder.path / name)
+        self._ensure_secrets(folder, fleet)
+        ports = {name: kept_port(folder, name) for name in (_ENVOY, _PROCESSOR)}
+        status = self._follow(folder, programs.egctl, ports, digest_of(objects), progress)
+        if not status.ports:
+            raise WorkbenchError(f"there is no gateway: {status.error or 'it has no listener'}")
+        port = min(status.ports.values())
+        xds = XdsFiles(folder.path.resolve() / _ENVOY / "xds")
+        if keep_running(folder, _ENVOY, envoy_command(programs.envoy, xds), lambda: listens(port)):
+            progress("started Envoy")
+        scheme = "https" if _has_tls(fleet) else "http"
+        folder.write_addresses(self.name, door=f"{scheme}://{LOOPBACK}:{port}")
+        if status.error:
+            raise WorkbenchError(f"the gateway is as it was before: {status.error}")
+        if status.problems:
+            raise WorkbenchError("\n".join(("Envoy Gateway does not take all of the gateway:", *status.problems)))
+
+    def stop(self, folder: LiveFolder) -> tuple[str, ...]:
+        """Stop both; return the names of those that ran."""
+        folder.forget_addresses(self.name)
+        stopped = tuple(name for name in (_ENVOY, _PROCESS) if stop_daemon(folder, name))
+        (folder.path / _PROCESS / STATUS).unlink(missing_ok=True)
+        (folder.path / KEY).unlink(missing_ok=True)
+        return stopped
+
+    def _ensure_secrets(self, folder: LiveFolder, fleet: LiveFleet) -> None:
+        objects = door_objects(fleet)
+        try:
+            with Kube.from_kubeconfig(folder.kubeconfig) as kube:
+                ensure_keys(kube, folder, objects)
+                ensure_certificates(kube, folder, objects)
+        except KubeError as error:
+            raise WorkbenchError(f"there is no gateway, for want of a key: {error}") from None
+
+    def _follow(
+        self, folder: LiveFolder, egctl: Path, ports: dict[str, int], digest: str, progress: Progress
+    ) -> DoorStatus:
+        """Have the process run, and return what it made of the objects."""
+        own = folder.path.resolve() / _PROCESS
+        command = [sys.executable, "-m", __name__.rpartition(".")[0], f"{own}/"]
+        command += [f"--egctl={egctl}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESSOR]}"]
+        file = own / STATUS
+
+        def status() -> DoorStatus | None:
+            found = DoorStatus.read(file)
+            return found if found and found.of == digest else None
+
+        if running_daemon(folder, _PROCESS) is None:
+            file.unlink(missing_ok=True)
+        if keep_running(folder, _PROCESS, [*command, f"--version={_version(folder)}"], lambda: True):
+            progress("translating the gateway")
+        await_true(lambda: status() is not None or running_daemon(folder, _PROCESS) is None, _SECONDS)
+        found = status()
+        if found is None:
+            log = folder.log(_PROCESS)
+            raise WorkbenchError(
+                f"the gateway was not translated within {_SECONDS:.0f} s; end of {log}:\n"
+                f"{tail(log.read_text(errors='replace'))}"
+            )
+        return found
+
+
+def _has_tls(fleet: LiveFleet) -> bool:
+    return any(
+        "tls" in each for body in fleet.door if body["kind"] == "Gateway" for each in body["spec"]["listeners"]
+    )
+
+
+def _version(folder: LiveFolder) -> str:
+    """Return what changes with the code that it runs, and with the cluster's certificates."""
+    digest = hashlib.sha256((folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig").read_bytes())
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,52 @@
+"""What the objects of a door refer to in the cluster."""
+
+from collections.abc import Iterable, Mapping
+
+from ..folder import Addresses
+from ..served import LiveFleet, Object
+from .xds.services import Address, ServicePort, parsed, service_at
+
+_GROUPS = ("gateway.networking.k8s.io", "gateway.envoyproxy.io", "aigateway.envoyproxy.io", "cert-manager.io")
+
+
+def door_objects(fleet: LiveFleet) -> tuple[Object, ...]:
+    """Return the objects of the door, without Services and Secrets, which the cluster has as they are."""
+    return tuple(each for each in fleet.door if each["apiVersion"].partition("/")[0] in _GROUPS)
+
+
+def service_places(objects: Iterable[Object]) -> set[tuple[str, str]]:
+    """Return namespace and name of every Service that backends and routes name."""
+    found: set[tuple[str, str]] = set()
+    for each in objects:
+        namespace, spec = each["metadata"].get("namespace", ""), each.get("spec") or {}
+        for endpoint in spec.get("endpoints", ()):
+            fqdn = endpoint.get("fqdn", {})
+            place = service_at(fqdn.get("hostname", ""), fqdn.get("port", 0))
+            found |= {(place.namespace, place.name)} if place else set()
+        references = (reference for rule in spec.get("rules", ()) for reference in rule.get("backendRefs", ()))
+        found |= {
+            (reference.get("namespace", namespace), reference["name"])
+            for reference in references
+            if reference.get("kind", "Service") == "Service" and not reference.get("group")
+        }
+    return found
+
+
+def stand_ins(fleet: LiveFleet, addresses: Addresses) -> Mapping[ServicePort, Address]:
+    """Return where Services answer that the cluster may not have: those that the outputs name, on loopback."""
+    found: dict[ServicePort, Address] = {}
+    for endpoint in fleet.endpoints:
+        url = addresses.endpoints.get(endpoint.title, "")
+        place = _place(endpoint.url)
+        if url and place:
+            found.setdefault(place, parsed(_authority(url)))
+    return found
+
+
+def _place(url: str) -> ServicePort | None:
+    host, _, port = _authority(url).partition(":")
+    return service_at(host, int(port or 80))
+
+
+def _authority(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]

@@ -1,0 +1,1 @@
+"""From objects to what Envoy reads: translated, brought to loopback, and written to files."""
