@@ -120,8 +120,11 @@ def destroy(
     """Delete everything that the stack created."""
     call = StackCall(stack, engine, kubeconfig, cwd.resolve(), {"confirm": agree if yes else confirm})
     from .live.folder import LiveFolder
-    from .live.parts import withdraw
+    from .live.parts import recover, withdraw
 
+    folder = LiveFolder(call.state_dir)
+    if not kubeconfig:
+        recover(folder)
     cli = call.cli()
     if cli:
         _exit(cli.destroy(yes=yes))
@@ -131,7 +134,7 @@ def destroy(
         if not outcome.ok:
             raise typer.Exit(1)
     if not kubeconfig:
-        withdraw(LiveFolder(call.state_dir), stack)
+        withdraw(folder, stack)
 
 
 def outputs(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import WorkbenchError
 from ..live.folder import LiveFolder
-from ..live.parts import Speeds
+from ..live.parts import Speeds, recover
 from .call import StackCall
 from .playing import LivePlay, is_playable
 
@@ -53,6 +53,8 @@ class StackStart:
             self._start(live=True if self._live else False if self._own else None)
         elif self._silenced:
             self._quietly(live=False)
+        if self._own:
+            recover(LiveFolder(self._call.state_dir))
         if self._live:
             with self._progress() as progress:
                 begun = self._play.begin(progress)

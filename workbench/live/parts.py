@@ -53,6 +53,13 @@ def start_part(part: LivePart, folder: LiveFolder, fleet: LiveFleet, progress: P
     return ""
 
 
+def recover(folder: LiveFolder) -> None:
+    """Clear away what a part that was ended by force left in the cluster, before anything is deployed or deleted."""
+    from .loop.part import LoopPart
+
+    LoopPart().recover(folder)
+
+
 def stop_live(folder: LiveFolder) -> tuple[str, ...]:
     """Stop every part, last ones first; return the names of the processes that ran."""
     if not folder.path.exists():

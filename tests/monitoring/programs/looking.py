@@ -17,8 +17,8 @@ LOOK = "2s"
 
 
 @contextmanager
-def aggregating(folder: Path, programs: Found) -> Iterator[Running]:
-    """Run a control plane of its own with autoscalers that look often."""
+def aggregating(folder: Path, programs: Found, *, live: bool = False) -> Iterator[Running]:
+    """Run a control plane of its own with autoscalers that look often; ``live`` where somebody plays its pods."""
     members: Mapping[str, Callable[[Layout, Path], list[str]]] = {
         **MEMBERS,
         CONTROLLERS: lambda at, stages: [
@@ -30,7 +30,7 @@ def aggregating(folder: Path, programs: Found) -> Iterator[Running]:
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cluster_module, "MEMBERS", members)
-            running = made.start(lambda _: programs)
+            running = made.start(lambda _: programs, live=live)
         yield running
     finally:
         made.stop()

@@ -1,0 +1,141 @@
+"""A model under a load that comes and goes, and what is seen of the fleet meanwhile."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.families import objects
+from components.fleet.options import Options
+from components.plan.environment import Environment
+from components.plan.plan import Plan, plan
+from components.serving.simulated_nodes import node_object, simulated
+from tests.fleets import open_model, playground
+from tests.monitoring.programs.daemon import eventually
+from tests.monitoring.simulated.workload import MANAGER, apply_namespace, pods_metric
+from workbench.kube import Kube
+from workbench.live.control import GroupState, ModelState
+from workbench.live.folder import LiveFolder
+from workbench.live.reach import LiveControl
+from workbench.load.arrivals import FromTo, Lengths
+from workbench.load.client import LoadTarget
+from workbench.load.outcomes import Tally
+from workbench.load.runner import Users, run
+
+Json = dict[str, Any]
+MOST = 3
+BATCH = 4
+"""Requests that a replica computes at once; more of them wait."""
+QUEUE = "vllm:num_requests_waiting"
+_INSTANCE = "g5.2xlarge"
+_LENGTHS = Lengths(FromTo(32, 64), FromTo(48, 64))
+
+
+def manifests() -> list[Json]:
+    """A model with one GPU, which fills its node, and an autoscaler that follows its queue at once."""
+    flavor = {"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": _INSTANCE}}
+    at_once = {direction: {"stabilizationWindowSeconds": 0} for direction in ("scaleUp", "scaleDown")}
+    trigger = {"hpa": {"metrics": [pods_metric(QUEUE, "4")], "behavior": at_once}}
+    arguments = ["--max-model-len", "8192", "--max-num-seqs", str(BATCH)]
+    model = open_model("qwen", "Qwen/Qwen2.5-7B-Instruct", flavors=[flavor])
+    chat = playground(
+        "chat",
+        model="qwen",
+        elasticConfig={"minReplicas": 1, "maxReplicas": MOST, "scaleTrigger": trigger},
+        backendRuntimeConfig={"backendName": "vllm", "args": arguments},
+    )
+    return [model, chat]
+
+
+def planned(namespace: str) -> Plan:
+    """Plan the model.
+
+    Raises:
+        AssertionError: there is an error.
+    """
+    found = plan(objects(manifests()), Environment(options=Options(namespace=namespace)))
+    assert [str(each) for each in found.problems if each.severity == "error"] == []
+    return found
+
+
+def deploy(kube: Kube, found: Plan, namespace: str) -> None:
+    """Do what ``up`` does: nodes in steps of eight, then what the models need."""
+    for group in found.groups:
+        for index in range(simulated(group)):
+            kube.apply(node_object(group, index), manager=MANAGER)
+    apply_namespace(kube, namespace)
+    for body in found.objects:
+        kube.apply(body, manager=MANAGER)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The model and its nodes, as the process behind the pods says."""
+
+    model: ModelState
+    group: GroupState
+
+
+@dataclass
+class Observer:
+    """Looks at the fleet until it is told to stop."""
+
+    control: LiveControl
+    moments: list[Moment] = field(default_factory=list)
+
+    @property
+    def last(self) -> Moment:
+        """What was seen last."""
+        return self.moments[-1]
+
+    def look(self) -> Moment:
+        """Look once."""
+        state = self.control.state()
+        (model,), (group,) = state.models, state.groups
+        self.moments.append(Moment(model, group))
+        return self.last
+
+    def until(self, condition: Callable[[Moment], bool], what: str, seconds: float = 60.0) -> None:
+        """Wait for a condition.
+
+        Raises:
+            AssertionError: it never came; the message has what was seen last.
+        """
+        try:
+            eventually(lambda: condition(self.look()), what, seconds, pause=0.2)
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {self.last}") from None
+
+
+@contextmanager
+def asking(target: LoadTarget, users: int, think: float, connected: float = 1.0) -> Iterator[list[Tally]]:
+    """Let users ask one request after the other until the end; what became of all is in the list then.
+
+    Args:
+        target: what is asked.
+        users: how many there are.
+        think: seconds between an answer and the next request.
+        connected: seconds for which connections are used again.
+    """
+    ended, tallies = threading.Event(), []
+
+    def ask() -> None:
+        number = 0
+        while not ended.is_set():
+            number += 1
+            load = Users(users, think, connected, _LENGTHS, seed=number)
+            tallies.append(run(target, load, "", lambda *_: None)[0])
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        yield tallies
+    finally:
+        ended.set()
+        thread.join()
+
+
+def chat_at(folder: LiveFolder, title: str, model: str) -> LoadTarget:
+    """Return the endpoint of a resource on loopback."""
+    return LoadTarget(folder.addresses().endpoints[title].rstrip("/"), model)
