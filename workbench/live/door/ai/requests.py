@@ -84,8 +84,10 @@ def read_request(path: AiPath, body: bytes, *, counted: bool) -> AiRequest:
     if path == AiPath.CHAT and stream and counted:
         options = fields.get("stream_options") or {}
         if not options.get("include_usage"):
-            told = {**fields, "stream_options": {**options, "include_usage": True}}
-            return AiRequest(path, model, stream, json.dumps(told, separators=(",", ":")).encode(), rewritten=True)
+            extended = {**fields, "stream_options": {**options, "include_usage": True}}
+            return AiRequest(
+                path, model, stream, json.dumps(extended, separators=(",", ":")).encode(), rewritten=True
+            )
     return AiRequest(path, model, stream, body)
 
 

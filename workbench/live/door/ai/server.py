@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import grpc
-import grpc.aio
+import grpc  # type: ignore[import-untyped]
+import grpc.aio  # type: ignore[import-untyped]
 from envoy.service.ext_proc.v3 import external_processor_pb2 as protocol
 
 from .config import ProcessorConfig, read_config

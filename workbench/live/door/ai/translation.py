@@ -96,15 +96,14 @@ def _http_route(route: Object, backends: Mapping[_Place, Object], objects: tuple
     rewrite, not_found = _names(route)
     rules = [_rule(rule, rewrite, route, backends, objects) for rule in spec["rules"]]
     rules.append({"name": "route-not-found", "matches": [{"path": dict(_ROOT)}], "filters": [_use(not_found)]})
-    # What every API server would add (``metadata.annotations`` of the controller, which come last).
     annotations = {**metadata.get("annotations", {}), f"{ENVOY_API}/{GENERATED}": "true"}
-    made = {"name": metadata["name"], "namespace": metadata["namespace"], "annotations": annotations}
+    generated = {"name": metadata["name"], "namespace": metadata["namespace"], "annotations": annotations}
     if metadata.get("labels"):
-        made["labels"] = dict(metadata["labels"])
+        generated["labels"] = dict(metadata["labels"])
     body: Object = {"parentRefs": spec["parentRefs"], "rules": rules}
     if spec.get("hostnames"):
         body["hostnames"] = spec["hostnames"]
-    return {"apiVersion": f"{GATEWAY_API}/v1", "kind": "HTTPRoute", "metadata": made, "spec": body}
+    return {"apiVersion": f"{GATEWAY_API}/v1", "kind": "HTTPRoute", "metadata": generated, "spec": body}
 
 
 def _rule(

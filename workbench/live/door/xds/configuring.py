@@ -166,4 +166,6 @@ def plain_secret(secret: Object) -> Object:
     """Return what the door has to know of a Secret."""
     namespace, name = _place(secret)
     metadata = {"name": name, "namespace": namespace}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": secret.get("data") or {}}
+    # Envoy Gateway takes certificates from Secrets of their own type alone.
+    kind = {"type": secret["type"]} if "type" in secret else {}
+    return {"apiVersion": "v1", "kind": "Secret", **kind, "metadata": metadata, "data": secret.get("data") or {}}

@@ -111,6 +111,9 @@ class Localizer:
             return
         follows = False
         for endpoint, place in places:
+            if place:
+                # What the name was resolved from still goes into the header Host (``auto_host_rewrite``).
+                endpoint.setdefault("hostname", endpoint["address"]["socketAddress"]["address"])
             if place and _is_named(endpoint) and self._has_address(place):
                 endpoint["address"] = {"envoyInternalAddress": {"serverListenerName": str(place)}}
                 found.services.add(place)
@@ -150,7 +153,8 @@ class Localizer:
             if place is None:
                 found.append(each)
             else:
-                found += [{**each, "endpoint": {"address": _socket(address)}} for address in pods(place)]
+                kept = {key: value for key, value in each["endpoint"].items() if key != "address"}
+                found += [{**each, "endpoint": {**kept, "address": _socket(address)}} for address in pods(place)]
         return {**part, "lbEndpoints": found}
 
     def _has_address(self, place: ServicePort) -> bool:
