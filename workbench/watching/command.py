@@ -90,7 +90,7 @@ def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), 
     if output is Format.JSON:
         sys.stdout.write(json.dumps(asdict(found), indent=2) + "\n")
         return
-    for line in _outcome(found.text, found.pods, found.broken):
+    for line in _outcome(found.text, found.pods):
         typer.echo(printable(line))
 
 
@@ -123,13 +123,11 @@ def _whose(model: str) -> str:
     return f" of {printable(model)}" if model else ""
 
 
-def _outcome(text: str, pods: tuple[str, ...], broken: int) -> list[str]:
+def _outcome(text: str, pods: tuple[str, ...]) -> list[str]:
     from ..printing import counted
 
-    hit = f"{counted(len(pods), 'pod')}: {', '.join(pods)}" if pods else "no pod was on it"
     return [
         f"{text} (simulated)",
-        hit,
-        f"{counted(broken, 'request')} lost the connection",
+        f"{counted(len(pods), 'pod')}: {', '.join(pods)}" if pods else "no pod that serves was on it",
         "`workbench watch` shows what becomes of it; a running `workbench load` counts what its clients saw",
     ]

@@ -10,7 +10,7 @@ from components.api.texts.printable import printable
 from ..live.control import FleetNote, LiveState
 from ..live.notes import new_notes
 from ..live.reach import LiveControl
-from .moving import by_movement, headline, is_moving, usd, wish
+from .moving import by_movement, headline, is_moving, speeds, usd, wish
 from .view import note_line
 
 _TEXT_EVERY = 5.0
@@ -49,4 +49,4 @@ def _lines(state: LiveState, notes: "tuple[FleetNote, ...]") -> list[str]:
         for each in busy[:_MODELS]
     ]
     more = [f"  and {len(busy) - _MODELS} more that move"] if len(busy) > _MODELS else []
-    return [headline(state), *shown, *more, *(f"  {note_line(note)}" for note in notes)]
+    return [f"{headline(state)}; {speeds(state)}", *shown, *more, *(f"  {note_line(note)}" for note in notes)]

@@ -31,12 +31,16 @@ def headline(state: LiveState) -> str:
     """Return the fleet in a line."""
     nodes, starting = sum(each.nodes for each in state.groups), sum(each.starting for each in state.groups)
     ready, replicas = sum(each.ready for each in state.models), sum(each.replicas for each in state.models)
-    more = f" (and {starting} starting)" if starting else ""
+    more = f" (+{starting})" if starting else ""
     return (
-        f"simulated fleet: {counted(len(state.models), 'model')}, {ready}/{replicas} replicas ready, "
-        f"{counted(nodes, 'node')}{more}, {usd(state.usd_per_hour)} USD/h; "
-        f"answers {state.speed:g} x as fast as in life, starts {state.start_speed:g} x"
+        f"simulated: {counted(len(state.models), 'model')}, {ready}/{replicas} replicas ready, "
+        f"{counted(nodes, 'node')}{more}, {usd(state.usd_per_hour)} USD/h"
     )
+
+
+def speeds(state: LiveState) -> str:
+    """Return how much faster than life the fleet is, in a line."""
+    return f"answers {state.speed:g} x as fast as in life, nodes and pods start {state.start_speed:g} x as fast"
 
 
 def usd(amount: float | None) -> str:

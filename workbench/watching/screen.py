@@ -41,10 +41,15 @@ def show(control: LiveControl) -> None:
         return
 
 
+def _size(live: Live) -> tuple[int, int]:
+    size = live.console.size
+    return size.width, size.height
+
+
 def _follow(control: LiveControl, state: LiveState, live: Live, wait: Wait, keys: str) -> None:
     below, failing = keys, False
     while True:
-        live.update(view(state, live.console.size.height, below, failing=failing), refresh=True)
+        live.update(view(state, _size(live), below, failing=failing), refresh=True)
         if _LEAVING.intersection(wait(_EVERY)):
             return
         try:

@@ -1,6 +1,6 @@
 """A fleet on a terminal of some size."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from rich.console import Group, RenderableType
@@ -10,30 +10,43 @@ from rich.text import Text
 from components.api.texts.printable import printable
 
 from ..live.control import FleetNote, GroupState, LiveState, ModelState, NoteKind
-from .moving import by_movement, groups_by_movement, headline, usd, wish
+from .columns import FigureColumns
+from .moving import by_movement, groups_by_movement, headline, speeds, usd, wish
 
 _NOTES = 6
 _FIXED = 7
-"""Lines that are no rows: the headline, two table heads, the line above the notes, the last line, and gaps."""
+"""Lines that are no rows: two of the fleet, two heads, two that count what is not shown, and the last one."""
 _LEAST_ROWS = 3
+_MODELS = FigureColumns(
+    ("model", "ready", "starting", "pending", "waiting", "running", "cache", "wanted", "USD/h", "pace"),
+    frozenset({"pace"}),
+    ("pace", "cache", "starting", "USD/h", "pending", "wanted"),
+)
+_GROUPS = FigureColumns(
+    ("nodes", "there", "starting", "bounds", "USD/h", "instance type"),
+    frozenset({"instance type"}),
+    ("instance type", "bounds", "USD/h"),
+)
 _STYLES = {NoteKind.FAULT: "bold red", NoteKind.NODE: "cyan", NoteKind.SCALE: "yellow", NoteKind.POD: ""}
 
 
-def view(state: LiveState, height: int | None, below: str = "", *, failing: bool = False) -> RenderableType:
+def view(state: LiveState, size: tuple[int, int] | None, below: str = "", *, failing: bool = False) -> RenderableType:
     """Return what is shown.
 
     Args:
         state: The fleet.
-        height: Lines that there are; None for as many as it takes.
+        size: Columns and lines of the terminal; None for as many as it takes.
         below: The last line.
         failing: Whether the last line says that something is wrong.
     """
     notes = state.notes[-_NOTES:]
+    width, height = size or (None, None)
     models, groups = _shares(state, height, len(notes))
     parts: list[RenderableType] = [
         Text(headline(state), style="bold", no_wrap=True, overflow="ellipsis"),
-        _models(by_movement(state.models), models),
-        _groups(groups_by_movement(state.groups), groups),
+        Text(speeds(state), style="dim", no_wrap=True, overflow="ellipsis"),
+        _models(by_movement(state.models), models, width),
+        _groups(groups_by_movement(state.groups), groups, width),
         *map(_note, notes),
     ]
     if below:
@@ -51,56 +64,34 @@ def _shares(state: LiveState, height: int | None, notes: int) -> tuple[int, int]
     return min(models, room - of_groups), of_groups
 
 
-def _models(models: Sequence[ModelState], room: int) -> Table:
-    table = _table("model", "ready", "starting", "pending", "waiting", "running", "cache", "wanted", "USD/h", "pace")
-    for each in models[:room]:
-        _row(
-            table,
-            (
-                each.title,
-                f"{each.ready}/{each.replicas}",
-                _count(each.starting),
-                _count(each.pending),
-                _count(each.waiting),
-                _count(each.running),
-                f"{each.cache:.0%}",
-                wish(each),
-                usd(each.usd_per_hour),
-                each.pace.value,
-            ),
-            _style(each),
-        )
-    _rest(table, len(models) - room)
-    return table
+def _models(models: Sequence[ModelState], room: int, width: int | None) -> Table:
+    rows = [(_model_cells(each), _style(each)) for each in models[:room]]
+    return _MODELS.table(rows, len(models) - room, width)
 
 
-def _groups(groups: Sequence[GroupState], room: int) -> Table:
-    table = _table("nodes", "there", "starting", "bounds", "USD/h", "instance type")
-    for each in groups[:room]:
-        bounds = f"{each.least}..{each.most}"
-        cells = (each.name, each.nodes, _count(each.starting), bounds, usd(each.usd_per_hour), each.instance_type)
-        _row(table, cells, "cyan" if each.starting else "" if each.nodes else "dim")
-    _rest(table, len(groups) - room)
-    return table
+def _model_cells(model: ModelState) -> tuple[object, ...]:
+    return (
+        model.title,
+        f"{model.ready}/{model.replicas}",
+        _count(model.starting),
+        _count(model.pending),
+        _count(model.waiting),
+        _count(model.running),
+        f"{model.cache:.0%}",
+        wish(model),
+        usd(model.usd_per_hour),
+        model.pace.value,
+    )
 
 
-def _table(first: str, *rest: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold dim")
-    table.add_column(first, no_wrap=True, overflow="ellipsis", min_width=12)
-    for name in rest:
-        left = name in ("pace", "instance type")
-        table.add_column(name, justify="left" if left else "right", no_wrap=True)
-    return table
+def _groups(groups: Sequence[GroupState], room: int, width: int | None) -> Table:
+    rows = [(_group_cells(each), "cyan" if each.starting else "" if each.nodes else "dim") for each in groups[:room]]
+    return _GROUPS.table(rows, len(groups) - room, width)
 
 
-def _row(table: Table, cells: Iterable[object], style: str) -> None:
-    """Add a row: what others wrote is text, and neither markup nor something that moves the cursor."""
-    table.add_row(*(Text(printable(str(cell))) for cell in cells), style=style)
-
-
-def _rest(table: Table, more: int) -> None:
-    if more > 0:
-        table.add_row(Text(f"and {more} more"), style="dim")
+def _group_cells(group: GroupState) -> tuple[object, ...]:
+    bounds = f"{group.least}..{group.most}"
+    return group.name, group.nodes, _count(group.starting), bounds, usd(group.usd_per_hour), group.instance_type
 
 
 def _style(model: ModelState) -> str:

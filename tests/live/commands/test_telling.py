@@ -33,7 +33,6 @@ def test_a_named_node(served: StandIn, tmp_path: Path) -> None:
     assert ran.stdout.splitlines() == [
         "node g6-2 is gone (simulated)",
         "2 pods: models/chat-1, models/chat-2",
-        "3 requests lost the connection",
         "`workbench watch` shows what becomes of it; a running `workbench load` counts what its clients saw",
     ]
     assert served.asked == [("/fault", {"fault": "node", "name": "g6-2"})]

@@ -15,7 +15,7 @@ from workbench.watching.view import view
 
 def shown(fleet: LiveState, height: int | None, width: int = 120, below: str = "") -> list[str]:
     console = Console(file=io.StringIO(), width=width, height=height or 1000, highlight=False)
-    console.print(view(fleet, height, below))
+    console.print(view(fleet, (width, height) if height else None, below))
     written = console.file.getvalue()  # type: ignore[attr-defined]
     return [line.rstrip() for line in str(written).splitlines()]
 
@@ -31,16 +31,14 @@ def test_everything_of_a_small_fleet() -> None:
         notes=(note("node g6-3 came"),),
     )  # fmt: skip
     lines = shown(fleet, None, 200, "q leaves")
-    assert lines[0] == (
-        "simulated fleet: 1 model, 2/5 replicas ready, 3 nodes (and 2 starting), 1,234.50 USD/h; "
-        "answers 1 x as fast as in life, starts 60 x"
-    )
-    assert lines[1].split() == [
+    assert lines[0] == "simulated: 1 model, 2/5 replicas ready, 3 nodes (+2), 1,234.50 USD/h"
+    assert lines[1] == "answers 1 x as fast as in life, nodes and pods start 60 x as fast"
+    assert lines[2].split() == [
         *("model", "ready", "starting", "pending", "waiting", "running", "cache", "wanted", "USD/h", "pace")
     ]
-    assert lines[2].split() == ["chat", "2/5", "1", "2", "7", "64", "50%", "4", "of", "1..8", "1.50", "estimate"]
-    assert lines[4].split() == ["g6-xlarge", "3", "2", "0..8", "1.00", "g6.xlarge"]
-    assert lines[5].endswith(" node: node g6-3 came")
+    assert lines[3].split() == ["chat", "2/5", "1", "2", "7", "64", "50%", "4", "of", "1..8", "1.50", "estimate"]
+    assert lines[5].split() == ["g6-xlarge", "3", "2", "0..8", "1.00", "g6.xlarge"]
+    assert lines[6].endswith(" node: node g6-3 came")
     assert lines[-1] == "q leaves"
 
 
@@ -89,13 +87,23 @@ def test_hostile_names_stay_text(name: str) -> None:
     lines = shown(fleet, None, 200)
     assert not any(line.startswith("forged") for line in lines)
     assert not any("\x1b" in line for line in lines)
-    assert len(lines) == 6
+    assert len(lines) == 7
 
 
 def test_an_empty_fleet() -> None:
     fleet = state(models=(), groups=(), pods=(), usd_per_hour=0.0)
-    assert headline(fleet) == (
-        "simulated fleet: 0 models, 0/0 replicas ready, 0 nodes, 0.00 USD/h; "
-        "answers 1 x as fast as in life, starts 60 x"
-    )
+    assert headline(fleet) == "simulated: 0 models, 0/0 replicas ready, 0 nodes, 0.00 USD/h"
     assert shown(fleet, 24)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
+def test_figures_are_shown_whole_or_not_at_all(width: int) -> None:
+    long = model("kthena/" + "x" * 100, ready=97, replicas=98, waiting=123456, running=65432, starting=1)
+    fleet = state(models=(long,), groups=(group("y" * 100, nodes=12345),))
+    lines = shown(fleet, 24, width)
+    assert all(len(line) <= width for line in lines)
+    cells = [word for line in lines[2:] for word in line.split()]
+    assert {"97/98", "123456", "65432", "12345"} <= set(cells)
+    # Only names are cut, which are much too long.
+    assert sum(word.endswith("…") for word in cells) == 2
+    assert ("estimate" in cells) == (width >= 100)

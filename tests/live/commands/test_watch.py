@@ -108,7 +108,7 @@ def test_once_has_everything(tmp_path: Path) -> None:
         ran = workbench("watch", "--once", "--cwd", tmp_path)
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    assert lines[0].startswith("simulated fleet: 40 models, 80/80 replicas ready, 2 nodes, 2.00 USD/h; answers 1 x")
+    assert lines[0].startswith("simulated: 40 models, 80/80 replicas ready, 2 nodes, 2.00 USD/h")
     assert sum(line.startswith("model-") for line in lines) == 40
     assert "more" not in ran.stdout
 
@@ -132,7 +132,7 @@ def test_lines_again_and_again_where_there_is_no_terminal(output: str, times: in
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, text=True)
         assert process.stdout
         lines: list[str] = []
-        start = "simulated fleet:" if output == "text" else "{"
+        start = "simulated:" if output == "text" else "{"
         while sum(line.startswith(start) for line in lines) < times:
             lines.append(process.stdout.readline())
             assert lines[-1], "it has ended"
