@@ -88,6 +88,24 @@ class TestAccelerators:
         assert four.alpha - 0.00096 - sums == pytest.approx((one.alpha - 0.00096) / 4, rel=0.001)
         assert four.prefill == pytest.approx(one.prefill / 4)
 
+    @pytest.mark.parametrize(
+        ("found", "share"),
+        [
+            (verdict(offloaded_bytes=4 * GIB), 4 / 14.96),
+            (verdict(engine="ollama", on="g4dn.xlarge", context=2048), None),  # for lack of room
+        ],
+        ids=["told", "spilled"],
+    )
+    def test_what_is_in_the_memory_of_the_host_is_read_slowly(
+        self, found: MemoryVerdict, share: float | None
+    ) -> None:
+        name = "g6e.2xlarge" if share else "g4dn.xlarge"
+        bandwidth = 864e9 if share else 320e9
+        far = share * 14.96 * GIB if share else -found.margin
+        assert far > 0
+        near = (14.96 * GIB - far) / bandwidth / 0.85
+        assert pace_of(found, name).alpha == pytest.approx(near + far / 32e9 + 32 * 30e-6, rel=0.001)
+
     def test_copies_take_more_requests(self) -> None:
         one, two = (pace_of(verdict(on="p5.48xlarge", parallel=Parallel(data=n)), "p5.48xlarge") for n in (1, 2))
         assert two.batch == 2 * one.batch

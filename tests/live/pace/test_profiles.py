@@ -12,7 +12,7 @@ from workbench.live.pace.profiles import Efficiency, StepWork, from_profile, fro
 from workbench.live.served import PaceSource, TokenPace
 
 BOUNDS = TokenPace(0.0, 0.0, 0.0, 256, 100_000, 4096)
-PLAIN = Efficiency(weights=1, cache=1, compute=1, layer_us=0, reduce_us=0, request_us=0)
+PLAIN = Efficiency(weights=1, cache=1, compute=1, layer_us=0, reduce_us=0, request_us=0, host=32e9)
 WORK = StepWork(weights=16e9, experts=0, cache=128e6, operations=16e9, layers=32)
 BANDWIDTH, FLOPS = 2e12, 320e12
 
@@ -64,6 +64,8 @@ class TestRoofline:
             ({"weights": 8e9, "cache": 64e6, "operations": 8e9, "pipeline": 2}, 0.008, 0.000032, 0.00005),
             # Two copies share the requests.
             ({"copies": 2}, 0.008, 0.000032, 0.00005),
+            # A fifth of the weights comes from the host, at 32 GB/s.
+            ({"weights": 12.8e9, "on_host": 3.2e9}, 0.0064 + 0.1, 0.000064, 0.00005),
             # Experts that further requests add.
             ({"experts": 64e6}, 0.008, 0.000096, 0.00005),
         ],

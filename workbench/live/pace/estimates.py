@@ -1,7 +1,6 @@
 """How fast a replica is on an instance type: estimated from its model and its accelerators, or assumed.
 
-Left out are drafts of speculative decoding, LoRA adapters, weights that stay in the memory of the host, and the
-network between nodes.
+Left out are drafts of speculative decoding, LoRA adapters and the network between nodes.
 """
 
 import functools
@@ -68,7 +67,7 @@ def _on_accelerators(node: Instance, asked: MemoryCase) -> TokenPace | None:
     speed = accelerator_speed(node) if node.accelerators else None
     verdict = judge(on_instance(asked, node, asked.parallel), types=False)
     case = verdict.asked
-    work = _work(case) if case else None
+    work = _work(case, _on_host(verdict)) if case else None
     if speed is None or case is None or work is None:
         return None
     batch = (case.requests or _table()["usual_batch"]) * case.parallel.data
@@ -97,7 +96,15 @@ def efficiency() -> Efficiency:
     return Efficiency(**{name: float(found[name]) for name in Efficiency.__dataclass_fields__})
 
 
-def _work(case: MemoryCase) -> StepWork | None:
+def _on_host(verdict: MemoryVerdict) -> int:
+    """Return how much of the weights of an accelerator is in the memory of the host: told so, or for lack of room."""
+    case = verdict.asked
+    if case is None:
+        return 0
+    return case.offloaded_bytes + (max(0, -verdict.margin) if case.budget.spills else 0)
+
+
+def _work(case: MemoryCase, on_host: int = 0) -> StepWork | None:
     """Return what a rank does in a step; None where too little of the model is known."""
     shape, parallel = case.shape, case.parallel
     weights = weights_of(shape, case.weights_dtype)
@@ -106,8 +113,10 @@ def _work(case: MemoryCase) -> StepWork | None:
     spread = case.budget.spreads_experts
     usual = _with_experts(weights, _touched(shape, _table()["together"]))
     whole, read = (rank_bytes(each, shape, parallel, spread=spread) for each in (weights, usual))
+    far = min(1.0, on_host / whole) * read if whole else 0.0
     return StepWork(
-        weights=read,
+        weights=read - far,
+        on_host=far,
         experts=(whole - read) / _table()["spread"],
         cache=_cache(case).of_sequence(_context(case)),
         operations=2 * _active_parameters(shape, weights) / (parallel.tensor * parallel.pipeline),

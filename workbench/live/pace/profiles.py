@@ -19,6 +19,7 @@ class Efficiency:
         layer_us: What a layer takes beside, in microseconds.
         reduce_us: What a sum over the ranks of tensor parallelism takes.
         request_us: What each request adds to a step.
+        host: Bytes of the memory of the host that an accelerator reads in a second.
     """
 
     weights: float
@@ -27,6 +28,7 @@ class Efficiency:
     layer_us: float
     reduce_us: float
     request_us: float
+    host: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class StepWork:
         cache: Of one request, on average.
         operations: For each token of a prompt, in one stage.
         layers: Of the model.
+        on_host: Weights that are read in each step from the memory of the host.
         tensor: Ranks that share each layer.
         pipeline: Stages that a token goes through one after the other.
         copies: Ranks among which requests are divided (data parallelism).
@@ -49,6 +52,7 @@ class StepWork:
     cache: float
     operations: float
     layers: int
+    on_host: float = 0.0
     tensor: int = 1
     pipeline: int = 1
     copies: int = 1
@@ -93,7 +97,7 @@ def from_roofline(
     """
     sums = 2 * efficiency.reduce_us if work.tensor > 1 else 0.0
     fixed = work.layers * (efficiency.layer_us + sums) * _MICRO
-    reading = work.weights / (bandwidth * efficiency.weights)
+    reading = work.weights / (bandwidth * efficiency.weights) + work.on_host / efficiency.host
     request = (
         work.cache / (bandwidth * efficiency.cache)
         + work.experts / (bandwidth * efficiency.weights)
