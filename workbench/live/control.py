@@ -104,13 +104,23 @@ class PodState:
 
 @dataclass(frozen=True, slots=True)
 class ScalerState:
-    """An autoscaler of a model: what it wants."""
+    """An autoscaler of a model: what it wants, which is 0 until it has read its metric."""
 
     name: str
     current: int
     desired: int
     least: int
     most: int
+
+    @property
+    def has_wish(self) -> bool:
+        """Whether it has read its metric: what it wants is within its bounds then."""
+        return self.desired >= self.least
+
+    @property
+    def moves(self) -> bool:
+        """Whether it wants another number of replicas than there is."""
+        return self.has_wish and self.desired != self.current
 
 
 @dataclass(frozen=True, slots=True)

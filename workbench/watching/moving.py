@@ -12,7 +12,7 @@ def by_movement(models: Sequence[ModelState]) -> list[ModelState]:
 
 
 def _stillness(model: ModelState) -> tuple[bool, bool, bool, int]:
-    changing = bool(model.starting or model.pending or any(each.desired != each.current for each in model.scalers))
+    changing = bool(model.starting or model.pending or any(each.moves for each in model.scalers))
     short = model.ready < model.replicas
     return not (changing or short), not model.waiting, not model.running, -(model.waiting + model.running)
 
@@ -50,4 +50,5 @@ def usd(amount: float | None) -> str:
 
 def wish(model: ModelState) -> str:
     """Write what the autoscalers of a model want, and their bounds."""
-    return ", ".join(f"{each.desired} of {each.least}..{each.most}" for each in model.scalers) or "-"
+    wishes = [(each.desired if each.has_wish else "?", each.least, each.most) for each in model.scalers]
+    return ", ".join(f"{desired} of {least}..{most}" for desired, least, most in wishes) or "-"

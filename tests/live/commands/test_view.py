@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tests.live.commands.standin import group, model, note, scaler, state
 from workbench.live.control import LiveState, NoteKind
-from workbench.watching.moving import by_movement, headline, is_moving
+from workbench.watching.moving import by_movement, headline, is_moving, wish
 from workbench.watching.view import view
 
 
@@ -42,6 +42,13 @@ def test_everything_of_a_small_fleet() -> None:
     assert lines[-1] == "q leaves"
 
 
+def test_an_autoscaler_that_has_read_nothing_wants_nothing() -> None:
+    assert wish(model(scalers=(scaler(desired=0), scaler(desired=3)))) == "? of 1..8, 3 of 1..8"
+    # Nought is a wish where an autoscaler may scale to it.
+    assert wish(model(scalers=(scaler(desired=0, least=0),))) == "0 of 0..8"
+    assert wish(model()) == "-"
+
+
 def test_what_moves_comes_first() -> None:
     models = (
         model("a-idle"),
@@ -52,10 +59,11 @@ def test_what_moves_comes_first() -> None:
         model("f-short", ready=1),
         model("g-wish", scalers=(scaler(),)),
         model("h-settled", scalers=(scaler(desired=2),)),
+        model("i-unread", scalers=(scaler(desired=0),)),
     )
-    order = ["e-starting", "f-short", "g-wish", "d-queue", "c-busier", "b-busy", "a-idle", "h-settled"]
+    order = ["e-starting", "f-short", "g-wish", "d-queue", "c-busier", "b-busy", "a-idle", "h-settled", "i-unread"]
     assert [each.title for each in by_movement(models)] == order
-    assert [each.title for each in models if not is_moving(each)] == ["a-idle", "h-settled"]
+    assert [each.title for each in models if not is_moving(each)] == ["a-idle", "h-settled", "i-unread"]
 
 
 @given(

@@ -95,7 +95,7 @@ class FleetRecord:
 
 
 def _point(seconds: float, state: LiveState, models: list[ModelState]) -> FleetPoint:
-    wishes = [scaler.desired for each in models for scaler in each.scalers]
+    wishes = [scaler.desired for each in models for scaler in each.scalers if scaler.has_wish]
     prices = [each.usd_per_hour for each in models if each.usd_per_hour is not None]
     return FleetPoint(
         seconds=seconds,
