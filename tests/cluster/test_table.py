@@ -93,3 +93,30 @@ def test_an_endpoint_beside_the_models_has_a_row(monkeypatch: pytest.MonkeyPatch
     table.show(outputs, "kubeconfig", Console(file=out, highlight=False, width=200))
     (row,) = [line.split() for line in out.getvalue().splitlines() if line.startswith(" chat-lora-sql")]
     assert row == ["chat-lora-sql", "sql", "-", "-", "http://chat-lb.models:8080", "openai", "-"]
+
+
+@pytest.mark.parametrize("url", [None, "", "[unknown]"])
+def test_where_no_address_is_known_that_of_the_cluster_is_shown(
+    monkeypatch: pytest.MonkeyPatch, url: str | None
+) -> None:
+    """A load balancer that never comes: nobody plays the cloud's."""
+    monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
+    out = io.StringIO()
+    endpoint = {"url": url, "clusterUrl": "http://chat-lb.models:8080/v1", "api": "openai"}
+    outputs = {**OUTPUTS, "endpoints": {"chat": endpoint}}
+    table.show(outputs, "kubeconfig", Console(file=out, highlight=False, width=200))
+    (row,) = [line.split() for line in out.getvalue().splitlines() if line.startswith(" chat")]
+    assert row[4] == "http://chat-lb.models:8080/v1"
+
+
+def test_nodes_in_reserve_are_not_counted() -> None:
+    live = table._Live()
+    for number, held in enumerate([False, True]):
+        live._node(
+            {
+                "metadata": {"name": f"n-{number}", "labels": {"node.kubernetes.io/instance-type": "g5.2xlarge"}},
+                "spec": {"unschedulable": True} if held else {},
+                "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+            }
+        )
+    assert live.nodes == {"g5.2xlarge": 1}

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from ..cluster.pki import LOOPBACK
 from ..live.folder import Addresses, LiveFolder
 from ..live.served import LiveFleet, ServedEndpoint, ServedWorkload, Speaks
 
-KEY = "key"
-"""File of the live fleet's folder with a key for the gateway."""
 _QUESTION = "Why is the sky blue?"
 _TOKENS = 40
 _VERSION = "/v1"
+_HERE = (LOOPBACK, "localhost")
 _TITLES = {
     Speaks.OPENAI: "OpenAI's API",
     Speaks.OLLAMA: "Ollama's own API",
@@ -54,12 +55,13 @@ def call_lines(fleet: LiveFleet, folder: LiveFolder, here: Path) -> Iterator[Cal
     addresses, workloads = folder.addresses(), {f"{each.namespace}/{each.name}": each for each in fleet.workloads}
     shown: set[Speaks] = set()
     behind = [(each, workloads[next(iter(each.workloads))]) for each in fleet.endpoints if each.workloads]
+    order = list(Speaks)
     talking = [(each, workload) for each, workload in behind if not workload.embeds and each.api == Speaks.OPENAI]
+    talking.sort(key=lambda pair: order.index(pair[1].speaks))
     outside = next((each for each, _ in talking if each.outside), None)
     if addresses.door and outside:
         yield CallLine("through the gateway", _through_door(addresses, folder, outside, here))
-    order = list(Speaks)
-    for endpoint, workload in sorted(talking, key=lambda pair: order.index(pair[1].speaks)):
+    for endpoint, workload in talking:
         url = addresses.endpoints.get(endpoint.title)
         if url and workload.speaks not in shown:
             shown.add(workload.speaks)
@@ -68,12 +70,15 @@ def call_lines(fleet: LiveFleet, folder: LiveFolder, here: Path) -> Iterator[Cal
 
 
 def _through_door(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndpoint, here: Path) -> str:
-    key = folder.path / KEY
-    words = ["-N", shlex.quote(f"{_base(addresses.door)}{_VERSION}/chat/completions")]
-    if addresses.door.startswith("https:"):
-        words.insert(1, "-k")  # the certificate is of this machine alone
-    if key.exists():
-        words.append(f'-H "Authorization: Bearer $(cat {shlex.quote(_path(key, here))})"')
+    """Return a line that goes through the gateway, with a key if it wants one."""
+    door = urlsplit(addresses.door)
+    words = ["-N", shlex.quote(f"{door_url(addresses)}/chat/completions")]
+    if door.hostname and door.hostname not in _HERE:
+        words.insert(1, f"--resolve {shlex.quote(f'{door.hostname}:{door.port}:{LOOPBACK}')}")
+    if folder.door_authority.exists() and door.scheme == "https":
+        words.insert(1, f"--cacert {shlex.quote(_path(folder.door_authority, here))}")
+    if folder.door_key.exists():
+        words.append(f'-H "Authorization: Bearer $(cat {shlex.quote(_path(folder.door_key, here))})"')
     return _line(words, _chat(endpoint.model))
 
 
@@ -103,6 +108,11 @@ def _chat(model: str) -> dict[str, Any]:
 
 def _messages() -> list[dict[str, str]]:
     return [{"role": "user", "content": _QUESTION}]
+
+
+def door_url(addresses: Addresses) -> str:
+    """Return the base of OpenAI's API at the gateway, as clients are given it."""
+    return f"{_base(addresses.door)}{_VERSION}"
 
 
 def _base(url: str) -> str:

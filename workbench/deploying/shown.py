@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..live.folder import LiveFolder
 from .call import StackCall
-from .calling import call_lines, running_fleet
+from .calling import call_lines, door_url, running_fleet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = "loopback"
 """Key beside the outputs, with the addresses on this machine."""
+_ADDRESS = len("http://127.0.0.1:65535/v1")
 _SIMULATED = (
     "Answers are simulated: no model runs. Texts are made up, and times are estimates from profiles of the models or "
     "from the memory bandwidth of their nodes."
@@ -42,19 +43,22 @@ def show_stack(outputs: Mapping[str, Any], call: StackCall) -> None:
 
 def show_addresses(fleet: "LiveFleet", folder: LiveFolder, out: "Console") -> None:
     """Print where models answer on this machine, and lines that call them."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from ..table import add_row
 
     addresses = folder.addresses()
-    table = Table("endpoint", "model", "address", box=None, title="On this machine (simulated)")
+    # An address is copied: it stays whole, whatever there is room for.
+    address = Column("address", min_width=_ADDRESS, overflow="fold")
+    names = (Column(name, overflow="fold") for name in ("endpoint", "model"))
+    table = Table(*names, address, box=None, title="On this machine (simulated)")
     table.title_justify = "left"
     for each in sorted(fleet.endpoints, key=lambda each: each.title):
         url = addresses.endpoints.get(each.title, "-")
         played = f" (for a {each.stand_in})" if each.stand_in else ""
         add_row(table, each.title, each.model, f"no answer: {each.why}" if each.why else url + played)
     if addresses.door:
-        add_row(table, "gateway", "each of them", addresses.door)
+        add_row(table, "gateway", "each of them", door_url(addresses))
     out.print(table)
     out.print(_SIMULATED, soft_wrap=True, markup=False)
     for line in call_lines(fleet, folder, Path.cwd()):
@@ -69,5 +73,10 @@ def with_addresses(outputs: Mapping[str, Any], call: StackCall) -> dict[str, Any
     if fleet is None or LOOPBACK in outputs:
         return dict(outputs)
     found = folder.addresses()
-    added = {"simulated": True, "endpoints": found.endpoints, "door": found.door, "prometheus": found.prometheus}
+    added = {
+        "simulated": True,
+        "endpoints": found.endpoints,
+        "door": door_url(found) if found.door else "",
+        "prometheus": found.prometheus,
+    }
     return {**outputs, LOOPBACK: {key: value for key, value in added.items() if value}}

@@ -1,6 +1,5 @@
 """The parts of the live fleet in their order: what stands behind the pods first, then what leads to them."""
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,13 +30,10 @@ def pods_part(speeds: Speeds) -> LivePart:
 
 def later_parts() -> tuple[LivePart, ...]:
     """Return what leads to the pods, in the order in which it is started."""
+    from .door.part import DoorPart
     from .loop.part import LoopPart
 
-    try:
-        door = importlib.import_module(f"{__package__}.door.part").DoorPart()
-    except ModuleNotFoundError:
-        return (LoopPart(),)
-    return door, LoopPart()
+    return DoorPart(), LoopPart()
 
 
 def start_part(part: LivePart, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> str:
@@ -54,10 +50,11 @@ def start_part(part: LivePart, folder: LiveFolder, fleet: LiveFleet, progress: P
 
 
 def recover(folder: LiveFolder) -> None:
-    """Clear away what a part that was ended by force left in the cluster, before anything is deployed or deleted."""
+    """Take out of the cluster what a part that was ended by force left there, and what would be in others' way."""
     from .loop.part import LoopPart
 
-    LoopPart().recover(folder)
+    if folder.path.exists():
+        LoopPart().recover(folder)
 
 
 def stop_live(folder: LiveFolder) -> tuple[str, ...]:

@@ -1,0 +1,219 @@
+"""What ``up`` starts and stops around a deployment, one command after the other: parts and cluster are stubs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.live.reading.test_edits import model, written
+from workbench.cluster import cluster as clusters
+from workbench.cluster.cluster import Running
+from workbench.cluster.stages import KwokStages
+from workbench.deploying import playing
+from workbench.deploying.call import Deployer, StackCall
+from workbench.deploying.starting import StackStart
+from workbench.errors import WorkbenchError
+from workbench.live import parts
+from workbench.live.folder import LiveFolder
+from workbench.live.part import Progress
+from workbench.live.parts import Speeds, stop_live, withdraw
+from workbench.live.served import LiveFleet
+
+_USUAL = Speeds()
+
+
+@dataclass
+class StubPart:
+    """Notes what it is asked for."""
+
+    name: str
+    log: list[str]
+    wanted: Callable[[LiveFleet], bool] = lambda fleet: bool(fleet.workloads)
+    absent: str = ""
+    broken: str = ""
+    running: bool = False
+
+    def is_wanted(self, fleet: LiveFleet) -> bool:
+        return self.wanted(fleet)
+
+    def prepare(self, fleet: LiveFleet, progress: Progress) -> None:
+        del fleet, progress
+        if self.absent:
+            raise WorkbenchError(self.absent)
+
+    def start(self, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> None:
+        del progress
+        if self.broken:
+            raise WorkbenchError(self.broken)
+        self.log.append(f"{self.name} {' '.join(each.name for each in fleet.workloads)}".strip())
+        self.running = True
+        if self.name == "pods":
+            folder.write_addresses("pods", control="http://127.0.0.1:1", token="t")
+
+    def stop(self, folder: LiveFolder) -> tuple[str, ...]:
+        folder.forget_addresses(self.name)
+        stopped = (self.name,) if self.running else ()
+        self.log.extend(f"stop {name}" for name in stopped)
+        self.running = False
+        return stopped
+
+
+@dataclass
+class Stage:
+    """A project on a cluster that is not there."""
+
+    folder: Path
+    log: list[str] = field(default_factory=list)
+    speeds: list[Speeds] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.pods, self.door, self.loop = (StubPart(name, self.log) for name in ("pods", "door", "loop"))
+        self.loop.wanted = lambda fleet: bool(fleet.autoscalers)
+
+    @property
+    def live(self) -> LiveFolder:
+        return LiveFolder(self.folder / ".workbench")
+
+    def part(self, speeds: Speeds) -> StubPart:
+        self.speeds.append(speeds)
+        return self.pods
+
+    def up(
+        self, *, starts: bool = True, live: bool = True, kubeconfig: str = "", speeds: Speeds = _USUAL
+    ) -> StackStart:
+        call = StackCall("dev", Deployer.LOCAL, kubeconfig, self.folder)
+        start = StackStart(call, starts=starts, live=live, speeds=speeds)
+        start.before()
+        self.log.append("deploy")
+        start.after()
+        return start
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    stage = Stage(written(tmp_path, model("one")))
+
+    def start(self: clusters.SimulatedCluster, *_: object, live: bool | None = None, **__: object) -> Running:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if live is not None:
+            KwokStages(self.folder).live = live
+        stage.log.append({True: "cluster, live", False: "cluster, plain", None: "cluster"}[live])
+        return Running(self.kubeconfig, "https://127.0.0.1:1", ())
+
+    monkeypatch.setattr(clusters.SimulatedCluster, "start", start)
+    monkeypatch.setattr("workbench.cluster.binaries.unbuilt", list)
+    monkeypatch.setattr("workbench.deploying.starting.recover", lambda _: None)
+    for module in (parts, playing):
+        monkeypatch.setattr(module, "pods_part", stage.part)
+        monkeypatch.setattr(module, "later_parts", lambda: (stage.door, stage.loop))
+    return stage
+
+
+def test_pods_come_before_the_deployment_and_the_rest_after(stage: Stage) -> None:
+    stage.up()
+    assert stage.log == ["cluster, live", "pods one", "deploy", "door one"]
+
+
+def test_speeds_reach_the_pods(stage: Stage) -> None:
+    stage.up(speeds=Speeds(answers=10.0))
+    assert stage.speeds[-1] == Speeds(10.0, None)
+
+
+def test_up_edit_up_down(stage: Stage) -> None:
+    stage.up()
+    fleet = stage.live.path / "fleet.json"
+    first, second = fleet.stat().st_mtime_ns, 0
+    stage.up()
+    assert fleet.stat().st_mtime_ns == first
+    written(stage.folder, model("one"), model("two"))
+    stage.up()
+    second = fleet.stat().st_mtime_ns
+    assert second > first
+    assert [each for each in stage.log if each.startswith("pods")] == ["pods one", "pods one", "pods one two"]
+    assert stop_live(stage.live) == ("door", "pods")
+    assert stop_live(stage.live) == ()
+    stage.up()
+    assert stage.log[-4:] == ["cluster, live", "pods one two", "deploy", "door one two"]
+
+
+@pytest.mark.parametrize("fault", ["absent", "broken"])
+def test_a_part_that_cannot_be_had_is_named_and_the_rest_goes_on(
+    stage: Stage, fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    setattr(stage.door, fault, "there is no Envoy for this machine; nothing helps")
+    stage.loop.wanted = lambda _: True
+    stage.up()
+    assert stage.log == ["cluster, live", "pods one", "deploy", "loop one"]
+    (line,) = [each for each in capsys.readouterr().err.splitlines() if "Envoy" in each]
+    assert line == "door: there is no Envoy for this machine; nothing helps"
+
+
+def test_without_anybody_behind_the_pods_the_cluster_makes_them_ready(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage.pods.broken = "it ended"
+    stage.up()
+    assert stage.log == ["cluster, live", "cluster, plain", "deploy"]
+    assert "no model answers: pods: it ended" in capsys.readouterr().err
+
+
+def test_no_live_ends_what_runs(stage: Stage) -> None:
+    stage.up()
+    stage.log.clear()
+    stage.up(live=False)
+    assert stage.log == ["stop door", "stop pods", "cluster, plain", "deploy"]
+    stage.log.clear()
+    stage.up(live=False, starts=False)
+    assert stage.log == ["deploy"]
+
+
+def test_another_cluster_is_left_alone(stage: Stage) -> None:
+    stage.up(kubeconfig="other", starts=True)
+    stage.up(kubeconfig="other", starts=False)
+    assert stage.log == ["deploy", "deploy"]
+    assert not stage.live.path.exists()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"simulatedNodes": False}, {"kubeconfig": "elsewhere/kubeconfig"}], ids=["no nodes", "not its own"]
+)
+def test_only_simulated_nodes_of_the_own_cluster_are_played(stage: Stage, settings: dict[str, object]) -> None:
+    written(stage.folder, model("one"), settings=settings)
+    stage.up()
+    assert [each for each in stage.log if each.startswith(("pods", "door"))] == []
+
+
+def test_a_cluster_that_was_started_for_itself_stays_as_it_is(stage: Stage) -> None:
+    stage.up(starts=False)
+    assert stage.log == ["deploy"]
+    stage.up()
+    stage.log.clear()
+    stage.up(starts=False)
+    assert stage.log == ["pods one", "deploy", "door one"]
+
+
+def test_a_stack_that_is_wrong_leaves_what_runs_alone(stage: Stage) -> None:
+    stage.up()
+    before = stage.live.read_fleet()
+    stage.log.clear()
+    written(stage.folder, model("one").replace("modelRef: one", "modelRef: absent"))
+    stage.up()
+    assert stage.log == ["cluster, live", "deploy"]
+    assert stage.live.read_fleet() == before
+
+
+def test_after_destroy_nothing_answers_and_the_process_waits(stage: Stage) -> None:
+    stage.up()
+    withdraw(stage.live, "other")
+    assert stage.live.read_fleet() != LiveFleet("dev")
+    withdraw(stage.live, "dev")
+    assert stage.live.read_fleet() == LiveFleet("dev")
+    assert stage.pods.running
+    assert not stage.door.running
+
+
+def test_withdrawing_where_nothing_was_ever_played(tmp_path: Path) -> None:
+    folder = LiveFolder(tmp_path / ".workbench")
+    withdraw(folder, "dev")
+    assert not folder.path.exists()
