@@ -192,3 +192,28 @@ def test_the_clock_never_goes_back() -> None:
     now = 102.0
     assert clock() == 12.0
     assert clock.speed == 10.0
+
+
+def test_a_long_queue_is_served_in_time_and_in_order() -> None:
+    # Two at once, two tokens each: two more are taken in every 40 ms, the last of 200 after 4 s, 20 times as fast.
+    pod = pod_by_hand(pace=PACE, speed=20.0)
+    body = {**LONG, "max_tokens": 2}
+
+    async def play(url: str, session: aiohttp.ClientSession) -> None:
+        start, ends = time.monotonic(), []
+
+        async def ask(number: int) -> None:
+            async with session.post(url, json=body) as response:
+                assert response.status == 200
+                await response.read()
+            ends.append((number, time.monotonic() - start))
+
+        await asyncio.gather(*map(ask, range(200)))
+        last = max(moment for _, moment in ends)
+        assert 0.2 - 0.01 <= last < 0.2 + 2.0
+        assert pod.answered == 200
+        waits = pod.meter.histograms["queue_time"]
+        # 0, 0, 0.04, 0.04, ... in simulated seconds; they do not all come at the same moment.
+        assert waits.sum / sum(waits.counts) == pytest.approx(0.04 * 99 / 2, rel=0.5)
+
+    played(pod, play)

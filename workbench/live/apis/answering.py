@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from ..pace.replica import QueueFullError
-from .bodies import ApiError
+from .bodies import FULL, ApiError
 from .exposition import metrics_response
 from .generating import ClientGoneError, settle_all
 from .pages import page_of
@@ -47,7 +47,7 @@ async def _answered(pod: "LivePod", request: web.Request, handlers: Mapping[str,
     except (ClientGoneError, ConnectionError):
         return web.Response(status=_GONE)
     except QueueFullError:
-        return _refusal(pod, request, ApiError(503, "The request queue is full.", kind="full"))
+        return _refusal(pod, request, FULL)
     except ApiError as error:
         return _refusal(pod, request, error)
     except RecursionError:

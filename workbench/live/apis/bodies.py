@@ -35,6 +35,10 @@ class ApiError(Exception):
     kind: str = "value"
 
 
+FULL = ApiError(503, "The request queue is full.", kind="full")
+"""More requests wait than the engine lets."""
+
+
 async def read_object(request: web.Request, most: int = MOST_BYTES) -> Body:
     """Return the JSON object in the body of a request.
 

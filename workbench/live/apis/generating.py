@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _TOGETHER = 0.01
 """Real seconds between two writes to a stream, at least."""
+_FIRST_LOOK = 0.05
+"""Real seconds after which one that waits far behind looks how fast others are taken in."""
 _SHORTEST = 0.001
 """Real seconds of a sleep, at least: what is due may turn out to be due a little later."""
 
@@ -37,14 +39,48 @@ class Generation:
         aborted: Whether it was given up before its end.
     """
 
-    __slots__ = ("_last", "_pod", "aborted", "job", "model", "over", "planned", "produced", "prompt", "taken")
+    __slots__ = (
+        "_before",
+        "_last",
+        "_number",
+        "_pod",
+        "aborted",
+        "job",
+        "model",
+        "over",
+        "planned",
+        "produced",
+        "prompt",
+        "taken",
+    )
 
     def __init__(self, pod: "LivePod", prompt: int, planned: PlannedText, model: str) -> None:
         self._pod, self.prompt, self.planned, self.model = pod, prompt, planned, model
         self.job: Job = pod.replica.submit(pod.clock(), prompt, planned.tokens)
+        pod.meter.submitted += 1
+        self._number = pod.meter.submitted
+        self._before = self._ahead
         self._last = self.job.arrived
         self.produced = self.taken = 0
         self.over = self.aborted = False
+
+    def due(self, now: float, tokens: int) -> float:
+        """Return when to look for so many tokens.
+
+        A forecast takes longer the more requests wait. So one that is far behind takes half of the time that those
+        before it will take if they go on as they did since it came, or that of the fewest steps that take them in.
+        """
+        pace, ahead = self._pod.pace, self._ahead
+        if self.job.started is not None or ahead < pace.batch:
+            return self._pod.replica.due(self.job, tokens)
+        gone, passed = self._before - ahead, now - self.job.arrived
+        guess = ahead * passed / gone / 2 if gone > 0 else _FIRST_LOOK * self._pod.clock.speed
+        return now + max(guess, ahead // pace.batch * (pace.alpha + pace.beta))
+
+    @property
+    def _ahead(self) -> int:
+        """Requests that wait before it, about: some of those after it may have gone."""
+        return max(self._pod.replica.waiting - 1 - (self._pod.meter.submitted - self._number), 0)
 
     def settle(self, now: float) -> None:
         """Take over what the replica, which is up to date, has produced, and count it."""
@@ -169,12 +205,12 @@ class PodRequest:
         Raises:
             ClientGoneError: the client hung up.
         """
-        clock, replica = self._pod.clock, self._pod.replica
+        clock = self._pod.clock
         earliest = self._written + _TOGETHER * clock.speed
         while not self._settled() or (clock() < earliest and not self.over):
             open_ones = [each for each in self.generations if not each.over]
-            due = min(replica.due(each.job, each.produced + 1) for each in open_ones)
-            await self._sleep(max(due, earliest))
+            now = clock()
+            await self._sleep(max(min(each.due(now, each.produced + 1) for each in open_ones), earliest))
         self._written = clock()
 
     async def all(self) -> None:
@@ -183,11 +219,11 @@ class PodRequest:
         Raises:
             ClientGoneError: the client hung up.
         """
-        replica = self._pod.replica
         self._settled()
         while not self.over:
             open_ones = [each for each in self.generations if not each.over]
-            await self._sleep(max(replica.due(each.job, each.planned.tokens) for each in open_ones))
+            now = self._pod.clock()
+            await self._sleep(max(each.due(now, each.planned.tokens) for each in open_ones))
             self._settled()
 
     def _settled(self) -> bool:

@@ -47,6 +47,7 @@ class EngineMeter:
         decodes: Steps that made a token of each running answer, about.
         longest: Tokens of the longest request with its answer.
         open: Answers that are not over.
+        submitted: Answers that were asked of the replica.
     """
 
     def __init__(self, bounds: Mapping[str, Bounds]) -> None:
@@ -57,6 +58,7 @@ class EngineMeter:
         self.histograms = {name: BucketCounts(each) for name, each in bounds.items()}
         self.decodes = 0.0
         self.longest = 0
+        self.submitted = 0
         self.open: set[Generation] = set()
 
     def observe(self, name: str, value: float, times: int = 1) -> None:

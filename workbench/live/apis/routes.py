@@ -9,7 +9,7 @@ from aiohttp import web
 from components.engines.registry import engines
 
 from ..served import ServedWorkload
-from .openai.dialect import Dialect, ErrorForm, dialect_of, ollama_own_error, sglang_own_error
+from .openai.dialect import Dialect, ErrorForm, dialect_of, error_of, ollama_own_error, sglang_own_error
 from .openai.embeddings import embed
 from .openai.models import list_models, show_model
 from .openai.texts import chat, complete
@@ -39,7 +39,7 @@ def handlers_of(workload: ServedWorkload, path: str) -> Mapping[str, Handler]:
 def errors_of(workload: ServedWorkload, path: str) -> ErrorForm:
     """Return how an engine refuses on a path."""
     prefix, own = _OWN_ERRORS.get(workload.engine, ("/", None))
-    return own if own and not path.startswith(prefix) else dialect_of(workload.engine).error
+    return own if own and not path.startswith(prefix) else error_of(workload.engine, workload.version)
 
 
 @functools.cache

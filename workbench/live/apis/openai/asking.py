@@ -31,6 +31,7 @@ class AskedTexts:
 
     Attributes:
         model: Who answers, by the name that the client may use.
+        named: The name in the answer: what the client called it, if it did.
         prompts: Several in a completion; each has the same number of answers.
         answers: Of all prompts, in order.
         stream: Whether tokens are sent as they come.
@@ -38,6 +39,7 @@ class AskedTexts:
     """
 
     model: str
+    named: str
     prompts: tuple[Prompt, ...]
     answers: tuple[PlannedText, ...]
     stream: bool
@@ -116,7 +118,8 @@ def _asked(
         fitted=dialect.fitted,
     )
     answers = [plan_answer(pod, model, prompt, sampling, index) for prompt in prompts for index in range(number)]
-    return AskedTexts(model, prompts, tuple(answers), stream, bodies.flag(options, "include_usage"))
+    named = bodies.text(body, "model") or model
+    return AskedTexts(model, named, prompts, tuple(answers), stream, bodies.flag(options, "include_usage"))
 
 
 def _least(body: Body, most: int | None) -> int:
@@ -152,7 +155,8 @@ def _content(message: Body) -> str:
         return content or ""
     if not isinstance(content, list) or not all(isinstance(part, str | dict) for part in content):
         raise ApiError(400, "messages: content must be a string or an array of parts", "messages", "body")
-    parts = [part if isinstance(part, str) else part.get("text", "") for part in content]
+    texts = [part for part in content if isinstance(part, str) or "text" in part]
+    parts = [part if isinstance(part, str) else part["text"] for part in texts]
     if not all(isinstance(part, str) for part in parts):
         raise ApiError(400, "messages: the text of a part must be a string", "messages", "body")
     return "\n".join(parts)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.engines.registry import engines
+
 from ..bodies import ApiError
 
 ErrorForm = Callable[[ApiError], tuple[int, Any]]
@@ -25,6 +27,8 @@ class Dialect:
         joined: Whether the reason of the end comes with the last token of a stream; otherwise after it.
         fitted: Whether an answer that does not fit into the context ends there; otherwise it is refused.
         short: Tokens of a completion for which the client says nothing; None if it ends by itself.
+        late: What is sent of an error where the stream has begun before the engine looks at the request; None where
+            the request is refused with a status.
     """
 
     error: ErrorForm
@@ -32,6 +36,7 @@ class Dialect:
     joined: bool = False
     fitted: bool = False
     short: int | None = None
+    late: Callable[[ApiError], Any] | None = None
 
 
 _VLLM_TYPES = {"model": "NotFoundError", "body": "Bad Request", "full": "ServiceUnavailableError"}
@@ -41,16 +46,26 @@ def vllm_error(error: ApiError) -> tuple[int, Any]:
     """Return an error of vLLM (``create_error_response``)."""
     if error.kind in ("path", "method"):
         return error.status, {"detail": error.message}
+    return error.status, {"error": _vllm_fields(error)}
+
+
+def old_vllm_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of vLLM before 0.10, which has the fields of an error on top."""
+    if error.kind in ("path", "method"):
+        return vllm_error(error)
+    return error.status, {"object": "error", **_vllm_fields(error)}
+
+
+def _vllm_fields(error: ApiError) -> dict[str, Any]:
     kind = _VLLM_TYPES.get(error.kind, "BadRequestError")
-    inner = {"message": error.message, "type": kind, "param": error.field or None, "code": error.status}
-    return error.status, {"error": inner}
+    return {"message": error.message, "type": kind, "param": error.field or None, "code": error.status}
 
 
 def sglang_error(error: ApiError) -> tuple[int, Any]:
     """Return an error of SGLang (``create_error_response`` of ``OpenAIServingBase``)."""
     if error.kind in ("path", "method"):
         return error.status, {"detail": error.message}
-    kind = "BadRequestError" if error.status == 400 else "service_unavailable_error"
+    kind = "Bad Request" if error.kind == "body" else "BadRequestError" if error.status == 400 else str(error.status)
     inner = {"object": "error", "message": error.message, "type": kind, "param": error.field or None}
     return error.status, {**inner, "code": error.status}
 
@@ -74,6 +89,16 @@ def tgi_error(error: ApiError) -> tuple[int, Any]:
             return 400, f"Failed to parse the request body as JSON: {error.message}"
     status = 422 if error.status == 400 else error.status
     return status, {"error": f"Input validation error: {error.message}", "error_type": "validation"}
+
+
+def sglang_late(error: ApiError) -> Any:  # noqa: ANN401  any JSON
+    """Return an error within a stream of SGLang (``create_streaming_error_response``)."""
+    return {"error": sglang_error(error)[1]}
+
+
+def tgi_late(error: ApiError) -> Any:  # noqa: ANN401  any JSON
+    """Return an error within a stream of Text Generation Inference (``into_openai_event``)."""
+    return {"error": {"message": tgi_error(error)[1]["error"], "http_status_code": 422}}
 
 
 _LLAMACPP_TYPES = {404: "not_found_error", 501: "not_supported_error", 503: "unavailable_error"}
@@ -120,11 +145,13 @@ def ollama_error(error: ApiError) -> tuple[int, Any]:
     return error.status, {"error": {"message": error.message, "type": kind, "param": None, "code": None}}
 
 
+_NESTED = (0, 10)
+"""The version of vLLM from which an error is an object of its own in the answer."""
 VLLM = Dialect(vllm_error, joined=True, short=16)
 DIALECTS: Mapping[str, Dialect] = {
     "vllm": VLLM,
-    "sglang": Dialect(sglang_error, strict=False, short=16),
-    "tgi": Dialect(tgi_error, strict=False, joined=True, short=100),
+    "sglang": Dialect(sglang_error, strict=False, short=16, late=sglang_late),
+    "tgi": Dialect(tgi_error, strict=False, joined=True, late=tgi_late),
     "llamacpp": Dialect(llamacpp_error, strict=False, fitted=True),
     "ollama": Dialect(ollama_error, fitted=True),
 }
@@ -133,3 +160,9 @@ DIALECTS: Mapping[str, Dialect] = {
 def dialect_of(engine: str) -> Dialect:
     """Return how an engine speaks; one that is not known speaks as vLLM does."""
     return DIALECTS.get(engine, VLLM)
+
+
+def error_of(engine: str, version: str) -> ErrorForm:
+    """Return how a version of an engine refuses in OpenAI's API."""
+    known = engines()["vllm"].version(version) if engine == "vllm" else None
+    return old_vllm_error if known and known < _NESTED else dialect_of(engine).error

@@ -1,13 +1,14 @@
 """``/v1/chat/completions`` and ``/v1/completions``: texts, in one piece or streamed (OpenAI API reference)."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from ..bodies import ApiError, read_object
+from ...pace.replica import QueueFullError
+from ..bodies import FULL, ApiError, Body, read_object
 from ..generating import Generation, PodRequest
 from ..replies import StreamReply, event, json_reply, line, quoted
 from ..texts import PlannedText
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 DONE = event("[DONE]")
+Reader = Callable[["LivePod", Dialect, Body], Awaitable[AskedTexts]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +44,13 @@ _COMPLETION = _Kind("cmpl", "text_completion", "text_completion")
 async def chat(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
     """Answer ``POST /v1/chat/completions``."""
     _must_make_texts(pod, "Chat Completions")
-    asked = await asked_chat(pod, dialect, await read_object(request))
-    return await _answer(pod, request, dialect, asked, _CHAT)
+    return await _answer(pod, request, dialect, asked_chat, _CHAT)
 
 
 async def complete(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
     """Answer ``POST /v1/completions``."""
     _must_make_texts(pod, "Completions")
-    asked = await asked_completion(pod, dialect, await read_object(request))
-    return await _answer(pod, request, dialect, asked, _COMPLETION)
+    return await _answer(pod, request, dialect, asked_completion, _COMPLETION)
 
 
 def _must_make_texts(pod: "LivePod", api: str) -> None:
@@ -59,13 +59,29 @@ def _must_make_texts(pod: "LivePod", api: str) -> None:
 
 
 async def _answer(
+    pod: "LivePod", request: web.Request, dialect: Dialect, reader: Reader, kind: _Kind
+) -> web.StreamResponse:
+    body = await read_object(request)
+    try:
+        return await _answer_to(pod, request, dialect, await reader(pod, dialect, body), kind)
+    except (ApiError, QueueFullError) as refused:
+        error = refused if isinstance(refused, ApiError) else FULL
+        if dialect.late is None or error.kind == "body" or body.get("stream") is not True:
+            raise
+    pod.refused += 1
+    reply = StreamReply(pod, request)
+    await reply.write([event(line(dialect.late(error)).rstrip()), DONE])
+    return reply.response
+
+
+async def _answer_to(
     pod: "LivePod", request: web.Request, dialect: Dialect, asked: AskedTexts, kind: _Kind
 ) -> web.StreamResponse:
     head = {
         "id": f"{kind.prefix}-{pod.next_id()}",
         "object": kind.chunk if asked.stream else kind.whole,
         "created": int(time.time()),
-        "model": asked.model,
+        "model": asked.named,
     }
     with PodRequest(pod, request, list(asked.pairs), asked.model) as running:
         if asked.stream:

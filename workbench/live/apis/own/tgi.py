@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
+from ...pace.replica import QueueFullError
 from .. import bodies
-from ..bodies import ApiError, Body, read_object
+from ..bodies import FULL, ApiError, Body, read_object
 from ..generating import Generation
+from ..openai.dialect import tgi_error
 from ..planning import Prompt, Sampling
-from ..replies import event, json_reply
+from ..replies import StreamReply, event, json_reply
 from ..texts import PlannedText
 from ..tokens import IDS, counted, pieces
 from .single import answer_one, stream_one
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000
 """Of a body (``payload_limit``)."""
-_DEFAULT_MOST = 100
-"""Tokens of an answer for which the client says nothing."""
 _MOST_STOPS = 4
 
 
@@ -106,7 +106,15 @@ async def _stream(pod: "LivePod", request: web.Request, body: Body) -> web.Strea
                 found["details"] = {**_end(planned), "seed": seed, "input_length": generation.prompt}
             yield event(json.dumps(found, separators=(",", ":")))
 
-    return await stream_one(pod, request, model, asked, events)
+    try:
+        return await stream_one(pod, request, model, asked, events)
+    except (ApiError, QueueFullError) as refused:
+        # The stream has begun when the request is looked at: an error is an event of it.
+        error = refused if isinstance(refused, ApiError) else FULL
+    pod.refused += 1
+    reply = StreamReply(pod, request)
+    await reply.write([event(json.dumps(tgi_error(error)[1]))])
+    return reply.response
 
 
 def _inputs(body: Body) -> str:
@@ -130,7 +138,7 @@ def _sampling(body: Body) -> Sampling:
     stops = bodies.texts(parameters, "stop")
     if len(stops) > _MOST_STOPS:
         raise ApiError(422, f"`stop` supports up to {_MOST_STOPS} stop sequences. Given: {len(stops)}", "stop")
-    return Sampling(most=most or _DEFAULT_MOST, stops=stops, seed=bodies.whole(parameters, "seed"))
+    return Sampling(most=most, stops=stops, seed=bodies.whole(parameters, "seed"))
 
 
 def _token(planned: PlannedText, number: int) -> dict[str, Any]:
