@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -73,7 +74,7 @@ class Served:
 
 
 @contextmanager
-def serving(answer: Answer) -> Iterator[Served]:
+def serving(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[Served]:
     """A server on loopback for as long as a test needs it, in a thread of its own."""
     served, ready = Served(answer), threading.Event()
     loop = asyncio.new_event_loop()
@@ -83,9 +84,9 @@ def serving(answer: Answer) -> Iterator[Served]:
         app.router.add_post("/{path:.*}", served.handle)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
         await site.start()
-        served.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        served.url = f"{'https' if tls else 'http'}://127.0.0.1:{runner.addresses[0][1]}/v1"
         return runner
 
     def work() -> None:

@@ -79,6 +79,8 @@ async def send(
         outcome.error = f"no end within {target.timeout:g} s"
     except Unanswered as error:
         outcome.error = str(error)
+    except aiohttp.ClientConnectorCertificateError:
+        outcome.error = "certificate that is not trusted"
     except aiohttp.ClientConnectorError:
         outcome.error = "no connection"
     except (aiohttp.ClientError, ConnectionError):

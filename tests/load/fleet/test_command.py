@@ -1,6 +1,7 @@
 """``workbench load`` of a model of the stack, as it is run: clients and the fleet side by side."""
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from tests.commands.support import workbench
 from tests.live.commands.standin import TOKEN, StandIn, control, endpoint, model, note, project, state, workload
 from tests.load.server import DONE, Served, event, said, serving, streamed, usage
 from workbench.live.control import NoteKind
+from workbench.live.door.keys import issued
 from workbench.live.folder import LiveFolder
 from workbench.live.served import LiveFleet
 
@@ -88,6 +90,24 @@ def test_through_the_door_with_its_key(tmp_path: Path) -> None:
     assert {body["model"] for body in served.bodies} == {"coder"}
     assert set(served.keys) == {"Bearer key-of-the-door"}
     assert "key-of-the-door" not in out + errors + data.read_text()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_certificate_of_the_door(known: bool, tmp_path: Path) -> None:
+    """What signed it is trusted by this command alone; another certificate is not."""
+    authority, certificate, key = issued(["models.example.com"])
+    for name, content in (("tls.crt", certificate), ("tls.key", key)):
+        (tmp_path / name).write_bytes(content)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "tls.crt", tmp_path / "tls.key")
+    with serving(ANSWER, tls) as served, playing(tmp_path, served):
+        file = LiveFolder(tmp_path / ".workbench").door_authority
+        file.parent.mkdir()
+        file.write_bytes(authority if known else issued(["other.example.com"])[0])
+        code, out, _ = load(
+            tmp_path, "--model", "chat", "--door", "--users", "1", "--think", "50ms", "--duration", "200ms"
+        )
+    assert (code, "certificate" in out) == ((0, False) if known else (1, True))
 
 
 def test_without_the_door_no_key_is_sent(tmp_path: Path) -> None:
