@@ -113,3 +113,11 @@ class TestLaws:
         moment = kept[-1].tokens[wanted - 1]
         late = 0.25 * moment if len(jobs) > 1 else 0.0
         assert moment - 1e-6 <= now <= moment + late + 1e-5
+
+    @given(st.floats(0, 2e9), st.floats(1e-4, 1.0), st.integers(1, 10_000), st.integers(1, 10_000))
+    def test_rounding_takes_no_token_away(self, start: float, alpha: float, tokens: int, more: int) -> None:
+        """At the very moment that is told, since the epoch as well: not one step later."""
+        replica = EngineReplica(TokenPace(alpha, 0.0, 0.0, 1), None, start)
+        job = replica.submit(start, 0, tokens + more)
+        replica.advance(replica.due(job, tokens))
+        assert replica.produced(job) == tokens
