@@ -72,6 +72,8 @@ class LivePlay:
             problem = start_part(part, self.folder, self.fleet, progress)
             if problem:
                 self.note(problem)
+        for sentence in self.fleet.at_rest:
+            self.note(sentence)
 
     def end(self) -> None:
         """Stop what runs: nobody shall stand behind the pods."""

@@ -171,6 +171,7 @@ class LiveFleet:
         monitors: The rendered PodMonitors.
         rules: The ``rules`` of prometheus-adapter's chart values: ``custom`` and ``external``.
         door: The rendered objects of the front door; empty without a gateway.
+        at_rest: Sentences about autoscalers that do nothing here.
     """
 
     stack: str
@@ -181,3 +182,4 @@ class LiveFleet:
     monitors: tuple[Object, ...] = ()
     rules: Object = field(default_factory=dict)
     door: tuple[Object, ...] = ()
+    at_rest: tuple[str, ...] = ()

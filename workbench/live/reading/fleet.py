@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.api.problems import errors
-from components.fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS
 from components.fleet.objects import is_core_service, key_of
 from components.front_door.words import Exposure
 
@@ -12,12 +11,11 @@ from ...planning.recording import recorded
 from ..served import LiveFleet, Object
 from .endpoints import served_endpoints
 from .groups import served_groups
+from .resting import at_rest, reads_played_metrics
 from .workloads import served_workloads
 
 if TYPE_CHECKING:
     from components.plan.plan import Plan
-
-_SERVING = frozenset({CUSTOM_METRICS, EXTERNAL_METRICS})
 
 
 def read_fleet(folder: Path, stack: str) -> LiveFleet | None:
@@ -46,6 +44,7 @@ def fleet_of(stack: str, planned: "Plan") -> LiveFleet:
         monitors=planned.chain.monitors,
         rules=dict(planned.chain.adapter_rules),
         door=_door(planned),
+        at_rest=at_rest(planned),
     )
 
 
@@ -53,7 +52,7 @@ def _autoscalers(planned: "Plan") -> dict[str, tuple[str, str]]:
     """Return the HorizontalPodAutoscalers that there will be and that read a serving metric, by their workload."""
     found = {}
     for _, scaler in planned.fleet.autoscalers:
-        if scaler.apis & _SERVING and scaler.instead is None and not scaler.operated:
+        if reads_played_metrics(planned, scaler):
             _, namespace, name = scaler.aim
             found[f"{namespace}/{name}"] = (namespace, scaler.name)
     return dict(sorted(found.items()))

@@ -15,16 +15,16 @@ from typing import Any
 from unittest.mock import patch
 
 import httpx
+from workbench.live.door.admin import EnvoyAdmin
+from workbench.live.door.configuring import SOCKET, DoorBackends
+from workbench.live.door.services import Address, ServicePort, service_at
 
 from tests.live.door.requests.engines import Engines, engines_of
 from tests.live.door.running import HOST, DoorInTest, free_port, listens
 from tests.monitoring.programs.daemon import eventually, running
-from workbench.live.door.admin import EnvoyAdmin
 from workbench.live.door.ai.alteration import Xds, altered
 from workbench.live.door.ai.config import processor_config, written
-from workbench.live.door.configuring import SOCKET, DoorBackends
 from workbench.live.door.programs import DoorPrograms
-from workbench.live.door.services import Address, ServicePort, service_at
 
 Object = dict[str, Any]
 

@@ -1,0 +1,51 @@
+"""Autoscalers that do nothing here, because what they wait for is not played: said once, in a sentence each."""
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from components.engines.metrics import gateway_metrics
+from components.fleet.autoscalers import Autoscaler
+from components.fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
+
+if TYPE_CHECKING:
+    from components.plan.plan import Plan
+
+_SERVING = frozenset({CUSTOM_METRICS, EXTERNAL_METRICS})
+
+
+def reads_played_metrics(planned: "Plan", scaler: Autoscaler) -> bool:
+    """Tell whether the cluster's own autoscaler moves a workload, by metrics that are played."""
+    return bool(scaler.apis & _SERVING) and not scaler.operated and not _why(planned, scaler)
+
+
+def at_rest(planned: "Plan") -> tuple[str, ...]:
+    """Return what is to be said of autoscalers that leave the number of replicas as it is."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for _, scaler in planned.fleet.autoscalers:
+        why = _why(planned, scaler)
+        if why:
+            found[why].append(f"{scaler.aim[1]}/{scaler.aim[2]}")
+    return tuple(f"{why}: {', '.join(sorted(names))} keep their replicas" for why, names in sorted(found.items()))
+
+
+def _why(planned: "Plan", scaler: Autoscaler) -> str:
+    """Return why an autoscaler does nothing; empty where it does, and of what an operator would make."""
+    if scaler.operated:
+        return ""
+    if scaler.instead is not None:
+        return f"what follows a {scaler.body['kind']} does not run on the workbench"
+    if scaler.apis == {RESOURCE_METRICS}:
+        return "nothing on the workbench uses CPU or memory"
+    missing = _unemitted(planned, scaler)
+    if missing and len(missing) == len(scaler.hpa["spec"].get("metrics") or ()):
+        return f"nothing on the workbench emits {', '.join(missing)}"
+    return ""
+
+
+def _unemitted(planned: "Plan", scaler: Autoscaler) -> list[str]:
+    """Return the external metrics of an autoscaler that come from no engine."""
+    others = {name for metric in gateway_metrics() for name in (metric.name, metric.neutral)}
+    known = {rule["name"]["as"] for rule in planned.chain.adapter_rules["external"]} - others
+    metrics = scaler.hpa["spec"].get("metrics") or ()
+    names = (each["external"]["metric"]["name"] for each in metrics if each.get("type") == "External")
+    return sorted({name for name in names if name not in known})
