@@ -236,3 +236,16 @@ def test_a_namespace_is_deleted_with_everything_in_it(kube: Kube, node: str) -> 
     eventually(lambda: ready_replicas(kube, name) == 2, "two ready replicas")
     kube.delete("v1", "Namespace", name)
     eventually(lambda: gone(kube, "v1", "Namespace", name), "namespace gone")
+
+
+def test_who_schedules(kube: Kube, namespace: str, node: str) -> None:
+    """Volcano's scheduler has a stand-in, so that gangs run; a scheduler that nobody plays leaves its pods alone."""
+    for name in ("default-scheduler", "volcano", "somebody-else"):
+        kube.apply(deployment(namespace, name, replicas=1, schedulerName=name), manager="test")
+
+    def places() -> dict[str, str | None]:
+        found = kube.list("v1", "Pod", namespace)
+        return {pod["metadata"]["labels"]["app"]: pod["spec"].get("nodeName") for pod in found}
+
+    eventually(lambda: [places().get(name) for name in ("default-scheduler", "volcano")] == [node, node], "places")
+    assert places()["somebody-else"] is None

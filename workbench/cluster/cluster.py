@@ -15,7 +15,7 @@ from ..kube import Kube
 from .access import admin, answers, await_true, grant, has_default_service_account, serves
 from .binaries import Found
 from .binaries import find as find_programs
-from .members import MEMBERS, PORTS, Layout
+from .members import MEMBERS, PORTS, Layout, scheduling
 from .pki import ADMIN, IDENTITIES, LOOPBACK, Pki, kubeconfig, write_private
 from .private import private_folder
 from .process import Process, running_with, save, saved, start, start_time
@@ -165,6 +165,7 @@ class SimulatedCluster:
         layout = Layout(self.folder, self._pki, self._ports())
         for identity in IDENTITIES:
             write_private(layout.kubeconfig(identity.file), kubeconfig(self._pki, identity, layout.server).encode())
+        write_private(layout.scheduling, scheduling(layout))
         return layout
 
     def _ports(self) -> dict[str, int]:

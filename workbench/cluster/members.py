@@ -1,5 +1,6 @@
 """How each member of the control plane is started. All of them listen on loopback alone."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +26,18 @@ class Layout:
         """Address of the API server."""
         return f"https://{LOOPBACK}:{self.ports['kube-apiserver']}"
 
+    @property
+    def scheduling(self) -> Path:
+        """Configuration of the scheduler."""
+        return self.folder / "scheduler.json"
+
     def kubeconfig(self, identity: str) -> Path:
         """Kubeconfig of one member."""
         return self.folder / f"{identity}.kubeconfig"
 
 
+SCHEDULERS = ("default-scheduler", "volcano")
+"""Whom pods may ask for. Volcano starts a group as a whole or not at all; here each of its pods starts by itself."""
 PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 
@@ -113,15 +121,19 @@ def _controller_manager(at: Layout, _: Path) -> list[str]:
 
 
 def _scheduler(at: Layout, _: Path) -> list[str]:
-    return flags(
-        {
-            **_client(at, "scheduler"),
-            "secure-port": at.ports["kube-scheduler"],
-            "leader-elect": "false",
-            "kube-api-qps": 500,
-            "kube-api-burst": 1000,
-        }
-    )
+    return flags({**_client(at, "scheduler"), "secure-port": at.ports["kube-scheduler"], "config": at.scheduling})
+
+
+def scheduling(at: Layout) -> bytes:
+    """Return the scheduler's configuration. It stands in for the scheduler of gangs, too, pod by pod."""
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": False},
+        "clientConnection": {"kubeconfig": str(at.kubeconfig("scheduler")), "qps": 500, "burst": 1000},
+        "profiles": [{"schedulerName": name} for name in SCHEDULERS],
+    }
+    return json.dumps(config, indent=1).encode()
 
 
 def _kwok(at: Layout, stages: Path) -> list[str]:
