@@ -15,9 +15,6 @@ from typing import Any
 from unittest.mock import patch
 
 import httpx
-from workbench.live.door.admin import EnvoyAdmin
-from workbench.live.door.configuring import SOCKET, DoorBackends
-from workbench.live.door.services import Address, ServicePort, service_at
 
 from tests.live.door.requests.engines import Engines, engines_of
 from tests.live.door.running import HOST, DoorInTest, free_port, listens
@@ -25,6 +22,10 @@ from tests.monitoring.programs.daemon import eventually, running
 from workbench.live.door.ai.alteration import Xds, altered
 from workbench.live.door.ai.config import processor_config, written
 from workbench.live.door.programs import DoorPrograms
+from workbench.live.door.xds.admin import EnvoyAdmin
+from workbench.live.door.xds.configuring import DoorBackends
+from workbench.live.door.xds.logs import ACCESS, SOCKET
+from workbench.live.door.xds.services import Address, ServicePort, service_at
 
 Object = dict[str, Any]
 
@@ -121,9 +122,10 @@ class DoorFactory:
         with engines_of(names) as engines:
             places = {**{name: (HOST, port) for name, port in engines.ports.items()}}
             behind = {each: (instead or {}).get(each.name) or places[each.host] for each in services}
-            with patch("workbench.live.door.configuring.altered", _trusting(authority)):
+            with patch("workbench.live.door.xds.configuring.altered", _trusting(authority)):
                 door.configure(objects, [], secrets, DoorBackends(stand_ins=behind))
             assert not door.files.problems, door.files.problems
+            _write_endpoints(Path(door.files.files.path("cds", "")))
             with (
                 running(command, folder / "logs" / "processor.log", lambda: listens(processor[1])),
                 door.running() as url,
@@ -132,8 +134,24 @@ class DoorFactory:
                     url if not _has_tls(objects) else url.replace("http", "https", 1),
                     EnvoyAdmin(folder / "logs" / SOCKET),
                     engines,
-                    folder / "logs" / "access.log",
+                    folder / "logs" / ACCESS,
                 )
+
+
+def _write_endpoints(clusters: Path) -> None:
+    """Write the endpoints into the clusters, which nothing changes here.
+
+    Envoy watches each file with an inotify instance of its own, and Linux gives a user 128 of them: doors of dozens
+    of models, stood up by tests beside each other, would use them up.
+    """
+    answer = json.loads(clusters.read_text())
+    for cluster in answer["resources"]:
+        if cluster.get("type") == "EDS":
+            source = cluster.pop("edsClusterConfig")["edsConfig"]["pathConfigSource"]["path"]
+            (assignment,) = json.loads(Path(source).read_text())["resources"]
+            assignment.pop("@type", None)
+            cluster |= {"type": "STATIC", "loadAssignment": {**assignment, "clusterName": cluster["name"]}}
+    clusters.write_text(json.dumps(answer))
 
 
 def _has_tls(objects: Sequence[Object]) -> bool:
