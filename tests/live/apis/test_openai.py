@@ -168,3 +168,24 @@ def test_the_same_question_has_the_same_answer_everywhere() -> None:
     assert ask("pod-0") == ask("pod-1")
     assert ask("pod-0") != ask("pod-0", seed=1)
     assert ask("pod-0") != ask("pod-0", messages=[{"role": "user", "content": "Say something else."}])
+
+
+@pytest.mark.parametrize(
+    ("engine", "embeds", "status"),
+    [
+        ("vllm", False, 400),
+        ("vllm", True, 200),
+        ("sglang", False, 400),
+        ("llamacpp", False, 501),
+        ("llamacpp", True, 200),
+        ("ollama", False, 200),
+        ("tgi", True, 404),
+        ("", True, 200),
+    ],
+)
+def test_who_makes_embeddings(engine: str, embeds: bool, status: int) -> None:
+    async def ask(client: Client) -> int:
+        async with client.session.post(f"{client.url}/v1/embeddings", json={"input": "x"}) as response:
+            return response.status
+
+    assert asked(pod_by_hand(engine, speed=FAST, embeds=embeds), ask) == status

@@ -27,6 +27,8 @@ class Dialect:
         joined: Whether the reason of the end comes with the last token of a stream; otherwise after it.
         fitted: Whether an answer that does not fit into the context ends there; otherwise it is refused.
         short: Tokens of a completion for which the client says nothing; None if it ends by itself.
+        embeds: What it says to a request for embeddings where the model makes texts; None if it makes them all the
+            same.
         late: What is sent of an error where the stream has begun before the engine looks at the request; None where
             the request is refused with a status.
     """
@@ -36,6 +38,7 @@ class Dialect:
     joined: bool = False
     fitted: bool = False
     short: int | None = None
+    embeds: ApiError | None = None
     late: Callable[[ApiError], Any] | None = None
 
 
@@ -147,12 +150,18 @@ def ollama_error(error: ApiError) -> tuple[int, Any]:
 
 _NESTED = (0, 10)
 """The version of vLLM from which an error is an object of its own in the answer."""
-VLLM = Dialect(vllm_error, joined=True, short=16)
+_NO_EMBEDDINGS = ApiError(400, "The model does not support Embeddings API")
+VLLM = Dialect(vllm_error, joined=True, short=16, embeds=_NO_EMBEDDINGS)
 DIALECTS: Mapping[str, Dialect] = {
     "vllm": VLLM,
-    "sglang": Dialect(sglang_error, strict=False, short=16, late=sglang_late),
+    "sglang": Dialect(sglang_error, strict=False, short=16, embeds=_NO_EMBEDDINGS, late=sglang_late),
     "tgi": Dialect(tgi_error, strict=False, joined=True, late=tgi_late),
-    "llamacpp": Dialect(llamacpp_error, strict=False, fitted=True),
+    "llamacpp": Dialect(
+        llamacpp_error,
+        strict=False,
+        fitted=True,
+        embeds=ApiError(501, "This server does not support embeddings: it was started without them"),
+    ),
     "ollama": Dialect(ollama_error, fitted=True),
 }
 

@@ -26,8 +26,8 @@ _MOST_VALUES = 2**20
 
 async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
     """Answer ``POST /v1/embeddings``."""
-    if not pod.workload.embeds and dialect.strict and not dialect.fitted:
-        raise ApiError(400, "The model does not support Embeddings API")
+    if dialect.embeds and not pod.workload.embeds:
+        raise ApiError(dialect.embeds.status, dialect.embeds.message)
     body = await read_object(request)
     model = model_in(pod, dialect, body)
     inputs = await asked_inputs(body)
