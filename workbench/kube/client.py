@@ -99,8 +99,13 @@ class Kube:
             self.waiting(f"waiting for the API server {self.server}")
             time.sleep(_PAUSE)
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._transport.closed
+
     def close(self) -> None:
-        """Close the idle connections."""
+        """Close the idle connections, and end what is watched."""
         self._transport.close()
 
     def __enter__(self) -> "Kube":

@@ -39,6 +39,10 @@ class KubeError(Exception):
         return self.status == 0
 
 
+class ClosedError(Exception):
+    """The client was closed while it waited for more."""
+
+
 class NoSuchKindError(KubeError):
     """The API server does not serve the kind (yet: a CRD may be on its way)."""
 

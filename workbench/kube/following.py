@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .client import Kube
-from .errors import KubeError, NoSuchKindError
+from .errors import ClosedError, KubeError, NoSuchKindError
 
 Json = dict[str, Any]
 _PAUSE = 0.5
@@ -36,8 +36,11 @@ def follow(
 
     What is missed is made up for by looking at everything again: when the server does not know the last version any
     more (410), or was away. A kind that is not served has no objects until it is.
+
+    Raises:
+        ClosedError: the client was closed.
     """
-    while True:
+    while not kube.closed:
         try:
             answer = kube.request("GET", kube.path(api_version, kind))
             # The items of a list do not say what they are; those of a watch do.
@@ -51,6 +54,7 @@ def follow(
             if error.status == http.HTTPStatus.NOT_FOUND:  # its CRD was deleted a moment ago
                 kube.forget(api_version)
             pause(_PAUSE if error.status != http.HTTPStatus.GONE else 0)
+    raise ClosedError(f"the client of {kube.server} was closed")
 
 
 def _changes(kube: Kube, api_version: str, kind: str, version: str) -> Iterator[WatchStep]:

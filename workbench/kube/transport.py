@@ -1,14 +1,16 @@
 """Connections to one API server, pooled: client certificates and JSON bodies are all that it takes."""
 
+import contextlib
 import http
 import http.client
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlencode, urlsplit
 
-from .errors import KubeError, error_in
+from .errors import ClosedError, KubeError, error_in
 
 _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
 
@@ -22,6 +24,9 @@ class Transport:
         self._headers = {"Accept": "application/json", **headers}
         self._pool: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
+        self._streams: set[http.client.HTTPConnection] = set()
+        self.closed = False
+        """Whether whoever follows something shall end."""
 
     def send(
         self,
@@ -75,22 +80,34 @@ class Transport:
 
         Raises:
             KubeError: the server refused, or (status 0) said nothing for ``timeout`` seconds or broke off.
+            ClosedError: this client was closed.
         """
         connection = self._connection(timeout)
         try:
+            connection.connect()
+            self._streams.add(connection)
             connection.request("GET", f"{self._prefix}{path}?{urlencode(params)}", None, self._headers)
             answer = connection.getresponse()
             if answer.status >= http.HTTPStatus.BAD_REQUEST:
                 raise error_in(answer.status, answer.read())
             while line := answer.readline():
                 yield line
-        except (OSError, http.client.HTTPException) as error:
-            raise self._unreachable(error) from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            if not self.closed:
+                raise self._unreachable(error) from error
         finally:
+            self._streams.discard(connection)
             connection.close()
+        if self.closed:
+            raise ClosedError(f"the client of {self.server} was closed")
 
     def close(self) -> None:
-        """Close the idle connections."""
+        """Close the idle connections, and those that wait for what changes."""
+        self.closed = True
+        for stream in tuple(self._streams):
+            if stream.sock:
+                with contextlib.suppress(OSError):
+                    stream.sock.shutdown(socket.SHUT_RDWR)
         with self._lock:
             for connection in self._pool:
                 connection.close()
@@ -118,4 +135,7 @@ class Transport:
 
     def _give(self, connection: http.client.HTTPConnection) -> None:
         with self._lock:
-            self._pool.append(connection)
+            if not self.closed:
+                self._pool.append(connection)
+                return
+        connection.close()

@@ -1,12 +1,14 @@
 """What the cluster holds, as an event loop sees it: kept up to date by a thread for each kind."""
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from ..kube import Kube
+from ..kube.errors import ClosedError
 from ..kube.following import WatchStep, follow
 
 Json = dict[str, Any]
@@ -22,30 +24,30 @@ class Followed:
         kube: A client of its own or a shared one.
         api_version: Of the kind.
         kind: What is followed, in all namespaces.
-        changed: Called in the event loop after each change.
     """
 
-    def __init__(self, kube: Kube, api_version: str, kind: str, changed: Changed = lambda _was, _is: None) -> None:
+    def __init__(self, kube: Kube, api_version: str, kind: str) -> None:
         self.objects: dict[str, Json] = {}
         """By ``namespace/name``, or name where the kind has no namespaces."""
         self.complete = asyncio.Event()
         """Set once everything that was there at the start is known."""
+        self.changed: list[Changed] = []
+        """Called in the event loop after each change."""
         self._what = (kube, api_version, kind)
-        self._changed = changed
         self._loop = asyncio.get_running_loop()
 
     def start(self) -> None:
-        """Begin. There is no end but that of the process."""
+        """Begin. It ends when the client is closed."""
         threading.Thread(target=self._run, name=f"follow-{self._what[2]}", daemon=True).start()
 
     def _run(self) -> None:
-        for change in follow(*self._what):
-            for obj in change.there:
-                obj["metadata"].pop("managedFields", None)  # a third of the memory, and nobody reads them
-            try:
+        with contextlib.suppress(ClosedError):
+            for change in follow(*self._what):
+                for obj in change.there:
+                    obj["metadata"].pop("managedFields", None)  # a third of the memory, and nobody reads them
+                if self._loop.is_closed():
+                    return
                 self._loop.call_soon_threadsafe(self._take, change)
-            except RuntimeError:  # the loop is closed
-                return
 
     def _take(self, change: WatchStep) -> None:
         there = {key_of(obj): obj for obj in change.there}
@@ -65,10 +67,11 @@ class Followed:
     def _tell(self, before: Json | None, after: Json | None) -> None:
         if before is None and after is None:
             return
-        try:
-            self._changed(before, after)
-        except Exception:
-            _LOG.exception("following %s", self._what[2])
+        for changed in self.changed:
+            try:
+                changed(before, after)
+            except Exception:
+                _LOG.exception("following %s", self._what[2])
 
 
 def key_of(obj: Json) -> str:

@@ -38,15 +38,17 @@ class EndpointPorts:
         """Listen for the endpoints of a fleet, and for no others."""
         self._endpoints = {endpoint.title: endpoint for endpoint in fleet.endpoints}
         for title in self._ports.keys() - self._endpoints.keys():
-            port = self._ports.pop(title)
-            port.close()
-            for connection in tuple(port.connections):
-                connection.abort()
+            self._ports.pop(title).end()
         known = self._known()
         for title in sorted(self._endpoints.keys() - self._ports.keys()):
             self._ports[title] = await self._open(title, known.get(title, 0), set(known.values()))
         known |= {title: port.number for title, port in self._ports.items()}
         write_private(self._file, json.dumps(known, indent=1, sort_keys=True).encode())
+
+    def close(self) -> None:
+        """Close all ports."""
+        for port in self._ports.values():
+            port.end()
 
     def urls(self) -> dict[str, str]:
         """Return where each endpoint answers."""
@@ -88,11 +90,7 @@ class EndpointPorts:
         endpoint = self._endpoints.get(title)
         if endpoint is None or endpoint.why or not endpoint.workloads:
             return f"nothing answers at the endpoint {title}: {(endpoint and endpoint.why) or 'the stack has none'}"
-        pods = [
-            pod
-            for pod in self._stage.pods.values()
-            if (workload := self._stage.workload_of(pod)) and workload.key in endpoint.workloads
-        ]
+        pods = [pod for pod, workload in self._stage.pods() if workload.key in endpoint.workloads]
         if not pods:
             return f"no pod answers for {title}: its workload has no replicas; scale it up, or send requests later"
         pending = sum(not pod["spec"].get("nodeName") for pod in pods)

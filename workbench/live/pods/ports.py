@@ -1,6 +1,7 @@
 """Ports on loopback: their connections, which break at once when the process behind them is killed."""
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ from ...cluster.pki import LOOPBACK
 
 _MOST_BYTES = 64 * 2**20
 """Of a request's body; the engines have no bound, and pictures come in the body."""
+_BACKLOG = 1024
 Answer = Callable[[web.Request, "LoopbackConnection"], Awaitable[web.StreamResponse]]
 
 
@@ -77,15 +79,25 @@ class LoopbackPort:
             self._server.close()
             self._server = None
 
+    def end(self) -> None:
+        """Break all connections, too."""
+        self.close()
+        for connection in tuple(self.connections):
+            connection.abort()
+
     async def open(self, hub: "Loopback", number: int = 0) -> None:
         """Listen, on any free port unless one is given.
 
         Raises:
             OSError: somebody else does.
         """
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: hub.connection(self), LOOPBACK, number, backlog=1024)
-        self.number = self._server.sockets[0].getsockname()[1]
+        listening = socket.create_server((LOOPBACK, number), backlog=_BACKLOG)
+        self.number = listening.getsockname()[1]
+        # Not to lose the socket if this is cancelled: it is known before anything is waited for.
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: hub.connection(self), sock=listening, start_serving=False, backlog=_BACKLOG
+        )
+        await self._server.start_serving()
 
 
 class Loopback:
@@ -100,6 +112,10 @@ class Loopback:
     async def start(self) -> None:
         """Make it ready for ports."""
         await self._runner.setup()
+
+    async def close(self) -> None:
+        """Give up what it holds."""
+        await self._runner.cleanup()
 
     def connection(self, port: LoopbackPort) -> LoopbackConnection:
         """Return what handles a new connection."""

@@ -2,42 +2,36 @@
 
 import asyncio
 import functools
-import logging
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from ...kube import Kube, KubeError
+from ...kube import Kube
 from ..control import FaultOutcome, LiveFault, LiveState
 from ..folder import LiveFolder
-from ..followed import Followed, key_of
+from ..followed import key_of
 from ..served import LiveFleet
 from .clock import SimulatedClock
+from .cluster import LiveCluster
 from .control.http import ControlAddress, NotThereError
 from .control.states import ClusterView, group_states, model_states, pod_states
 from .control.targets import backends, targets_of_monitor
 from .endpoints import EndpointPorts
 from .groups.controller import GroupController
-from .groups.pods import API as GROUP_API
 from .groups.pods import KIND as GROUP_KIND
 from .groups.rounds import play
 from .kept import Kept
-from .kubelet import STRATEGIC
+from .nodes.faults import FaultMaker
 from .nodes.keeper import NodeKeeper
+from .nodes.lost import LostNodes
 from .notes import FleetNotes
 from .ports import Loopback
 from .serving import Engine
 from .stage import PodStage
 
 Json = dict[str, Any]
-_T = TypeVar("_T")
 IDENTITY = "fleet"
-_PATIENCE = 30.0
-_THREADS = 8
 _LOOK = 0.25
-_LOG = logging.getLogger(__name__)
 
 
 class PodsProcess:
@@ -53,50 +47,46 @@ class PodsProcess:
     def __init__(self, folder: LiveFolder, kube: Kube, engine: Engine, speeds: tuple[float, float]) -> None:
         self.folder = folder
         self.notes = FleetNotes()
-        self.answers, self.starts = (SimulatedClock(speed) for speed in speeds)
-        self._kube = kube
-        kube.patience = _PATIENCE
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="kube")
+        self.answers, self.starts = clocks = SimulatedClock(speeds[0]), SimulatedClock(speeds[1])
+        self._cluster = LiveCluster(kube)
         self._hub = Loopback()
-        self._group_controller = GroupController(functools.partial(self.in_thread, play, kube))
-        self._keeper = NodeKeeper(self._patch_node)
-        self._follow()
-        clocks = (self.answers, self.starts)
-        self.stage = PodStage(self._hub, engine, clocks, self._replica_sets, self._nodes, self._patch_status)
-        self.stage.pods = self._pods.objects
+        self.stage = PodStage(self._hub, engine, clocks, self._cluster)
         self._endpoints = EndpointPorts(self._hub, self.stage, folder.path / "ports.json")
+        self._groups = GroupController(functools.partial(self._cluster.in_thread, play, kube))
+        lost = LostNodes(folder.path / "lost-nodes.json")
+        self._keeper = NodeKeeper(self._cluster, self.stage, clocks, lost, self.notes)
+        self._faults = FaultMaker(self._cluster, self.stage, self._keeper, self.notes)
         self._kept = Kept.read(folder.path / "control.json")
         self._control = ControlAddress(self, self._kept.token)
-
-    def _follow(self) -> None:
-        self._nodes = Followed(self._kube, "v1", "Node", self._keeper.changed)
-        self._replica_sets = Followed(self._kube, "apps/v1", "ReplicaSet")
-        self._deployments = Followed(self._kube, "apps/v1", "Deployment")
-        self._groups = Followed(self._kube, GROUP_API, GROUP_KIND, self._group_controller.changed)
-        self._scalers = Followed(self._kube, "autoscaling/v2", "HorizontalPodAutoscaler")
-        self._pods = Followed(self._kube, "v1", "Pod", self._pod_changed)
+        self._cluster.pods.changed += [self.stage.changed, self._groups.pod_changed, self._keeper.changed]
+        self._cluster.nodes.changed += [self._keeper.changed]
+        self._cluster.groups.changed += [self._groups.changed]
 
     async def run(self) -> None:
         """Play until the task is cancelled."""
+        try:
+            await self._run()
+        finally:
+            self._endpoints.close()
+            self.stage.close()
+            await self._control.close()
+            await self._hub.close()
+
+    async def _run(self) -> None:
         await self._hub.start()
         await self._play(self.folder.read_fleet() or LiveFleet(""))
-        for followed in (self._nodes, self._replica_sets, self._deployments, self._groups, self._scalers):
-            followed.start()
-        await asyncio.gather(self._nodes.complete.wait(), self._replica_sets.complete.wait())
-        self._pods.start()
-        await self._pods.complete.wait()
+        await self._cluster.follow()
         self._kept = self._kept.listening(await self._control.open(self._kept.port))
         self._write_addresses()
-        await self._read_fleets()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._keeper.run())
+            tasks.create_task(self._read_fleets())
 
     def state(self) -> LiveState:
         """Return the fleet as it is."""
-        view = ClusterView(
-            self._pods.objects,
-            self._nodes.objects,
-            {"Deployment": self._deployments.objects, GROUP_KIND: self._groups.objects},
-            self._scalers.objects,
-        )
+        cluster = self._cluster
+        workloads = {"Deployment": cluster.deployments.objects, GROUP_KIND: cluster.groups.objects}
+        view = ClusterView(cluster.nodes.objects, workloads, cluster.scalers.objects)
         groups = group_states(self.stage.fleet, view.nodes)
         return LiveState(
             at=time.time(),
@@ -118,7 +108,7 @@ class PodsProcess:
         monitors = {key_of(each).replace("/", ".", 1): each for each in self.stage.fleet.monitors}
         if job not in monitors:
             raise NotThereError(f"there is no PodMonitor {job!r}", tuple(sorted(monitors)))
-        pods = ((pod, self.stage.serving.get(pod["metadata"]["uid"])) for pod in self._pods.objects.values())
+        pods = ((pod, self.stage.serving.get(pod["metadata"]["uid"])) for pod, _ in self.stage.pods())
         return targets_of_monitor(monitors[job], [(pod, serving) for pod, serving in pods if serving])
 
     def backends(self) -> dict[str, str]:
@@ -133,44 +123,29 @@ class PodsProcess:
         return {"answers": self.answers.speed, "starts": self.starts.speed}
 
     async def fault(self, fault: LiveFault, name: str) -> FaultOutcome:
-        """Make something happen."""
-        raise NotImplementedError
+        """Make something happen.
 
-    async def in_thread(self, function: Callable[..., _T], *arguments: object, **options: object) -> _T:
-        """Call something that asks the API server, without holding up the engines."""
-        call = functools.partial(function, *arguments, **options)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
-
-    def _pod_changed(self, before: Json | None, after: Json | None) -> None:
-        self.stage.changed(before, after)
-        self._group_controller.pod_changed(before, after)
-
-    async def _patch_node(self, name: str, patch: Json) -> None:
-        path = self._kube.path("v1", "Node", name)
-        await self.in_thread(self._kube.request, "PATCH", path, body=patch, content_type=STRATEGIC)
-
-    async def _patch_status(self, pod: Json, patch: Json) -> None:
-        path = self._kube.path_of({"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]}) + "/status"
-        try:
-            await self.in_thread(self._kube.request, "PATCH", path, body=patch, content_type=STRATEGIC)
-        except KubeError as error:  # it may be gone by now
-            _LOG.info("pod %s is not made Ready: %s", key_of(pod), error)
+        Raises:
+            NotThereError: there is nothing of that name.
+        """
+        return await self._faults.make(fault, name)
 
     async def _read_fleets(self) -> None:
         """Play what ``up`` writes, as soon as it does."""
         file = self.folder.path / "fleet.json"
-        seen = _stamp(file)
+        seen = None
         while True:
-            await asyncio.sleep(_LOOK)
             if (stamp := _stamp(file)) != seen:
                 fleet = self.folder.read_fleet()
                 if fleet:
                     await self._play(fleet)
                     self._write_addresses()
                 seen = stamp
+            await asyncio.sleep(_LOOK)
 
     async def _play(self, fleet: LiveFleet) -> None:
         self.stage.play(fleet)
+        self._keeper.changed()
         await self._endpoints.play(fleet)
 
     def _write_addresses(self) -> None:

@@ -65,9 +65,9 @@ class ServingPod:
     def kill(self) -> int:
         """End at once; return how many requests that broke."""
         self.leaving = self.ended = True
-        self.port.close()
         broken = self.running
-        for connection in (*self.connections, *self.port.connections):
+        self.port.end()
+        for connection in tuple(self.connections):
             connection.abort()
         return broken
 

@@ -4,24 +4,24 @@ import asyncio
 import datetime
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aiohttp import web
 
 from components.fleet.demand import INSTANCE_TYPE_LABEL
 
-from ..followed import Followed, key_of
+from ..followed import key_of
 from ..pace.replica import EngineReplica
 from ..served import LiveFleet, ServedWorkload
 from .clock import SimulatedClock
-from .kubelet import is_ending, is_first, is_ready, is_running, ready_now, running_since
+from .cluster import LiveCluster, replica_set_of
+from .kubelet import is_ending, is_ready, is_running, ready_now, running_since
 from .pod import LivePod
 from .ports import Loopback
 from .serving import Engine, ServingPod
 
 Json = dict[str, Any]
-PatchStatus = Callable[[Json, Json], Awaitable[None]]
 _LOG = logging.getLogger(__name__)
 _GRACE = 30.0
 _OWNER_SECONDS = 2.0
@@ -36,11 +36,8 @@ class PodStage:
     Args:
         hub: Where they listen.
         engine: Answers for a pod.
-        answers: Simulated time of the engines.
-        starts: Simulated time of what starts.
-        replica_sets: To know the first pods of each.
-        nodes: To know what each pod runs on.
-        patch_status: Patches the status of a pod.
+        clocks: Simulated time of the engines, and of what starts.
+        cluster: Where the pods are.
     """
 
     def __init__(
@@ -48,26 +45,22 @@ class PodStage:
         hub: Loopback,
         engine: Engine,
         clocks: tuple[SimulatedClock, SimulatedClock],
-        replica_sets: Followed,
-        nodes: Followed,
-        patch_status: PatchStatus,
+        cluster: LiveCluster,
     ) -> None:
         self.fleet = LiveFleet("")
         self.serving: dict[str, ServingPod] = {}
         """Those that listen, by the uid of the pod; those that end until they have ended."""
-        self.pods: Mapping[str, Json] = {}
         self.past: dict[str, tuple[int, int, int]] = {}
         """Requests answered and refused and tokens produced by pods that have ended, by resource."""
-        self._hub, self._engine, self._patch_status = hub, engine, patch_status
+        self._hub, self._engine, self._cluster = hub, engine, cluster
         self._answers, self._starts = clocks
-        self._replica_sets, self._nodes = replica_sets, nodes
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     def play(self, fleet: LiveFleet) -> None:
         """Play another fleet from now on; pods of which nothing changed do not notice."""
         self.fleet = fleet
-        for pod in self.pods.values():
+        for pod in tuple(self._cluster.pods.objects.values()):
             serving = self.serving.get(pod["metadata"]["uid"])
             workload = self.workload_of(pod)
             if serving and workload and not serving.leaving:
@@ -97,12 +90,36 @@ class PodStage:
             self._stop_start(after["metadata"]["uid"])
             if serving and after["metadata"].get("deletionGracePeriodSeconds"):
                 self._drain(serving, after)
-            elif serving:
+            elif serving and not serving.leaving:  # kwok ends at once whatever was asked to end
                 serving.kill()
         elif is_running(after) and not serving and after["metadata"]["uid"] not in self._starting:
             workload = self.workload_of(after)
             if workload or not is_ready(after):
                 self._starting[after["metadata"]["uid"]] = asyncio.ensure_future(self._start(after, workload))
+
+    def pods(self) -> Iterator[tuple[Json, ServedWorkload]]:
+        """Yield the pods that serve, or will, by name."""
+        for _, pod in sorted(self._cluster.pods.objects.items()):
+            workload = self.workload_of(pod)
+            if workload and not is_ending(pod):
+                yield pod, workload
+
+    def close(self) -> None:
+        """End all engines at once."""
+        for task in (*self._starting.values(), *self._ending):
+            task.cancel()
+        for serving in self.serving.values():
+            serving.kill()
+
+    def kill(self, pod: Mapping[str, Any]) -> int:
+        """End the engine of a pod at once; return how many requests that broke."""
+        serving = self.serving.get(pod["metadata"]["uid"])
+        return serving.kill() if serving and not serving.ended else 0
+
+    def kill_on(self, node: str) -> int:
+        """End all engines of a node at once, those that drain as well; return how many requests that broke."""
+        there = [each for each in self.serving.values() if each.live.node == node and not each.ended]
+        return sum(each.kill() for each in there)
 
     def ready(self) -> Iterator[ServingPod]:
         """Yield the pods that take requests."""
@@ -128,7 +145,7 @@ class PodStage:
                     await self._load(pod, workload)
                 await self._open(pod, workload)
             if not is_ready(pod):
-                await self._patch_status(pod, ready_now(pod, datetime.datetime.now(datetime.UTC)))
+                await self._cluster.patch_pod_status(pod, ready_now(pod, datetime.datetime.now(datetime.UTC)))
         except Exception:
             _LOG.exception("starting pod %s", key_of(pod))
         finally:
@@ -136,36 +153,31 @@ class PodStage:
 
     async def _load(self, pod: Json, workload: ServedWorkload) -> None:
         """Sleep until the engine of a pod has loaded its model; the first ones of a version are warm."""
-        if is_first(pod, await self._owner(pod)):
+        if await self._is_first(pod):
             return
         gone_by = (time.time() - running_since(pod)) * self._starts.speed
         end = self._starts() - gone_by + workload.startup.pod
         while (left := end - self._starts()) > 0:
             await self._starts.sleep(left)
 
-    async def _owner(self, pod: Json) -> Json | None:
-        """Return the ReplicaSet of a pod; what is followed of ReplicaSets may come a moment later."""
-        owners = pod["metadata"].get("ownerReferences") or ()
-        name = next((each["name"] for each in owners if each["kind"] == "ReplicaSet"), "")
+    async def _is_first(self, pod: Json) -> bool:
+        """Tell whether a pod is one of the first of its ReplicaSet; that may become known a moment after the pod."""
         deadline = time.monotonic() + _OWNER_SECONDS
-        while name and time.monotonic() < deadline:
-            found = self._replica_sets.objects.get(f"{pod['metadata']['namespace']}/{name}")
-            if found:
-                return found
+        while not self._cluster.owner_of(pod) and time.monotonic() < deadline and replica_set_of(pod):
             await asyncio.sleep(0.05)
-        return None
+        return self._cluster.is_first(pod)
 
     async def _open(self, pod: Json, workload: ServedWorkload) -> None:
         meta, node = pod["metadata"], pod["spec"].get("nodeName", "")
-        labels = self._nodes.objects.get(node, {}).get("metadata", {}).get("labels") or {}
+        labels = self._cluster.nodes.objects.get(node, {}).get("metadata", {}).get("labels") or {}
         instance_type = labels.get(INSTANCE_TYPE_LABEL, "")
         pace = workload.pace_on(instance_type)
         replica = EngineReplica(pace, workload.queue, self._answers())
         ip = pod["status"]["podIP"]
         live = LivePod(workload, meta["name"], meta["uid"], ip, node, instance_type, pace, replica, self._answers)
         serving = ServingPod(live, self._engine, self.route)
-        await serving.open(self._hub)
         self.serving[meta["uid"]] = serving
+        await serving.open(self._hub)
 
     def _gone(self, pod: Json) -> None:
         """A pod is not there any more: if nobody told it to end before, it was killed."""

@@ -11,7 +11,6 @@ from components.fleet.placement import requests_of
 
 from ...control import GroupState, ModelState, PodState, ScalerState
 from ...served import LiveFleet, PaceSource, ServedGroup, ServedWorkload
-from ..kubelet import is_ending
 from ..nodes.marks import group_of, is_starting, is_there
 from ..serving import ServingPod
 from ..stage import PodStage
@@ -28,7 +27,6 @@ class ClusterView:
         workloads: Deployments and LeaderWorkerSets, by kind.
     """
 
-    pods: Mapping[str, Json]
     nodes: Mapping[str, Json]
     workloads: Mapping[str, Mapping[str, Json]]
     scalers: Mapping[str, Json]
@@ -53,7 +51,7 @@ class _Member:
 
 def pod_states(stage: PodStage, view: ClusterView) -> tuple[PodState, ...]:
     """Return the pods that serve, or will."""
-    return tuple(_pod_state(member, view.nodes) for member in _members(stage, view))
+    return tuple(_pod_state(member, view.nodes) for member in _members(stage))
 
 
 def model_states(stage: PodStage, view: ClusterView) -> tuple[ModelState, ...]:
@@ -62,18 +60,16 @@ def model_states(stage: PodStage, view: ClusterView) -> tuple[ModelState, ...]:
     workloads: dict[str, list[ServedWorkload]] = {}
     for workload in stage.fleet.workloads:
         workloads.setdefault(workload.title, []).append(workload)
-    for member in _members(stage, view):
+    for member in _members(stage):
         members.setdefault(member.workload.title, []).append(member)
     return tuple(
         _model_state(title, own, members.get(title, []), stage, view) for title, own in sorted(workloads.items())
     )
 
 
-def _members(stage: PodStage, view: ClusterView) -> Iterator[_Member]:
-    for _, pod in sorted(view.pods.items()):
-        workload = stage.workload_of(pod)
-        if workload and not is_ending(pod):
-            yield _Member(pod, workload, stage.serving.get(pod["metadata"]["uid"]))
+def _members(stage: PodStage) -> Iterator[_Member]:
+    for pod, workload in stage.pods():
+        yield _Member(pod, workload, stage.serving.get(pod["metadata"]["uid"]))
 
 
 def _pod_state(member: _Member, nodes: Mapping[str, Json]) -> PodState:

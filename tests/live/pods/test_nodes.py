@@ -1,0 +1,58 @@
+"""Nodes come for pods that find no room, within their group's bounds, and go when they are idle."""
+
+import pytest
+
+from tests.live.pods.stand import Stand, slower
+from tests.monitoring.programs.daemon import eventually
+from workbench.live.pods.nodes import keeper
+
+
+def test_nodes_come_at_once_for_first_pods_and_never_more_than_the_group_may_have(stand: Stand) -> None:
+    group = stand.group("gpu", nodes=8, least=1, most=3)
+    with stand.playing(stand.fleet(stand.workload(), groups=(group,)), starts=1.0):
+        eventually(lambda: stand.stage_of(group) == {"there": 1, "reserve": 7}, "one node")
+        stand.deploy(replicas=5)
+        eventually(lambda: stand.ready() == 3, "as many pods as nodes")
+        assert stand.stage_of(group) == {"there": 3, "reserve": 5}
+        state = stand.control.state()
+        assert (state.groups[0].nodes, state.groups[0].starting, state.groups[0].most) == (3, 0, 3)
+        assert (state.models[0].replicas, state.models[0].ready, state.models[0].pending) == (5, 3, 2)
+        assert state.usd_per_hour == 3.0
+        assert state.models[0].usd_per_hour == 3.0
+        notes = [note.text for note in state.notes]
+        for pending in (pod.name for pod in state.pods if not pod.node):
+            assert f"pod {pending} stays Pending: group {group.name} has its most of 3 nodes" in notes
+
+
+@pytest.mark.usefixtures("no_first")
+def test_later_nodes_take_their_time_and_idle_ones_go(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "_FEWEST", 0.5)
+    group = stand.group("gpu", nodes=8, least=1, most=8)
+    workload = slower(stand.workload(paces={"g6.xlarge": stand.workload().paces[""]}), node=3600.0, pod=0.0)
+    with stand.playing(stand.fleet(workload, groups=(group,)), starts=1.0):
+        stand.deploy(replicas=1)
+        eventually(lambda: stand.ready() == 1, "a pod on the node that is there")
+        stand.scale("demo", 3)
+        eventually(lambda: stand.stage_of(group) == {"there": 1, "starting": 2, "reserve": 5}, "two nodes asked for")
+        assert stand.ready() == 1
+        stand.control.speed(None, 3600.0)
+        eventually(lambda: stand.ready() == 3, "pods on the new nodes")
+        stand.scale("demo", 1)
+        eventually(lambda: stand.stage_of(group) == {"there": 1, "reserve": 7}, "idle nodes given back")
+        texts = [note.text for note in stand.control.state().notes]
+        assert sum("is given back: it had no pods for 10 minutes" in text for text in texts) == 2
+        assert sum("takes 3600 simulated seconds" in text for text in texts) == 2
+
+
+def test_a_pod_that_no_group_takes_starts_nothing(stand: Stand) -> None:
+    group = stand.group("gpu", nodes=2)
+    with stand.playing(stand.fleet(stand.workload(), groups=(group,))):
+        stand.deploy(gpus=2)
+        eventually(lambda: [note for note in stand.control.state().notes if "stays Pending" in note.text], "a note")
+        assert stand.stage_of(group) == {"reserve": 2}
+
+
+def test_nodes_of_no_group_are_left_alone(stand: Stand) -> None:
+    group = stand.group("gpu", nodes=2)
+    with stand.playing(stand.fleet(stand.workload())):
+        eventually(lambda: stand.stage_of(group) == {"there": 2}, "both nodes there")

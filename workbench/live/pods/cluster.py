@@ -1,0 +1,113 @@
+"""The cluster, as the process sees it and changes it. What it may do there is in ``cluster/access.py``."""
+
+import asyncio
+import functools
+import http
+import logging
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from ...kube import Kube, KubeError
+from ..followed import Followed, key_of
+from .groups.pods import API as GROUP_API
+from .groups.pods import KIND as GROUP_KIND
+from .kubelet import STRATEGIC, is_first
+
+Json = dict[str, Any]
+_T = TypeVar("_T")
+AT_ONCE = 0
+"""The grace of a pod that is killed."""
+_PATIENCE = 30.0
+_THREADS = 8
+_LOG = logging.getLogger(__name__)
+
+
+class LiveCluster:
+    """Objects that are followed, and what is done to them.
+
+    Args:
+        kube: A client with the rights of the identity ``fleet``.
+    """
+
+    def __init__(self, kube: Kube) -> None:
+        kube.patience = _PATIENCE
+        self.kube = kube
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="kube")
+        self.nodes = Followed(kube, "v1", "Node")
+        self.pods = Followed(kube, "v1", "Pod")
+        self.replica_sets = Followed(kube, "apps/v1", "ReplicaSet")
+        self.deployments = Followed(kube, "apps/v1", "Deployment")
+        self.groups = Followed(kube, GROUP_API, GROUP_KIND)
+        self.scalers = Followed(kube, "autoscaling/v2", "HorizontalPodAutoscaler")
+
+    async def follow(self) -> None:
+        """Begin to follow everything, the pods when what tells of them is known."""
+        for followed in (self.nodes, self.replica_sets, self.deployments, self.groups, self.scalers):
+            followed.start()
+        await asyncio.gather(self.nodes.complete.wait(), self.replica_sets.complete.wait())
+        self.pods.start()
+        await self.pods.complete.wait()
+
+    async def in_thread(self, function: Callable[..., _T], *arguments: object, **options: object) -> _T:
+        """Call something that asks the API server, without holding up the engines."""
+        call = functools.partial(function, *arguments, **options)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+    def owner_of(self, pod: Mapping[str, Any]) -> Json | None:
+        """Return the ReplicaSet of a pod, if it has one that is known already."""
+        name = replica_set_of(pod)
+        return self.replica_sets.objects.get(f"{pod['metadata']['namespace']}/{name}") if name else None
+
+    def is_first(self, pod: Mapping[str, Any]) -> bool:
+        """Tell whether a pod is one of the first of its owner."""
+        return is_first(pod, self.owner_of(pod))
+
+    def pods_on(self, node: str) -> list[Json]:
+        """Return the pods that are bound to a node."""
+        return [pod for pod in self.pods.objects.values() if pod["spec"].get("nodeName") == node]
+
+    async def patch_pod_status(self, pod: Json, patch: Json) -> None:
+        """Change the status of a pod."""
+        path = self.kube.path_of({"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]}) + "/status"
+        try:
+            await self.in_thread(self.kube.request, "PATCH", path, body=patch, content_type=STRATEGIC)
+        except KubeError as error:  # it may be gone by now
+            _LOG.info("the status of pod %s: %s", key_of(pod), error)
+
+    async def patch_node(self, name: str, patch: Json) -> None:
+        """Change a node."""
+        path = self.kube.path("v1", "Node", name)
+        await self.in_thread(self.kube.request, "PATCH", path, body=patch, content_type=STRATEGIC)
+
+    async def create_node(self, node: Json) -> None:
+        """Make a node."""
+        await self.in_thread(self.kube.create, node)
+
+    async def delete_node(self, name: str) -> None:
+        """Delete a node; its pods are another matter."""
+        await self.in_thread(self.kube.delete, "v1", "Node", name)
+
+    async def delete_pod(self, pod: Json, grace: int | None = None) -> None:
+        """Delete a pod, unless it is another one of that name by now.
+
+        Args:
+            pod: The pod.
+            grace: Seconds to end in; 0 is at once, None what the pod asks for.
+        """
+        meta = pod["metadata"]
+        body: Json = {"preconditions": {"uid": meta["uid"]}}
+        if grace is not None:
+            body["gracePeriodSeconds"] = grace
+        try:
+            path = self.kube.path("v1", "Pod", meta["name"], meta["namespace"])
+            await self.in_thread(self.kube.request, "DELETE", path, body=body)
+        except KubeError as error:
+            if error.status not in (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.CONFLICT):
+                raise
+
+
+def replica_set_of(pod: Mapping[str, Any]) -> str:
+    """Return the name of the ReplicaSet that a pod is of; empty without one."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return next((str(each["name"]) for each in owners if each["kind"] == "ReplicaSet"), "")

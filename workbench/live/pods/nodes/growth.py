@@ -1,0 +1,162 @@
+"""Which nodes come and which go: the rules of a cluster autoscaler, as functions of what there is."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.fleet.demand import ZONE_LABEL
+
+from ...served import ServedGroup
+from ..kubelet import is_ending, unschedulable
+from .marks import NodeStage, group_of, stage_of
+from .rooms import NodeRoom, is_allowed, preference
+
+Json = dict[str, Any]
+_ENDED = ("Succeeded", "Failed")
+_COMING = (NodeStage.THERE, NodeStage.STARTING)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStart:
+    """A node that is to come for a pod."""
+
+    node: Json
+    pod: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A pod for which no node can come, and why."""
+
+    pod: Json
+    reason: str
+
+
+class NodeView:
+    """The nodes, in their groups, with the pods that are on them."""
+
+    def __init__(self, groups: Sequence[ServedGroup], nodes: Mapping[str, Json], pods: Iterable[Json]) -> None:
+        self.groups = {group.name: group for group in groups}
+        self.nodes = nodes
+        self.pods: dict[str, list[Json]] = {name: [] for name in nodes}
+        self.pending: list[Json] = []
+        for pod in pods:
+            node = pod["spec"].get("nodeName")
+            if not node:
+                self.pending += [pod] if unschedulable(pod) and not is_ending(pod) else []
+            elif pod.get("status", {}).get("phase") not in _ENDED:
+                self.pods.setdefault(node, []).append(pod)
+
+    def group(self, node: Json) -> ServedGroup | None:
+        """Return the group of a node."""
+        return group_of(node["metadata"]["name"], self.groups)
+
+    def count(self, group: ServedGroup, *stages: NodeStage) -> int:
+        """Return how many nodes of a group are in some states."""
+        return sum(
+            stage_of(node) in stages for name, node in self.nodes.items() if group_of(name, self.groups) is group
+        )
+
+    def in_order(self) -> Iterator[Json]:
+        """Yield the nodes, those of a group by their index."""
+        for name in sorted(self.nodes, key=lambda each: (each.rpartition("-")[0], len(each), each)):
+            yield self.nodes[name]
+
+
+def first_states(view: NodeView) -> dict[str, NodeStage]:
+    """Return what becomes of nodes that nobody has seen yet: as many of a group as it has at least are there."""
+    found: dict[str, NodeStage] = {}
+    there = {name: view.count(group, *_COMING, NodeStage.LEAVING) for name, group in view.groups.items()}
+    fresh = [node for node in view.in_order() if stage_of(node) is None]
+    for node in sorted(fresh, key=lambda each: not view.pods.get(each["metadata"]["name"])):  # those in use first
+        name, group = node["metadata"]["name"], view.group(node)
+        if group is None or view.pods.get(name) or there[group.name] < group.least:
+            found[name] = NodeStage.THERE
+            if group:
+                there[group.name] += 1
+        else:
+            found[name] = NodeStage.RESERVE
+    return found
+
+
+def wanted(view: NodeView) -> Iterator[NodeStart | Stuck]:
+    """Yield the nodes that pending pods need, the oldest pod first, and the pods that get none."""
+    rooms = [
+        NodeRoom(node, view.pods.get(node["metadata"]["name"], ()))
+        for node in view.in_order()
+        if stage_of(node) in _COMING
+    ]
+    counts = {name: view.count(group, *_COMING, NodeStage.LEAVING) for name, group in view.groups.items()}
+    taken: set[str] = set()
+    for pod in sorted(
+        view.pending, key=lambda each: (each["metadata"]["creationTimestamp"], each["metadata"]["name"])
+    ):
+        room = next((each for each in rooms if each.fits(pod)), None)
+        if room:
+            room.take(pod)
+            continue
+        node = _chosen(view, pod, counts, taken)
+        if node is None:
+            yield Stuck(pod, _why(view, pod, counts))
+            continue
+        name = node["metadata"]["name"]
+        taken.add(name)
+        counts[name.rpartition("-")[0]] += 1
+        rooms.append(NodeRoom(node, [pod]))
+        yield NodeStart(node, pod)
+
+
+def _age(pod: Json) -> tuple[str, str]:
+    return pod["metadata"]["creationTimestamp"], pod["metadata"]["name"]
+
+
+def _chosen(view: NodeView, pod: Json, counts: Mapping[str, int], taken: set[str]) -> Json | None:
+    """Choose a node of the reserve: what the pod prefers, the cheaper group, the zone with the fewest nodes."""
+    order = list(view.groups)
+    zones: dict[tuple[str, str], int] = {}
+    for name, node in view.nodes.items():
+        if stage_of(node) in _COMING or name in taken:
+            place = name.rpartition("-")[0], _zone(node)
+            zones[place] = zones.get(place, 0) + 1
+
+    def rank(node: Json) -> tuple[int, float, int, int]:
+        name = node["metadata"]["name"].rpartition("-")[0]
+        usd = view.groups[name].usd_per_hour
+        price = float("inf") if usd is None else usd
+        return -preference(pod, node), price, order.index(name), zones.get((name, _zone(node)), 0)
+
+    fitting = [
+        node
+        for node in view.in_order()
+        if stage_of(node) is NodeStage.RESERVE
+        and node["metadata"]["name"] not in taken
+        and (group := view.group(node))
+        and counts[group.name] < group.most
+        and NodeRoom(node).fits(pod)
+    ]
+    return min(fitting, key=rank, default=None)
+
+
+def _zone(node: Json) -> str:
+    return str((node["metadata"].get("labels") or {}).get(ZONE_LABEL, ""))
+
+
+def _why(view: NodeView, pod: Json, counts: Mapping[str, int]) -> str:
+    allowed = {group.name: group for node in view.in_order() if (group := view.group(node)) and is_allowed(pod, node)}
+    full = [group for group in allowed.values() if counts[group.name] >= group.most]
+    if full:
+        return " and ".join(f"group {group.name} has its most of {group.most} nodes" for group in full)
+    if allowed:
+        return f"no node of {', '.join(allowed)} is left that has room for it"
+    return unschedulable(pod)
+
+
+def idle(view: NodeView) -> Iterator[Json]:
+    """Yield the nodes that may go if they stay without pods: as many as each group has beyond its least."""
+    spare = {name: view.count(group, *_COMING) - group.least for name, group in view.groups.items()}
+    for node in reversed(list(view.in_order())):
+        group = view.group(node)
+        empty = not view.pods.get(node["metadata"]["name"]) and stage_of(node) is NodeStage.THERE
+        if group and empty and spare[group.name] > 0:
+            spare[group.name] -= 1
+            yield node
