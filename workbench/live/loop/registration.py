@@ -7,7 +7,7 @@ from typing import Any
 
 from ...cluster.access import await_true
 from ...errors import WorkbenchError
-from ...kube import Kube
+from ...kube import Kube, KubeError
 from ..served import Object
 
 NAMESPACE, NAME = "kube-system", "workbench-prometheus-adapter"
@@ -60,11 +60,7 @@ def await_available(kube: Kube) -> None:
 
     def all_available() -> bool:
         for service in kube.list(_REGISTRATION, "APIService", labels=_selector()):
-            conditions: Sequence[Object] = service.get("status", {}).get("conditions", ())
-            found = next((each for each in conditions if each["type"] == "Available"), {})
-            reasons[service["metadata"]["name"]] = (
-                "" if found.get("status") == "True" else found.get("message", "no word")
-            )
+            reasons[service["metadata"]["name"]] = _unavailable(kube, service)
         return not any(reasons.values())
 
     if not await_true(all_available, _AVAILABLE_SECONDS):
@@ -73,6 +69,20 @@ def await_available(kube: Kube) -> None:
             f"the cluster does not reach prometheus-adapter after {_AVAILABLE_SECONDS:.0f} s: {shown}; run "
             "`workbench cluster start`, which brings a cluster of an older version up to date"
         )
+
+
+def _unavailable(kube: Kube, service: Object) -> str:
+    """Return why an API does not answer; empty where it does."""
+    conditions: Sequence[Object] = service.get("status", {}).get("conditions", ())
+    found = next((each for each in conditions if each["type"] == "Available"), {})
+    if found.get("status") != "True":
+        return str(found.get("message", "nobody has asked it yet"))
+    try:
+        # The API server goes by what it has seen of the object, which may be older than the object.
+        kube.request("GET", f"/apis/{service['spec']['group']}/{service['spec']['version']}")
+    except KubeError as error:
+        return error.message
+    return ""
 
 
 def withdraw(kube: Kube) -> bool:
