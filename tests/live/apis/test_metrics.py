@@ -128,6 +128,20 @@ def test_tokens_and_times_of_answers_are_counted() -> None:
     assert value(page, "http_requests_total", handler="/v1/chat/completions", status="2xx") == 3
 
 
+def test_requests_are_counted_by_path_and_status() -> None:
+    async def ask(client: Client) -> str:
+        for path in ("/v1/chat/completions", "/v1/chat/completions", "/nothing/of/the/kind"):
+            await client.post(path, {**CHAT, "model": "other"})
+        await client.get("/health")
+        return (await client.get("/metrics"))[1]
+
+    _, samples = parsed(asked(pod_by_hand(), ask))
+    assert samples["http_requests_total"] == {
+        (("handler", "/v1/chat/completions"), ("method", "POST"), ("status", "4xx")): 2,
+        (("handler", "none"), ("method", "POST"), ("status", "4xx")): 1,
+    }
+
+
 def test_buckets_of_a_histogram_hold_what_is_below_them() -> None:
     page = page_after("vllm", 2, pace=TokenPace(alpha=0.03, beta=0.0, prefill=0.0, batch=8))
     # 30 ms are above 0.025 and below 0.05 (vllm/v1/metrics/loggers.py).

@@ -10,6 +10,8 @@ Labels = tuple[tuple[str, str], ...]
 Sample = tuple[Labels, float]
 _BLOCK = 16
 """Tokens of a block of vLLM's cache, unless it is told otherwise."""
+_UNCOUNTED = ("/health", "/load", "/ping", "/version")
+"""Paths that vLLM does not count (``excluded_handlers`` in vllm/entrypoints/openai/api_server.py)."""
 _FINISHED = ("stop", "length", "abort")
 
 
@@ -82,6 +84,7 @@ def _http_requests(pod: "LivePod") -> list[Sample]:
     return [
         ((("handler", handler), ("method", method), ("status", status)), number)
         for (handler, method, status), number in sorted(pod.meter.statuses.items())
+        if handler not in _UNCOUNTED
     ]
 
 
