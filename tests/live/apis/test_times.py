@@ -75,6 +75,17 @@ def test_a_fast_clock_sends_several_tokens_at_once() -> None:
     played(pod, play)
 
 
+def test_the_first_token_does_not_wait_for_others() -> None:
+    # The first token is due after 0.2 ms; the machine may be slow, but not each time.
+    pod = pod_by_hand(pace=PACE, speed=100.0)
+
+    async def play(url: str, session: aiohttp.ClientSession) -> None:
+        firsts = [(await arrivals(url, session, {**LONG, "max_tokens": 2}))[0] for _ in range(30)]
+        assert min(firsts) < 0.009
+
+    played(pod, play)
+
+
 def test_the_speed_may_change_while_an_answer_is_written() -> None:
     clock = SimulatedClock(1.0)
     pod = pod_by_hand(pace=PACE, clock=clock)

@@ -4,6 +4,7 @@ Nothing runs for each token. A request sleeps until its next token is due, and t
 where tokens come faster than every ten real milliseconds, or the machine is busy, it takes several at once.
 """
 
+import math
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -170,8 +171,8 @@ class PodRequest:
     ) -> None:
         self._pod, self._request = pod, request
         self.generations: list[Generation] = []
-        self._written = pod.clock()
-        pod.replica.advance(self._written)
+        self._written = -math.inf  # the first token never waits for others
+        pod.replica.advance(pod.clock())
         try:
             for prompt, planned in answers:
                 _check_room(pod)
