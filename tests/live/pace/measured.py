@@ -49,9 +49,9 @@ class Measured:
         return f"{row['engine']} {row['version']}, {model}, {place}, {load}, {self.figure}"
 
 
-def figures() -> Iterator[Measured]:
-    """Yield every figure of the table."""
-    yield from (Measured(row, figure) for row in TABLE["points"] for figure in FIGURES if figure in row)
+def figures(where: str = "points") -> Iterator[Measured]:
+    """Yield every figure of a part of the table."""
+    yield from (Measured(row, figure) for row in TABLE[where] for figure in FIGURES if figure in row)
 
 
 def pace_on(row: Row) -> TokenPace:
@@ -63,7 +63,16 @@ def pace_on(row: Row) -> TokenPace:
     memory, ranks = int((node.accelerator_memory_gib or 0) * GIB), row.get("tensor", 1)
     budget = memory_of(engines()[row["engine"]], "", Device(node.accelerator, memory, ranks))
     assert budget is not None
-    case = MemoryCase(shape, node.accelerator, memory, Parallel(ranks), budget, context=row["prompt"] + row["answer"])
+    case = MemoryCase(
+        shape,
+        node.accelerator,
+        memory,
+        Parallel(ranks),
+        budget,
+        context=row["prompt"] + row["answer"],
+        # Some engines keep as many places as they are told, and no more.
+        sequences=row["at once"] if budget.reserves_all else None,
+    )
     return pace_of(MemoryVerdict(Fit.FITS, "", case), node.name)
 
 
