@@ -1,6 +1,7 @@
 """A small fleet in a real control plane, played by the real process: four nodes with room for one pod each."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from tests.commands.support import workbench
 from tests.monitoring.programs.daemon import eventually
 from workbench.kube import Kube
 from workbench.live.folder import LiveFolder
+from workbench.live.pods.kubelet import FIRST_SECONDS
 from workbench.live.pods.part import PodsPart
 from workbench.live.served import (
     LiveFleet,
@@ -29,6 +31,8 @@ GPU = "nvidia.com/gpu"
 LABELS = {"app": MODEL}
 INSTANCE_TYPE = "g6.xlarge"
 REPLICAS, NODES = 3, 4
+STARTS = 20.0
+"""Times as fast as in life: a pod takes three seconds, so that who looks every second sees it missing."""
 KEY = f"{NAMESPACE}/{MODEL}"
 PACE = TokenPace(alpha=0.01, beta=0.0005, prefill=0.0001, batch=64, source=PaceSource.PROFILE)
 WORKLOAD = ServedWorkload(
@@ -75,32 +79,32 @@ class Faulty:
         return (found["ready"], found["starting"], found["pending"]) == (REPLICAS, 0, 0)
 
 
-def fleet(capacity: str = "ON_DEMAND") -> LiveFleet:
+def fleet() -> LiveFleet:
     return LiveFleet(
         "local",
         (WORKLOAD,),
         (ServedEndpoint(MODEL, "qwen", "openai", f"http://{MODEL}.{NAMESPACE}/v1", {KEY: 1.0}),),
-        (ServedGroup("chat-nodes", INSTANCE_TYPE, _labels(0, capacity), REPLICAS, NODES, 1, 1.0),),
+        (ServedGroup("chat-nodes", INSTANCE_TYPE, _labels(0), REPLICAS, NODES, 1, 1.0),),
     )
 
 
-def _labels(index: int, capacity: str) -> dict[str, str]:
+def _labels(index: int) -> dict[str, str]:
     return {
         "node.kubernetes.io/instance-type": INSTANCE_TYPE,
-        "eks.amazonaws.com/capacityType": capacity,
+        "eks.amazonaws.com/capacityType": "SPOT",
         "topology.kubernetes.io/zone": ZONES[index % len(ZONES)],
         "tests/faults": "true",
     }
 
 
-def _node(index: int, capacity: str) -> Json:
+def _node(index: int) -> Json:
     amounts = {"cpu": "4", "memory": "16Gi", "pods": "10", GPU: "1"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
             "name": f"chat-nodes-{index}",
-            "labels": _labels(index, capacity),
+            "labels": _labels(index),
             "annotations": {"kwok.x-k8s.io/node": "fake"},
         },
         "status": {"capacity": amounts, "allocatable": amounts},
@@ -131,21 +135,24 @@ def _deployment() -> Json:
 
 
 @contextmanager
-def faulty(folder: Path, kube: Kube, state_dir: Path, capacity: str = "ON_DEMAND") -> Iterator[Faulty]:
+def faulty(folder: Path, kube: Kube, state_dir: Path) -> Iterator[Faulty]:
     """Play the fleet until a test has ended, and take everything away again."""
     (folder / ".workbench").symlink_to(state_dir)
-    live, part = LiveFolder(state_dir), PodsPart(answers=1.0, starts=60.0)
+    live, part = LiveFolder(state_dir), PodsPart(answers=1.0, starts=STARTS)
     live.make()
-    live.write_fleet(fleet(capacity))
+    live.write_fleet(fleet())
     kube.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}, manager="tests")
     eventually(lambda: kube.list("v1", "ServiceAccount", NAMESPACE), "a service account")
     for index in range(NODES):
-        kube.apply(_node(index, capacity), manager="tests")
-    part.start(live, fleet(capacity), lambda _: None)
+        kube.apply(_node(index), manager="tests")
+    part.start(live, fleet(), lambda _: None)
     found = Faulty(folder)
     try:
         kube.apply(_deployment(), manager="tests")
         eventually(found.is_whole, "the fleet is whole", pause=0.5)
+        # Later pods take their time to start.
+        begun = time.monotonic()
+        eventually(lambda: time.monotonic() > begun + FIRST_SECONDS, "its first pods are no longer new", pause=0.5)
         yield found
     finally:
         kube.delete("apps/v1", "Deployment", MODEL, NAMESPACE)

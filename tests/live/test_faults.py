@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.commands.support import ROOT
 from tests.live.faulty import KEY, REPLICAS, Faulty, faulty
 from tests.monitoring.programs.daemon import eventually
 from workbench.kube import Kube
 
-SECONDS = 20
+SECONDS = 10
 BROKEN = {"connection lost", "stream cut off", "no connection"}
 
 
@@ -38,13 +40,18 @@ def errors(report: dict[str, Any]) -> int:
     return sum(report["errors"].values())
 
 
-def test_a_node_deleted_under_load(tmp_path: Path, live_kube: Kube, live_state: Path) -> None:
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory, live_kube: Kube, live_state: Path) -> Iterator[Faulty]:
+    with faulty(tmp_path_factory.mktemp("project"), live_kube, live_state) as found:
+        yield found
+
+
+def test_a_node_deleted_under_load(fleet: Faulty, tmp_path: Path) -> None:
     report = tmp_path / "load.json"
-    with faulty(tmp_path, live_kube, live_state) as fleet:
-        with under_load(fleet, report):
-            outcome = fleet.run("fault", "node", "--model", "chat")
-        eventually(fleet.is_whole, "the fleet is whole again", pause=0.5)
-        pods = fleet.state()["pods"]
+    with under_load(fleet, report):
+        outcome = fleet.run("fault", "node", "--model", "chat")
+    eventually(fleet.is_whole, "the fleet is whole again", pause=0.5)
+    pods = fleet.state()["pods"]
     assert len(outcome["pods"]) == 1
     assert outcome["broken"] > 0
     assert outcome["pods"][0] not in {pod["name"] for pod in pods}
@@ -63,14 +70,27 @@ def test_a_node_deleted_under_load(tmp_path: Path, live_kube: Kube, live_state: 
     assert found["answered"] > 10 * errors(found)
 
 
-def test_a_killed_pod_is_made_anew(tmp_path: Path, live_kube: Kube, live_state: Path) -> None:
-    with faulty(tmp_path, live_kube, live_state) as fleet:
-        before = {pod["name"] for pod in fleet.state()["pods"]}
-        outcome = fleet.run("fault", "pod")
-        assert outcome["pods"] == [outcome["name"]]
-        assert outcome["name"] in before
-        assert outcome["name"].startswith(KEY)
-        eventually(lambda: fleet.is_whole() and outcome["name"] not in _names(fleet), "a new pod", pause=0.5)
+def test_a_spot_node_is_taken_back_under_load_and_no_request_is_lost(fleet: Faulty, tmp_path: Path) -> None:
+    report = tmp_path / "load.json"
+    with under_load(fleet, report):
+        outcome = fleet.run("fault", "spot", "--model", "qwen")
+    eventually(fleet.is_whole, "the fleet is whole again", pause=0.5)
+    assert (len(outcome["pods"]), outcome["broken"]) == (1, 0)
+    assert outcome["pods"][0] not in _names(fleet)
+    found = json.loads(report.read_text())
+    assert found["errors"] == {}
+    announced, *gone = (event for event in found["fleet"]["events"] if event["kind"] == "fault")
+    assert announced["in_flight"] > 0
+    assert all((each["hit"], each["later"]) == ([], 0) for each in (announced, *gone))
+
+
+def test_a_killed_pod_is_made_anew(fleet: Faulty) -> None:
+    before = _names(fleet)
+    outcome = fleet.run("fault", "pod")
+    assert outcome["pods"] == [outcome["name"]]
+    assert outcome["name"] in before
+    assert outcome["name"].startswith(KEY)
+    eventually(lambda: fleet.is_whole() and outcome["name"] not in _names(fleet), "a new pod", pause=0.5)
 
 
 def _names(fleet: Faulty) -> set[str]:
