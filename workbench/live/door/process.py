@@ -59,9 +59,10 @@ class DoorProcess:
 
     async def run(self) -> None:
         """Follow until the task is cancelled."""
-        slices = Followed(self._kube, "discovery.k8s.io/v1", "EndpointSlice", self._note)
-        services = Followed(self._kube, "v1", "Service", self._note)
+        slices = Followed(self._kube, "discovery.k8s.io/v1", "EndpointSlice")
+        services = Followed(self._kube, "v1", "Service")
         for each in (slices, services):
+            each.changed.append(self._note)
             each.start()
             await each.complete.wait()
         waiting: list[Address] = []
