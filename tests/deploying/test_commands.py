@@ -1,0 +1,93 @@
+"""``up``, ``destroy`` and ``cluster stop`` as they are called, with the Pulumi CLI and without."""
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.deploying.conftest import Stage
+from workbench.cli import app
+from workbench.cluster.cluster import SimulatedCluster
+from workbench.engine import local, pulumi_cli
+from workbench.live.parts import Speeds
+from workbench.live.served import LiveFleet
+
+OUTPUTS = {"endpoints": {"one": {"url": "http://one.models:8000/v1"}}}
+
+
+class Done:
+    """What the local engine returns."""
+
+    ok = True
+    outputs = OUTPUTS
+
+
+@pytest.fixture
+def pulumi(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """The CLI is there, and does what it is asked."""
+    monkeypatch.setattr(pulumi_cli, "installed", lambda: "/usr/bin/pulumi")
+    for name in ("up", "destroy"):
+        monkeypatch.setattr(pulumi_cli.PulumiCli, name, answering(stage, f"pulumi {name}", 0))
+    monkeypatch.setattr(pulumi_cli.PulumiCli, "outputs", lambda _: OUTPUTS)
+    return stage
+
+
+def answering(stage: Stage, name: str, answer: object) -> object:
+    """A function that notes that it was called."""
+
+    def call(*_: object, **__: object) -> object:
+        stage.log.append(name)
+        return answer
+
+    return call
+
+
+def called(stage: Stage, *words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [*words, "--cwd", str(stage.folder)])
+    return done.exit_code, done.output
+
+
+def test_the_pulumi_cli_deploys_between_the_parts(pulumi: Stage) -> None:
+    code, _ = called(pulumi, "up", "--stack", "dev", "--start-cluster", "--speed", "5", "--start-speed", "100")
+    assert code == 0
+    assert pulumi.log == ["cluster, live", "pods one", "pulumi up", "door one"]
+    assert pulumi.speeds[-1] == Speeds(5.0, 100.0)
+
+
+def test_what_failed_to_be_deployed_gets_no_door(pulumi: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulumi_cli.PulumiCli, "up", lambda *_, **__: 3)
+    code, _ = called(pulumi, "up", "--stack", "dev", "--start-cluster")
+    assert code == 3
+    assert pulumi.log == ["cluster, live", "pods one"]
+
+
+def test_destroy_takes_the_endpoints_along(pulumi: Stage) -> None:
+    called(pulumi, "up", "--stack", "dev", "--start-cluster")
+    code, _ = called(pulumi, "destroy", "--stack", "dev", "--yes")
+    assert code == 0
+    assert pulumi.live.read_fleet() == LiveFleet("dev")
+    assert pulumi.log[-2:] == ["pulumi destroy", "stop door"]
+
+
+def test_the_local_engine_deploys_between_the_parts(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local.LocalEngine, "up", answering(stage, "local up", Done()))
+    code, shown = called(stage, "up", "--stack", "dev", "--start-cluster", "--engine", "local")
+    assert code == 0, shown
+    assert stage.log == ["cluster, live", "pods one", "local up", "door one"]
+
+
+@pytest.mark.parametrize(
+    "words", [("--speed", "0"), ("--speed", "-1"), ("--speed", "nan"), ("--start-speed", "1e9"), ("--speed", "fast")]
+)
+def test_speeds_that_nobody_means_are_refused(stage: Stage, words: tuple[str, str]) -> None:
+    code, _ = called(stage, "up", "--stack", "dev", "--start-cluster", *words)
+    assert code == 2
+    assert stage.log == []
+
+
+def test_stopping_the_cluster_stops_the_parts_first(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.up()
+    stage.log.clear()
+    monkeypatch.setattr(SimulatedCluster, "stop", answering(stage, "stop cluster", ("kwok", "etcd")))
+    done = CliRunner().invoke(app, ["cluster", "stop", "--state-dir", str(stage.folder / ".workbench")])
+    assert done.exit_code == 0
+    assert stage.log == ["stop door", "stop pods", "stop cluster"]
+    assert "stopped door, pods, kwok, etcd" in done.output
