@@ -21,6 +21,8 @@ SUBJECTS = [
     ("server", "ca", "kube-apiserver", []),
     ("etcd-client", "etcd-ca", "kube-apiserver", []),
     ("etcd", "etcd-ca", "etcd", []),
+    ("fleet", "ca", "workbench-fleet", ["workbench:fleet"]),
+    ("door", "ca", "workbench-door", ["workbench:door"]),
     ("prometheus-adapter", "ca", "workbench-prometheus-adapter", ["workbench:prometheus-adapter"]),
     ("front-proxy-client", "front-proxy-ca", "front-proxy-client", []),
 ]
@@ -94,7 +96,7 @@ def test_a_complete_set_is_kept_and_a_half_one_is_made_again(tmp_path: Path) -> 
 
 def test_identities_are_the_issued_ones() -> None:
     members = {"admin", "controller-manager", "scheduler", "kwok"}
-    assert {each.file for each in IDENTITIES} == members | {"prometheus-adapter"}
+    assert {each.file for each in IDENTITIES} == members | {"fleet", "door", "prometheus-adapter"}
     assert Identity("scheduler", "system:kube-scheduler") in IDENTITIES
 
 

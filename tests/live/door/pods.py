@@ -7,10 +7,15 @@ from typing import Any
 
 
 class PodInTest:
-    """A server on loopback. Its connections stay open between requests."""
+    """A server on loopback.
 
-    def __init__(self, name: str) -> None:
-        handler = type("Handler", (_Handler,), {"name": name})
+    Args:
+        name: What it answers.
+        keeps: Whether its connections stay open between requests.
+    """
+
+    def __init__(self, name: str, *, keeps: bool = True) -> None:
+        handler = type("Handler", (_Handler,), {"name": name, "keeps": keeps})
         self._server = _Server(("127.0.0.1", 0), handler)
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         self.address = f"127.0.0.1:{self._server.server_address[1]}"
@@ -56,9 +61,12 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     name = ""
+    keeps = True
 
     def do_GET(self) -> None:
         self.send_response(200)
+        if not self.keeps:
+            self.send_header("Connection", "close")
         self.send_header("Content-Length", str(len(self.name)))
         self.end_headers()
         self.wfile.write(self.name.encode())

@@ -83,7 +83,7 @@ HEADLESS = service("m", port=8080, clusterIP="None")
     ],
 )
 def test_pods_answer_as_they_come_and_go(door: DoorInTest, objects: list[Object], service_of_it: Object) -> None:
-    with PodInTest("one") as one, PodInTest("two") as two:
+    with PodInTest("one", keeps=False) as one, PodInTest("two", keeps=False) as two:
         at = {"10.244.0.1:8080": one.address, "10.244.0.2:8080": two.address}
         door.configure(objects, [service_of_it], (), behind([endpoint_slice("m", "10.244.0.1")], at))
         with door.running() as url:
