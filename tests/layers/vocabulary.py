@@ -21,7 +21,7 @@ ORDINARY = {
     "kinds of core Kubernetes and of this project as well": "Service Model",
     "fields and groups of Kubernetes' own objects": (
         "autoscaling availableReplicas behavior cpu currentReplicas desiredReplicas memory resourceVersion "
-        "resource_version strategy uid uri"
+        "resource_version strategy targetRef uid uri"
     ),
     "what a fleet is made of, here and in every family": (
         "accelerator backends body cost endpoint flavors gpu hpa model models pod_annotations pod_labels runtime "

@@ -5,7 +5,8 @@ It serves, on loopback and with a bearer token (``Addresses.control`` and ``.tok
 - ``GET /state``: a :class:`LiveState` as JSON
 - ``GET /targets/<job>``: targets of one job as Prometheus' HTTP service discovery takes them, with the meta labels
   of role ``pod``; ``<job>`` is ``namespace.name`` of the PodMonitor. The address of a target is that on loopback
-- ``GET /backends``: the loopback address by ``ip:port`` of every pod that listens, Ready or not, as JSON
+- ``GET /backends``: the loopback address of every pod that listens, Ready or not, as JSON: by ``ip:port``, and by
+  ``namespace/pod:port``
 - ``POST /speed`` ``{"answers": 60, "starts": 60}``; either may be absent. Answers with both, as they are then
 - ``POST /fault`` ``{"fault": "node", "name": "..."}``; answers with a :class:`FaultOutcome`. A pod is named
   ``namespace/name``; a name alone will do where one pod has it

@@ -54,9 +54,13 @@ class DoorInTest:
     def running(self) -> Iterator[str]:
         """Run Envoy with what is configured; yields the gateway's URL."""
         host, port = self.address
-        command = envoy_command(self._programs.envoy, self.files.files)
-        with running(command, self.folder / "logs" / "envoy.log", lambda: listens(port)):
-            yield f"http://{host}:{port}"
+        command = envoy_command(self._programs.envoy, self.folder)
+        self.files.server.start()
+        try:
+            with running(command, self.folder / "logs" / "envoy.log", lambda: listens(port)):
+                yield f"http://{host}:{port}"
+        finally:
+            self.files.server.stop()
 
 
 def listens(port: int) -> bool:

@@ -29,7 +29,7 @@ def main() -> None:
 async def _run(options: argparse.Namespace) -> None:
     folder = LiveFolder(options.folder.resolve().parents[1])
     kube = Kube.from_kubeconfig(folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig")
-    process = DoorProcess(folder, kube, options.egctl, options.listen, options.processor)
+    process = DoorProcess(folder, kube, options.egctl, (options.listen, options.processor), options.version)
     running = asyncio.ensure_future(process.run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

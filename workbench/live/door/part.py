@@ -13,14 +13,13 @@ from ...kube import Kube, KubeError
 from ..daemons import keep_running, kept_port, listens, running_daemon, stop_daemon
 from ..folder import LiveFolder
 from ..part import Progress
-from ..served import LiveFleet
+from ..served import LiveFleet, Object
 from .envoy import envoy_command
 from .keys import KEY, ensure_certificates, ensure_keys
 from .process import IDENTITY, STATUS
 from .programs import door_programs
 from .references import door_objects
 from .status import DoorStatus, digest_of
-from .xds.files import XdsFiles
 
 _PROCESS, _ENVOY, _PROCESSOR = "door", "envoy", "processor"
 _SECONDS = 60.0
@@ -58,12 +57,13 @@ class DoorPart:
             private_folder(folder.path / name)
         self._ensure_secrets(folder, fleet)
         ports = {name: kept_port(folder, name) for name in (_ENVOY, _PROCESSOR)}
-        status = self._follow(folder, programs.egctl, ports, digest_of(objects), progress)
+        status = self._follow(folder, programs.egctl, ports, objects, progress)
         if not status.ports:
             raise WorkbenchError(f"there is no gateway: {status.error or 'it has no listener'}")
         port = min(status.ports.values())
-        xds = XdsFiles(folder.path.resolve() / _ENVOY / "xds")
-        if keep_running(folder, _ENVOY, envoy_command(programs.envoy, xds), lambda: listens(port)):
+        if keep_running(
+            folder, _ENVOY, envoy_command(programs.envoy, folder.path.resolve() / _ENVOY), lambda: listens(port)
+        ):
             progress("started Envoy")
         scheme = "https" if _has_tls(fleet) else "http"
         folder.write_addresses(self.name, door=f"{scheme}://{LOOPBACK}:{port}")
@@ -90,13 +90,14 @@ class DoorPart:
             raise WorkbenchError(f"there is no gateway, for want of a key: {error}") from None
 
     def _follow(
-        self, folder: LiveFolder, egctl: Path, ports: dict[str, int], digest: str, progress: Progress
+        self, folder: LiveFolder, egctl: Path, ports: dict[str, int], objects: tuple[Object, ...], progress: Progress
     ) -> DoorStatus:
         """Have the process run, and return what it made of the objects."""
         own = folder.path.resolve() / _PROCESS
         command = [sys.executable, "-m", __name__.rpartition(".")[0], f"{own}/"]
         command += [f"--egctl={egctl}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESSOR]}"]
-        file = own / STATUS
+        file, version = own / STATUS, _version(folder)
+        digest = digest_of(objects, version)
 
         def status() -> DoorStatus | None:
             found = DoorStatus.read(file)
@@ -104,7 +105,7 @@ class DoorPart:
 
         if running_daemon(folder, _PROCESS) is None:
             file.unlink(missing_ok=True)
-        if keep_running(folder, _PROCESS, [*command, f"--version={_version(folder)}"], lambda: True):
+        if keep_running(folder, _PROCESS, [*command, f"--version={version}"], lambda: True):
             progress("translating the gateway")
         await_true(lambda: status() is not None or running_daemon(folder, _PROCESS) is None, _SECONDS)
         found = status()

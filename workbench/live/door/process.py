@@ -19,7 +19,7 @@ from .references import door_objects, service_places, stand_ins
 from .status import DoorStatus, digest_of
 from .xds.configuring import DoorBackends, DoorFiles, plain_secret
 from .xds.logs import RequestLog
-from .xds.services import SERVICE_NAME, Address
+from .xds.services import SERVICE_NAME, PodPort
 
 IDENTITY = "door"
 STATUS = "status.json"
@@ -40,17 +40,19 @@ class DoorProcess:
         folder: Of the live fleet; its own files are in ``door``, Envoy's in ``envoy``.
         kube: A client with rights of its own.
         egctl: Envoy Gateway's program.
-        port: The port of the gateway.
-        processor: The port of the external processor.
+        ports: Of the gateway and of the external processor.
+        version: Tells the process from others, in its status.
     """
 
-    def __init__(self, folder: LiveFolder, kube: Kube, egctl: Path, port: int, processor: int) -> None:
-        self._folder, self._kube, self._processor = folder, kube, processor
+    def __init__(
+        self, folder: LiveFolder, kube: Kube, egctl: Path, ports: tuple[int, int], version: str = ""
+    ) -> None:
+        self._folder, self._kube, self._version = folder, kube, version
+        self._first, self._processor = ports
         self._own = folder.path / "door"
         self._ports: dict[str, int] = {}
-        self._first = port
         logs = folder.path / "logs"
-        self._files = DoorFiles(folder.path / "envoy", logs, egctl, self._port, (LOOPBACK, processor))
+        self._files = DoorFiles(folder.path / "envoy", logs, egctl, self._port, (LOOPBACK, self._processor))
         self._requests = RequestLog(logs)
         self._changed = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
@@ -65,7 +67,8 @@ class DoorProcess:
             each.changed.append(self._note)
             each.start()
             await each.complete.wait()
-        waiting: list[Address] = []
+        self._files.server.start()
+        waiting: list[PodPort] = []
         while True:
             self._changed.clear()
             try:
@@ -85,7 +88,7 @@ class DoorProcess:
         """Return the port of a listener: that which was given for the first one, and any for others."""
         return self._ports.setdefault(listener, self._first + len(self._ports))
 
-    async def _step(self, services: Followed, slices: Followed) -> list[Address]:
+    async def _step(self, services: Followed, slices: Followed) -> list[PodPort]:
         """Bring the files up to date once; return the pods that do not listen yet."""
         fleet = await asyncio.to_thread(self._folder.read_fleet)
         if fleet is None:
@@ -109,7 +112,7 @@ class DoorProcess:
         if seen == self._seen:
             return
         self._seen = seen
-        status = DoorStatus(digest_of(objects), self._ports)
+        status = DoorStatus(digest_of(objects, self._version), self._ports)
         try:
             if ai_routes(objects):
                 self._process_ai(objects)

@@ -33,9 +33,11 @@ def service_places(objects: Iterable[Object]) -> set[tuple[str, str]]:
 
 
 def stand_ins(fleet: LiveFleet, addresses: Addresses) -> Mapping[ServicePort, Address]:
-    """Return where Services answer that the cluster may not have: those that the outputs name, on loopback."""
+    """Return where the Services of routers answer on loopback: nobody plays their pods."""
     found: dict[ServicePort, Address] = {}
     for endpoint in fleet.endpoints:
+        if not endpoint.stand_in:
+            continue
         url = addresses.endpoints.get(endpoint.title, "")
         place = _place(endpoint.url)
         if url and place:

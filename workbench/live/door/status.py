@@ -40,6 +40,6 @@ class DoorStatus:
             return None
 
 
-def digest_of(objects: tuple[Object, ...]) -> str:
-    """Return what tells objects from others."""
-    return hashlib.sha256(json.dumps(objects, sort_keys=True).encode()).hexdigest()
+def digest_of(objects: tuple[Object, ...], version: str) -> str:
+    """Return what tells objects, and the process that read them, from others."""
+    return hashlib.sha256(json.dumps([objects, version], sort_keys=True).encode()).hexdigest()

@@ -125,7 +125,6 @@ class DoorFactory:
             with patch("workbench.live.door.xds.configuring.altered", _trusting(authority)):
                 door.configure(objects, [], secrets, DoorBackends(stand_ins=behind))
             assert not door.files.problems, door.files.problems
-            _write_endpoints(Path(door.files.files.path("cds", "")))
             with (
                 running(command, folder / "logs" / "processor.log", lambda: listens(processor[1])),
                 door.running() as url,
@@ -136,22 +135,6 @@ class DoorFactory:
                     engines,
                     folder / "logs" / ACCESS,
                 )
-
-
-def _write_endpoints(clusters: Path) -> None:
-    """Write the endpoints into the clusters, which nothing changes here.
-
-    Envoy watches each file with an inotify instance of its own, and Linux gives a user 128 of them: doors of dozens
-    of models, stood up by tests beside each other, would use them up.
-    """
-    answer = json.loads(clusters.read_text())
-    for cluster in answer["resources"]:
-        if cluster.get("type") == "EDS":
-            source = cluster.pop("edsClusterConfig")["edsConfig"]["pathConfigSource"]["path"]
-            (assignment,) = json.loads(Path(source).read_text())["resources"]
-            assignment.pop("@type", None)
-            cluster |= {"type": "STATIC", "loadAssignment": {**assignment, "clusterName": cluster["name"]}}
-    clusters.write_text(json.dumps(answer))
 
 
 def _has_tls(objects: Sequence[Object]) -> bool:

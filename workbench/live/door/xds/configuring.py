@@ -1,4 +1,4 @@
-"""From objects to the files that Envoy reads: translated when they change, filled anew whenever pods do."""
+"""From objects to what Envoy is told: translated when they change, filled anew whenever pods do."""
 
 import hashlib
 import json
@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ....cluster.pki import write_private
+from ....cluster.private import private_folder
 from ...served import Object
 from ..ai.alteration import altered
 from ..ai.translation import ai_routes, translated
 from .admin import EnvoyAdmin
-from .files import XdsFiles
 from .gateway import translate
-from .logs import ACCESS, SOCKET
+from .logs import ACCESS, SOCKET, XDS_SOCKET, socket_path
 from .loopback import Local, Localizer, bootstrap_of
-from .services import Address, ServicePort, on_loopback, pod_addresses
+from .server import XdsServer
+from .services import Address, PodPort, ServicePort, pods_of
 
+BOOTSTRAP = "bootstrap.json"
 _Place = tuple[str, str]
 _CERTIFICATE = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"
 
@@ -27,7 +30,7 @@ class DoorBackends:
     Attributes:
         slices: EndpointSlices by namespace and name of their Service.
         backends: Loopback address by address of a pod (``GET /backends``).
-        stand_ins: Where the Services answer that the cluster does not have, such as those of routers.
+        stand_ins: Where Services answer whose pods nobody plays, or that the cluster does not have: those of routers.
     """
 
     slices: Mapping[_Place, tuple[Object, ...]] = field(default_factory=dict)
@@ -36,10 +39,10 @@ class DoorBackends:
 
 
 class DoorFiles:
-    """The files of a door.
+    """What the Envoy of a door is started with and told.
 
     Args:
-        folder: Where they are; it is made.
+        folder: Where its bootstrap is; it is made.
         logs: Where Envoy is started, and logs.
         egctl: Envoy Gateway's program.
         port: The port on loopback by name of the listener.
@@ -47,7 +50,8 @@ class DoorFiles:
     """
 
     def __init__(self, folder: Path, logs: Path, egctl: Path, port: Callable[[str], int], processor: Address) -> None:
-        self.files = XdsFiles(folder / "xds")
+        self.server = XdsServer(socket_path(logs / XDS_SOCKET))
+        self._folder = folder
         self.problems: tuple[str, ...] = ()
         self._logs, self._egctl, self._port, self._processor = logs, egctl, port, processor
         self._admin = EnvoyAdmin(logs / SOCKET)
@@ -59,7 +63,7 @@ class DoorFiles:
     def configure(
         self, objects: Iterable[Object], services: Iterable[Object], secrets: Iterable[Object], behind: DoorBackends
     ) -> bool:
-        """Write everything; tell whether anything of the configuration is new.
+        """Tell everything; say whether anything of the configuration is new.
 
         Args:
             objects: The rendered objects of the door.
@@ -76,68 +80,68 @@ class DoorFiles:
         digest = _digest(given, known, kept)
         if digest == self._digest:
             return False
-        self.files.make()
-        translation = translate(self._egctl, [*translated(given), *known, *kept], self.files.folder)
+        private_folder(self._folder)
+        translation = translate(self._egctl, [*translated(given), *known, *kept], self._logs)
         by_place = {_place(each): each for each in known}
-        localizer = Localizer(by_place, self._port, self.files.path, str(self._logs / ACCESS))
+        localizer = Localizer(by_place, self._port, str(self._logs / ACCESS))
         xds = altered(translation.xds, given, self._processor) if ai_routes(given) else translation.xds
         old, self._local = self._local, localizer.localized(xds, translation.assignments)
         self._localizer, self._services, self.problems = localizer, by_place, translation.problems
-        self._write_certificates(self._local, kept)
+        self._tell_certificates(self._local, kept)
         self.follow(behind)
         self._put(self._local, old)
-        self.files.write_bootstrap(bootstrap_of(translation.bootstrap, SOCKET, self.files.path))
+        bootstrap = bootstrap_of(translation.bootstrap, SOCKET, XDS_SOCKET)
+        write_private(self._folder / BOOTSTRAP, json.dumps(bootstrap, sort_keys=True, indent=1).encode())
         self._digest = digest
         return True
 
-    def follow(self, behind: DoorBackends) -> list[Address]:
-        """Write the endpoints that there are now; return the pods at whose address nobody listens yet."""
-        missing: list[Address] = []
+    def follow(self, behind: DoorBackends) -> list[PodPort]:
+        """Tell the endpoints that there are now; return the pods at whose address nobody listens yet."""
+        missing: list[PodPort] = []
 
-        def pods(place: ServicePort) -> list[Address]:
+        def listening(place: ServicePort) -> list[Address]:
             at = (place.namespace, place.name)
-            if at not in self._services and place in behind.stand_ins:
+            pods = pods_of(place, self._services.get(at), behind.slices.get(at, ()))
+            found = [(pod, pod.on_loopback(behind.backends)) for pod in pods]
+            here = [address for _, address in found if address]
+            if not here and place in behind.stand_ins:
                 return [behind.stand_ins[place]]
-            addresses = pod_addresses(place, self._services.get(at), behind.slices.get(at, ()))
-            here, waiting = on_loopback(addresses, behind.backends)
-            missing.extend(waiting)
+            missing.extend(pod for pod, address in found if address is None)
             return here
 
         if self._localizer and self._local:
-            for assignment in self._localizer.filled(self._local, pods):
-                self.files.write("eds", assignment["clusterName"], [assignment])
+            self.server.tell("eds", self._localizer.filled(self._local, listening))
         return missing
 
     def _put(self, local: Local, old: Local | None) -> None:
-        """Write what is new before what refers to it, and take away what is old when nothing does any more.
+        """Tell what is new before what refers to it, and take away what is old when nothing does any more.
 
         That is the order of Envoy's own protocol (xDS REST and gRPC protocol, "Eventual consistency considerations").
         """
-        write = self.files.write
+        tell, version = self.server.tell, self.server.version
         clusters, listeners = local.xds["clusters"], local.xds["listeners"]
         left = [each for each in old.xds["clusters"] if each["name"] not in _names(clusters)] if old else []
         # Connections inside the proxy to a Service that is not behind the door any more.
         still = [each for each in old.xds["listeners"] if each["name"] not in _names(listeners)] if old else []
-        write("cds", "", [*clusters, *left])
-        self._admin.settle(self.files.version("cds"), "")
-        for route in local.xds["routes"]:
-            if old is None or route["name"] not in _names(old.xds["routes"]):
-                write("rds", route["name"], [route])
-        write("lds", "", [*listeners, *still])
-        self._admin.settle(self.files.version("cds"), self.files.version("lds"))
-        for route in local.xds["routes"]:
-            write("rds", route["name"], [route])
-        write("lds", "", listeners)
-        write("cds", "", clusters)
+        before = _names(old.xds["routes"]) if old else set()
+        tell("cds", [*clusters, *left])
+        self._admin.settle(version("cds"), "")
+        tell("rds", [each for each in local.xds["routes"] if each["name"] not in before])
+        tell("lds", [*listeners, *still])
+        self._admin.settle(version("cds"), version("lds"))
+        tell("rds", local.xds["routes"])
+        self._admin.settle(version("cds"), version("lds"))
+        tell("lds", listeners)
+        tell("cds", clusters)
 
-    def _write_certificates(self, local: Local, secrets: Iterable[Object]) -> None:
-        """Write the certificates that listeners name: Envoy Gateway would send them, egctl leaves them out."""
+    def _tell_certificates(self, local: Local, secrets: Iterable[Object]) -> None:
+        """Tell the certificates that listeners name: Envoy Gateway would send them, egctl leaves them out."""
         pairs = {"/".join(_place(each)): each.get("data") or {} for each in secrets}
         for name in local.certificates:
             data = pairs.get(name, {})
             pair = {"certificateChain": data.get("tls.crt", ""), "privateKey": data.get("tls.key", "")}
             certificate = {key: {"inlineBytes": value} for key, value in pair.items()}
-            self.files.write("sds", name, [{"@type": _CERTIFICATE, "name": name, "tlsCertificate": certificate}])
+            self.server.tell("sds", [{"@type": _CERTIFICATE, "name": name, "tlsCertificate": certificate}])
 
 
 def _names(resources: Iterable[Object]) -> set[str]:

@@ -1,13 +1,19 @@
-"""Envoy's log of requests, kept small."""
+"""Where Envoy is started: its sockets, and its log of requests, kept small."""
 
 from pathlib import Path
 
 from .admin import EnvoyAdmin
 
 ACCESS = "access.log"
-SOCKET = "admin.sock"
+SOCKET, XDS_SOCKET = "admin.sock", "xds.sock"
 """Relative to where Envoy is started: the path of a socket may have no more than 107 bytes."""
+_LONGEST_SOCKET = 100
 _MOST_BYTES = 50_000_000
+
+
+def socket_path(path: Path) -> str:
+    """Return a path at which one can listen: where it is too long, that within the folder, which one must be in."""
+    return str(path) if len(str(path)) <= _LONGEST_SOCKET else path.name
 
 
 class RequestLog:

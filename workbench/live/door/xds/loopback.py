@@ -7,10 +7,10 @@
   Service without an address of its own is replaced by its Ready pods, as DNS would.
 - An address that a Service has, where a route names the Service itself, is replaced by its Ready pods: egctl does not
   read EndpointSlices, the controller does.
-- What the controller would send (``ads``) is read from files.
+- What the controller sends over the network with TLS is sent through a socket in the private folder.
 - Logs go to a file that is kept small, instead of standard output.
-- Of the bootstrap, the connection to the controller, the node's place, and the cluster of the proxies themselves are
-  left out; administration is at a socket in the private folder.
+- Of the bootstrap, the node's place and the cluster of the proxies themselves are left out; administration is at a
+  socket in the private folder.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,15 +30,8 @@ _CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster"
 _LISTENER = "type.googleapis.com/envoy.config.listener.v3.Listener"
 ASSIGNMENT = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"
 
-_SOURCES = (
-    ("rds", "configSource", "routeConfigName"),
-    ("eds", "edsConfig", "serviceName"),
-    ("sds", "sdsConfig", "name"),
-)
-"""Kinds of what is read apart, the field that says from where, and the one with its name."""
-
-FileOf = Callable[[str, str], str]
-"""From a kind of resource (``rds``, ``eds``, ``sds``) and a name to the file that it is read from."""
+_XDS = "xds_cluster"
+_ADS = {"ads": {}, "resourceApiVersion": "V3"}
 
 
 @dataclass(slots=True)
@@ -46,7 +39,7 @@ class Local:
     """A configuration that runs on loopback.
 
     Attributes:
-        xds: Envoy's resources, each with the files that further ones are read from.
+        xds: Envoy's resources.
         assignments: Endpoints by cluster. An address in them is still that of a Service, or its name.
         services: What they name; each has an assignment of its own as well, under its text.
         certificates: What listeners name.
@@ -64,7 +57,6 @@ class Localizer:
     Args:
         services: The Services of the cluster, by namespace and name.
         ports: The port on loopback by name of the listener.
-        file_of: Where resources are read from.
         log: Where requests are logged.
     """
 
@@ -72,10 +64,9 @@ class Localizer:
         self,
         services: Mapping[tuple[str, str], Object],
         ports: Callable[[str], int],
-        file_of: FileOf,
         log: str,
     ) -> None:
-        self._services, self._ports, self._file_of, self._log = services, ports, file_of, log
+        self._services, self._ports, self._log = services, ports, log
         self._by_address = {
             (address, port["port"]): ServicePort(namespace, name, port["port"])
             for (namespace, name), service in services.items()
@@ -99,7 +90,7 @@ class Localizer:
         for service in inside:
             found.assignments[str(service)] = {"@type": ASSIGNMENT, "clusterName": str(service)}
         for resource in (*found.xds["listeners"], *found.xds["routes"], *found.xds["clusters"]):
-            self._read_from_files(resource, found.certificates)
+            self._log_to_file(resource, found.certificates)
         return found
 
     def _localize(self, cluster: Object, found: Local) -> None:
@@ -125,7 +116,7 @@ class Localizer:
             return
         cluster.pop("loadAssignment", None)
         found.assignments[name] = {"@type": ASSIGNMENT, **assignment, "clusterName": name}
-        _retype(cluster, {"type": "EDS", "edsClusterConfig": {"edsConfig": {"ads": {}}, "serviceName": name}})
+        _retype(cluster, {"type": "EDS", "edsClusterConfig": {"edsConfig": _ADS, "serviceName": name}})
 
     def place(self, endpoint: Mapping[str, Any]) -> ServicePort | None:
         """Return the Service whose name or address an endpoint has."""
@@ -167,28 +158,26 @@ class Localizer:
             "@type": _CLUSTER,
             "name": str(service),
             "type": "EDS",
-            "edsClusterConfig": {"edsConfig": {"ads": {}}, "serviceName": str(service)},
+            "edsClusterConfig": {"edsConfig": _ADS, "serviceName": str(service)},
             "connectTimeout": "10s",
             "lbPolicy": "RANDOM",
             # Whoever connects has bounds of his own.
             "circuitBreakers": {"thresholds": [{"maxConnections": 2**20, "maxPendingRequests": 2**20}]},
         }
 
-    def _read_from_files(self, value: object, certificates: set[str]) -> None:
-        """Replace what would come from the controller by files, and standard output by the log, at any depth."""
+    def _log_to_file(self, value: object, certificates: set[str]) -> None:
+        """Replace standard output by the log, at any depth, and note the names of certificates."""
         if isinstance(value, list):
             for each in value:
-                self._read_from_files(each, certificates)
+                self._log_to_file(each, certificates)
         if not isinstance(value, dict):
             return
-        for kind, source, name in _SOURCES:
-            if "ads" in value.get(source, {}):
-                value[source] = {"pathConfigSource": {"path": self._file_of(kind, value[name])}}
-                certificates |= {value[name]} if kind == "sds" else set()
+        if "ads" in value.get("sdsConfig", {}):
+            certificates.add(value["name"])
         if value.get("path") == _STDOUT:
             value["path"] = self._log
         for each in value.values():
-            self._read_from_files(each, certificates)
+            self._log_to_file(each, certificates)
 
 
 def _retype(cluster: Object, wanted: Object) -> None:
@@ -223,20 +212,44 @@ def _socket(address: Address) -> Object:
     return {"socketAddress": {"address": address[0], "portValue": address[1]}}
 
 
-def bootstrap_of(bootstrap: Object, socket: str, file_of: FileOf) -> Object:
-    """Return what Envoy is started with, from what Envoy Gateway starts its proxies with."""
+def bootstrap_of(bootstrap: Object, socket: str, xds: str) -> Object:
+    """Return what Envoy is started with, from what Envoy Gateway starts its proxies with.
+
+    Args:
+        bootstrap: Envoy Gateway's.
+        socket: Where Envoy is administered.
+        xds: Where it is told its configuration.
+    """
     kept: Object = {
         key: deepcopy(bootstrap[key])
         for key in ("layeredRuntime", "overloadManager", "statsConfig", "deferredStatOptions")
         if key in bootstrap
     }
-    kinds = (("ldsConfig", "lds"), ("cdsConfig", "cds"))
-    resources = {key: {"pathConfigSource": {"path": file_of(kind, "")}} for key, kind in kinds}
     extension = {"@type": "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener"}
+    again = {"retryBackOff": {"baseInterval": "0.1s", "maxInterval": "1s"}}
+    service = {"envoyGrpc": {"clusterName": _XDS, "retryPolicy": again}}
     return {
         **kept,
         "node": {"id": "workbench", "cluster": "workbench"},
         "admin": {"address": {"pipe": {"path": socket, "mode": 0o600}}},
-        "dynamicResources": resources,
+        "dynamicResources": {
+            "adsConfig": {"apiType": "GRPC", "transportApiVersion": "V3", "grpcServices": [service]},
+            "ldsConfig": _ADS,
+            "cdsConfig": _ADS,
+        },
+        "staticResources": {"clusters": [_xds_cluster(xds)]},
         "bootstrapExtensions": [{"name": "envoy.bootstrap.internal_listener", "typedConfig": extension}],
+    }
+
+
+def _xds_cluster(path: str) -> Object:
+    options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
+    http2 = {"@type": f"type.googleapis.com/{options}", "explicitHttpConfig": {"http2ProtocolOptions": {}}}
+    endpoint = {"endpoint": {"address": {"pipe": {"path": path}}}}
+    return {
+        "name": _XDS,
+        "type": "STATIC",
+        "connectTimeout": "1s",
+        "typedExtensionProtocolOptions": {options: http2},
+        "loadAssignment": {"clusterName": _XDS, "endpoints": [{"lbEndpoints": [endpoint]}]},
     }

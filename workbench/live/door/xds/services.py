@@ -36,7 +36,29 @@ def service_at(host: str, port: int) -> ServicePort | None:
     return ServicePort(namespace, name, port)
 
 
-def pod_addresses(place: ServicePort, service: Object | None, slices: Iterable[Object]) -> list[Address]:
+@dataclass(frozen=True, slots=True, order=True)
+class PodPort:
+    """Where a pod of a Service listens.
+
+    Attributes:
+        pod: Namespace and name; empty where the EndpointSlice does not say whose address it is.
+    """
+
+    address: str
+    port: int
+    pod: str = ""
+
+    def on_loopback(self, backends: Mapping[str, str]) -> Address | None:
+        """Return where it listens on loopback; None as long as it does not.
+
+        A pod is found by its name rather than by its address, which another one may have as well: kwok does not know
+        which it has given when it starts again.
+        """
+        at = backends.get(f"{self.pod or self.address}:{self.port}")
+        return None if at is None else parsed(at)
+
+
+def pods_of(place: ServicePort, service: Object | None, slices: Iterable[Object]) -> list[PodPort]:
     """Return the pods that take new connections to a Service, as kube-proxy and the cluster's DNS choose them.
 
     Those that are Ready; where none is, those that end and serve to the last (Kubernetes, KEP-1669). A Service
@@ -46,12 +68,12 @@ def pod_addresses(place: ServicePort, service: Object | None, slices: Iterable[O
         return []
     headless = service["spec"].get("clusterIP") == "None"
     names = {each.get("name", "") for each in service["spec"].get("ports", ()) if each["port"] == place.port}
-    ready: set[Address] = set()
-    ending: set[Address] = set()
+    ready: set[PodPort] = set()
+    ending: set[PodPort] = set()
     for each in slices:
         ports = [place.port] if headless else _ports(each, names)
         for endpoint in each.get("endpoints") or ():
-            found = {(address, port) for address in endpoint["addresses"] for port in ports}
+            found = {PodPort(endpoint["addresses"][0], port, _pod(endpoint)) for port in ports}
             conditions = endpoint.get("conditions") or {}
             if conditions.get("ready") is not False:
                 ready |= found
@@ -60,22 +82,14 @@ def pod_addresses(place: ServicePort, service: Object | None, slices: Iterable[O
     return sorted(ready or ending)
 
 
+def _pod(endpoint: Object) -> str:
+    target = endpoint.get("targetRef") or {}
+    return f"{target['namespace']}/{target['name']}" if target.get("kind") == "Pod" else ""
+
+
 def _ports(part: Object, names: set[str]) -> list[int]:
-    return [
-        each["port"] for each in part.get("ports") or () if (each.get("name") or "") in names and each.get("port")
-    ]
-
-
-def on_loopback(addresses: Iterable[Address], backends: Mapping[str, str]) -> tuple[list[Address], list[Address]]:
-    """Return the loopback addresses of pods, and the pods at whose address nobody listens yet."""
-    found, missing = [], []
-    for host, port in addresses:
-        at = backends.get(f"{host}:{port}")
-        if at is None:
-            missing.append((host, port))
-        else:
-            found.append(parsed(at))
-    return found, missing
+    known = [each for each in part.get("ports") or () if (each.get("name") or "") in names]
+    return [each["port"] for each in known if each.get("port")]
 
 
 def parsed(address: str) -> Address:

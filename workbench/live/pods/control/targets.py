@@ -19,8 +19,17 @@ _NOT_IN_NAME = re.compile("[^a-zA-Z0-9_]")
 
 
 def backends(serving: Iterable[ServingPod]) -> dict[str, str]:
-    """Return where each pod listens on loopback, by where it would in the cluster."""
-    return {f"{each.live.ip}:{each.live.workload.port}": each.port.address for each in serving if not each.ended}
+    """Return where each pod listens on loopback, by where it would in the cluster: its address, and its name.
+
+    Addresses may be given twice: kwok does not know which it has given when it starts again.
+    """
+    found: dict[str, str] = {}
+    for each in serving:
+        if not each.ended:
+            live = each.live
+            found[f"{live.ip}:{live.workload.port}"] = each.port.address
+            found[f"{live.workload.namespace}/{live.name}:{live.workload.port}"] = each.port.address
+    return found
 
 
 def targets_of_monitor(
