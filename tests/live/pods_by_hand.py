@@ -66,15 +66,19 @@ def pod_by_hand(
         pace: How fast it is.
         rest: Fields of its workload.
     """
-    workload = workload_by_hand(engine, pace=pace, **rest)
-    clock = clock or SimulatedClock(speed)
+    return pod_of(workload_by_hand(engine, pace=pace, **rest), clock or SimulatedClock(speed), name)
+
+
+def pod_of(workload: ServedWorkload, clock: SimulatedClock, name: str = "pod-0", instance_type: str = "") -> LivePod:
+    """Return a pod of a workload that has just started."""
+    pace = workload.pace_on(instance_type)
     return LivePod(
         workload=workload,
         name=name,
         uid=f"uid-of-{name}",
         ip="10.0.0.1",
         node="node-0",
-        instance_type="g6.xlarge",
+        instance_type=instance_type,
         pace=pace,
         replica=EngineReplica(pace, workload.queue, clock()),
         clock=clock,
