@@ -5,55 +5,12 @@ from typing import Any
 
 import pytest
 
+from tests.live.door.objects import backend, gateway, route, to_backend
 from tests.live.door.pods import PodInTest
 from tests.live.door.running import DoorInTest, behind, endpoint_slice, service
 from tests.monitoring.programs.daemon import eventually
 
 Object = dict[str, Any]
-GATEWAY_API = "gateway.networking.k8s.io"
-NAMESPACE = "models"
-
-
-def gateway() -> list[Object]:
-    """A class, and a gateway of it with one listener."""
-    return [
-        {
-            "apiVersion": f"{GATEWAY_API}/v1",
-            "kind": "GatewayClass",
-            "metadata": {"name": "eg"},
-            "spec": {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"},
-        },
-        {
-            "apiVersion": f"{GATEWAY_API}/v1",
-            "kind": "Gateway",
-            "metadata": {"name": "eg", "namespace": NAMESPACE},
-            "spec": {"gatewayClassName": "eg", "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]},
-        },
-    ]
-
-
-def route(*references: Object, name: str = "m", path: str = "/") -> Object:
-    rule = {"matches": [{"path": {"type": "PathPrefix", "value": path}}], "backendRefs": list(references)}
-    return {
-        "apiVersion": f"{GATEWAY_API}/v1",
-        "kind": "HTTPRoute",
-        "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {"parentRefs": [{"name": "eg"}], "rules": [rule]},
-    }
-
-
-def backend(name: str, port: int = 80) -> Object:
-    fqdn = {"hostname": f"{name}.{NAMESPACE}.svc.cluster.local", "port": port}
-    return {
-        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-        "kind": "Backend",
-        "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {"endpoints": [{"fqdn": fqdn}]},
-    }
-
-
-def to_backend(name: str) -> Object:
-    return {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": name}
 
 
 def asked(url: str, path: str = "/") -> tuple[int, str]:
