@@ -77,8 +77,6 @@ class ServingPod:
         Args:
             grace: Simulated seconds, after which what still runs is broken off.
         """
-        if self.leaving:
-            return
         self.leaving = True
         end = self.live.clock() + grace
         await asyncio.sleep(LATE)

@@ -206,6 +206,8 @@ class PodStage:
             self._forget(serving)
 
         if not serving.leaving:
+            # Before anything else is heard: that the pod is gone may be told next, and must not look like a kill.
+            serving.leaving = True
             task = asyncio.ensure_future(drain())
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
