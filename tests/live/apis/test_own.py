@@ -1,13 +1,15 @@
 """The engines' own APIs: the shapes are those of upstream's documents."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.live.apis.asking import FAST, Client, asked
-from tests.live.pods_by_hand import pod_by_hand
+from tests.live.pods_by_hand import PACE, pod_by_hand
 from workbench.live.apis.tokens import count
+from workbench.live.pods.clock import SimulatedClock
 
 START = "Simulated answer of demo:"
 
@@ -146,6 +148,17 @@ def test_llamacpp_tells_slots_props_and_health() -> None:
     _, slots = get("llamacpp", "/slots")
     assert [slot["id"] for slot in slots] == list(range(64))
     assert not any(slot["is_processing"] for slot in slots)
+
+
+def test_llamacpp_tells_a_balancer_that_no_slot_is_free() -> None:
+    now = 0.0
+    pod = pod_by_hand("llamacpp", pace=replace(PACE, batch=1), clock=SimulatedClock(real=lambda: now))
+    path = "/slots?fail_on_no_slot=1"
+    assert asked(pod, lambda client: client.get(path))[0] == 200
+    pod.replica.submit(pod.clock(), 1, 100)
+    status, text = asked(pod, lambda client: client.get(path))
+    assert status == 503
+    assert json.loads(text)["error"]["type"] == "unavailable_error"
 
 
 # ollama: docs/api.md.

@@ -37,10 +37,11 @@ async def complete(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 
     def events(generation: Generation, new: range) -> Iterator[str]:
         for number in new:
+            text = generation.planned.piece(number)
             found = {
                 "index": 0,
-                "content": generation.planned.piece(number),
-                "tokens": [],
+                "content": text,
+                "tokens": IDS.of(text),
                 "stop": False,
                 "id_slot": -1,
                 "tokens_predicted": number + 1,
@@ -70,9 +71,12 @@ async def props(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
     return json_reply(pod, found)
 
 
-async def slots(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
+async def slots(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``GET /slots``."""
+    pod.replica.advance(pod.clock())
     running = pod.replica.running
+    if "fail_on_no_slot" in request.query and running >= pod.pace.batch:
+        raise ApiError(503, "no slot available")
     context = pod.workload.context or 0
     found = [{"id": slot, "n_ctx": context, "is_processing": slot < running} for slot in range(pod.pace.batch)]
     return json_reply(pod, found)
