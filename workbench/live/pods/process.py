@@ -12,7 +12,7 @@ from ..folder import LiveFolder
 from ..followed import key_of
 from ..served import LiveFleet
 from .clock import SimulatedClock
-from .cluster import LiveCluster
+from .cluster import AT_ONCE, LiveCluster
 from .control.http import ControlAddress, NotThereError
 from .control.states import ClusterView, group_states, model_states, pod_states
 from .control.targets import backends, targets_of_monitor
@@ -59,7 +59,8 @@ class PodsProcess:
         self._kept = Kept.read(folder.path / "control.json")
         self._control = ControlAddress(self, self._kept.token)
         self._cluster.pods.changed += [self.stage.changed, self._groups.pod_changed, self._keeper.changed]
-        self._cluster.nodes.changed += [self._keeper.changed]
+        self._cluster.nodes.changed += [self._keeper.changed, self._node_changed]
+        self._ending: set[asyncio.Task[None]] = set()
         self._cluster.groups.changed += [self._groups.changed]
 
     async def run(self) -> None:
@@ -129,6 +130,17 @@ class PodsProcess:
             NotThereError: there is nothing of that name.
         """
         return await self._faults.make(fault, name)
+
+    def _node_changed(self, before: Json | None, after: Json | None) -> None:
+        """Delete the pods of a node that is gone: nobody plays their end.
+
+        The cluster itself would, after 40 to 60 seconds (kubernetes/kubernetes pkg/controller/podgc/gc_controller.go,
+        quarantineTime and gcCheckPeriod); as long a namespace could not be deleted.
+        """
+        for pod in self._cluster.pods_on(before["metadata"]["name"]) if before and after is None else ():
+            task = asyncio.ensure_future(self._cluster.delete_pod(pod, AT_ONCE))
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
 
     async def _read_fleets(self) -> None:
         """Play what ``up`` writes, as soon as it does."""
