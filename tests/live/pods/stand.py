@@ -4,7 +4,7 @@ import asyncio
 import http.client
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ class Stand:
         # Each process has files of its own; they share the cluster.
         self.folder = LiveFolder(live)
         self.folder.make()
-        self._identity = state / "cluster" / "fleet.kubeconfig"
+        self.identity = state / "cluster" / "fleet.kubeconfig"
         self._loop: asyncio.AbstractEventLoop | None = None
         self.process: PodsProcess | None = None
 
@@ -53,7 +53,7 @@ class Stand:
 
         async def run() -> None:
             self._loop = asyncio.get_running_loop()
-            with Kube.from_kubeconfig(self._identity) as kube:
+            with Kube.from_kubeconfig(self.identity) as kube:
                 self.process = PodsProcess(self.folder, kube, answer, (answers, starts))
                 tasks.append(asyncio.ensure_future(self.process.run()))
                 ready.set()
@@ -93,8 +93,12 @@ class Stand:
             self.kube.apply(node(f"{group.name}-{index}", self.namespace, gpus, "abc"[index % 3]), manager=MANAGER)
         return group
 
-    def deploy(self, name: str = "demo", replicas: int = 1, gpus: int = 1, **container: Any) -> None:
-        self.kube.apply(deployment(name, self.namespace, replicas, gpus, container), manager=MANAGER)
+    def deploy(
+        self, name: str = "demo", replicas: int = 1, gpus: int = 1, annotations: Mapping[str, str] | None = None
+    ) -> None:
+        found = deployment(name, self.namespace, replicas, gpus)
+        found["spec"]["template"]["metadata"]["annotations"] = dict(annotations or {})
+        self.kube.apply(found, manager=MANAGER)
 
     def scale(self, name: str, replicas: int) -> None:
         path = f"{self.kube.path('apps/v1', 'Deployment', name, self.namespace)}/scale"
@@ -126,7 +130,7 @@ class Stand:
             with suppress(NoSuchKindError):
                 for each in self.kube.list(version, kind, self.namespace):
                     self.kube.delete(version, kind, each["metadata"]["name"], self.namespace)
-        # The garbage collector looks for new kinds every thirty seconds only; and pods of nodes that are gone wait for it.
+        # The garbage collector looks for new kinds every thirty seconds only, and pods of lost nodes wait for it.
         for pod in self.pods():
             self.kube.delete("v1", "Pod", pod["metadata"]["name"], self.namespace)
         eventually(lambda: not self.pods(), "no pods")
@@ -171,7 +175,7 @@ def node(name: str, pool: str, gpus: int, zone: str) -> Json:
     }
 
 
-def pod_template(name: str, namespace: str, gpus: int = 1, container: Json | None = None) -> Json:
+def pod_template(name: str, namespace: str, gpus: int = 1) -> Json:
     probe = {"httpGet": {"path": "/health", "port": PORT}}
     server: Json = {"name": "server", "image": "vllm/vllm-openai:v0.9.0", "readinessProbe": probe}
     server |= {"ports": [{"name": "http", "containerPort": PORT}], "resources": {"limits": {GPU: str(gpus)}}}
@@ -180,12 +184,12 @@ def pod_template(name: str, namespace: str, gpus: int = 1, container: Json | Non
         "spec": {
             "nodeSelector": {"pool": namespace},
             "tolerations": [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}],
-            "containers": [{**server, **(container or {})}],
+            "containers": [server],
         },
     }
 
 
-def deployment(name: str, namespace: str, replicas: int, gpus: int, container: Json) -> Json:
+def deployment(name: str, namespace: str, replicas: int, gpus: int) -> Json:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -193,7 +197,7 @@ def deployment(name: str, namespace: str, replicas: int, gpus: int, container: J
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": {"app": name}},
-            "template": pod_template(name, namespace, gpus, container),
+            "template": pod_template(name, namespace, gpus),
         },
     }
 

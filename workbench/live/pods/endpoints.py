@@ -76,10 +76,11 @@ class EndpointPorts:
             return {}
 
     async def _answer(self, title: str, request: web.Request, connection: LoopbackConnection) -> web.StreamResponse:
+        held = connection.behind
+        if isinstance(held, ServingPod) and not held.leaving:
+            return await held.answer(request)
         endpoint = self._endpoints.get(title)
-        ready = list(self._stage.ready())
-        held = next((each for each in ready if each is connection.behind), None)
-        chosen = held or (self._chosen(endpoint, ready) if endpoint else None)
+        chosen = self._chosen(endpoint, self._stage.ready()) if endpoint else None
         behind = self._stage.route(chosen, request) if chosen else None
         connection.hold(behind)
         if behind is None:
