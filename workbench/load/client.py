@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .arrivals import DueRequest
-from .outcomes import RequestOutcome, Tally
+from .outcomes import CONNECTION_LOST, CUT_OFF, RequestOutcome, Tally
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -84,7 +84,7 @@ async def send(
     except aiohttp.ClientConnectorError:
         outcome.error = "no connection"
     except (aiohttp.ClientError, ConnectionError):
-        outcome.error = "connection lost"
+        outcome.error = CONNECTION_LOST
     except asyncio.CancelledError:
         outcome.error = "given up at the end"
         raise
@@ -111,7 +111,7 @@ async def _read(response: "ClientResponse", outcome: RequestOutcome, clock: Cloc
                 tally.piece(now, now - before)
             before = now
     if not ended:
-        raise Unanswered("stream cut off")
+        raise Unanswered(CUT_OFF)
     if before is None:
         raise Unanswered("empty answer")
 

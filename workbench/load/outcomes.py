@@ -4,6 +4,8 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 
+CONNECTION_LOST, CUT_OFF = "connection lost", "stream cut off"
+
 
 @dataclass(slots=True)
 class RequestOutcome:
@@ -28,6 +30,11 @@ class RequestOutcome:
     output_tokens: int = 0
     error: str = ""
     number: int = 0
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the connection broke before the whole answer was there."""
+        return self.error in (CONNECTION_LOST, CUT_OFF)
 
     @property
     def ttft(self) -> float | None:

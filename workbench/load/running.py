@@ -9,6 +9,7 @@ from pathlib import Path
 from components.api.texts.printable import printable
 
 from ..errors import WorkbenchError
+from ..live.control import NoteKind
 from . import inputs
 from .client import LoadTarget
 from .fleet.record import FleetRecord
@@ -23,6 +24,8 @@ from .summary import summary
 
 _EVERY = 10.0
 """Seconds between two lines in a log."""
+_AT_ONCE = 3
+"""Lines of one kind about what happened in a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +108,18 @@ def _shown(record: FleetRecord | None) -> Iterator[Watch]:
 
 
 def _events(record: FleetRecord | None, write: Callable[[str], None]) -> Callable[[], None]:
-    """Return what writes everything that happened in the fleet since it was called last."""
+    """Return what writes everything that happened in the fleet since it was called last; of many things the first."""
     written = 0
 
     def tell() -> None:
         nonlocal written
-        notes = record.notes if record else []
-        for seconds, note in notes[written:]:
-            write(f"{seconds:5.0f} s: {note.kind.value}: {printable(note.text)} (simulated)")
-        written = len(notes)
+        notes = record.notes[written:] if record else []
+        written += len(notes)
+        for kind in NoteKind:
+            alike = [(seconds, note) for seconds, note in notes if note.kind is kind]
+            for seconds, note in alike[:_AT_ONCE]:
+                write(f"{seconds:5.0f} s: {kind.value}: {printable(note.text)} (simulated)")
+            if len(alike) > _AT_ONCE:
+                write(f"{alike[-1][0]:5.0f} s: {kind.value}: and {len(alike) - _AT_ONCE} more (simulated)")
 
     return tell

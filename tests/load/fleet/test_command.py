@@ -70,7 +70,7 @@ def test_a_model_of_the_stack(tmp_path: Path) -> None:
     assert len(series["seconds"]) >= 3
     assert series["seconds"] == sorted(series["seconds"])
     assert (series["ready"][0], series["ready"][-1]) == (2, 1)
-    (fault,) = found["fleet"]["events"]
+    (fault,) = (each for each in found["fleet"]["events"] if each["kind"] == "fault")
     assert fault["text"] == "node g6-1 is gone"
     assert 0 <= fault["seconds"] <= 3
     assert "replicas (simulated)" in page.read_text()
@@ -116,6 +116,25 @@ def test_without_the_door_no_key_is_sent(tmp_path: Path) -> None:
         code, _, errors = load(tmp_path, "--model", "chat", "--users", "1", "--duration", "200ms")
     assert code == 0, errors
     assert set(served.keys) == {""}
+
+
+def test_of_many_things_that_happen_at_once_the_first_are_told(tmp_path: Path) -> None:
+    with playing(tmp_path) as (served, fleet):
+
+        def happen() -> None:
+            while not served.bodies:
+                time.sleep(0.01)
+            notes = tuple(note(f"node {number} went") for number in range(20))
+            fleet.state = replace(fleet.state, notes=notes)
+
+        thread = threading.Thread(target=happen)
+        thread.start()
+        code, _, errors = load(tmp_path, "--model", "chat", "--rate", "10", "--duration", "3s")
+        thread.join()
+    assert code == 0, errors
+    lines = [line.partition(" s: ")[2] for line in errors.splitlines() if "node:" in line]
+    first = [f"node: node {number} went (simulated)" for number in range(3)]
+    assert lines == [*first, "node: and 17 more (simulated)"]
 
 
 def test_times_of_fast_engines_are_scaled_beside_those_measured(tmp_path: Path) -> None:

@@ -89,14 +89,15 @@ def test_who_was_hit_by_a_fault() -> None:
             outcome(6, 11, 12),
             outcome(7, 19, 20.5, "stream cut off"),  # sent after the first, hit by the second
             outcome(8, 21, 22, "HTTP 503"),
+            outcome(9, 19.9, 19.95, "HTTP 503"),  # after the second, but before the fleet told of it
         ],
     )
     one, node, two = result.events
-    assert (one.seconds, one.in_flight, [each.number for each in one.hit], one.later) == (10, 3, [3, 4], 2)
+    assert (one.seconds, one.in_flight, [each.number for each in one.hit], one.later) == (10, 3, [3, 4], 1)
     assert (node.kind, node.hit, node.in_flight) == (NoteKind.NODE, (), 0)
-    assert (two.seconds, two.in_flight, [each.number for each in two.hit], two.later) == (20, 1, [7], 1)
+    assert (two.seconds, two.in_flight, [each.number for each in two.hit], two.later) == (20, 1, [7], 2)
     assert (
-        "fault at 10.0 s: node n1 is gone; of 3 requests in flight 2 failed (#3, #4), and of those sent later 2"
+        "fault at 10.0 s: node n1 is gone; of 3 requests in flight 2 failed (#3, #4), and of those sent later 1"
         in list(fleet_sentences(result))
     )
     assert not any("long ago" in line for line in fleet_sentences(result))
@@ -131,6 +132,17 @@ def test_times_in_life_stand_beside_those_that_were_measured() -> None:
     assert rows["between tokens, in life (x 60)"][1] == "-"
 
 
+def test_another_number_of_replicas_is_an_event() -> None:
+    found = record()
+    for seconds, replicas in enumerate((1, 1, 3, 3, 2)):
+        found.take(float(seconds), state(models=(model(replicas=replicas),)), STARTED)
+    events = fleet_summary(found, []).events
+    assert [(each.seconds, each.kind, each.text) for each in events] == [
+        (2.0, NoteKind.SCALE, "3 replicas are wanted, not 1"),
+        (4.0, NoteKind.SCALE, "2 replicas are wanted, not 3"),
+    ]
+
+
 def test_a_fleet_that_never_answered() -> None:
     found = record()
     found.gaps = 3
@@ -157,5 +169,11 @@ def test_json_has_a_list_for_each_series() -> None:
     found = json.loads(json.dumps(burst(60)[1].as_dict()))
     assert found["simulated"] is True
     assert {len(values) for values in found["series"].values()} == {60}
-    assert [event["kind"] for event in found["events"]] == ["scale", "fault"]
-    assert all(hit["error"] for hit in found["events"][1]["hit"])
+    # From one replica to five and back, and what the fleet itself said of one of these steps.
+    kinds = [event["kind"] for event in found["events"]]
+    assert (kinds.count("scale"), kinds.count("fault"), len(kinds)) == (9, 1, 10)
+    times = [event["seconds"] for event in found["events"]]
+    assert times == sorted(times)
+    (fault,) = (event for event in found["events"] if event["kind"] == "fault")
+    assert fault["hit"]
+    assert all(hit["error"] for hit in fault["hit"])

@@ -12,7 +12,8 @@ from .record import FleetPoint, FleetRecord
 
 _HOUR = 3600.0
 _TOLD = 1.0
-"""Seconds within which the fleet tells of a fault: what broke so shortly before was in flight as well."""
+"""Seconds within which the fleet tells of a fault: what broke so shortly before was in flight when it came, and what
+was sent so shortly before and failed otherwise came after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +99,39 @@ def fleet_summary(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> Fl
 
 
 def _events(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> list[FleetEvent]:
-    notes = sorted(record.notes, key=lambda each: each[0])
-    faults = [seconds for seconds, note in notes if note.kind is NoteKind.FAULT]
-    found = []
-    for seconds, note in notes:
-        if note.kind is not NoteKind.FAULT:
+    faults = sorted(seconds for seconds, note in record.notes if note.kind is NoteKind.FAULT)
+    found = _scaled(record.points)
+    for seconds, note in record.notes:
+        if note.kind is NoteKind.FAULT:
+            place = bisect.bisect_right(faults, seconds)
+            until = faults[place] - _TOLD if place < len(faults) else float("inf")
+            found.append(_fault(seconds, note.text, until, outcomes))
+        else:
             found.append(FleetEvent(seconds, note.kind, note.text, 0, (), 0))
-            continue
-        place = bisect.bisect_right(faults, seconds)
-        until = faults[place] if place < len(faults) else float("inf")
-        there = [each for each in outcomes if each.sent <= seconds < each.ended + (_TOLD if each.error else 0)]
-        hit = [each for each in there if each.error]
-        later = sum(seconds < each.sent < until and bool(each.error) for each in outcomes)
-        requests = tuple(HitRequest(each.number, each.sent, each.ended, each.error) for each in hit)
-        found.append(FleetEvent(seconds, note.kind, note.text, len(there), requests, later))
-    return found
+    return sorted(found, key=lambda each: each.seconds)
+
+
+def _scaled(points: Sequence[FleetPoint]) -> list[FleetEvent]:
+    """Return when another number of replicas was wanted."""
+    return [
+        FleetEvent(
+            each.seconds, NoteKind.SCALE, f"{each.replicas} replicas are wanted, not {before.replicas}", 0, (), 0
+        )
+        for before, each in itertools.pairwise(points)
+        if each.replicas != before.replicas
+    ]
+
+
+def _fault(seconds: float, text: str, until: float, outcomes: Sequence[RequestOutcome]) -> FleetEvent:
+    there = [each for each in outcomes if each.sent <= seconds < each.ended + (_TOLD if each.is_broken else 0)]
+    hit = [each for each in there if each.error]
+    numbers = {each.number for each in hit}
+    later = [each for each in outcomes if each.error and seconds - _TOLD < each.sent < until]
+    return FleetEvent(
+        seconds,
+        NoteKind.FAULT,
+        text,
+        len(there),
+        tuple(HitRequest(each.number, each.sent, each.ended, each.error) for each in hit),
+        sum(each.number not in numbers for each in later),
+    )
