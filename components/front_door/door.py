@@ -12,7 +12,7 @@ from ..fleet.rendered import Fleet, Rendered
 from .balancers import Balancing, balanced_spec, check_ranges
 from .gateway import gateway_objects
 from .losses import lost_without_gateway
-from .rate_limits import rate_limit_policies
+from .rate_limits import backend_policy
 from .routes import Models, by_model, check_models, place_of, route_objects
 from .settings import (
     CERT_MANAGER,
@@ -134,7 +134,7 @@ def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[P
     source = AddressOf("gateway.networking.k8s.io/v1", "Gateway", door.namespace, door.name, ("addresses[0].value",))
     url = f"{scheme}://{door.host or ADDRESS}/v1"
     return FrontDoorPlan(
-        objects=(*gateway_objects(door, balancing), *rate_limit_policies(door), *route_objects(models, door)),
+        objects=(*gateway_objects(door, balancing), backend_policy(door), *route_objects(models, door)),
         endpoints=tuple(_outside(each, url, None if door.host else source) for each in _each(models)),
         needs=frozenset(needs),
         problems=problems,

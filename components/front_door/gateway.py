@@ -6,6 +6,7 @@ Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1
 from ..aws.names import certificate_annotations, load_balancer_annotations
 from ..fleet.objects import Object
 from .balancers import Balancing, source_ranges
+from .concurrency import processor_bounds
 from .settings import Door
 from .words import AuthKind, TlsKind
 
@@ -75,6 +76,7 @@ def _proxies(door: Door, balancing: Balancing) -> Object:
     spec = {
         "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
         "telemetry": {"accessLog": _access_log(door)},
+        **processor_bounds(),
     }
     return _object(f"{ENVOY_API}/v1alpha1", "EnvoyProxy", door, spec)
 

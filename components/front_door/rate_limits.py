@@ -1,4 +1,4 @@
-"""The limits of each client as a policy of the gateway.
+"""What the gateway lets through to the engines: limits of each client, no others.
 
 Kinds and fields: Envoy Gateway v1.9 (``BackendTrafficPolicy.spec.rateLimit``), Envoy AI Gateway v1.1
 (examples/token_ratelimit). Limits are checked after authentication, and when the model is known: the order of filters
@@ -8,19 +8,20 @@ in gateway internal/xds/translator/httpfilters.go and ai-gateway internal/extens
 from typing import Any
 
 from ..fleet.objects import Object, new_object
+from .concurrency import model_bounds
 from .gateway import ALL_TOKENS, CLIENT_HEADER, COUNTS, ENVOY_API, gateway_reference
 from .settings import Door
 from .words import AuthKind
 
 
-def rate_limit_policies(door: Door) -> tuple[Object, ...]:
-    """Return the policy that limits clients; nothing without a limit."""
-    if not door.rate_limit.limits:
-        return ()
-    scope = "global" if door.rate_limit.redis else "local"
-    rules = [{**who, **limit} for limit in _limits(door) for who in _clients(door)]
-    spec = {"targetRefs": [gateway_reference(door)], "rateLimit": {scope: {"rules": rules}}}
-    return (new_object(f"{ENVOY_API}/v1alpha1", "BackendTrafficPolicy", door.name, door.namespace, spec),)
+def backend_policy(door: Door) -> Object:
+    """Return the policy for everything behind the gateway: it can have but one."""
+    spec: Object = {"targetRefs": [gateway_reference(door)], **model_bounds()}
+    if door.rate_limit.limits:
+        scope = "global" if door.rate_limit.redis else "local"
+        rules = [{**who, **limit} for limit in _limits(door) for who in _clients(door)]
+        spec["rateLimit"] = {scope: {"rules": rules}}
+    return new_object(f"{ENVOY_API}/v1alpha1", "BackendTrafficPolicy", door.name, door.namespace, spec)
 
 
 def _clients(door: Door) -> list[dict[str, Any]]:

@@ -44,6 +44,7 @@ def test_what_is_made_and_in_which_order() -> None:
         "ClientTrafficPolicy",
         "SecurityPolicy",
         "Gateway",
+        "BackendTrafficPolicy",
         "Backend",
         "AIServiceBackend",
         "ReferenceGrant",

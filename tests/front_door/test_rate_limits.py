@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+import yaml
 
 from components.families import objects
 from components.front_door.door import Auth, Door
@@ -33,8 +34,25 @@ def limited(limit: RateLimit, auth: Auth = KEYS) -> Door:
     return replace(PUBLIC, rate_limit=limit, auth=auth, allow_anonymous=auth == Auth())
 
 
-def test_without_a_limit_there_is_no_policy() -> None:
-    assert "BackendTrafficPolicy" not in kinds(made(PUBLIC))
+BOUNDS = {"maxConnections": 2**31 - 1, "maxPendingRequests": 2**31 - 1, "maxParallelRequests": 2**31 - 1}
+
+
+def test_without_a_limit_only_envoys_own_is_raised() -> None:
+    """1,024 requests of a model at a time, of which an answer takes minutes."""
+    policy = one(made(PUBLIC), "BackendTrafficPolicy")
+    assert policy["spec"] == {"targetRefs": [GATEWAY], "circuitBreaker": BOUNDS}
+
+
+def test_the_gateways_own_processor_is_no_bottleneck() -> None:
+    """Nothing but Envoy's runtime reaches its cluster."""
+    bootstrap = one(made(PUBLIC), "EnvoyProxy")["spec"]["bootstrap"]
+    assert bootstrap["type"] == "Merge", "the default is to replace everything"
+    (layer,) = yaml.safe_load(bootstrap["value"])["layered_runtime"]["layers"]
+    processor = "circuit_breakers.ai-gateway-extproc-uds.default"
+    assert layer["static_layer"] == {
+        f"{processor}.max_requests": 2**31 - 1,
+        f"{processor}.max_pending_requests": 2**31 - 1,
+    }
 
 
 def test_each_proxy_counts_the_requests_of_a_client_by_itself() -> None:
@@ -45,6 +63,7 @@ def test_each_proxy_counts_the_requests_of_a_client_by_itself() -> None:
         "metadata": HERE,
         "spec": {
             "targetRefs": [GATEWAY],
+            "circuitBreaker": BOUNDS,
             "rateLimit": {"local": {"rules": [{**CLIENT, "limit": {"requests": 60, "unit": "Minute"}}]}},
         },
     }

@@ -58,9 +58,12 @@ class StoodDoor:
             text = self.log.read_text()
             return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
-        return list(
-            eventually(lambda: found if len(found := lines()) >= count else None, f"{count} lines in the log")
-        )
+        def enough() -> tuple[list[Object]] | None:
+            found = lines()
+            return (found,) if len(found) >= count else None
+
+        (found,) = eventually(enough, f"{count} lines in the log")
+        return list(found)
 
 
 def secret(

@@ -32,15 +32,18 @@ class Arrived:
 
 @dataclass(slots=True)
 class Engines:
-    """The engines of a fleet. Fields of a request's body say what becomes of it:
+    """The engines of a fleet. Fields of a request's body say what becomes of it.
 
-    ``wait`` seconds before the answer, ``pause`` seconds between the tokens of a stream of ``max_tokens``, ``status``
-    of a plain text in place of an answer.
+    ``wait``: seconds before the answer; less where ``gather`` requests have been under way at once before.
+    ``pause``: seconds between the tokens of a stream of ``max_tokens``.
+    ``status``: of a plain text in place of an answer.
     """
 
     ports: dict[str, int] = field(default_factory=dict)
     arrived: list[Arrived] = field(default_factory=list)
     running: int = 0
+    most: int = 0
+    """Requests that were under way at once."""
     broken: int = 0
     """Requests whose client hung up."""
 
@@ -57,6 +60,7 @@ class Engines:
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.arrived.append(Arrived(service, request.path, headers, body))
         self.running += 1
+        self.most = max(self.most, self.running)
         try:
             return await self._answered(request, json.loads(body) if body else {})
         except (asyncio.CancelledError, ConnectionResetError):
@@ -65,8 +69,17 @@ class Engines:
         finally:
             self.running -= 1
 
+    async def _waited(self, seconds: float, gather: int | None) -> None:
+        if gather is None:
+            await asyncio.sleep(seconds)
+            return
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while self.most < gather and loop.time() < deadline:
+            await asyncio.sleep(0.05)
+
     async def _answered(self, request: web.Request, asked: Mapping[str, Any]) -> web.StreamResponse:
-        await asyncio.sleep(asked.get("wait", 0))
+        await self._waited(asked.get("wait", 0), asked.get("gather"))
         if "status" in asked:
             return web.Response(status=asked["status"], text="out of memory")
         if not asked.get("stream"):

@@ -1,15 +1,32 @@
-"""How much a client may ask for. Limits in a Redis, and so all limits of tokens, are out of reach here."""
+"""How much a client may ask for, and what Prometheus reads of it.
 
+Limits in a Redis, and so all limits of tokens, are out of reach here.
+"""
+
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from components import families
 from components.front_door.limits import RateLimit
 from components.front_door.words import LimitUnit
+from components.plan.environment import Environment
+from components.plan.plan import plan
+from components.prerequisites.needed import ClusterFacts
 from tests.live.door.requests.doors import DoorFactory, StoodDoor, chat
-from tests.live.door.requests.planned import KEYS, SECRET, models, planned
+from tests.live.door.requests.planned import DOOR, KEYS, SECRET, models, planned
 
 MOST = 5
+FACTS = ClusterFacts(present=frozenset({"prometheus", "envoy-gateway", "ai-gateway"}), monitoring=True)
+LIMITED = Environment(door=replace(DOOR, rate_limit=RateLimit(requests=2)), watched=True, cluster=FACTS)
+ROW = (
+    "envoy_http_downstream_rq_xx",
+    "envoy_http_downstream_rq_time_bucket",
+    "envoy_http_local_rate_limit_rate_limited",
+)
+"""Of Envoy's own page, what the dashboard's row of the front door reads (``components/engines/gateways.yaml``)."""
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +83,18 @@ def test_a_refusal_is_in_the_log_with_its_client(door: StoodDoor) -> None:
     refused = [each for each in door.logged(before + MOST + 1)[before:] if each["response_code"] == 429]
     assert refused
     assert {(each["client"], each["model"]) for each in refused} == {("alice", "four")}
+
+
+def test_the_page_of_the_monitor_has_what_the_dashboard_reads(stand: DoorFactory) -> None:
+    """Envoy's own page, as the rendered PodMonitor names it."""
+    found = plan(families.objects(models("m")), LIMITED)
+    monitors = found.monitoring
+    (monitor,) = [body for body in monitors if body["metadata"]["name"].endswith(".proxies")]
+    paths = {each["port"]: each["path"] for each in monitor["spec"]["podMetricsEndpoints"]}
+    with stand(found.door.objects, [SECRET]) as door:
+        assert statuses(door, "alice", "m", 4) == [200, 200, 429, 429]
+        page = door.admin.ask("GET", paths["metrics"]) or ""
+    assert {name for name in ROW if f"\n{name}{{" in f"\n{page}"} == set(ROW)
+    label = r'envoy_http_conn_manager_prefix="(https?-[0-9]+)"'
+    assert re.search(rf'envoy_http_downstream_rq_xx{{envoy_response_code_class="4",{label}}} 2\n', page)
+    assert re.search(r"envoy_http_local_rate_limit_rate_limited\{[^}]*\} 2\n", page)

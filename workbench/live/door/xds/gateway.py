@@ -51,7 +51,7 @@ def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translati
         TranslationError: it takes one of them not at all; the message is Envoy Gateway's own.
     """
     known = [each for each in objects if each["apiVersion"].partition("/")[0] not in _UNKNOWN_GROUPS]
-    printed = _run(egctl, known, folder)
+    printed = _run(egctl, _with_parameters(known), folder)
     answer: dict[str, Any] = json.loads(printed)
     problems = tuple(_problems(answer))
     proxies = list((answer.get("xds") or {}).values())
@@ -75,6 +75,19 @@ def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translati
         bootstrap=dumps["BootstrapConfigDump"]["bootstrap"],
         problems=problems,
     )
+
+
+def _with_parameters(objects: list[Object]) -> list[Object]:
+    """Return objects whose class names the settings of the proxies: egctl looks for a bootstrap there alone."""
+    proxies = [each["metadata"] for each in objects if each["kind"] == "EnvoyProxy"]
+    if len(proxies) != 1:
+        return objects
+    (metadata,) = proxies
+    named = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", **metadata}
+    return [
+        {**each, "spec": {"parametersRef": named, **each["spec"]}} if each["kind"] == "GatewayClass" else each
+        for each in objects
+    ]
 
 
 def _all(dumps: Mapping[str, Object], kind: str, field: str) -> list[Object]:
