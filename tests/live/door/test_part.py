@@ -2,29 +2,24 @@
 
 import contextlib
 import http.client
-import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.live.door.objects import backend, gateway, route, to_backend
-from tests.live.door.pods import PodInTest
+from tests.live.door.pods import Backends, PodInTest
 from tests.live.door.running import endpoint_slice
 from tests.monitoring.programs.daemon import eventually
-from workbench.cluster.cluster import Running
 from workbench.cluster.process import saved
 from workbench.errors import WorkbenchError
 from workbench.kube import Kube
 from workbench.live.door.keys import KEY
 from workbench.live.door.part import DoorPart
-from workbench.live.door.programs import DoorPrograms
 from workbench.live.folder import LiveFolder
 from workbench.live.served import LiveFleet
 
@@ -47,62 +42,6 @@ CLIENTS = {
 def fleet(*more: Object) -> LiveFleet:
     own = (*gateway(NAMESPACE), backend("door-m", 80, NAMESPACE), route(to_backend("door-m"), namespace=NAMESPACE))
     return LiveFleet("t", door=(*own, CLIENTS, *more))
-
-
-class Backends:
-    """Stands for the process behind the pods: says where they listen."""
-
-    def __init__(self) -> None:
-        self.at: dict[str, str] = {}
-        owner = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(json.dumps(owner.at).encode())
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-
-@pytest.fixture
-def backends() -> Iterator[Backends]:
-    found = Backends()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
-
-
-@pytest.fixture
-def folder(
-    cluster: Running, kube: Kube, backends: Backends, door_tools: DoorPrograms, tmp_path: Path
-) -> Iterator[LiveFolder]:
-    """A project's folder beside the session's cluster, with a Service whose pods are ours to make."""
-    assert door_tools.envoy.exists()
-    state = tmp_path / ".workbench"
-    state.mkdir(mode=0o700)
-    (state / "kubeconfig").symlink_to(cluster.kubeconfig)
-    (state / "cluster").symlink_to(cluster.kubeconfig.parent / "cluster")
-    found = LiveFolder(state)
-    found.make()
-    found.write_addresses("pods", control=backends.url, token="t")
-    ports = [{"name": "http", "port": 80, "targetPort": 8080}]
-    metadata = {"name": "door-m", "namespace": NAMESPACE}
-    kube.apply(
-        {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"ports": ports}}, manager="test"
-    )
-    try:
-        yield found
-    finally:
-        DoorPart().stop(found)
-        kube.delete("v1", "Service", "door-m", NAMESPACE)
-        kube.delete("discovery.k8s.io/v1", "EndpointSlice", "door-m-1", NAMESPACE)
-        kube.delete("v1", "Secret", "door-clients", NAMESPACE)
 
 
 def up(folder: LiveFolder, of: LiveFleet) -> str:

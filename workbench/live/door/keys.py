@@ -99,14 +99,19 @@ def ensure_certificates(kube: Kube, folder: LiveFolder, objects: Iterable[Object
 
 def secret(kube: Kube, place: Place) -> dict[str, str] | None:
     """Return what a Secret holds; None where there is none."""
+    found = secret_object(kube, place)
+    return None if found is None else dict(found.get("data") or {})
+
+
+def secret_object(kube: Kube, place: Place) -> Object | None:
+    """Return a Secret; None where there is none."""
     namespace, name = place
     try:
-        found: dict[str, str] = kube.get("v1", "Secret", name, namespace).get("data") or {}
+        return kube.get("v1", "Secret", name, namespace)
     except KubeError as error:
         if error.status == _NOT_FOUND:
             return None
         raise
-    return found
 
 
 def _create(kube: Kube, place: Place, kind: str, data: dict[str, str]) -> None:

@@ -21,7 +21,7 @@ from .programs import door_programs
 from .references import door_objects
 from .status import DoorStatus, digest_of
 
-_PROCESS, _ENVOY, _PROCESSOR = "door", "envoy", "processor"
+_PROCESS, _ENVOY = "door", "envoy"
 _SECONDS = 60.0
 
 
@@ -53,13 +53,14 @@ class DoorPart:
         """
         programs = door_programs(progress)
         objects = door_objects(fleet)
-        for name in (_PROCESS, _ENVOY, _PROCESSOR):
+        for name in (_PROCESS, _ENVOY):
             private_folder(folder.path / name)
         self._ensure_secrets(folder, fleet)
-        ports = {name: kept_port(folder, name) for name in (_ENVOY, _PROCESSOR)}
+        ports = {name: kept_port(folder, name) for name in (_ENVOY, _PROCESS)}
         status = self._follow(folder, programs.egctl, ports, objects, progress)
         if not status.ports:
-            raise WorkbenchError(f"there is no gateway: {status.error or 'it has no listener'}")
+            reasons = status.error or "\n".join(status.problems) or "it has no listener"
+            raise WorkbenchError(f"there is no gateway: {reasons}")
         port = min(status.ports.values())
         if keep_running(
             folder, _ENVOY, envoy_command(programs.envoy, folder.path.resolve() / _ENVOY), lambda: listens(port)
@@ -95,7 +96,7 @@ class DoorPart:
         """Have the process run, and return what it made of the objects."""
         own = folder.path.resolve() / _PROCESS
         command = [sys.executable, "-m", __name__.rpartition(".")[0], f"{own}/"]
-        command += [f"--egctl={egctl}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESSOR]}"]
+        command += [f"--egctl={egctl}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESS]}"]
         file, version = own / STATUS, _version(folder)
         digest = digest_of(objects, version)
 

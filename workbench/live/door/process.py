@@ -14,7 +14,7 @@ from ..followed import Followed
 from ..reach import LiveControl, UnreachableError
 from ..served import LiveFleet, Object
 from .ai.translation import ai_routes
-from .keys import secret, secret_places
+from .keys import secret_object, secret_places
 from .references import door_objects, service_places, stand_ins
 from .status import DoorStatus, digest_of
 from .xds.configuring import DoorBackends, DoorFiles, plain_secret
@@ -68,6 +68,12 @@ class DoorProcess:
             each.start()
             await each.complete.wait()
         self._files.server.start()
+        try:
+            await self._follow(services, slices)
+        finally:
+            self._files.server.stop()
+
+    async def _follow(self, services: Followed, slices: Followed) -> None:
         waiting: list[PodPort] = []
         while True:
             self._changed.clear()
@@ -135,13 +141,8 @@ class DoorProcess:
             self._serving.add_done_callback(_ended)
 
     def _secrets(self, objects: tuple[Object, ...]) -> list[Object]:
-        found = []
-        for place in secret_places(objects):
-            data = secret(self._kube, place)
-            if data is not None:
-                namespace, name = place
-                found.append(plain_secret({"metadata": {"namespace": namespace, "name": name}, "data": data}))
-        return found
+        found = (secret_object(self._kube, place) for place in secret_places(objects))
+        return [plain_secret(each) for each in found if each is not None]
 
     def _behind(self, fleet: LiveFleet, slices: dict[str, Object]) -> DoorBackends:
         by_service: dict[_Place, list[Object]] = defaultdict(list)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from ..folder import Addresses
 from ..served import LiveFleet, Object
-from .xds.services import Address, ServicePort, parsed, service_at
+from .xds.services import Address, ServicePort, parsed, routed_services, service_at
 
 _GROUPS = ("gateway.networking.k8s.io", "gateway.envoyproxy.io", "aigateway.envoyproxy.io", "cert-manager.io")
 
@@ -16,19 +16,13 @@ def door_objects(fleet: LiveFleet) -> tuple[Object, ...]:
 
 def service_places(objects: Iterable[Object]) -> set[tuple[str, str]]:
     """Return namespace and name of every Service that backends and routes name."""
-    found: set[tuple[str, str]] = set()
-    for each in objects:
-        namespace, spec = each["metadata"].get("namespace", ""), each.get("spec") or {}
-        for endpoint in spec.get("endpoints", ()):
+    given = tuple(objects)
+    found = routed_services(given)
+    for each in given:
+        for endpoint in (each.get("spec") or {}).get("endpoints", ()):
             fqdn = endpoint.get("fqdn", {})
             place = service_at(fqdn.get("hostname", ""), fqdn.get("port", 0))
             found |= {(place.namespace, place.name)} if place else set()
-        references = (reference for rule in spec.get("rules", ()) for reference in rule.get("backendRefs", ()))
-        found |= {
-            (reference.get("namespace", namespace), reference["name"])
-            for reference in references
-            if reference.get("kind", "Service") == "Service" and not reference.get("group")
-        }
     return found
 
 

@@ -12,11 +12,11 @@ from ...served import Object
 from ..ai.alteration import altered
 from ..ai.translation import ai_routes, translated
 from .admin import EnvoyAdmin
-from .gateway import translate
+from .gateway import Translation, translate
 from .logs import ACCESS, SOCKET, XDS_SOCKET, socket_path
 from .loopback import Local, Localizer, bootstrap_of
 from .server import XdsServer
-from .services import Address, PodPort, ServicePort, pods_of
+from .services import Address, PodPort, ServicePort, pods_of, routed_services
 
 BOOTSTRAP = "bootstrap.json"
 _Place = tuple[str, str]
@@ -59,6 +59,7 @@ class DoorFiles:
         self._localizer: Localizer | None = None
         self._local: Local | None = None
         self._digest = ""
+        self._last: tuple[str, Translation] | None = None
 
     def configure(
         self, objects: Iterable[Object], services: Iterable[Object], secrets: Iterable[Object], behind: DoorBackends
@@ -81,7 +82,11 @@ class DoorFiles:
         if digest == self._digest:
             return False
         private_folder(self._folder)
-        translation = translate(self._egctl, [*translated(given), *known, *kept], self._logs)
+        plain = translated(given)
+        # Whose names are resolved are nothing to Envoy Gateway: they may come later, and cost no translation.
+        direct = routed_services(plain)
+        named = [each for each in known if _place(each) in direct]
+        translation = self._translated([*plain, *named, *kept])
         by_place = {_place(each): each for each in known}
         localizer = Localizer(by_place, self._port, str(self._logs / ACCESS))
         xds = altered(translation.xds, given, self._processor) if ai_routes(given) else translation.xds
@@ -94,6 +99,13 @@ class DoorFiles:
         write_private(self._folder / BOOTSTRAP, json.dumps(bootstrap, sort_keys=True, indent=1).encode())
         self._digest = digest
         return True
+
+    def _translated(self, objects: list[Object]) -> Translation:
+        """Translate, unless that was done last: it takes Envoy Gateway a second or two."""
+        digest = _digest(objects)
+        if self._last is None or self._last[0] != digest:
+            self._last = digest, translate(self._egctl, objects, self._logs)
+        return self._last[1]
 
     def follow(self, behind: DoorBackends) -> list[PodPort]:
         """Tell the endpoints that there are now; return the pods at whose address nobody listens yet."""

@@ -90,9 +90,12 @@ class XdsServer:
         self._server.start()
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Listen no more, and end what is open: Python waits for the threads."""
         if self._server:
             self._server.stop(0)
+        with self._lock:
+            for stream in self._streams:
+                stream.put(None)
 
     def tell(self, kind: str, resources: Iterable[Object]) -> None:
         """Tell resources: all of a kind, or those by their names, which stay until they are told anew."""

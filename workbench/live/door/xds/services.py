@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ...served import Object
 
 SERVICE_NAME = "kubernetes.io/service-name"
+_ROUTES = ("HTTPRoute", "GRPCRoute")
 _DOMAIN = ".svc.cluster.local"
 Address = tuple[str, int]
 
@@ -34,6 +35,18 @@ def service_at(host: str, port: int) -> ServicePort | None:
     if not host.endswith(_DOMAIN) or not namespace or "." in namespace:
         return None
     return ServicePort(namespace, name, port)
+
+
+def routed_services(objects: Iterable[Object]) -> set[tuple[str, str]]:
+    """Return namespace and name of every Service that routes name by itself, without a Backend between."""
+    found: set[tuple[str, str]] = set()
+    for each in objects:
+        namespace, spec = each["metadata"].get("namespace", ""), each.get("spec") or {}
+        for rule in spec.get("rules", ()) if each["kind"] in _ROUTES else ():
+            for reference in rule.get("backendRefs", ()):
+                if not reference.get("group") and reference.get("kind", "Service") == "Service":
+                    found.add((reference.get("namespace", namespace), reference["name"]))
+    return found
 
 
 @dataclass(frozen=True, slots=True, order=True)
