@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ...kube import Kube
 from ..folder import LiveFolder
-from .process import IDENTITY, DoorProcess
+from .process import DoorProcess
+from .status import IDENTITY
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from .xds.configuring import BOOTSTRAP
+from .xds.logs import BOOTSTRAP
 
 _WORKERS = "2"
 """Each has connections of its own: as many as on a machine with two cores, wherever it runs."""

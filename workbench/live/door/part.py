@@ -16,10 +16,9 @@ from ..part import Progress
 from ..served import LiveFleet, Object
 from .envoy import envoy_command
 from .keys import KEY, ensure_certificates, ensure_keys
-from .process import IDENTITY, STATUS
 from .programs import door_programs
 from .references import door_objects
-from .status import DoorStatus, digest_of
+from .status import IDENTITY, STATUS, DoorStatus, digest_of
 
 _PROCESS, _ENVOY = "door", "envoy"
 _SECONDS = 60.0

@@ -16,13 +16,11 @@ from ..served import LiveFleet, Object
 from .ai.translation import ai_routes
 from .keys import secret_object, secret_places
 from .references import door_objects, service_places, stand_ins
-from .status import DoorStatus, digest_of
+from .status import STATUS, DoorStatus, digest_of
 from .xds.configuring import DoorBackends, DoorFiles, plain_secret
 from .xds.logs import RequestLog
 from .xds.services import SERVICE_NAME, PodPort
 
-IDENTITY = "door"
-STATUS = "status.json"
 _PAUSE = 0.05
 """Changes that come together are one."""
 _LOOK_EVERY = 1.0

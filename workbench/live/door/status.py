@@ -10,6 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 from ...cluster.pki import write_private
 from ..served import Object
 
+IDENTITY = "door"
+"""Who the process is to the API server."""
+STATUS = "status.json"
+
 
 @dataclass(frozen=True, slots=True)
 class DoorStatus:

@@ -13,12 +13,11 @@ from ..ai.alteration import altered
 from ..ai.translation import ai_routes, translated
 from .admin import EnvoyAdmin
 from .gateway import Translation, translate
-from .logs import ACCESS, SOCKET, XDS_SOCKET, socket_path
+from .logs import ACCESS, BOOTSTRAP, SOCKET, XDS_SOCKET, socket_path
 from .loopback import Local, Localizer, bootstrap_of
 from .server import XdsServer
 from .services import Address, PodPort, ServicePort, pods_of, routed_services
 
-BOOTSTRAP = "bootstrap.json"
 _Place = tuple[str, str]
 _CERTIFICATE = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from .admin import EnvoyAdmin
 
-ACCESS = "access.log"
+ACCESS, BOOTSTRAP = "access.log", "bootstrap.json"
 SOCKET, XDS_SOCKET = "admin.sock", "xds.sock"
 """Relative to where Envoy is started: the path of a socket may have no more than 107 bytes."""
 _LONGEST_SOCKET = 100

@@ -40,7 +40,7 @@ Message = Any  # the generated classes have no types
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class XdsResource:
     """A resource, and what tells it from others of the name."""
 
     body: Message
@@ -71,7 +71,7 @@ class XdsServer:
     def __init__(self, socket: str) -> None:
         self.socket = socket
         self.refused: dict[str, str] = {}
-        self._resources: dict[str, dict[str, Resource]] = {}
+        self._resources: dict[str, dict[str, XdsResource]] = {}
         self._streams: set[queue.SimpleQueue[Message | None]] = set()
         self._lock = threading.Lock()
         self._server: grpc.Server | None = None
@@ -117,7 +117,7 @@ class XdsServer:
     def _stream(self, requests: Iterator[Message], _: object) -> Iterator[Message]:
         """Answer one Envoy until it goes away."""
         events: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
-        told: dict[str, _Told] = {}
+        known: dict[str, _Told] = {}
 
         def read() -> None:
             try:
@@ -132,20 +132,20 @@ class XdsServer:
             self._streams.add(events)
         try:
             while (request := events.get()) is not None:
-                self._take(request, told)
+                self._take(request, known)
                 for kind in _ORDER:
-                    if kind in told:
-                        yield from self._news(kind, told[kind])
+                    if kind in known:
+                        yield from self._news(kind, known[kind])
         finally:
             with self._lock:
                 self._streams.discard(events)
 
-    def _take(self, request: Message, told: dict[str, _Told]) -> None:
+    def _take(self, request: Message, known: dict[str, _Told]) -> None:
         """Note what a stream asks for, and whether it took what it was told."""
         kind = _TYPES.get(request.type_url)
         if kind is None:
             return
-        at = told.setdefault(kind, _Told())
+        at = known.setdefault(kind, _Told())
         if request.response_nonce != at.nonce:
             return  # of an answer before the last
         if request.HasField("error_detail"):
@@ -193,13 +193,13 @@ def _name(resource: Object) -> str:
     return found
 
 
-def _resource(resource: Object) -> Resource:
+def _resource(resource: Object) -> XdsResource:
     _import_types(resource)
     version = hashlib.sha256(json.dumps(resource, sort_keys=True).encode()).hexdigest()[:16]
-    return Resource(json_format.ParseDict(resource, any_pb2.Any()), version)
+    return XdsResource(json_format.ParseDict(resource, any_pb2.Any()), version)
 
 
-def _version(resources: dict[str, Resource]) -> str:
+def _version(resources: dict[str, XdsResource]) -> str:
     parts = sorted((name, each.version) for name, each in resources.items())
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
