@@ -98,6 +98,15 @@ def admin(layout: Layout) -> Kube:
     return Kube.from_kubeconfig(layout.kubeconfig(ADMIN.file))
 
 
+def release_nodes(kube: Kube) -> None:
+    """Delete the leases of nodes, so that a kwok that starts takes them over at once.
+
+    Each kwok has another identity, and would wait until those of the one before have expired, for 40 s (kwok v0.8.0,
+    pkg/kwok/controllers/node_lease_controller.go, ``tryAcquireOrRenew``).
+    """
+    kube.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
+
+
 def serves(layout: Layout, member: str, path: str) -> bool:
     """Say whether a member answers under ``path`` that it is well."""
     context = ssl.create_default_context(cafile=str(layout.pki.authority))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import WorkbenchError
 from ..kube import Kube
-from .access import admin, answers, await_true, grant, has_default_service_account, serves
+from .access import admin, answers, await_true, grant, has_default_service_account, release_nodes, serves
 from .binaries import Found
 from .binaries import find as find_programs
 from .members import MEMBERS, PORTS, Layout, scheduling
@@ -200,6 +200,8 @@ class SimulatedCluster:
         for name in MEMBERS:
             if name in missing:
                 progress(f"starting {name}")
+                if name == "kwok":
+                    release_nodes(kube)
                 self._log_start[name] = self._log(name).stat().st_size if self._log(name).exists() else 0
                 command = [str(found.programs[name]), *MEMBERS[name](layout, self._stages.file(found.stages))]
                 save(start(command, self._log(name)), self._pid_file(name))

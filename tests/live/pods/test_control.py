@@ -86,9 +86,11 @@ def test_targets_and_backends_are_the_pods_that_listen(playing: Stand) -> None:
     eventually(lambda: playing.ready() == 1, "a Ready pod")
     (pod,) = playing.pods()
     status, backends = asked(playing, "GET", "/backends")
-    assert (status, list(backends)) == (200, [f"{pod['status']['podIP']}:8000"])
+    name = f"{playing.namespace}/{pod['metadata']['name']}"
+    assert (status, backends.keys()) == (200, {f"{pod['status']['podIP']}:8000", f"{name}:8000"})
+    (address,) = set(backends.values())
     _, (target,) = asked(playing, "GET", f"/targets/{job}")
-    assert target["targets"] == list(backends.values())
+    assert target["targets"] == [address]
     meta = "__meta_kubernetes_"
     expected = {
         "namespace": playing.namespace,

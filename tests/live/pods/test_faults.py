@@ -50,7 +50,7 @@ def test_a_pod_that_is_scaled_away_finishes_what_it_runs(stand: Stand, monkeypat
     with stand.playing(stand.fleet(workload, groups=(stand.group("gpu", nodes=2, least=2),))) as process:
         stand.deploy()
         eventually(lambda: stand.ready() == 1, "a Ready pod")
-        (backend,) = process.backends().values()
+        (backend,) = set(process.backends().values())
         with ThreadPoolExecutor(4) as pool:
             sent = [pool.submit(stand.ask, "demo", 300) for _ in range(3)]  # three seconds of tokens
             eventually(lambda: stand.control.state().models[0].running == 3, "requests that run")
