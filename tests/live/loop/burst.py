@@ -17,6 +17,7 @@ from tests.monitoring.simulated.workload import MANAGER, apply_namespace, pods_m
 from workbench.kube import Kube
 from workbench.live.control import GroupState, ModelState
 from workbench.live.folder import LiveFolder
+from workbench.live.pods.kubelet import WARM
 from workbench.live.reach import LiveControl
 from workbench.load.arrivals import FromTo, Lengths
 from workbench.load.client import LoadTarget
@@ -29,6 +30,8 @@ BATCH = 4
 """Requests that a replica computes at once; more of them wait."""
 QUEUE = "vllm:num_requests_waiting"
 _INSTANCE = "g5.2xlarge"
+_CONNECTED = 3.0
+"""Seconds for which connections are used again."""
 _LENGTHS = Lengths(FromTo(32, 64), FromTo(48, 64))
 
 
@@ -60,13 +63,26 @@ def planned(namespace: str) -> Plan:
 
 
 def deploy(kube: Kube, found: Plan, namespace: str) -> None:
-    """Do what ``up`` does: nodes in steps of eight, then what the models need."""
+    """Do what ``up`` does: nodes in steps of eight, then what the models need.
+
+    Soon after the deployment of a model its pods are warm, and their nodes there at once. Here none is, so that the
+    burst need not wait until that is over.
+    """
     for group in found.groups:
         for index in range(simulated(group)):
             kube.apply(node_object(group, index), manager=MANAGER)
     apply_namespace(kube, namespace)
     for body in found.objects:
-        kube.apply(body, manager=MANAGER)
+        kube.apply(cold(body) if body["kind"] == "Deployment" else body, manager=MANAGER)
+
+
+def cold(workload: Json) -> Json:
+    """Return a workload whose pods all take their time to start."""
+    template = workload["spec"]["template"]
+    metadata = template["metadata"]
+    annotations = {**metadata.get("annotations", {}), WARM: "false"}
+    template = {**template, "metadata": {**metadata, "annotations": annotations}}
+    return {**workload, "spec": {**workload["spec"], "template": template}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,31 +125,33 @@ class Observer:
 
 
 @contextmanager
-def asking(target: LoadTarget, users: int, think: float, connected: float = 1.0) -> Iterator[list[Tally]]:
+def asking(target: LoadTarget, users: int, think: float, groups: int = 1) -> Iterator[list[Tally]]:
     """Let users ask one request after the other until the end; what became of all is in the list then.
 
     Args:
         target: what is asked.
-        users: how many there are.
+        users: how many there are in a group.
         think: seconds between an answer and the next request.
-        connected: seconds for which connections are used again.
+        groups: of users. Each renews its connections now and then, and others go on meanwhile.
     """
     ended, tallies = threading.Event(), []
 
-    def ask() -> None:
+    def ask(group: int) -> None:
         number = 0
         while not ended.is_set():
             number += 1
-            load = Users(users, think, connected, _LENGTHS, seed=number)
+            load = Users(users, think, _CONNECTED + group, _LENGTHS, seed=groups * number + group)
             tallies.append(run(target, load, "", lambda *_: None)[0])
 
-    thread = threading.Thread(target=ask)
-    thread.start()
+    threads = [threading.Thread(target=ask, args=[group]) for group in range(groups)]
+    for thread in threads:
+        thread.start()
     try:
         yield tallies
     finally:
         ended.set()
-        thread.join()
+        for thread in threads:
+            thread.join()
 
 
 def chat_at(folder: LiveFolder, title: str, model: str) -> LoadTarget:

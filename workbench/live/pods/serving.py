@@ -87,7 +87,14 @@ class ServingPod:
         while self.running and self.live.clock() < end and not self.ended:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._idle.wait(), _LOOK)
+        self._let_go()
         self.kill()
+
+    def _let_go(self) -> None:
+        """Leave idle connections of endpoints to the next pod: a client may be about to send a request on one."""
+        for connection in tuple(self.connections):
+            if not connection.busy and connection.port is not self.port:
+                connection.hold(None)
 
 
 def unavailable(reason: str) -> web.Response:
