@@ -17,20 +17,8 @@ What it refuses is answered with 400, and what is not there with 404: ``{"error"
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .fault import LiveFault as LiveFault
 from .served import PaceSource
-
-
-class LiveFault(StrEnum):
-    """What can be made to happen."""
-
-    NODE = "node"
-    """A node is gone at once, with its pods."""
-    POD = "pod"
-    """The process of a pod is killed; its controller makes a new one."""
-    SPOT = "spot"
-    """The cloud takes a spot node back in two minutes: its pods are ended in time, then it is gone."""
-    ZONE = "zone"
-    """All nodes of a zone are gone at once, and no new ones come there for a while."""
 
 
 class NoteKind(StrEnum):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import WorkbenchError
-from ..live.control import LiveFault
+from ..live.fault import LiveFault
 from ..printing import Format
 
 if TYPE_CHECKING:
