@@ -78,8 +78,9 @@ def up(
     cli = call.cli()
     if cli:
         _exit(cli.up(yes=yes or start_cluster))
-        start.after()
-        show_stack(cli.outputs(), call)
+        found = cli.outputs()
+        start.after(lambda: show_stack(found, call))
+        show_stack(found, call)
         return
     ask = bool(kubeconfig) and not yes
     call.options = {"wait": not no_wait, "seconds": timeout, "confirm": confirm if ask else agree}
@@ -87,7 +88,7 @@ def up(
         outcome = call.local(status).up()
     if not outcome.ok:
         raise typer.Exit(1)
-    start.after()
+    start.after(lambda: show_stack(outcome.outputs, call))
     show_stack(outcome.outputs, call)
 
 

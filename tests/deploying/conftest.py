@@ -33,6 +33,10 @@ class StubPart:
     absent: str = ""
     broken: str = ""
     running: bool = False
+    lacks: tuple[str, ...] = ()
+
+    def unbuilt(self) -> tuple[str, ...]:
+        return self.lacks
 
     def is_wanted(self, fleet: LiveFleet) -> bool:
         return self.wanted(fleet)
@@ -86,7 +90,7 @@ class Stage:
         start = StackStart(call, starts=starts, live=live, speeds=speeds)
         start.before()
         self.log.append("deploy")
-        start.after()
+        start.after(lambda: self.log.append("show"))
         return start
 
 

@@ -16,6 +16,13 @@ def test_pods_come_before_the_deployment_and_the_rest_after(stage: Stage) -> Non
     assert stage.log == ["cluster, live", "pods one", "deploy", "door one"]
 
 
+def test_what_answers_is_shown_before_something_is_built(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
+    stage.door.lacks, stage.loop.lacks = ("egctl",), ("prometheus", "adapter")
+    stage.up()
+    assert stage.log == ["cluster, live", "pods one", "deploy", "show", "door one"]
+    assert "once for all clones (egctl):" in capsys.readouterr().err  # nothing scales, so that the rest is not needed
+
+
 def test_speeds_reach_the_pods(stage: Stage) -> None:
     stage.up(speeds=Speeds(answers=10.0))
     assert stage.speeds[-1] == Speeds(10.0, None)

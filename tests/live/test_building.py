@@ -9,7 +9,7 @@ import pytest
 from workbench.cluster.binaries import cache_folder
 from workbench.cluster.toolchain import Go, choose_go
 from workbench.errors import WorkbenchError
-from workbench.live.building import Tool, build_missing
+from workbench.live.building import Tool, build_missing, unbuilt
 
 
 @pytest.fixture
@@ -35,6 +35,18 @@ def test_side_by_side_it_is_built_once(go: Go, hello: Tool, tmp_path: Path) -> N
     assert steps.count("building hello (1 of 1)") == 1
     (program,) = {each["hello"] for each in found}
     assert subprocess.run([program], capture_output=True, text=True, check=True).stderr == "hello"
+
+
+def test_what_is_not_built_is_known_without_go(
+    go: Go, hello: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    base = cache_folder().parent
+    base.mkdir()
+    assert unbuilt(hello) == ("hello",)
+    build_missing(go, hello, base)
+    monkeypatch.setenv("PATH", "")
+    assert unbuilt(hello) == ()
 
 
 def test_packages_are_counted(go: Go, hello: Tool, tmp_path: Path) -> None:

@@ -64,6 +64,13 @@ class LivePlay:
             self.fleet = None
         return not problem
 
+    def unbuilt(self) -> tuple[str, ...]:
+        """Return the programs that have to be built before :meth:`finish` can start what this fleet needs."""
+        fleet = self.fleet
+        if fleet is None:
+            return ()
+        return tuple(name for part in later_parts() if part.is_wanted(fleet) for name in part.unbuilt())
+
     def finish(self, progress: Progress) -> None:
         """Start what leads to the pods, once they are there."""
         if self.fleet is None:

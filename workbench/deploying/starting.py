@@ -61,11 +61,23 @@ class StackStart:
             if not begun and not LiveFolder(self._call.state_dir).addresses().control:
                 self._quietly(live=False)
 
-    def after(self) -> None:
-        """Start what leads to the pods."""
-        if self._live:
-            with self._progress() as progress:
-                self._play.finish(progress)
+    def after(self, show: Callable[[], None]) -> None:
+        """Start what leads to the pods.
+
+        Args:
+            show: Shows what answers; called before something is built, which takes minutes.
+        """
+        if not self._live:
+            return
+        if missing := self._play.unbuilt():
+            show()
+            self._note(
+                f"\nThe models answer already. Next the programs of the gateway and of autoscaling are built, once "
+                f"for all clones ({', '.join(missing)}): it takes about ten minutes on two cores, and the time left "
+                "is shown. Ctrl-C leaves everything else as it is.\n"
+            )
+        with self._progress() as progress:
+            self._play.finish(progress)
 
     def _note(self, text: str) -> None:
         self._console.print(text, soft_wrap=True)

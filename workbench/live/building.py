@@ -43,6 +43,14 @@ class Tool:
         )
 
 
+def unbuilt(*tools: Tool) -> tuple[str, ...]:
+    """Return the programs of which the user's cache has no version; asks neither Go nor an index."""
+    base = cache_folder().parent
+    return tuple(
+        name for tool in tools for name in tool.sources.packages if not any(base.glob(f"{tool.module}-*/{name}"))
+    )
+
+
 def ensure_built(tool: Tool, progress: Progress = lambda _: None) -> dict[str, Path]:
     """Return the programs of ``tool`` by name, built where the user's cache lacks them.
 

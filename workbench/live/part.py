@@ -19,6 +19,9 @@ class LivePart(Protocol):
     def is_wanted(self, fleet: LiveFleet) -> bool:
         """Tell whether a stack needs it."""
 
+    def unbuilt(self) -> tuple[str, ...]:
+        """Return the programs that :meth:`prepare` has to build first, which takes minutes."""
+
     def prepare(self, fleet: LiveFleet, progress: Progress) -> None:
         """Build or install what it needs, once for all clones.
 

@@ -10,13 +10,14 @@ from ...cluster.private import private_folder
 from ...cluster.toolchain import tail
 from ...errors import WorkbenchError
 from ...kube import Kube, KubeError
+from ..building import unbuilt
 from ..daemons import keep_running, kept_port, listens, running_daemon, stop_daemon
 from ..folder import LiveFolder
 from ..part import Progress
 from ..served import LiveFleet, Object
 from .envoy import envoy_command
 from .keys import KEY, ensure_certificates, ensure_keys
-from .programs import door_programs
+from .programs import GATEWAY, door_programs
 from .references import door_objects
 from .status import IDENTITY, STATUS, DoorStatus, digest_of
 
@@ -32,6 +33,10 @@ class DoorPart:
     def is_wanted(self, fleet: LiveFleet) -> bool:
         """Tell whether the stack has a gateway."""
         return bool(door_objects(fleet))
+
+    def unbuilt(self) -> tuple[str, ...]:
+        """Return Envoy Gateway's program, if it is not there."""
+        return unbuilt(GATEWAY)
 
     def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
         """Install Envoy and build Envoy Gateway's program.

@@ -3,7 +3,7 @@
 from ...cluster.private import private_folder
 from ...errors import WorkbenchError
 from ...kube import Kube, KubeError
-from ..building import ensure_built
+from ..building import ensure_built, unbuilt
 from ..daemons import running_daemon, stop_daemon
 from ..folder import LiveFolder
 from ..part import Progress
@@ -23,6 +23,10 @@ class LoopPart:
     def is_wanted(self, fleet: LiveFleet) -> bool:
         """Tell whether an autoscaler reads a metric of serving."""
         return bool(fleet.autoscalers)
+
+    def unbuilt(self) -> tuple[str, ...]:
+        """Return the programs that are not there."""
+        return unbuilt(PROMETHEUS, ADAPTER)
 
     def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
         """Build both programs.

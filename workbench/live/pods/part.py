@@ -39,6 +39,10 @@ class PodsPart:
         """Tell whether a stack needs it: one that serves nothing has nodes all the same."""
         return bool(fleet.workloads or fleet.groups)
 
+    def unbuilt(self) -> tuple[str, ...]:
+        """Return nothing: it is Python."""
+        return ()
+
     def prepare(self, fleet: LiveFleet, progress: Progress) -> None:
         """Do nothing: it is Python."""
 
