@@ -6,6 +6,9 @@ with 503, and for the AI gateway's external processor with 500. That one has a s
 and another while it starts: in bursts a proxy would answer far fewer, of all models together (ai-gateway v1.1
 internal/extensionserver, whose cluster has no bounds of its own; envoyproxy/gateway issue 9997, envoyproxy/ai-gateway
 pull request 1884).
+
+A connection to a model ends after some requests. The AI gateway reaches a model by the name of its Service, so that
+a pod is chosen for a connection, not for a request: one that stayed would never reach pods that an autoscaler adds.
 """
 
 import yaml
@@ -15,13 +18,16 @@ from ..fleet.objects import Object
 MOST = 2**31 - 1
 """As good as none. The bound is what a proxy takes of clients: 50,000 connections (gateway v1.9
 internal/xds/bootstrap)."""
+REQUESTS_PER_CONNECTION = 10
+"""Few, so that load moves to new pods soon; not one, which would use up the ports of a busy proxy."""
 _PROCESSOR = "circuit_breakers.ai-gateway-extproc-uds.default"
 """Keys of Envoy's runtime go before what a cluster says (Envoy, "Circuit breaking", runtime)."""
 
 
 def model_bounds() -> Object:
     """Return the part of a BackendTrafficPolicy for what is behind each route."""
-    return {"circuitBreaker": {"maxConnections": MOST, "maxPendingRequests": MOST, "maxParallelRequests": MOST}}
+    bounds = dict.fromkeys(("maxConnections", "maxPendingRequests", "maxParallelRequests"), MOST)
+    return {"circuitBreaker": {**bounds, "maxRequestsPerConnection": REQUESTS_PER_CONNECTION}}
 
 
 def processor_bounds() -> Object:

@@ -34,7 +34,12 @@ def limited(limit: RateLimit, auth: Auth = KEYS) -> Door:
     return replace(PUBLIC, rate_limit=limit, auth=auth, allow_anonymous=auth == Auth())
 
 
-BOUNDS = {"maxConnections": 2**31 - 1, "maxPendingRequests": 2**31 - 1, "maxParallelRequests": 2**31 - 1}
+BOUNDS = {
+    "maxConnections": 2**31 - 1,
+    "maxPendingRequests": 2**31 - 1,
+    "maxParallelRequests": 2**31 - 1,
+    "maxRequestsPerConnection": 10,
+}
 
 
 def test_without_a_limit_only_envoys_own_is_raised() -> None:

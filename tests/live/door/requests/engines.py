@@ -17,12 +17,13 @@ _TOKEN = 'data: {"model": "m", "choices": [{"index": 0, "delta": {"content": "%d
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A request, as an engine got it; names of headers are in lower case."""
+    """A request, as an engine got it; names of headers are in lower case. The connection has a port at the client."""
 
     service: str
     path: str
     headers: Mapping[str, str]
     body: bytes
+    connection: int = 0
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -58,7 +59,8 @@ class Engines:
     async def answer(self, service: str, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         headers = {name.lower(): value for name, value in request.headers.items()}
-        self.arrived.append(Arrived(service, request.path, headers, body))
+        port = request.transport.get_extra_info("peername")[1] if request.transport else 0
+        self.arrived.append(Arrived(service, request.path, headers, body, port))
         self.running += 1
         self.most = max(self.most, self.running)
         try:

@@ -86,3 +86,21 @@ def test_with_envoys_own_bounds_they_would_fail(stand: DoorFactory) -> None:
         found = asked_at_once(door)
         assert door.engines.most <= 1024
         assert found[500] + found[503] + found[LOST] == AT_ONCE - found[200] > 0
+
+
+def most_on_a_connection(door: StoodDoor, requests: int) -> int:
+    """The most requests that came to an engine on one connection, of some that were sent one after the other."""
+    before = len(door.engines.arrived)
+    headers = {"authorization": f"Bearer {KEYS['alice']}"}
+    with httpx.Client(base_url=door.url, headers=headers, trust_env=False) as client:
+        for _ in range(requests):
+            assert client.post("/v1/chat/completions", json=chat("m")).status_code == 200
+    return max(Counter(each.connection for each in door.engines.since(before)).values())
+
+
+def test_a_connection_to_a_model_ends_after_some_requests(door: StoodDoor, stand: DoorFactory) -> None:
+    """So that load reaches pods that an autoscaler adds: a Service gives a pod to a connection, not to a request."""
+    requests = 60
+    assert 1 < most_on_a_connection(door, requests) <= 10
+    with stand(as_before(planned(*models("m")).door.objects), [SECRET]) as before:
+        assert most_on_a_connection(before, requests) > 10
