@@ -85,6 +85,11 @@ def test_a_node_that_is_gone_takes_its_pods_and_comes_back_as_reserve(stand: Sta
             stand.control.fault(LiveFault.POD, pod["metadata"]["name"])
         failed = [each.exception(10) for each in sent]
         assert all(isinstance(each, (RemoteDisconnected, ConnectionResetError)) for each in failed)
+        # When the stack goes, what it does not know goes as well; the nodes that it made are its own matter.
+        stand.scale("demo", 0)
+        eventually(lambda: not stand.pods(), "no pod")
+        stand.folder.write_fleet(stand.fleet())
+        eventually(lambda: sum(stand.stage_of(group).values()) == 2, "the nodes of the stack alone")
 
 
 def test_a_spot_node_ends_its_pods_before_it_goes(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:

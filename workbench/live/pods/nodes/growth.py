@@ -8,7 +8,7 @@ from components.fleet.demand import ZONE_LABEL
 
 from ...served import ServedGroup
 from ..kubelet import is_ending, unschedulable
-from .marks import NodeStage, group_of, stage_of
+from .marks import NodeStage, group_of, is_remade, stage_of
 from .rooms import NodeRoom, is_allowed, preference
 
 Json = dict[str, Any]
@@ -160,3 +160,10 @@ def idle(view: NodeView) -> Iterator[Json]:
         if group and empty and spare[group.name] > 0:
             spare[group.name] -= 1
             yield node
+
+
+def left_over(view: NodeView) -> Iterator[str]:
+    """Yield the nodes in place of lost ones whose group is not of the fleet any more: their stack is gone."""
+    for name, node in view.nodes.items():
+        if is_remade(node) and view.group(node) is None and not view.pods.get(name):
+            yield name

@@ -24,7 +24,7 @@ from ..clock import SimulatedClock
 from ..cluster import AT_ONCE, LiveCluster
 from ..notes import FleetNotes
 from ..stage import PodStage
-from .growth import NodeStart, NodeView, Stuck, first_states, idle, wanted
+from .growth import NodeStart, NodeView, Stuck, first_states, idle, left_over, wanted
 from .lost import LostNodes
 from .marks import SINCE, NodeStage, since, stage_of
 from .rooms import CORDON
@@ -91,7 +91,8 @@ class NodeKeeper:
         if all(stage_of(node) for node in view.nodes.values()):  # else the next look has more to choose from
             steps += [self._start(each) for each in self._growing(view)]
             steps += [self._give_back(name) for name in self._unneeded(view)]
-        steps += [self._return(node) for node in self._lost.due(self._starts.speed)]
+        steps += [self._return(node) for node in self._lost.due(self._starts.speed) if view.group(node)]
+        steps += [self._cluster.delete_node(name) for name in left_over(view)]
         for outcome in await asyncio.gather(*steps, return_exceptions=True):
             if isinstance(outcome, KubeError):  # changed meanwhile: the next look sees it
                 _LOG.info("nodes: %s", outcome)

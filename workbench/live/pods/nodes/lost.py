@@ -9,7 +9,7 @@ from typing import Any
 
 from ....cluster.pki import write_private
 from ....cluster.stages import SEEN
-from .marks import SINCE, NodeStage
+from .marks import REMADE, SINCE, NodeStage
 from .rooms import CORDON
 
 Json = dict[str, Any]
@@ -58,7 +58,7 @@ def _anew(node: Json) -> Json:
     meta = {key: copy.deepcopy(node["metadata"][key]) for key in _KEPT if key in node["metadata"]}
     annotations = meta.setdefault("annotations", {})
     annotations.pop(SINCE, None)
-    annotations[SEEN] = NodeStage.RESERVE.value
+    annotations |= {SEEN: NodeStage.RESERVE.value, REMADE: "true"}
     taints = [each for each in node.get("spec", {}).get("taints") or () if not each["key"].startswith("node.kubern")]
     offered = {key: node["status"][key] for key in ("capacity", "allocatable")}
     taints.append({"key": CORDON, "effect": "NoSchedule"})

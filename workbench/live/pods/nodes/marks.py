@@ -13,6 +13,10 @@ SINCE = "workbench/since"
 """Annotation: when the state began."""
 
 
+REMADE = "workbench/remade"
+"""Annotation of nodes that the process made: no stack knows them, so that it has to remove them, too."""
+
+
 class NodeStage(StrEnum):
     """Where a simulated node is in its life."""
 
@@ -45,6 +49,11 @@ def is_there(node: Json) -> bool:
 def is_starting(node: Json) -> bool:
     """Tell whether a node was asked for."""
     return stage_of(node) is NodeStage.STARTING
+
+
+def is_remade(node: Json) -> bool:
+    """Tell whether the process made a node, in place of one that was lost."""
+    return REMADE in (node["metadata"].get("annotations") or {})
 
 
 def group_of(node: str, groups: Mapping[str, ServedGroup]) -> ServedGroup | None:
