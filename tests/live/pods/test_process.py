@@ -64,6 +64,8 @@ def test_a_process_that_was_killed_takes_up_where_it_was(stand: Stand, part: Pod
     group = stand.group("gpu", nodes=2, least=1)
     fleet = stand.fleet(slower(workload, pod=3000.0, node=3000.0), groups=(group,))  # five seconds each
     pid = start(part, stand.folder, fleet)
+    # The scheduler may be faster than the process where pods and nodes come at the same time.
+    eventually(lambda: stand.stage_of(group) == {"there": 1, "reserve": 1}, "the nodes at rest")
     stand.deploy(replicas=2, annotations={WARM: "false"})
     eventually(lambda: stand.stage_of(group) == {"there": 1, "starting": 1}, "a node that starts")
     os.kill(pid, signal.SIGKILL)
