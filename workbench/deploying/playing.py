@@ -32,7 +32,7 @@ class LivePlay:
     Attributes:
         folder: Where the live fleet keeps its files.
         project: The folder of the project.
-        note: Told in one sentence what cannot be had.
+        tell: Told in one sentence what cannot be had.
         fleet: What is played; None before :meth:`begin`, and where something is wrong with the stack.
     """
 
@@ -40,7 +40,7 @@ class LivePlay:
     project: Path
     stack: str
     speeds: Speeds
-    note: Callable[[str], None]
+    tell: Callable[[str], None]
     fleet: LiveFleet | None = None
     _plan: "Future[LiveFleet | None] | None" = field(default=None, repr=False)
 
@@ -60,7 +60,7 @@ class LivePlay:
             self.folder.write_fleet(self.fleet)
         problem = start_part(pods_part(self.speeds), self.folder, self.fleet, progress)
         if problem:
-            self.note(f"nobody stands behind the pods, and no model answers: {problem}")
+            self.tell(f"nobody stands behind the pods, and no model answers: {problem}")
             self.fleet = None
         return not problem
 
@@ -78,9 +78,9 @@ class LivePlay:
         for part in later_parts():
             problem = start_part(part, self.folder, self.fleet, progress)
             if problem:
-                self.note(problem)
+                self.tell(problem)
         for sentence in self.fleet.at_rest:
-            self.note(sentence)
+            self.tell(sentence)
 
     def end(self) -> None:
         """Stop what runs: nobody shall stand behind the pods."""

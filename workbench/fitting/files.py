@@ -75,8 +75,6 @@ def _text(path: Path, file: str, found: Benchmarks) -> str | None:
         return text_of(read_bounded, file, found.problems)
     except _TooLargeError:
         found.wrong(file, 0, "", _TOO_LARGE)
-    except ValueError:  # a path with a null character
-        found.wrong(file, 0, "", "is no path")
     return None
 
 

@@ -50,7 +50,7 @@ def server(cluster: Running) -> Iterator[Kube]:
 def _established(kube: Kube, name: str) -> None:
     for _ in range(100):
         found = kube.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", name)
-        conditions = {c["type"]: c for c in found.get("status", {}).get("conditions", [])}
+        conditions = {c["type"]: c for c in found.get("status", {}).get("conditions") or ()}
         if conditions.get("Established", {}).get("status") == "True":
             assert conditions.get("NonStructuralSchema", {}).get("status") != "True"
             return

@@ -15,10 +15,13 @@ from tests.cluster.waiting import eventually
 from tests.fleet.test_on_cluster import usable
 from tests.stacks.shipped import ROOT
 from workbench.cluster.cluster import Running
+from workbench.cluster.gateway import gateway_objects
 from workbench.kube import Kube
 
 NAMESPACE = "kthena-up"
 DEFINITIONS = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+OF_THE_CLUSTER = {each["metadata"]["name"] for each in gateway_objects() if each["kind"] == DEFINITIONS[1]}
 
 
 @pytest.fixture
@@ -44,7 +47,8 @@ def project(tmp_path: Path, kube: Kube) -> Iterator[Path]:
 
 
 def definitions(kube: Kube) -> set[str]:
-    return {each["metadata"]["name"] for each in kube.list(*DEFINITIONS)}
+    """The definitions but those that the cluster itself brings."""
+    return {each["metadata"]["name"] for each in kube.list(*DEFINITIONS)} - OF_THE_CLUSTER
 
 
 def workbench(project: Path, cluster: Running, verb: str) -> str:

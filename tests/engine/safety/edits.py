@@ -8,12 +8,13 @@ import pulumi
 
 from tests.engine.safety.standin import FIXED, Json, Key, StandIn
 from tests.engine.support import Stack, kube_object, register
+from workbench.cluster.gateway import NAMESPACE
 
 PLURAL = {"Deployment": "deployments", "PersistentVolumeClaim": "persistentvolumeclaims", "ConfigMap": "configmaps"}
 VERSION = {"Deployment": "apps/v1"}
 
 
-GIVEN = {("namespaces", "", "default"), ("namespaces", "", "kube-system")}
+GIVEN = {("namespaces", "", name) for name in ("default", "kube-system", NAMESPACE)}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from workbench.cluster.gateway import NAMESPACE, gateway_objects
 from workbench.engine.apply.objects import MANAGER
 
 Json = dict[str, Any]
@@ -33,6 +34,10 @@ NAMESPACED = {
     "ServiceAccount": "serviceaccounts",
     "StatefulSet": "statefulsets",
 }
+for _definition in gateway_objects():  # what the simulated cluster brings for a gateway
+    if "names" in _definition.get("spec", {}):
+        _kinds = CLUSTER_SCOPED if _definition["spec"]["scope"] == "Cluster" else NAMESPACED
+        _kinds[_definition["spec"]["names"]["kind"]] = _definition["spec"]["names"]["plural"]
 REFUSED = "refused"
 """An object of this name is not accepted."""
 FIXED = {"Deployment": "selector", "PersistentVolumeClaim": "storageClassName"}
@@ -57,7 +62,7 @@ class StandIn:
         self.server = "stand-in"
         self._uids = itertools.count(1)
         self._lock = threading.RLock()
-        for name in ("kube-system", "default"):
+        for name in ("kube-system", "default", NAMESPACE):
             self._store(Key("namespaces", "", name), {"kind": "Namespace", "metadata": {"name": name}})
 
     def __call__(self, *_: object) -> "StandIn":

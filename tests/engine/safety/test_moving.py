@@ -127,7 +127,7 @@ def test_what_a_failed_run_left_goes_with_the_next(stack: Stack, server: StandIn
     assert outcome.ok, stack.screen
     assert "what an interrupted replacement left" in stack.screen
     assert server.named("deployments") == {"team-b/web"}
-    assert server.named("namespaces") == {"/default", "/kube-system", "/team-b"}
+    assert server.named("namespaces") == {"/default", "/envoy-gateway-system", "/kube-system", "/team-b"}
 
 
 @pytest.mark.parametrize("kept", [{"retain_on_delete": True}, {"adopted": True}])

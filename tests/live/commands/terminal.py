@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -71,6 +72,7 @@ def on_terminal(*arguments: str | Path, lines: int = 30, columns: int = 120) -> 
     def own() -> None:
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background of a script ignores it
 
     process = subprocess.Popen(command, stdin=line, stdout=line, stderr=line, env=env, preexec_fn=own)
     try:

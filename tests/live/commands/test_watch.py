@@ -129,7 +129,15 @@ def test_lines_again_and_again_where_there_is_no_terminal(output: str, times: in
         project(tmp_path, served)
         command = [sys.executable, "-m", "workbench", "watch", "--cwd", str(tmp_path), "--output", output]
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, text=True)
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+            text=True,
+            # A job in the background of a script ignores the signal.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
         assert process.stdout
         lines: list[str] = []
         start = "simulated:" if output == "text" else "{"

@@ -1,22 +1,20 @@
 """Answers of the external processor, in Envoy's protocol (``envoy.service.ext_proc.v3``).
 
-The classes are those of ``xds-protos``, which has no types: nothing but this module and :mod:`.server` touches them.
+The classes have no types: nothing but this module and :mod:`.server` touches them.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from envoy.config.core.v3 import base_pb2
-from envoy.extensions.filters.http.ext_proc.v3 import processing_mode_pb2
-from envoy.service.ext_proc.v3 import external_processor_pb2 as protocol
-from envoy.type.v3 import http_status_pb2
-from google.protobuf import struct_pb2  # type: ignore[import-untyped]
-
+from ..protocol import Message, Package, message
 from .filters import COUNTS
 
-Message = Any
-"""A message of the protocol."""
-_OVERWRITE = base_pb2.HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD
+protocol = Package("envoy.service.ext_proc.v3")
+_core = Package("envoy.config.core.v3")
+_ProcessingMode = message("envoy.extensions.filters.http.ext_proc.v3.ProcessingMode")
+_HttpStatus = message("envoy.type.v3.HttpStatus")
+_Struct = message("google.protobuf.Struct")
+_OVERWRITE = _core.HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD
 
 
 def headers_of(message: Message) -> dict[str, str]:
@@ -36,8 +34,8 @@ def mutation(added: Mapping[str, str], removed: Sequence[str] = ()) -> Message:
     """Return a change of headers: what is there already under a name is replaced."""
     return protocol.HeaderMutation(
         set_headers=[
-            base_pb2.HeaderValueOption(
-                header=base_pb2.HeaderValue(key=key, raw_value=value.encode()), append_action=_OVERWRITE
+            _core.HeaderValueOption(
+                header=_core.HeaderValue(key=key, raw_value=value.encode()), append_action=_OVERWRITE
             )
             for key, value in added.items()
         ],
@@ -76,7 +74,7 @@ def response_headers(*, streamed: bool) -> Message:
     """Let the headers of an answer go on; its body piece by piece where it is a stream."""
     if not streamed:
         return protocol.ProcessingResponse(response_headers=protocol.HeadersResponse())
-    mode = processing_mode_pb2.ProcessingMode(response_body_mode=processing_mode_pb2.ProcessingMode.STREAMED)
+    mode = _ProcessingMode(response_body_mode=_ProcessingMode.STREAMED)
     # A length would cut the stream off after its first piece.
     common = protocol.CommonResponse(header_mutation=mutation({}, ["content-length"]))
     return protocol.ProcessingResponse(response_headers=protocol.HeadersResponse(response=common), mode_override=mode)
@@ -99,7 +97,7 @@ def immediate(status: int, body: bytes, content_type: str | None = "application/
     added = {"content-type": content_type, "content-length": str(len(body))} if content_type else {}
     return protocol.ProcessingResponse(
         immediate_response=protocol.ImmediateResponse(
-            status=http_status_pb2.HttpStatus(code=status), headers=mutation(added), body=body
+            status=_HttpStatus(code=status), headers=mutation(added), body=body
         )
     )
 
@@ -108,6 +106,6 @@ def kept(values: Mapping[str, Any]) -> Message:
     """Return metadata for the log and for limits; none if there are no values."""
     if not values:
         return None
-    found = struct_pb2.Struct()
+    found = _Struct()
     found.update({COUNTS: dict(values)})
     return found

@@ -8,9 +8,9 @@ backend that was chosen, which sees the headers once more.
 import json
 from collections.abc import Mapping
 
+from ..protocol import Message
 from . import messages
 from .config import MODEL_HEADER, AiBackend, ProcessorConfig
-from .messages import Message
 from .requests import UNPLAYED, AiPath, AiRequest, MalformedRequestError, read_request
 from .usage import UsageReader
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import grpc  # type: ignore[import-untyped]
 import grpc.aio  # type: ignore[import-untyped]
-from envoy.service.ext_proc.v3 import external_processor_pb2 as protocol
 
+from ..protocol import Message
 from .config import ProcessorConfig, read_config
 from .filters import BACKEND_PATH, ROUTE_PATH
-from .messages import Message, attribute, headers_of
+from .messages import attribute, headers_of, protocol
 from .processor import REQUEST_ID, ProcessingError, RequestProcessor, lists_models
 
 _LARGEST = 512 * 2**20

@@ -5,24 +5,21 @@ but Envoy watches each with an inotify instance of its own, of which a user has 
 """
 
 import hashlib
-import importlib
 import json
 import logging
-import pkgutil
 import queue
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import grpc  # type: ignore[import-untyped]
-from envoy.service.discovery.v3 import discovery_pb2 as protocol
-from google.protobuf import any_pb2, json_format  # type: ignore[import-untyped]
 
 from ...served import Object
+from ..protocol import Message, Package, packed
 
+protocol = Package("envoy.service.discovery.v3")
 _METHOD = "StreamAggregatedResources"
 _SERVICE = "envoy.service.discovery.v3.AggregatedDiscoveryService"
 _TYPES = {
@@ -36,7 +33,6 @@ _WHOLE = ("cds", "lds")
 """Kinds of which Envoy is told all there are; of others those that it asks for."""
 _STREAMS = 8
 _LOG = logging.getLogger(__name__)
-Message = Any  # the generated classes have no types
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,31 +190,10 @@ def _name(resource: Object) -> str:
 
 
 def _resource(resource: Object) -> XdsResource:
-    _import_types(resource)
     version = hashlib.sha256(json.dumps(resource, sort_keys=True).encode()).hexdigest()[:16]
-    return XdsResource(json_format.ParseDict(resource, any_pb2.Any()), version)
+    return XdsResource(packed(resource), version)
 
 
 def _version(resources: dict[str, XdsResource]) -> str:
     parts = sorted((name, each.version) for name, each in resources.items())
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-_imported: set[str] = set()
-
-
-def _import_types(value: object) -> None:
-    """Import the types of Envoy that a resource holds, at any depth: what is not imported cannot be read."""
-    if isinstance(value, list):
-        for each in value:
-            _import_types(each)
-    if not isinstance(value, dict):
-        return
-    package = str(value.get("@type", "")).rpartition("/")[2].rpartition(".")[0]
-    if package.startswith(("envoy.", "xds.", "udpa.")) and package not in _imported:
-        module = importlib.import_module(package)
-        for found in pkgutil.iter_modules(module.__path__):
-            importlib.import_module(f"{package}.{found.name}")
-        _imported.add(package)
-    for each in value.values():
-        _import_types(each)
