@@ -9,9 +9,6 @@ from .folder import LiveFolder
 from .part import LivePart, Progress
 from .served import LiveFleet
 
-PODS = "pods"
-"""The part that is there before anything is deployed."""
-
 
 @dataclass(frozen=True, slots=True)
 class Speeds:
