@@ -24,6 +24,11 @@ async def heard(process: PodsProcess, grace: int) -> None:
     process.stage.changed(ending, None)
 
 
+def counted(stand: Stand) -> tuple[int, int]:
+    model = stand.control.state().models[0]
+    return model.answered, model.refused
+
+
 @pytest.mark.parametrize(("grace", "answered"), [(30, 3), (0, 0)], ids=["asked to end", "killed"])
 def test_what_runs_is_finished_unless_the_pod_is_killed(grace: int, answered: int, stand: Stand) -> None:
     with stand.playing(stand.fleet(stand.workload(), groups=(stand.group("gpu", nodes=1, least=1),))) as process:
@@ -35,3 +40,7 @@ def test_what_runs_is_finished_unless_the_pod_is_killed(grace: int, answered: in
             assert stand._loop
             asyncio.run_coroutine_threadsafe(heard(process, grace), stand._loop).result(10)
             assert sum(each.exception(15) is None for each in sent) == answered
+            # Neither while the pod is leaving nor afterwards is a request forgotten.
+            eventually(lambda: counted(stand) == (answered, 3 - answered), "each request counted")
+            eventually(lambda: not process.stage.serving, "the pod's end")
+            assert counted(stand) == (answered, 3 - answered)

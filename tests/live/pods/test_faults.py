@@ -45,18 +45,19 @@ def test_a_killed_pod_breaks_its_requests_and_another_one_comes(stand: Stand) ->
 
 
 def test_a_pod_that_is_scaled_away_finishes_what_it_runs(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "LATE", 1.0)
+    monkeypatch.setattr(serving, "LATE", 3.0)
     workload = stand.workload()
     with stand.playing(stand.fleet(workload, groups=(stand.group("gpu", nodes=2, least=2),))) as process:
         stand.deploy()
         eventually(lambda: stand.ready() == 1, "a Ready pod")
         (backend,) = set(process.backends().values())
         with ThreadPoolExecutor(4) as pool:
-            sent = [pool.submit(stand.ask, "demo", 300) for _ in range(3)]  # three seconds of tokens
+            sent = [pool.submit(stand.ask, "demo", 600) for _ in range(3)]  # six seconds of tokens
             eventually(lambda: stand.control.state().models[0].running == 3, "requests that run")
             stand.scale("demo", 0)
             eventually(lambda: not stand.pods(), "no pod")
             assert asked(f"http://{backend}/v1")[0] == 200  # late, and taken
+            eventually(lambda: stand.control.state().models[0].answered == 1, "the late one counted", 2, 0.02)
             assert stand.ask()[0] == 503  # at the endpoint, nobody is sent there any more
             assert [each.result(15)[0] for each in sent] == [200, 200, 200]
         eventually(lambda: not process.backends(), "no backend")

@@ -71,6 +71,10 @@ class ServingPod:
             connection.abort()
         return broken
 
+    async def settled(self) -> None:
+        """Wait until nothing runs: requests that were broken off end a moment later."""
+        await self._idle.wait()
+
     async def drain(self, grace: float) -> None:
         """Take late requests for a moment, finish what runs, then end.
 

@@ -4,7 +4,7 @@ import asyncio
 import datetime
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -186,9 +186,11 @@ class PodStage:
         if serving and not serving.leaving:
             serving.kill()
         if serving and serving.ended:
-            self._forget(serving)
+            self._later(self._forget(serving))
 
-    def _forget(self, serving: ServingPod) -> None:
+    async def _forget(self, serving: ServingPod) -> None:
+        """Let go of a pod that has ended, once each of its requests is counted."""
+        await serving.settled()
         if self.serving.pop(serving.live.uid, None):
             live, past = serving.live, self.past.get(serving.live.workload.title, (0, 0, 0))
             added = (live.answered, live.refused, live.tokens)
@@ -203,11 +205,14 @@ class PodStage:
         async def drain() -> None:
             grace = pod["metadata"].get("deletionGracePeriodSeconds", _GRACE)
             await serving.drain(grace)
-            self._forget(serving)
+            await self._forget(serving)
 
         if not serving.leaving:
             # Before anything else is heard: that the pod is gone may be told next, and must not look like a kill.
             serving.leaving = True
-            task = asyncio.ensure_future(drain())
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            self._later(drain())
+
+    def _later(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)

@@ -93,6 +93,7 @@ def _model_state(
 ) -> ModelState:
     live = [member.serving.live for member in members if member.serving]
     past = stage.past.get(title, (0, 0, 0))
+    counted = [each.live for each in stage.serving.values() if each.live.workload.title == title]  # some are ending
     paces = [each.pace.source for each in live] or [each.source for each in workloads[0].paces.values()]
     return ModelState(
         title=title,
@@ -104,9 +105,9 @@ def _model_state(
         waiting=sum(each.replica.waiting for each in live),
         running=sum(each.replica.running for each in live),
         cache=max((_cache_share(member.serving) for member in members if member.serving), default=0.0),
-        answered=past[0] + sum(each.answered for each in live),
-        refused=past[1] + sum(each.refused for each in live),
-        tokens=past[2] + sum(each.tokens for each in live),
+        answered=past[0] + sum(each.answered for each in counted),
+        refused=past[1] + sum(each.refused for each in counted),
+        tokens=past[2] + sum(each.tokens for each in counted),
         usd_per_hour=_usd(members, stage.fleet, view),
         pace=paces[0] if paces else PaceSource.ASSUMED,
         scalers=tuple(_scalers(workloads, view)),
