@@ -47,7 +47,7 @@ class Stand:
 
     @contextmanager
     def playing(self, fleet: LiveFleet, answers: float = 1.0, starts: float = 60.0) -> Iterator[PodsProcess]:
-        """Run the process."""
+        """Run the process; nodes that it has not seen yet would take pods, whatever their group may have."""
         self.folder.write_fleet(fleet)
         ready, tasks = threading.Event(), []
 
@@ -67,6 +67,9 @@ class Stand:
             assert ready.wait(10)
             eventually(lambda: self.folder.addresses().control, "the control address")
             assert self.process
+            eventually(
+                lambda: all("new" not in self.stage_of(group) for group in fleet.groups), "a state of each node"
+            )
             yield self.process
         finally:
             assert self._loop

@@ -48,7 +48,7 @@ class StoodDoor:
     def client(self, key: str = "", **more: Any) -> httpx.Client:
         """Return a client, with a key where one is given."""
         headers = {"authorization": f"Bearer {key}"} if key else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False, **more)
+        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, **{"timeout": 60, **more})
 
     def logged(self, count: int) -> list[Object]:
         """Return the access log once it has so many lines; Envoy writes it every ten seconds unless it is asked."""
