@@ -51,7 +51,7 @@ def test_needs_come_first_and_failures_stop_only_what_needs_them(
 
 
 def test_independent_steps_run_at_the_same_time() -> None:
-    together = threading.Barrier(4, timeout=5)
+    together = threading.Barrier(4, timeout=30)
     Schedule(
         {str(n): () for n in range(4)}, lambda _: together.wait() >= 0, lambda _: False, lambda *_: None, workers=4
     ).run()

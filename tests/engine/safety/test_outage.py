@@ -101,7 +101,7 @@ def test_what_stays_away_ends_the_run_with_what_to_do_and_the_next_one_goes_on(
     with pytest.raises(WorkbenchError) as stopped:
         live.up(program(live, namespace))
     thread.join()
-    assert time.monotonic() - started < 12
+    assert time.monotonic() - started < 30
     message, repairing, done = str(stopped.value).splitlines()
     assert "does not respond" in message
     command = f"`workbench cluster start --state-dir {control.cluster.kubeconfig.parent}`"
@@ -127,7 +127,7 @@ def test_members_that_do_not_run_are_told(
     started = time.monotonic()
     with pytest.raises(WorkbenchError, match="provider 'here': etcd of the simulated cluster does not run"):
         live.up(program(live, namespace))
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 20  # not the minute for which an API server is waited for
     assert repair(cluster.kubeconfig).startswith("etcd and kwok of the simulated cluster do not run; ")
     assert repair(tmp_path / "kubeconfig") == ""
     assert repair(cluster.kubeconfig.read_text()) == ""

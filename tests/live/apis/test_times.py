@@ -55,7 +55,7 @@ def test_tokens_come_when_they_are_due() -> None:
         # Never early; the machine may be slow.
         for number, moment in enumerate(found, 1):
             assert moment >= 0.02 * number - 0.001
-        assert found[-1] < 0.5 + 1.0
+        assert found[-1] < 0.5 + 5.0
 
     played(pod, play)
 

@@ -66,7 +66,7 @@ def test_a_slot_is_free_once_its_client_has_hung_up(client: httpx.Client, pods: 
     with client.stream("POST", "/v1/chat/completions", json=chat("vllm", stream=True, max_tokens=2000)) as answer:
         next(answer.iter_lines())
         assert replica.running == 1
-    eventually(lambda: replica.running + replica.waiting == 0, "the slot is free", seconds=3)
+    eventually(lambda: replica.running + replica.waiting == 0, "the slot is free", seconds=10)
 
 
 def test_ten_minutes_of_an_engine_are_ten_seconds_at_the_door(client: httpx.Client) -> None:

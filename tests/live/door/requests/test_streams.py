@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from itertools import pairwise
 
 import httpx
 import pytest
@@ -12,8 +11,10 @@ from tests.live.door.requests.doors import DoorFactory, Object, StoodDoor, chat
 from tests.live.door.requests.planned import KEYS, SECRET, models, planned
 from tests.monitoring.programs.daemon import eventually
 
-SECONDS = 3
+SECONDS = 6
 """How long an answer may take at this door; the usual ten minutes, for tests."""
+WAIT = 60
+"""How long an engine takes that nobody should wait for."""
 
 
 @pytest.fixture(scope="module")
@@ -29,22 +30,21 @@ def client(door: StoodDoor) -> Iterator[httpx.Client]:
         yield found
 
 
-def streamed(client: httpx.Client, body: Object) -> list[tuple[float, str]]:
-    """The events of a stream, with the seconds at which they came."""
-    began = time.monotonic()
+def streamed(client: httpx.Client, body: Object) -> Iterator[str]:
+    """The events of a stream, as they come."""
     with client.stream("POST", "/v1/chat/completions", json=body) as answer:
         assert answer.status_code == 200
-        return [(time.monotonic() - began, line) for line in answer.iter_lines() if line]
+        yield from (line for line in answer.iter_lines() if line)
 
 
-def test_tokens_are_not_held_back(client: httpx.Client) -> None:
-    """Each comes when the engine has it: first and last are as far apart as the engine's pauses."""
-    found = streamed(client, chat("m", stream=True, max_tokens=6, pause=0.2))
-    tokens = [(at, line) for at, line in found if "content" in line]
-    assert len(tokens) == 6
-    assert tokens[0][0] < 0.2
-    assert tokens[-1][0] > 5 * 0.2 * 0.9
-    assert all(later - earlier > 0.1 for (earlier, _), (later, _) in pairwise(tokens))
+def test_tokens_are_not_held_back(door: StoodDoor, client: httpx.Client) -> None:
+    """Each is passed on while the engine is still computing the next ones."""
+    running = {}
+    for line in streamed(client, chat("m", stream=True, max_tokens=5, pause=0.5)):
+        running[line] = door.engines.running
+    tokens = [each for line, each in running.items() if "content" in line]
+    assert len(tokens) == 5
+    assert tokens[:3] == [1, 1, 1]
 
 
 def test_a_stream_of_ten_minutes_is_whole_and_in_order(client: httpx.Client) -> None:
@@ -57,22 +57,22 @@ def test_a_stream_of_ten_minutes_is_whole_and_in_order(client: httpx.Client) -> 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_silence_as_long_as_the_timeout_is_borne(client: httpx.Client, stream: bool) -> None:
-    body = chat("m", stream=stream, wait=0.75 * SECONDS)
+    body = chat("m", stream=stream, wait=SECONDS - 2)
     assert client.post("/v1/chat/completions", json=body).status_code == 200
 
 
 def test_an_answer_that_takes_longer_than_the_settings_let_is_cut_off(door: StoodDoor, client: httpx.Client) -> None:
     """And the engine computes no further."""
     broken, began = door.engines.broken, time.monotonic()
-    answer = client.post("/v1/chat/completions", json=chat("m", wait=60))
-    assert (answer.status_code, SECONDS - 0.5 < time.monotonic() - began < SECONDS + 2) == (504, True)
+    answer = client.post("/v1/chat/completions", json=chat("m", wait=WAIT))
+    assert (answer.status_code, SECONDS - 0.5 < time.monotonic() - began < WAIT / 2) == (504, True)
     eventually(lambda: (door.engines.broken, door.engines.running) == (broken + 1, 0), "the engine hears of it")
 
 
 def test_a_stream_that_takes_longer_is_cut_off_too(door: StoodDoor, client: httpx.Client) -> None:
     broken = door.engines.broken
     with pytest.raises(httpx.RemoteProtocolError):
-        streamed(client, chat("m", stream=True, max_tokens=1000, pause=0.2))
+        list(streamed(client, chat("m", stream=True, max_tokens=1000, pause=0.2)))
     eventually(lambda: (door.engines.broken, door.engines.running) == (broken + 1, 0), "the engine hears of it")
 
 
@@ -92,14 +92,14 @@ def test_an_engine_hears_of_a_client_that_hangs_up(door: StoodDoor, stream: bool
         else:
             with pytest.raises(httpx.ReadTimeout):
                 client.post("/v1/chat/completions", json=body)
-    eventually(lambda: (door.engines.broken, door.engines.running) == (broken + 1, 0), "its slot is free", seconds=2)
+    eventually(lambda: (door.engines.broken, door.engines.running) == (broken + 1, 0), "its slot is free", seconds=10)
 
 
 def test_a_stream_counts_its_tokens_though_nobody_asked(door: StoodDoor, client: httpx.Client) -> None:
     """The log needs them; the client gets the event that says them, as from the real one."""
     before = len(door.logged(0))
-    found = streamed(client, chat("m", stream=True, max_tokens=2))
-    assert '"usage"' in found[-2][1]
+    found = list(streamed(client, chat("m", stream=True, max_tokens=2)))
+    assert '"usage"' in found[-2]
     last = door.logged(before + 1)[-1]
     assert (last["llm_input_token"], last["llm_output_token"]) == (7, 5)
 
