@@ -11,9 +11,11 @@ from typing import Any
 from tests.commands.support import workbench
 from tests.monitoring.programs.daemon import eventually
 from workbench.kube import Kube
+from workbench.live.control import ModelState, PodState
 from workbench.live.folder import LiveFolder
 from workbench.live.pods.kubelet import FIRST_SECONDS
 from workbench.live.pods.part import PodsPart
+from workbench.live.reach import LiveControl
 from workbench.live.served import (
     LiveFleet,
     PaceSource,
@@ -58,6 +60,7 @@ class Faulty:
     """The project of a fleet that runs."""
 
     cwd: Path
+    control: LiveControl
 
     def run(self, *arguments: str) -> Json:
         """Run a command on it that writes JSON."""
@@ -66,17 +69,17 @@ class Faulty:
         found: Json = json.loads(ran.stdout)
         return found
 
-    def state(self) -> Json:
-        return self.run("watch", "--once")
+    def pods(self) -> dict[str, PodState]:
+        return {pod.name: pod for pod in self.control.state().pods}
 
-    def model(self) -> Json:
-        (found,) = self.state()["models"]
-        return dict(found)
+    def model(self) -> ModelState:
+        (found,) = self.control.state().models
+        return found
 
     def is_whole(self) -> bool:
         """Whether all replicas are Ready, and none is on its way."""
         found = self.model()
-        return (found["ready"], found["starting"], found["pending"]) == (REPLICAS, 0, 0)
+        return (found.ready, found.starting, found.pending) == (REPLICAS, 0, 0)
 
 
 def fleet() -> LiveFleet:
@@ -146,7 +149,7 @@ def faulty(folder: Path, kube: Kube, state_dir: Path) -> Iterator[Faulty]:
     for index in range(NODES):
         kube.apply(_node(index), manager="tests")
     part.start(live, fleet(), lambda _: None)
-    found = Faulty(folder)
+    found = Faulty(folder, LiveControl.of(live))
     try:
         kube.apply(_deployment(), manager="tests")
         eventually(found.is_whole, "the fleet is whole", pause=0.5)

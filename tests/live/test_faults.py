@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.commands.support import ROOT
-from tests.live.faulty import KEY, REPLICAS, Faulty, faulty
+from tests.live.faulty import KEY, REPLICAS, STARTS, ZONES, Faulty, faulty
 from tests.monitoring.programs.daemon import eventually
 from workbench.kube import Kube
 
@@ -28,7 +28,7 @@ def under_load(fleet: Faulty, report: Path) -> Iterator[None]:
         [*command, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         try:
-            eventually(lambda: process.poll() is not None or fleet.model()["running"] >= 10, "requests in every pod")
+            eventually(lambda: process.poll() is not None or fleet.model().running >= 10, "requests in every pod")
             yield
             output, _ = process.communicate(timeout=SECONDS + 30)
             assert process.returncode == 0, output
@@ -51,11 +51,11 @@ def test_a_node_deleted_under_load(fleet: Faulty, tmp_path: Path) -> None:
     with under_load(fleet, report):
         outcome = fleet.run("fault", "node", "--model", "chat")
     eventually(fleet.is_whole, "the fleet is whole again", pause=0.5)
-    pods = fleet.state()["pods"]
+    pods = fleet.pods()
     assert len(outcome["pods"]) == 1
     assert outcome["broken"] > 0
-    assert outcome["pods"][0] not in {pod["name"] for pod in pods}
-    assert len({pod["node"] for pod in pods}) == REPLICAS
+    assert outcome["pods"][0] not in pods
+    assert len({pod.node for pod in pods.values()}) == REPLICAS
     found = json.loads(report.read_text())
     (fault,) = (event for event in found["fleet"]["events"] if event["kind"] == "fault")
     # Errors only on the requests that the node held, and all of them in the report.
@@ -78,7 +78,7 @@ def test_a_spot_node_is_taken_back_under_load_and_no_request_is_lost(fleet: Faul
         outcome = fleet.run("fault", "spot", "--model", "qwen")
     eventually(fleet.is_whole, "the fleet is whole again", pause=0.5)
     assert (len(outcome["pods"]), outcome["broken"]) == (1, 0)
-    assert outcome["pods"][0] not in _names(fleet)
+    assert outcome["pods"][0] not in fleet.pods()
     found = json.loads(report.read_text())
     assert found["errors"] == {}
     announced, *gone = (event for event in found["fleet"]["events"] if event["kind"] == "fault")
@@ -87,13 +87,24 @@ def test_a_spot_node_is_taken_back_under_load_and_no_request_is_lost(fleet: Faul
 
 
 def test_a_killed_pod_is_made_anew(fleet: Faulty) -> None:
-    before = _names(fleet)
+    before = set(fleet.pods())
     outcome = fleet.run("fault", "pod")
     assert outcome["pods"] == [outcome["name"]]
     assert outcome["name"] in before
     assert outcome["name"].startswith(KEY)
-    eventually(lambda: fleet.is_whole() and outcome["name"] not in _names(fleet), "a new pod", pause=0.5)
+    eventually(lambda: fleet.is_whole() and outcome["name"] not in fleet.pods(), "a new pod", pause=0.5)
 
 
-def _names(fleet: Faulty) -> set[str]:
-    return {pod["name"] for pod in fleet.state()["pods"]}
+def test_a_zone_that_is_gone_leaves_the_others_and_comes_back(fleet: Faulty) -> None:
+    """Two of the four nodes: the third replica has no room until the zone is there again."""
+    lost = {name for name, pod in fleet.pods().items() if pod.zone == ZONES[1]}
+    outcome = fleet.run("fault", "zone", ZONES[1])
+    assert set(outcome["pods"]) == lost
+    eventually(lambda: (fleet.model().ready, fleet.model().pending) == (2, 1), "as many pods as nodes")
+    assert {pod.zone for pod in fleet.pods().values() if pod.ready} == {ZONES[0]}
+    assert not lost & set(fleet.pods())
+    # A quarter of an hour.
+    fleet.run("speed", "--starts", "300")
+    eventually(fleet.is_whole, "the fleet is whole again")
+    assert {pod.zone for pod in fleet.pods().values()} == set(ZONES)
+    fleet.run("speed", "--starts", str(STARTS))
