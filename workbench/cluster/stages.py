@@ -2,7 +2,8 @@
 
 They are those of its module, but for two things. A pod with a readiness probe runs without being Ready, until the
 process behind the pods says so. A node becomes Ready once that process has decided whether it is there or held in
-reserve; before, the scheduler could have put pods onto it.
+reserve. The scheduler may be faster all the same, since the node controller has no taint for a node that says nothing
+of its state; what becomes of such pods is that process's matter, too (``NodeKeeper``).
 """
 
 from pathlib import Path

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from workbench.live.pods.nodes.growth import NodeStart, NodeView, Stuck, first_states, idle, wanted
+from workbench.live.pods.nodes.growth import NodeStart, NodeView, Stuck, first_states, idle, overtaken, wanted
 from workbench.live.pods.nodes.marks import NodeStage
 from workbench.live.pods.nodes.rooms import NodeRoom
 from workbench.live.served import ServedGroup
@@ -164,6 +164,45 @@ def test_nodes_that_are_new_and_in_use_are_there_beyond_the_least() -> None:
         "a-x": NodeStage.THERE,
     }
     assert first_states(view([group("a", least=1)], nodes[:2]))["a-0"] is NodeStage.THERE
+    found = first_states(view([group("a", most=1)], nodes[:4], pod("x", on="a-2"), pod("y", on="a-3")))
+    assert [name for name, stage in found.items() if stage is NodeStage.THERE] == ["a-2"]
+
+
+def owned(name: str, on: str, kind: str = "ReplicaSet") -> Json:
+    found = pod(name, on=on)
+    found["metadata"]["ownerReferences"] = [{"kind": kind, "name": "owner", "controller": True}]
+    return found
+
+
+def moves(found: NodeView) -> dict[str, list[str]]:
+    return {
+        each.node["metadata"]["name"]: [moved["metadata"]["name"] for moved in each.moved]
+        for each in overtaken(found)
+    }
+
+
+def test_pods_that_came_before_the_cordon_stay_within_the_most_of_the_group() -> None:
+    nodes = [node("a-0", NodeStage.THERE), *(node(f"a-{index}") for index in range(1, 5)), node("b-0")]
+    pods = [owned("x", "a-1"), owned("y", "a-2"), owned("z", "a-2"), owned("v", "b-0")]
+    assert moves(view([group("a", most=2)], nodes, *pods)) == {"a-1": [], "a-2": ["y", "z"], "b-0": []}
+    assert moves(view([group("a", most=3)], nodes, *pods)) == {"a-1": [], "a-2": [], "b-0": []}
+
+
+def test_nobody_would_make_a_pod_without_an_owner_anew() -> None:
+    nodes = [node("a-0", NodeStage.THERE), node("a-1")]
+    assert moves(view([group("a", most=1)], nodes, owned("x", "a-1"), pod("y", on="a-1"))) == {"a-1": []}
+
+
+def test_pods_that_end_and_those_of_daemon_sets_change_nothing() -> None:
+    ending = owned("x", "a-1")
+    ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    nodes = [node("a-0", NodeStage.THERE), node("a-1")]
+    assert moves(view([group("a")], nodes, ending, owned("y", "a-1", "DaemonSet"))) == {}
+    found = view([group("a")], nodes, owned("z", "a-0", "DaemonSet"))
+    assert [each["metadata"]["name"] for each in idle(found)] == ["a-0"]
+    assert first_states(view([group("a")], [node("a-0", None)], owned("z", "a-0", "DaemonSet"))) == {
+        "a-0": NodeStage.RESERVE
+    }
 
 
 def test_idle_nodes_beyond_the_least_may_go_the_last_first() -> None:

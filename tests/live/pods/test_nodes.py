@@ -5,6 +5,7 @@ import pytest
 from tests.live.pods.stand import Stand, slower
 from tests.monitoring.programs.daemon import eventually
 from workbench.live.pods.nodes import keeper
+from workbench.live.served import ServedGroup
 
 
 def test_nodes_come_at_once_for_first_pods_and_never_more_than_the_group_may_have(stand: Stand) -> None:
@@ -22,6 +23,30 @@ def test_nodes_come_at_once_for_first_pods_and_never_more_than_the_group_may_hav
         why = f"group {group.name} has its most of 3 nodes"
         pending = [f"pod {pod.name} stays Pending: {why}" for pod in state.pods if not pod.node]
         eventually(lambda: set(pending) <= {note.text for note in stand.control.state().notes}, "the reason")
+
+
+def test_pods_that_are_on_too_many_nodes_already_go_elsewhere(stand: Stand) -> None:
+    """As they are after `up --no-live`, where all nodes are there."""
+    group = stand.group("gpu", nodes=8, least=1, most=2)
+    with stand.playing(stand.fleet(stand.workload())):  # a fleet without groups leaves all nodes there
+        stand.deploy(replicas=4)
+        eventually(lambda: stand.ready() == 4, "a pod on each of four nodes")
+    forget_stages(stand, group)
+    with stand.playing(stand.fleet(stand.workload(), groups=(group,))):
+        eventually(lambda: stand.stage_of(group) == {"there": 2, "reserve": 6}, "as many nodes as there may be")
+        eventually(lambda: stand.ready() == 2, "pods on those")
+        texts = [note.text for note in stand.control.state().notes]
+        assert sum("goes elsewhere" in text for text in texts) == 2
+        assert stand.ask()[0] == 200
+
+
+def forget_stages(stand: Stand, group: ServedGroup) -> None:
+    """Make nodes look as if no process had seen them."""
+    for each in stand.kube.list("v1", "Node"):
+        if each["metadata"]["name"].startswith(f"{group.name}-"):
+            path = stand.kube.path("v1", "Node", each["metadata"]["name"])
+            patch = {"metadata": {"annotations": {"workbench/node": None}}}
+            stand.kube.request("PATCH", path, body=patch, content_type="application/merge-patch+json")
 
 
 @pytest.mark.usefixtures("no_first")

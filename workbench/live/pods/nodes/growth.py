@@ -13,6 +13,7 @@ from .rooms import NodeRoom, is_allowed, preference
 
 Json = dict[str, Any]
 _ENDED = ("Succeeded", "Failed")
+_DAEMONS = "DaemonSet"
 _COMING = (NodeStage.THERE, NodeStage.STARTING)
 
 
@@ -22,6 +23,21 @@ class NodeStart:
 
     node: Json
     pod: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """A node in reserve onto which the scheduler put pods before it saw the cordon.
+
+    Attributes:
+        group: Of the node; none of the fleet's any more, without.
+        moved: Pods that must go elsewhere, since the group has all the nodes that it may have; the node is there
+            after all where none must.
+    """
+
+    node: Json
+    group: ServedGroup | None
+    moved: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +67,10 @@ class NodeView:
         """Return the group of a node."""
         return group_of(node["metadata"]["name"], self.groups)
 
+    def in_use(self, node: str) -> bool:
+        """Tell whether somebody wants a node: pods of DaemonSets are on all."""
+        return any(_owner(pod) != _DAEMONS for pod in self.pods.get(node, ()))
+
     def count(self, group: ServedGroup, *stages: NodeStage) -> int:
         """Return how many nodes of a group are in some states."""
         return sum(
@@ -66,17 +86,45 @@ class NodeView:
 def first_states(view: NodeView) -> dict[str, NodeStage]:
     """Return what becomes of nodes that nobody has seen yet: as many of a group as it has at least are there."""
     found: dict[str, NodeStage] = {}
-    there = {name: view.count(group, *_COMING, NodeStage.LEAVING) for name, group in view.groups.items()}
+    there = _taken(view)
     fresh = [node for node in view.in_order() if stage_of(node) is None]
-    for node in sorted(fresh, key=lambda each: not view.pods.get(each["metadata"]["name"])):  # those in use first
+    for node in sorted(fresh, key=lambda each: not view.in_use(each["metadata"]["name"])):
         name, group = node["metadata"]["name"], view.group(node)
-        if group is None or view.pods.get(name) or there[group.name] < group.least:
+        if group is None or there[group.name] < (group.most if view.in_use(name) else group.least):
             found[name] = NodeStage.THERE
             if group:
                 there[group.name] += 1
         else:
             found[name] = NodeStage.RESERVE
     return found
+
+
+def overtaken(view: NodeView) -> Iterator[Overtaken]:
+    """Yield the nodes in reserve that are in use, as many of a group as it may have without anything to be moved."""
+    there = _taken(view)
+    for node in view.in_order():
+        name, group = node["metadata"]["name"], view.group(node)
+        pods = tuple(pod for pod in view.pods.get(name, ()) if _owner(pod) != _DAEMONS and not is_ending(pod))
+        if stage_of(node) is not NodeStage.RESERVE or not pods:
+            continue
+        # Nobody would make a pod without an owner anew.
+        if group is None or there[group.name] < group.most or not all(map(_owner, pods)):
+            yield Overtaken(node, group)
+            if group:
+                there[group.name] += 1
+        else:
+            yield Overtaken(node, group, pods)
+
+
+def _taken(view: NodeView) -> dict[str, int]:
+    """Return how many nodes of each group are there, or on their way."""
+    return {name: view.count(group, *_COMING, NodeStage.LEAVING) for name, group in view.groups.items()}
+
+
+def _owner(pod: Json) -> str:
+    """Return the kind of what makes a pod, and makes it anew; empty for one that somebody made by hand."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return next((str(each["kind"]) for each in owners if each.get("controller")), "")
 
 
 def wanted(view: NodeView) -> Iterator[NodeStart | Stuck]:
@@ -86,11 +134,9 @@ def wanted(view: NodeView) -> Iterator[NodeStart | Stuck]:
         for node in view.in_order()
         if stage_of(node) in _COMING
     ]
-    counts = {name: view.count(group, *_COMING, NodeStage.LEAVING) for name, group in view.groups.items()}
+    counts = _taken(view)
     taken: set[str] = set()
-    for pod in sorted(
-        view.pending, key=lambda each: (each["metadata"]["creationTimestamp"], each["metadata"]["name"])
-    ):
+    for pod in sorted(view.pending, key=_age):
         room = next((each for each in rooms if each.fits(pod)), None)
         if room:
             room.take(pod)
@@ -156,7 +202,7 @@ def idle(view: NodeView) -> Iterator[Json]:
     spare = {name: view.count(group, *_COMING) - group.least for name, group in view.groups.items()}
     for node in reversed(list(view.in_order())):
         group = view.group(node)
-        empty = not view.pods.get(node["metadata"]["name"]) and stage_of(node) is NodeStage.THERE
+        empty = not view.in_use(node["metadata"]["name"]) and stage_of(node) is NodeStage.THERE
         if group and empty and spare[group.name] > 0:
             spare[group.name] -= 1
             yield node
@@ -165,5 +211,5 @@ def idle(view: NodeView) -> Iterator[Json]:
 def left_over(view: NodeView) -> Iterator[str]:
     """Yield the nodes in place of lost ones whose group is not of the fleet any more: their stack is gone."""
     for name, node in view.nodes.items():
-        if is_remade(node) and view.group(node) is None and not view.pods.get(name):
+        if is_remade(node) and view.group(node) is None and not view.in_use(name):
             yield name

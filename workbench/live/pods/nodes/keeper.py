@@ -24,7 +24,7 @@ from ..clock import SimulatedClock
 from ..cluster import AT_ONCE, LiveCluster
 from ..notes import FleetNotes
 from ..stage import PodStage
-from .growth import NodeStart, NodeView, Stuck, first_states, idle, left_over, wanted
+from .growth import NodeStart, NodeView, Overtaken, Stuck, first_states, idle, left_over, overtaken, wanted
 from .lost import LostNodes
 from .marks import SINCE, NodeStage, since, stage_of
 from .rooms import CORDON
@@ -87,7 +87,8 @@ class NodeKeeper:
     async def _look(self) -> None:
         view = NodeView(self._stage.fleet.groups, self._cluster.nodes.objects, self._cluster.pods.objects.values())
         steps = [self._set(name, stage) for name, stage in first_states(view).items()]
-        steps += [self._age(node, view) for node in view.nodes.values()]
+        steps += [self._age(node) for node in view.nodes.values()]
+        steps += [self._catch_up(each) for each in overtaken(view)]
         if all(stage_of(node) for node in view.nodes.values()):  # else the next look has more to choose from
             steps += [self._start(each) for each in self._growing(view)]
             steps += [self._give_back(name) for name in self._unneeded(view)]
@@ -99,15 +100,24 @@ class NodeKeeper:
             elif isinstance(outcome, BaseException):
                 raise outcome
 
-    async def _age(self, node: Json, view: NodeView) -> None:
+    async def _catch_up(self, found: Overtaken) -> None:
+        """Let a node be there after all, or its pods go elsewhere."""
+        name = found.node["metadata"]["name"]
+        if not found.moved:
+            await self._set(name, NodeStage.THERE)
+            return
+        why = f"node {name} would be one more than the most of its group"
+        for pod in found.moved:
+            self._notes.add(NoteKind.POD, f"pod {key_of(pod)} goes elsewhere: {why}")
+        await asyncio.gather(*(self._cluster.delete_pod(pod) for pod in found.moved))
+
+    async def _age(self, node: Json) -> None:
         """Let the time that a node is in its state take effect."""
         name, stage = node["metadata"]["name"], stage_of(node)
         gone_by = time.time() - since(node)
         if stage is NodeStage.STARTING and gone_by * self._starts.speed >= self._start_time(node):
             await self._set(name, NodeStage.THERE)
             self._notes.add(NoteKind.NODE, f"node {name} is there")
-        elif stage is NodeStage.RESERVE and view.pods.get(name):  # the scheduler was faster than the cordon
-            await self._set(name, NodeStage.THERE)
         elif stage is NodeStage.LEAVING and gone_by * self._starts.speed >= NOTICE:
             busy = any(each.live.node == name for each in self._stage.serving.values())
             if not busy or gone_by * self._answers.speed >= NOTICE:
