@@ -121,7 +121,15 @@ def _controller_manager(at: Layout, _: Path) -> list[str]:
 
 
 def _scheduler(at: Layout, _: Path) -> list[str]:
-    return flags({**_client(at, "scheduler"), "secure-port": at.ports["kube-scheduler"], "config": at.scheduling})
+    return flags(
+        {
+            **_client(at, "scheduler"),
+            "secure-port": at.ports["kube-scheduler"],
+            "config": at.scheduling,
+            # A pod whose victims are gone at once, as here, may be held for ever: kubernetes/kubernetes#141694.
+            "feature-gates": "SchedulerAsyncPreemption=false",
+        }
+    )
 
 
 def scheduling(at: Layout) -> bytes:

@@ -3,6 +3,7 @@
 import http.client
 import json
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from http.client import RemoteDisconnected
 from typing import Any
 from urllib.parse import urlsplit
@@ -51,14 +52,19 @@ def test_a_pod_that_is_scaled_away_finishes_what_it_runs(stand: Stand, monkeypat
         stand.deploy()
         eventually(lambda: stand.ready() == 1, "a Ready pod")
         (backend,) = set(process.backends().values())
-        with ThreadPoolExecutor(4) as pool:
-            sent = [pool.submit(stand.ask, "demo", 600) for _ in range(3)]  # six seconds of tokens
+        with closing(http.client.HTTPConnection(backend, timeout=30)) as kept, ThreadPoolExecutor(4) as pool:
+            kept.request("GET", "/health")
+            assert kept.getresponse().read() == b""
+            sent = [pool.submit(stand.ask, "demo", 900) for _ in range(3)]  # nine seconds of tokens
             eventually(lambda: stand.control.state().models[0].running == 3, "requests that run")
             stand.scale("demo", 0)
             eventually(lambda: not stand.pods(), "no pod")
             assert asked(f"http://{backend}/v1")[0] == 200  # late, and taken
             eventually(lambda: stand.control.state().models[0].answered == 1, "the late one counted", 2, 0.02)
             assert stand.ask()[0] == 503  # at the endpoint, nobody is sent there any more
+            # Who keeps a connection hears at once that nobody reads it any more.
+            assert kept.sock.recv(1) == b""
+            assert not any(each.done() for each in sent)
             assert [each.result(15)[0] for each in sent] == [200, 200, 200]
         eventually(lambda: not process.backends(), "no backend")
         with pytest.raises(ConnectionRefusedError):

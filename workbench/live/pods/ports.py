@@ -25,7 +25,7 @@ class Held(Protocol):
 class LoopbackConnection(web.RequestHandler):
     """A connection of a client."""
 
-    __slots__ = ("behind", "busy", "port")
+    __slots__ = ("behind", "busy", "heard", "port")
 
     def __init__(self, port: "LoopbackPort", manager: web.Server, **options: Any) -> None:  # noqa: ANN401 - aiohttp's
         super().__init__(manager, **options)
@@ -33,11 +33,27 @@ class LoopbackConnection(web.RequestHandler):
         self.behind: Held | None = None
         """Who answers on it, once that is chosen."""
         self.busy = False
+        self.heard = False
+        """Whether a request has come, or a part of it, whose answer is not written to its end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember the connection."""
         super().connection_made(transport)
         self.port.connections.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Note that there is something to answer."""
+        self.heard = True
+        super().data_received(data)
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write what is left of an answer, and note that it is through."""
+        try:
+            return await super().finish_response(request, resp, start_time)
+        finally:
+            self.heard = False
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget the connection."""

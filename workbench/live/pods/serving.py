@@ -14,6 +14,7 @@ LATE = 5.0
 """Real seconds for which a pod that ends takes requests: until those who send them know of it, as a preStop hook that
 sleeps has it in life."""
 
+_PAUSE = 0.01
 _LOOK = 0.2
 """Real seconds between two looks at a simulated moment, whose speed may change."""
 
@@ -86,13 +87,17 @@ class ServingPod:
         await asyncio.sleep(LATE)
         self.port.close()
         for connection in tuple(self.port.connections):
-            if not connection.busy:
-                connection.close()
-        while self.running and self.live.clock() < end and not self.ended:
+            if not connection.heard:
+                connection.force_close()
+        while self._is_asked() and self.live.clock() < end and not self.ended:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._idle.wait(), _LOOK)
+            await asyncio.sleep(_PAUSE)
         self._let_go()
         self.kill()
+
+    def _is_asked(self) -> bool:
+        return self.running > 0 or any(each.heard for each in (*self.port.connections, *self.connections))
 
     def _let_go(self) -> None:
         """Leave idle connections of endpoints to the next pod: a client may be about to send a request on one."""
