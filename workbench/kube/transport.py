@@ -91,6 +91,10 @@ class Transport:
             if answer.status >= http.HTTPStatus.BAD_REQUEST:
                 raise error_in(answer.status, answer.read())
             while line := answer.readline():
+                if self.closed:  # what is read of a socket that was shut down is not decrypted any more
+                    break
+                if not line.endswith(b"\n"):
+                    raise http.client.IncompleteRead(line)
                 yield line
         except (OSError, http.client.HTTPException, ValueError) as error:
             if not self.closed:

@@ -1,7 +1,9 @@
 """Following objects: what is there, what changes, and what was missed meanwhile."""
 
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -10,6 +12,7 @@ from workbench.cluster.cluster import Running
 from workbench.kube import Kube, KubeError
 from workbench.kube.errors import ClosedError
 from workbench.kube.following import WatchStep, follow
+from workbench.kube.transport import Transport
 
 NAMESPACE = "default"
 
@@ -74,6 +77,46 @@ def test_a_watch_that_ends_goes_on_where_it_was(kube: Kube, client: Kube, monkey
         kube.delete("v1", "ConfigMap", name, NAMESPACE)
         eventually(lambda n=name: n not in mirror.names, name)  # type: ignore[misc]
     assert mirror.anew == 1
+
+
+@contextmanager
+def answering(*parts: bytes) -> Iterator[Transport]:
+    """Connect to a server that says these parts and breaks off."""
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(2**16)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield Transport(f"http://127.0.0.1:{server.getsockname()[1]}", None, {})
+        thread.join()
+
+
+WHOLE = b'{"type": "ADDED", "object": {}}\n'
+
+
+def test_half_a_line_is_none() -> None:
+    """As of an API server that is killed."""
+    with answering(WHOLE, b'{"type": "MODI') as transport:
+        lines = transport.lines("/", {}, 10)
+        assert next(lines) == WHOLE
+        with pytest.raises(KubeError, match="does not respond"):
+            next(lines)
+
+
+def test_what_is_read_after_the_client_was_closed_is_not_looked_at() -> None:
+    """Of a TLS socket that was shut down, Python hands on what is not decrypted."""
+    with answering(WHOLE, WHOLE) as transport:
+        lines = transport.lines("/", {}, 10)
+        assert next(lines) == WHOLE
+        transport.close()
+        with pytest.raises(ClosedError):
+            next(lines)
 
 
 def test_too_old_a_version_is_made_up_for(kube: Kube, client: Kube, monkeypatch: pytest.MonkeyPatch) -> None:
