@@ -30,13 +30,11 @@ class Overtaken:
     """A node in reserve onto which the scheduler put pods before it saw the cordon.
 
     Attributes:
-        group: Of the node; none of the fleet's any more, without.
         moved: Pods that must go elsewhere, since the group has all the nodes that it may have; the node is there
             after all where none must.
     """
 
     node: Json
-    group: ServedGroup | None
     moved: tuple[Json, ...] = ()
 
 
@@ -109,11 +107,11 @@ def overtaken(view: NodeView) -> Iterator[Overtaken]:
             continue
         # Nobody would make a pod without an owner anew.
         if group is None or there[group.name] < group.most or not all(map(_owner, pods)):
-            yield Overtaken(node, group)
+            yield Overtaken(node)
             if group:
                 there[group.name] += 1
         else:
-            yield Overtaken(node, group, pods)
+            yield Overtaken(node, pods)
 
 
 def _taken(view: NodeView) -> dict[str, int]:

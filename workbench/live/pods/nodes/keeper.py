@@ -88,8 +88,10 @@ class NodeKeeper:
         view = NodeView(self._stage.fleet.groups, self._cluster.nodes.objects, self._cluster.pods.objects.values())
         steps = [self._set(name, stage) for name, stage in first_states(view).items()]
         steps += [self._age(node) for node in view.nodes.values()]
-        steps += [self._catch_up(each) for each in overtaken(view)]
-        if all(stage_of(node) for node in view.nodes.values()):  # else the next look has more to choose from
+        late = list(overtaken(view))
+        steps += [self._catch_up(each) for each in late]
+        # Else the next look knows better how many nodes there are, and has more to choose from.
+        if not late and all(stage_of(node) for node in view.nodes.values()):
             steps += [self._start(each) for each in self._growing(view)]
             steps += [self._give_back(name) for name in self._unneeded(view)]
         steps += [self._return(node) for node in self._lost.due(self._starts.speed) if view.group(node)]
