@@ -8,6 +8,7 @@ from components.aws.access import ROLE, account_of
 from components.aws.components.node_settings import KMS_KEY, Zone
 from components.aws.facts.iam import OIDC_PROVIDER
 from components.aws.logs import DEFAULT_DAYS
+from components.aws.names import MOST_NODES
 from components.aws.words import NatGateways, Support, Traffic
 from components.nodes.instances import instance
 from components.plan.section import Flag, KubernetesVersion, Section
@@ -136,9 +137,9 @@ class ClusterSettings(Section):
     """What happens when standard support for the version ends."""
     system_instance_types: list[str] = Field(default_factory=lambda: ["m7i.large"])
     """Instance types for system pods, all of one architecture."""
-    system_nodes: int = Field(default=2, ge=1)
+    system_nodes: int = Field(default=2, ge=1, le=MOST_NODES)
     """Number of nodes for system pods."""
-    system_nodes_max: int | None = Field(default=None, ge=1)
+    system_nodes_max: int | None = Field(default=None, ge=1, le=MOST_NODES)
     """Number of nodes that the Cluster Autoscaler may make of them, for models without an instance type too. Default:
     the number is fixed."""
     system_ami_release: str = ""

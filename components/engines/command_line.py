@@ -102,6 +102,17 @@ class CommandLine:
     @property
     def script(self) -> int:
         """Which of its words is the text of a script that a shell runs; 0 where none is."""
+        place = self._script_place
+        return place if place < len(self.words) else 0
+
+    @property
+    def lacks_script(self) -> bool:
+        """Whether a shell is told to run a script that is not there: it ends at once with an error."""
+        return self._script_place >= len(self.words) > 0
+
+    @property
+    def _script_place(self) -> int:
+        """Where the text of a script belongs, whether it is there or not; 0 where no shell runs one."""
         first = self.words[:3]
         if not first or first[0].rpartition("/")[2] not in _SHELLS:
             return 0

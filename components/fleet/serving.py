@@ -68,23 +68,44 @@ def require_containers(group: Object, path: str, findings: Findings, parts: Sequ
         raise Unrenderable
 
 
-def warn_of_secrets_in_scripts(group: Object, path: str, findings: Findings, parts: Sequence[str] = _PARTS) -> None:
-    """Report scripts of hand-written pods with ``$(NAME)`` in them: a shell runs what the Secret behind it holds."""
+def check_containers(group: Object, path: str, findings: Findings, parts: Sequence[str] = _PARTS) -> None:
+    """Report containers of hand-written pods that cannot start, and scripts that run what a Secret holds.
+
+    Args:
+        group: What has the templates.
+        path: Its field.
+        findings: Where to report.
+        parts: The fields of the templates.
+    """
     for part, template in ((part, group.get(part) or {}) for part in parts):
-        for position, container in enumerate((template.get("spec") or {}).get("containers") or ()):
-            secret = _secret_variables(container)
-            if not secret:
-                continue
-            line = CommandLine("", "", container.get("args") or (), container.get("command") or ())
-            text = "".join(line.words[line.script : line.script + 1]) if line.script else ""
-            field = "command" if line.script < len(line.command) else "args"
-            for name in sorted(expanded_in(text) & secret):
-                findings.warn(
-                    f"{path}.{part}.spec.containers[{position}].{field}",
-                    f"has $({name}) in the text of a script: Kubernetes writes the value of a Secret there, and the "
-                    f'shell runs parts of it; write "${name}"',
-                    RuleId.SECURITY_SCRIPT_SECRET,
-                )
+        spec = template.get("spec") or {}
+        for field in ("initContainers", "containers"):
+            for position, container in enumerate(spec.get(field) or ()):
+                place = f"{path}.{part}.spec.{field}[{position}]"
+                if not container.get("image"):
+                    reason = "is required: the API server refuses pods with a container that has no image; name one"
+                    findings.error(f"{place}.image", reason, RuleId.IMAGE_MISSING)
+                _check_script(container, place, findings)
+
+
+def _check_script(container: Object, place: str, findings: Findings) -> None:
+    line = CommandLine("", "", container.get("args") or (), container.get("command") or ())
+    if line.lacks_script:
+        shell = " ".join(line.words)
+        reason = f"is {shell!r}, a shell without the script to run, which exits at once; add the script"
+        findings.error(f"{place}.{'command' if line.command else 'args'}", reason, RuleId.FLAGS_MALFORMED)
+    secret = _secret_variables(container)
+    if not secret or not line.script:
+        return
+    field = "command" if line.script < len(line.command) else "args"
+    for name in sorted(expanded_in(line.words[line.script]) & secret):
+        # Kubernetes expands the variable before the shell starts, so the value becomes part of the script.
+        findings.warn(
+            f"{place}.{field}",
+            f"has $({name}) in the text of a script: Kubernetes writes the value of a Secret there, and the "
+            f'shell runs parts of it; write "${name}"',
+            RuleId.SECURITY_SCRIPT_SECRET,
+        )
 
 
 def _secret_variables(container: Object) -> set[str]:

@@ -19,6 +19,8 @@ ENVOY_AI_GATEWAY = "ai-gateway"
 CERT_MANAGER = "cert-manager"
 """What a front door needs, beside load balancers, in the names of the charts."""
 
+MOST_REPLICAS = 2**31 - 1
+"""Kubernetes counts replicas in 32 bits."""
 _DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
 """A duration as the Gateway API takes it (GEP-2257)."""
 _HTTPS = re.compile(r"https://(?P<host>[^/:@?#\s]+)(:[0-9]{1,5})?(/[^\s#]*)?\Z", re.ASCII)
@@ -131,6 +133,8 @@ def _check_plain_fields(door: Door, report: Report) -> None:
     check_rate_limit(door.rate_limit, report)
     if door.replicas < 1:
         report.error("replicas", f"must be at least 1, found {door.replicas}")
+    if door.replicas > MOST_REPLICAS:
+        report.error("replicas", f"must be at most {MOST_REPLICAS}, found {door.replicas}")
 
 
 def is_host(text: str) -> bool:

@@ -60,7 +60,7 @@ def exemptions(spec: Object) -> tuple[Exemption, ...]:
     found = [Exemption(name, "hostPath", _HOST_PATH) for name in volumes]
     for container in _containers(spec):
         if not _setting(container, spec, "runAsNonRoot"):
-            known = _entry(container["image"])
+            known = _entry(container.get("image") or "")
             found.append(Exemption(container["name"], "root", known.reason if known else _UNKNOWN))
     return tuple(found)
 
@@ -115,7 +115,7 @@ def _forbid_escalation(container: Object) -> None:
 
 def _run_as_user(container: Object, spec: Object) -> None:
     context = container["securityContext"]
-    known = image_user(container["image"])
+    known = image_user(container.get("image") or "")
     chosen = _setting(container, spec, "runAsUser")
     if _setting(container, spec, "runAsNonRoot") is None and (known if chosen is None else chosen):
         context["runAsNonRoot"] = True

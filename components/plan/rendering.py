@@ -9,6 +9,7 @@ from ..families import FAMILIES, members
 from ..families.family import Family, Member
 from ..findings.ids import RuleId
 from ..fleet.combining import group_names, shared_items, with_contributions, without_clashes
+from ..fleet.extended_resources import fractional_devices
 from ..fleet.library import Library
 from ..fleet.options import Options
 from ..fleet.rendered import Fleet, Rendered
@@ -38,6 +39,8 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
     problems, rendered = list(again.values()), list[Rendered]()
     for (family, member), source in ordered:
         findings = Findings(source)
+        for path, reason in fractional_devices(source.resource.wire()):
+            findings.error(path, reason)
         try:
             item = member.render(source, library, options.of_family(family.name), findings)
         except Unrenderable:

@@ -1,8 +1,9 @@
 """The settings of a fleet, typed: what a stack reads from its file, and a program hands to a component."""
 
+import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from ..aws.environment import AwsEnvironment
 from ..families import are_operated, operators
@@ -39,6 +40,23 @@ def _ignorable(name: str) -> str:
     return name
 
 
+_MOST_GIB = 2**20
+"""A volume of 1 PiB is far above what any driver provides."""
+_PROMETHEUS = r"^https?://([-.a-zA-Z0-9]+|\[[0-9a-fA-F:]+\])$"
+
+
+def _without_port(value: str) -> str:
+    if re.fullmatch(_PROMETHEUS, value, re.ASCII) is None:
+        raise ValueError(
+            "must be a URL without port and path, such as http://prometheus.monitoring.svc, found "
+            f"{value!r}; put the port into prometheusPort"
+        )
+    return value
+
+
+_PrometheusUrl = Annotated[
+    str, AfterValidator(_without_port), WithJsonSchema({"type": "string", "pattern": _PROMETHEUS})
+]
 ClaimName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 
 
@@ -117,7 +135,7 @@ class Prerequisites(Section):
     """Whether to scrape all models, with dashboard and alerts."""
     grafana: Flag = True
     """Whether to install Grafana with Prometheus."""
-    prometheus_url: str = PROMETHEUS_URL
+    prometheus_url: _PrometheusUrl = PROMETHEUS_URL
     """URL of Prometheus, without port."""
     prometheus_port: int = Field(default=PROMETHEUS_PORT, ge=1, le=65535)
     """Port of Prometheus."""
@@ -126,7 +144,7 @@ class Prerequisites(Section):
     that in prometheusUrl."""
     retention: str = "10d"
     """How long Prometheus keeps samples, such as 10d."""
-    storage_gib: int | None = Field(default=None, ge=1)
+    storage_gib: int | None = Field(default=None, ge=1, le=_MOST_GIB)
     """Size of the volume of Prometheus. Default: no volume; samples are lost with the pod."""
 
 

@@ -37,6 +37,22 @@ SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("local", {"\udcff": 1}, "config.inference-platform:\\udcff: has half of a character in it"),
     ("local", {"tags": {"a": ["\udcff"]}}, "config.inference-platform:tags: has half of a character in it"),
     ("local", {"pulumi:disable-default-providers": 1}, "disable-default-providers: must be a list of packages"),
+    (
+        "local",
+        {"prerequisites": {"prometheusUrl": "prometheus.monitoring.svc"}},
+        "prerequisites.prometheusUrl: must be a URL without port and path",
+    ),
+    (
+        "local",
+        {"prerequisites": {"prometheusUrl": "http://prometheus.monitoring.svc:9090"}},
+        "put the port into prometheusPort",
+    ),
+    ("local", {"prerequisites": {"prometheusUrl": ""}}, "prerequisites.prometheusUrl: must be a URL"),
+    ("dev", {"prerequisites": {"prometheusUrl": "http://[::1]"}}, ""),
+    ("dev", {"prerequisites": {"prometheusUrl": "https://prometheus"}}, ""),
+    ("local", {"frontDoor": {"replicas": 10**400}}, "frontDoor.replicas: must be at most 2147483647"),
+    ("dev", {"cluster": {"systemNodes": 10**400}}, "cluster.systemNodes: must be at most 450"),
+    ("dev", {"prerequisites": {"storageGib": 10**400}}, "prerequisites.storageGib: must be at most"),
 )
 
 

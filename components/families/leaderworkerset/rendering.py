@@ -8,7 +8,7 @@ from ...fleet.objects import pod_templates
 from ...fleet.options import Options
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written, require_containers, server_of, warn_of_secrets_in_scripts
+from ...fleet.serving import as_written, check_containers, require_containers, server_of
 from ...fleet.workloads import Workload
 from .nodes import TEMPLATE, pods_of
 from .rules import topology_broken
@@ -26,7 +26,7 @@ def render(source: Loaded, _library: Library, options: Options, findings: Findin
         body["metadata"].get("annotations") or {}, body["spec"]["leaderWorkerTemplate"]
     ):
         findings.error(path, reason)
-    warn_of_secrets_in_scripts(body["spec"]["leaderWorkerTemplate"], TEMPLATE, findings)
+    check_containers(body["spec"]["leaderWorkerTemplate"], TEMPLATE, findings)
     part, front = next(iter(pod_templates(body).items()))
     path = f"{TEMPLATE}.{part}.spec.containers"
     server = server_of(front["spec"]["containers"], source, path)

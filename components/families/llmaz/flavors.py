@@ -14,6 +14,7 @@ from ...api.problems import Problem, field_path
 from ...api.quantity import parse_quantity
 from ...findings.ids import RuleId
 from ...fleet.demand import NodeChoice, NodeField, PodDemand
+from ...fleet.extended_resources import fractional_devices
 from ...fleet.origins import Argument, Origin
 from .kinds import OPEN_MODEL
 from .types import Flavor, OpenModel
@@ -123,6 +124,9 @@ def read_flavor(
     field = NodeField(at, _INSTANCE_TYPE, _SPREAD)
     requests = {key: parse_quantity(amount) for key, amount in (flavor.limits or {}).items()}
     demand = PodDemand(0, requests, (replace(choice, chosen_by=field),))
+    fractions = [at.below(path).problem(reason) for path, reason in fractional_devices(value)]
+    if fractions:
+        return None, fractions
     return demand, [at.problem(problem.reason, problem.severity, problem.rule) for problem in findings.problems]
 
 

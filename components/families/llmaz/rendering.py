@@ -13,7 +13,7 @@ from ...fleet.library import Library
 from ...fleet.objects import LWS_LABEL, Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written, require_containers, warn_of_secrets_in_scripts
+from ...fleet.serving import as_written, check_containers, require_containers
 from ...fleet.serving import render_declared as declared
 from ...fleet.workloads import LWS_VARIABLES
 from ..leaderworkerset.rules import topology_broken
@@ -87,7 +87,7 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
     parallelism = Parallelism(size=spec.workload_template.size)
     _check_group(claim, parallelism.size, path, findings)
     check_service_args(template, claim, findings)
-    warn_of_secrets_in_scripts(template, "spec.workloadTemplate", findings)
+    check_containers(template, "spec.workloadTemplate", findings)
     asked = Asked(
         name=service.metadata.name,
         namespace=service.metadata.namespace or options.namespace,

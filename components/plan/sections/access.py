@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from ...front_door.limits import BODY_SIZE, RateLimit
-from ...front_door.settings import SUBJECT, Auth, Door, Tls
+from ...front_door.settings import MOST_REPLICAS, SUBJECT, Auth, Door, Tls
 from ...front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
 from ...hardening.words import PodSecurity, Priority
 from ...hardening.workloads import Hardening
@@ -86,7 +86,7 @@ class FrontDoorSettings(Section):
     """Whether to log requests, without prompts and keys."""
     allow_anonymous: Flag = False
     """Whether a gateway on the internet may serve clients without authentication."""
-    replicas: int = Field(default=2, ge=1)
+    replicas: int = Field(default=2, ge=1, le=MOST_REPLICAS)
     """Proxy replicas of the gateway."""
     client_cidrs: list[str] = Field(default_factory=list)
     """Address ranges that may connect to load balancers. Default: the VPC for the load balancer of a model, everyone

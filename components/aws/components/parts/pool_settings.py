@@ -9,6 +9,8 @@ from ...nodes.pools.rules import Budget, Disruption, GeneralPool
 
 _Reason = Literal["Underutilized", "Empty", "Drifted"]
 _Capacity = Literal["on-demand", "spot"]
+_MOST_VCPUS = 1_000_000
+"""Far above the quotas of any account; Kubernetes would cap larger amounts without a word."""
 _CRON = r"^(|@(annually|yearly|monthly|weekly|daily|midnight|hourly)|(\S+ ){4}\S+)$"
 
 
@@ -65,7 +67,7 @@ class GeneralPoolSettings(Section):
     """Categories of instance families: c, m and r are general purpose."""
     arch: Literal["amd64", "arm64"] = "amd64"
     """Architecture of its nodes."""
-    max_vcpus: int = Field(default=64, ge=2)
+    max_vcpus: int = Field(default=64, ge=2, le=_MOST_VCPUS)
     """vCPUs that it may grow to."""
 
     def pool(self) -> GeneralPool:

@@ -147,6 +147,8 @@ def problems(types: Sequence[str], count: int, image: str, most: int | None) -> 
         yield "system_instance_types", "name at least one, such as m7i.large"
     if count < 1:
         yield "system_nodes", f"must be at least 1, found {count}"
+    if count > limits().nodes_per_group:
+        yield "system_nodes", f"must be at most {limits().nodes_per_group}, found {count}"
     if most is not None and not count <= most <= limits().nodes_per_group:
         yield (
             "system_nodes_max",

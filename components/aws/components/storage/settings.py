@@ -19,6 +19,8 @@ S3_DRIVER = "aws-mountpoint-s3-csi-driver"
 """Names of EKS add-ons. That of S3 mounts with EKS Pod Identity, and so with the rights of pods, since v2."""
 _LUSTRE_STEP = 2400
 """GiB by which a file system grows; the smallest has half of it (FSx API, CreateFileSystem, StorageCapacity)."""
+_MOST_MIBPS = 100_000
+"""Far above the 3,414 MiB/s of EFS (API, CreateFileSystem), which AWS raises for an account."""
 _POSIX_MAX = 2**32 - 1
 _DIGEST = 8
 KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-zA-Z-]+$"
@@ -53,7 +55,7 @@ class EfsSettings(Section):
     the nodes, open to the cluster's security group. Default: a new file system, encrypted, deleted with the stack."""
     throughput: Throughput = Throughput.ELASTIC
     """How throughput is paid for: elastic (by the gigabyte), bursting (with what is stored) or provisioned."""
-    mibps: int | None = Field(default=None, ge=1)
+    mibps: int | None = Field(default=None, ge=1, le=_MOST_MIBPS)
     """Provisioned throughput in MiB/s."""
     kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
     """KMS key that encrypts the file system. Default: that of AWS for EFS."""

@@ -13,7 +13,7 @@ from ....engines.shell import expanded_in
 from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.origins import Whole
-from ....fleet.serving import declared_port, require_containers, server_of, warn_of_secrets_in_scripts
+from ....fleet.serving import check_containers, declared_port, require_containers, server_of
 from ....fleet.workloads import LWS_VARIABLES, Server
 from ..made import behind
 from ..types.model_serving import Role
@@ -148,7 +148,7 @@ def _check(asked: AskedServing, path: str, role: Role) -> None:
         )
         raise asked.findings.fail(f"{path}.workerTemplate", reason)
     require_containers(written, path, asked.findings, _PARTS)
-    warn_of_secrets_in_scripts(written, path, asked.findings, _PARTS)
+    check_containers(written, path, asked.findings, _PARTS)
     for part in _PARTS:
         _check_variables(asked, f"{path}.{part}.spec", (written.get(part) or {}).get("spec") or {})
 
