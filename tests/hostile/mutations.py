@@ -13,6 +13,9 @@ import yaml
 from components.families import kinds
 from tests.api.breaking import ODD_VALUES, broken
 from tests.api.documents import DOCUMENTS
+from tests.families.kthena.serving.support import model_serving, role
+from tests.families.leaderworkerset.sets import group
+from tests.fleets import runner
 
 ROOT = Path(__file__).parents[2]
 STACKS = ("local", "dev", "staging", "prod")
@@ -43,17 +46,42 @@ SIGNS = (
 )  # fmt: skip
 
 
+_SCRIPT = runner(
+    image="vllm/vllm-openai:v0.11.0", command=["sh", "-c"], args=["exec vllm serve m --port 8000 && echo $HF_TOKEN"]
+)
+_SCRIPTED = (
+    group("scripted", workerTemplate={"spec": {"containers": [_SCRIPT]}}),
+    model_serving("scripted", role("server", entryTemplate={"spec": {"containers": [_SCRIPT]}})),
+)
+"""Engines that a shell starts, as most pods written by hand do."""
+
+
 @functools.cache
 def samples() -> tuple[tuple[dict[str, Any], ...], ...]:
     """Return files of documents that are valid and refer to each other."""
     folders = (ROOT / "stacks/models", ROOT / "stacks/variants", ROOT / "tests/families/llmaz/data/samples")
     files = [file for folder in folders for file in sorted(folder.glob("*.yaml"))]
     read = [tuple(d for d in yaml.safe_load_all(f.read_text()) if _is_known(d)) for f in files]
-    return tuple(documents for documents in read if documents) + tuple((copy.deepcopy(d),) for d in DOCUMENTS)
+    single = tuple((copy.deepcopy(document),) for document in (*DOCUMENTS, *_SCRIPTED))
+    return tuple(documents for documents in read if documents) + single
 
 
 def _is_known(document: Any) -> bool:
     return isinstance(document, dict) and kinds().find(document.get("apiVersion"), document.get("kind")) is not None
+
+
+def one_change(random: Random, kind: str) -> list[dict[str, Any]]:
+    """Return documents with a resource of a kind, of which one value may be changed, and no name or kind."""
+    fitting = [each for each in samples() if any(document["kind"] == kind for document in each)]
+    documents = [copy.deepcopy(document) for document in random.choice(fitting)]
+    places = [place for document in documents for place in _places(document.get("spec"))]
+    if places and random.random() < 0.8:
+        owner, key = random.choice(places)
+        if random.random() < 0.5:
+            del owner[key]
+        else:
+            owner[key] = copy.deepcopy(random.choice(ODD))
+    return documents
 
 
 def manifests(random: Random) -> str:

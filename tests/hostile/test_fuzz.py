@@ -3,15 +3,19 @@
 ``INFERENCE_PLATFORM_EXAMPLES`` makes it try more: it is the number of runs of all commands together.
 """
 
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
+from components.families import kinds
+from components.fleet.words import Realization
 from tests.hostile import mutations
 from tests.hostile.runs import MODELS, Printed, TrespassError, checked, project, write
 
@@ -40,21 +44,42 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield made
 
 
+@functools.cache
+def names() -> dict[str, list[str]]:
+    """Return the names of the samples' resources by kind; every kind that a command reads has some."""
+    found: dict[str, list[str]] = {kind.kind: [] for kind in kinds()}
+    for documents in mutations.samples():
+        for document in documents:
+            found[document["kind"]].append(document["metadata"]["name"])
+    return found
+
+
+def every_command() -> list[tuple[str, ...]]:
+    """Return every way to run a command on manifests alone, ``explain`` once for each kind."""
+    realizations = [(), *(("--realization", realization) for realization in Realization)]
+    return [
+        ("validate", MODELS, "--alone"),
+        *((command, MODELS, *choice) for command in ("validate", "render") for choice in realizations),
+        ("render", MODELS, "--literal"),
+        ("render", MODELS, "--expand"),
+        ("render", MODELS, "--workload", "lws"),
+        ("defaults", MODELS),
+        *(("explain", kind, MODELS, *choice) for kind in names() for choice in realizations[::2]),
+    ]
+
+
 def commands(random: Random, lines: int) -> Printed:
     """Run one of the commands that read manifests."""
-    kind = random.choice(("OpenModel", "Playground", "Service", "Model", "InferenceService", "BackendRuntime"))
-    names = [d["metadata"]["name"] for documents in mutations.samples() for d in documents if d["kind"] == kind]
-    command = random.choice(
-        (
-            ("validate", MODELS),
-            ("validate", MODELS, "--alone"),
-            ("render", MODELS),
-            ("render", MODELS, "--realization", "operator"),
-            ("defaults", MODELS),
-            ("explain", f"{kind}/{random.choice(names)}", MODELS),
-        )
-    )
-    return checked(*command, lines=lines)
+    command, subject, *options = random.choice(every_command())
+    if command == "explain":
+        subject = f"{subject}/{random.choice(names()[subject])}"
+    return checked(command, subject, *options, lines=lines)
+
+
+def test_every_kind_has_samples() -> None:
+    explained = {subject for command, subject, *_ in every_command() if command == "explain"}
+    assert explained == {kind.kind for kind in kinds()}
+    assert all(names().values())
 
 
 @given(seed=SEEDS)
@@ -62,6 +87,18 @@ def commands(random: Random, lines: int) -> Printed:
 def test_manifests(seed: int, folder: Path) -> None:
     random = Random(seed)
     commands(random, write(folder / MODELS, mutations.manifests(random)))
+
+
+@pytest.mark.parametrize("kind", sorted(names()))
+@given(seed=SEEDS)
+@runs(0.02)
+def test_every_kind_is_explained(kind: str, seed: int, folder: Path) -> None:
+    """One change at most: explain goes on only where there is no error."""
+    random = Random(seed)
+    documents = mutations.one_change(random, kind)
+    lines = write(folder / MODELS, yaml.safe_dump_all(documents, sort_keys=False))
+    for name in {document["metadata"]["name"] for document in documents if document["kind"] == kind}:
+        checked("explain", f"{kind}/{name}", MODELS, lines=lines)
 
 
 @given(seed=SEEDS)
