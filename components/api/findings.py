@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..findings.ids import RuleId
+from ..findings.ids import FINAL, RuleId
 from .load import Loaded
 from .problems import Problem, Severity, did_you_mean
 
@@ -44,6 +44,15 @@ class Findings:
     def failed(self) -> bool:
         """Whether there is an error among the problems."""
         return bool(self.problems) and any(problem.is_error for problem in self.problems)
+
+    @property
+    def has_failed_for_good(self) -> bool:
+        """Whether one of these errors is of a rule that cannot be ignored: there may be nothing to go on with then.
+
+        With any other error the resource can be rendered, as it is where the error is ignored, so that whatever else
+        is wrong with it is found at once.
+        """
+        return any(problem.is_error and problem.rule in FINAL for problem in self.problems)
 
 
 def unknown(what: str, name: str, known: Iterable[str], remedy: str) -> str:

@@ -134,6 +134,13 @@ class CommandLine:
             self._reading = _read(table, self.tag, self.args, self.command) if table else None
         return self._reading
 
+    @property
+    def started(self) -> tuple[str, ...]:
+        """The engine's program and what follows it; empty where the image's own entrypoint runs."""
+        table = flags_of(self.engine)
+        start = _start_of(table, self.command, self.args, self.tag) if table else None
+        return self.words[start - 1 :] if start else ()
+
     def holds(self, *wanted: Setting | str) -> bool:
         """Tell whether it has one of some settings or flags, with a value or without."""
         return bool(self._uses(wanted)) if self.reading else next(self._found(wanted), None) is not None

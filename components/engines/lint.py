@@ -39,11 +39,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
-    """The engine that reads the arguments: its flags, its version (None is the newest) and how to name it."""
+    """The engine that reads the arguments.
+
+    Attributes:
+        version: Its version; None is the newest.
+        title: How to name it.
+        is_complete: Whether its table has every flag of this version.
+    """
 
     table: EngineFlags
     version: Version | None
     title: str
+    is_complete: bool = False
     hints: Hints = field(default_factory=Hints)
 
 
@@ -55,13 +62,16 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
             flags. What is filled in later, as ``$(NAME)``, is not looked into. A tag without a version, such as
             ``latest`` or ``server-cuda13``, counts as the newest. Where the image does not tell the version, the
             flags of all versions are known, and what none of them takes is a warning: somebody built that image.
+            An unknown flag is an error where the image is exactly a release of which every flag is known: all engines
+            with such a table end at once when they read one.
         skip: How many arguments to leave out. They are read, since they may be the same flags as others, and so are
             flags in the command; what is found in them is not returned.
     """
     reading = line.reading
     if reading is None:
         return ()
-    reader = _Engine(reading.table, reading.version, titled(line.engine, line.tag))
+    is_complete = reading.table.is_complete(line.tag, line.started)
+    reader = _Engine(reading.table, reading.version, titled(line.engine, line.tag), is_complete)
     found = [*_strays(reading.uses, reader), *_repeats(reading.uses, reader), *_exclusions(reading.uses)]
     for use in reading.uses:
         if use.last >= skip and not use.stray:
@@ -118,6 +128,9 @@ def _unknown(use: FlagUse, engine: _Engine) -> Finding:
         engine.hints.did_you_mean(engine.table.dashed(use.name), engine.table.names_in(engine.version))
         or "; check its spelling, or remove it"
     )
+    if engine.is_complete:
+        reason = f"{use.name} is not a known flag of {engine.title}, which does not start with it{hint}"
+        return Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNKNOWN)
     reason = f"{use.name} is not a known flag of {engine.title}{hint}"
     return Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_UNKNOWN)
 

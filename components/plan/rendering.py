@@ -24,7 +24,8 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
 
     Every resource that serves gives one ``Rendered``; what it refers to becomes an object only where an operator
     wants it. What several of them share is made once. What is wrong is returned, never raised; the same resources
-    in another order give the same objects.
+    in another order give the same objects. A resource with an error that could be ignored is rendered too: nothing is
+    made of it as long as there is an error, and what depends on it is checked all the same.
 
     Args:
         resources: What was read.
@@ -46,7 +47,7 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
         except Unrenderable:
             item = None
         problems += findings.problems
-        if item and not findings.failed and id(source) not in again:
+        if item and not findings.has_failed_for_good and id(source) not in again:
             rendered.append(item)
             library.add(item)
         elif findings.failed and not member.attached:

@@ -116,7 +116,7 @@ WRONG: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
     ("vllm", VLLM, "m --attention-backend torch_sdpa", "error", "torch_sdpa", ("FLASH_ATTN",)),
     ("vllm", VLLM, "m --quantization squeezellm", "error", "squeezellm", ("no longer", "awq")),
     ("vllm", VLLM, "m --kv-cache-dtype turbo2", "error", "turbo2", ("turboquant",)),
-    ("vllm", VLLM, "m --enable-metrics", "warning", "--enable-metrics", ("not a known flag of vllm v0.20.0",)),
+    ("vllm", VLLM, "m --enable-metrics", "error", "--enable-metrics", ("not a known flag of vllm v0.20.0",)),
     ("tgi", TGI, "--max-input-length 5", "warning", "--max-input-length", ("deprecated", "--max-input-tokens")),
     (
         "tgi",
@@ -128,10 +128,10 @@ WRONG: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
     ),
     ("tgi", TGI, "--dtype float32", "error", "float32", ("float16, bfloat16",)),
     # Each kind of finding.
-    ("vllm", VLLM, "m --max-modle-len 1", "warning", "--max-modle-len", ("did you mean '--max-model-len'",)),
-    ("vllm", VLLM, "m --max 1", "warning", "--max", ("not a known flag",)),  # the beginning of several flags
-    ("vllm", VLLM, "m --zzz", "warning", "--zzz", ("check its spelling",)),
-    ("sglang", SGLANG, "--tp_size 2", "warning", "--tp_size", ("did you mean '--tp-size'",)),
+    ("vllm", VLLM, "m --max-modle-len 1", "error", "--max-modle-len", ("did you mean '--max-model-len'",)),
+    ("vllm", VLLM, "m --max 1", "error", "--max", ("not a known flag",)),  # the beginning of several flags
+    ("vllm", VLLM, "m --zzz", "error", "--zzz", ("check its spelling",)),
+    ("sglang", SGLANG, "--tp_size 2", "error", "--tp_size", ("did you mean '--tp-size'",)),
     ("sglang", SGLANG, "--dtype bf16", "error", "bf16", ("bfloat16",)),
     ("sglang", SGLANG, "--enable-ep-moe", "warning", "--enable-ep-moe", ("deprecated", "--ep-size")),
     ("sglang", SGLANG, "--port x", "error", "x", ("whole number from 0 to 65535", "'x'")),
@@ -187,7 +187,68 @@ def test_all_findings_come_in_the_order_of_the_arguments() -> None:
 
 
 def test_what_may_be_the_value_of_an_unknown_flag_is_left_alone() -> None:
-    assert found("sglang", "--zzz 1 2 --port 80", SGLANG) == [("warning", "--zzz")]
+    assert found("sglang", "--zzz 1 2 --port 80", SGLANG) == [("error", "--zzz")]
+
+
+MODULE = ["python3", "-m", "vllm.entrypoints.openai.api_server"]
+SGLANG_MODULE = ["python3", "-m", "sglang.launch_server"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "tag", "command", "severity"),
+    [
+        # The releases of which the sources were compared with the table.
+        *(
+            ("vllm", f"v0.{minor}", [], "error")
+            for minor in ("7.3", "8.2", "8.3", "9.2", "11.0", "14.0", "20.0", "33.0")
+        ),
+        *(("sglang", f"v0.{minor}", SGLANG_MODULE, "error") for minor in ("4.5", "4.7", "5.4", "5.9", "5.23")),
+        *(("tgi", tag, [], "error") for tag in ("0.9.4", "1.0.0", "1.4.5", "2.0.0", "2.4.1", "3.0.0", "3.3.7")),
+        # The same releases on other hardware, and started otherwise.
+        ("vllm", "v0.20.0-cu130", [], "error"),
+        ("vllm", "v0.20.0-aarch64", MODULE, "error"),
+        ("vllm", "v0.20.0", ["vllm", "serve"], "error"),
+        ("sglang", "v0.5.9-cu129-amd64", SGLANG_MODULE, "error"),
+        ("sglang", "v0.5.9-rocm700-mi35x", SGLANG_MODULE, "error"),
+        ("tgi", "3.3.6-rocm", ["text-generation-launcher"], "error"),
+        # Releases between these may have flags that the table has not.
+        *(("vllm", f"v0.{minor}", [], "warning") for minor in ("7.2", "8.4", "10.0", "11.1", "14.1", "20.1", "34.0")),
+        *(("sglang", f"v0.{minor}", SGLANG_MODULE, "warning") for minor in ("4.6", "5.5", "5.10", "5.24")),
+        ("tgi", "3.3.8", [], "warning"),
+        # A candidate, a patched build and a tag that only names a release are none.
+        ("vllm", "v0.20.0rc1", [], "warning"),
+        ("vllm", "v0.20.0-patched", [], "warning"),
+        ("vllm", "0.20.0", [], "warning"),
+        ("vllm", "nightly", [], "warning"),
+        ("vllm", "own@", [], "warning"),
+        ("sglang", "v0.4.7.post1-cu124", SGLANG_MODULE, "warning"),
+        ("sglang", "latest", SGLANG_MODULE, "warning"),
+        ("tgi", "3.1.1-gaudi", [], "warning"),
+        ("tgi", "latest", [], "warning"),
+        ("llamacpp", LLAMA, [], "warning"),
+        ("llamacpp", "server", [], "warning"),
+        # Other servers and clients in the same image have flags of their own.
+        ("sglang", "v0.5.9", ["sglang", "serve"], "warning"),
+        ("vllm", "v0.20.0", ["vllm", "bench"], "warning"),
+    ],
+)
+def test_an_unknown_flag_is_an_error_where_every_flag_is_known(
+    engine: str, tag: str, command: list[str], severity: str
+) -> None:
+    (finding,) = (each for each in lint(CommandLine(engine, tag, ["--zzz"], command)) if "--zzz" in each.reason)
+    assert finding.severity == severity
+    assert ("does not start with it" in finding.reason) is (severity == "error")
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "tgi"])
+def test_every_flag_of_a_complete_release_is_taken(engine: str) -> None:
+    table = flags_of(engine)
+    assert table is not None
+    for release in table.releases:
+        tag = ".".join(map(str, (*release, 0, 0)[:3]))
+        for flag in table.known_to(tag):
+            findings = lint(CommandLine(engine, tag if engine == "tgi" else f"v{tag}", [flag.name]))
+            assert not [finding for finding in findings if "not a known flag" in finding.reason]
 
 
 @pytest.mark.parametrize(
@@ -222,8 +283,8 @@ def test_only_what_the_engine_reads_is_checked(
 @pytest.mark.parametrize(
     ("args", "skip", "expected"),
     [
-        (["--port", "x", "--zzz"], 0, [("error", "spec.extraArgs[1]"), ("warning", "spec.extraArgs[2]")]),
-        (["--port", "x", "--zzz"], 2, [("warning", "spec.extraArgs[0]")]),
+        (["--port", "x", "--zzz"], 0, [("error", "spec.extraArgs[1]"), ("error", "spec.extraArgs[2]")]),
+        (["--port", "x", "--zzz"], 2, [("error", "spec.extraArgs[0]")]),
         (["--port", "8080", "--port", "80"], 2, []),  # overriding what was generated is what extra arguments are for
         (["--port", "8080"], 0, []),
     ],

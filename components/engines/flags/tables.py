@@ -6,17 +6,20 @@ Besides ``flags`` a table says how the engine reads a command line:
     underscores: whether ``--a_b`` is ``--a-b``.
     dotted: whether ``--a.b 1`` is ``--a '{"b": 1}'``.
     positionals: how many arguments it takes without a flag.
+    complete: the releases of which it has every flag; the engine refuses to start with any other one.
+        versions: the releases. tags: a pattern of the tags that are exactly a release, on some hardware. subcommands:
+        by program, the word behind it that starts this server; empty where no word does so for certain.
 """
 
 import functools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...api.tables import read_table
 from ..registry import Engine, engines
-from ..versions import Span, Version
+from ..versions import Span, Version, trimmed
 from .rows import BOOL, NUMBERS, Flag, form_of
 
 ARGPARSE, CLAP, LLAMA = "argparse", "clap", "llama"
@@ -46,6 +49,7 @@ class EngineFlags:
         self.underscores: bool = facts.get("underscores", False)
         self.dotted: bool = facts.get("dotted", False)
         self.positionals: int = facts.get("positionals", 0)
+        self._complete: Mapping[str, Any] = facts.get("complete", {})
         self._rows: Mapping[str, _Row] = facts["flags"]
         self._owners = {spelling: name for name, row in self._rows.items() for spelling in self._spellings(name, row)}
         self._read: dict[str, Flag] = {}
@@ -67,6 +71,26 @@ class EngineFlags:
     def version(self, tag: str) -> Version | None:
         """Return the version in an image tag; None, the newest, without; ``ANY`` where the tag says nothing of it."""
         return self.engine.version(tag)
+
+    def is_complete(self, tag: str, words: Sequence[str]) -> bool:
+        """Tell whether every flag that a server knows is in the table.
+
+        Args:
+            tag: Tag of the image. One beside a release, such as a candidate or a patched one, is not a release.
+            words: The program and what follows it; nothing where the image's own entrypoint runs.
+        """
+        if not re.fullmatch(self._complete.get("tags", r"\b\B"), tag, re.ASCII):
+            return False
+        subcommands = self._complete.get("subcommands", {})
+        program = words[0].rpartition("/")[2] if words else ""
+        if program in subcommands and list(words[1:2]) != [subcommands[program]]:
+            return False
+        return self.version(tag) in self.releases
+
+    @functools.cached_property
+    def releases(self) -> frozenset[Version]:
+        """The releases of which it has every flag."""
+        return frozenset(trimmed(tuple(version)) for version in self._complete.get("versions", ()))
 
     def known_to(self, tag: str) -> tuple[Flag, ...]:
         """Return the flags that the version in a tag may know."""

@@ -63,7 +63,7 @@ def test_any_script_can_be_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        (script("vllm serve m --tensor-paralel-size 2"), [("warning", "did you mean '--tensor-parallel-size'?")]),
+        (script("vllm serve m --tensor-paralel-size 2"), [("error", "did you mean '--tensor-parallel-size'?")]),
         (script("vllm serve m --port x > log 2>&1"), [("error", "--port must be a whole number")]),
         (script("vllm serve m --port $PORT --dtype ${D} --seed `date`\necho ready"), []),
         (script("vllm serve m --kv-transfer-config '{\"kv_connector\":\"Nixl\",\"kv_role\":\"kv_both\"}'"),

@@ -268,9 +268,9 @@ def programs(folder: Path, **scripts: str) -> None:
 
 def test_arguments_with_spaces_survive_the_leader_script() -> None:
     config = '{"a": "b c"}'
-    spec = group(model(8, TP="8", PP="2"), playground(**uses("vllm", args=["--override", config])))
+    spec = group(model(8, TP="8", PP="2"), playground(**uses("vllm", args=["--hf-overrides", config])))
     args = first(spec["leaderWorkerTemplate"]["leaderTemplate"])["args"]
-    assert value(args, "--override") == config
+    assert value(args, "--hf-overrides") == config
 
 
 def test_a_hand_written_group_must_have_the_size_of_its_flavor() -> None:

@@ -95,7 +95,7 @@ class TestFlags:
         ("backend", "args", "severity", "index", "words"),
         [
             ("vllm", ["--max-model-len", "8kb"], "error", 1, ("--max-model-len", "8kb")),
-            ("vllm", ["--enforce-eager", "--max-modle-len", "8"], "warning", 1, ("did you mean '--max-model-len'",)),
+            ("vllm", ["--enforce-eager", "--max-modle-len", "8"], "error", 1, ("did you mean '--max-model-len'",)),
             ("vllm", ["-tp", "1", "--tensor-parallel-size", "1"], "warning", 0, ("no effect",)),
             ("sglang", ["--dtype=bf16"], "error", 0, ("bfloat16",)),
             ("tgi", ["--port", "1", "-p", "2"], "error", 2, ("twice",)),
@@ -111,7 +111,7 @@ class TestFlags:
         (problem,) = fleet.problems
         assert (problem.severity, problem.path) == (severity, f"spec.backendRuntimeConfig.args[{index}]")
         assert all(word in problem.reason for word in words)
-        assert bool(fleet.rendered) is (severity == "warning")
+        assert fleet.rendered
 
     @pytest.mark.parametrize("backend", ["vllm", "sglang", "llamacpp"])
     def test_what_is_recommended_may_be_overridden(self, backend: str) -> None:
@@ -123,7 +123,8 @@ class TestFlags:
         [
             (["--model", "x", "--speculative-model", "d"], "v0.8.3", "error"),
             (["--model", "x", "--speculative-model", "d"], "v0.7.3", None),
-            (["--model", "x", "--zzz"], "v0.8.3", "warning"),
+            (["--model", "x", "--zzz"], "v0.8.3", "error"),
+            (["--model", "x", "--zzz"], "v0.8.4", "warning"),
         ],
     )
     def test_recommended_arguments_are_held_against_the_version_too(

@@ -23,7 +23,7 @@ def found(*documents: Any, **options: Any) -> list[tuple[str, str]]:
     [
         ("vllm/vllm-openai:v0.20.0", [], ["m", "--port", "x"], [("error", "args[2]")]),
         ("vllm/vllm-openai:v0.20.0", [], ["m", "--port", "8080"], []),
-        ("vllm/vllm-openai:v0.20.0", ["vllm", "serve"], ["m", "--zzz"], [("warning", "args[1]")]),
+        ("vllm/vllm-openai:v0.20.0", ["vllm", "serve"], ["m", "--zzz"], [("error", "args[1]")]),
         ("mirror.example.com/vllm/vllm-openai:v0.8.3", [], ["--speculative-model", "d"], [("error", "args[0]")]),
         ("vllm/vllm-openai:v0.7.3", [], ["--speculative-model", "d"], []),
         ("vllm/vllm-openai", [], ["--speculative-model", "d"], [("error", "args[0]")]),
@@ -48,7 +48,7 @@ def test_arguments_of_a_known_engine_are_checked(
 def test_only_the_model_runner_is_checked_wherever_it_stands() -> None:
     side = {"name": "side", "image": "vllm/vllm-openai:v0.20.0", "args": ["--zzz"]}
     made = written(side, runner(image="vllm/vllm-openai:v0.20.0", args=["m", "--zzz"]))
-    assert found(made) == [("warning", f"{PLACE}[1].args[1]")]
+    assert found(made) == [("error", f"{PLACE}[1].args[1]")]
 
 
 def test_leader_and_workers_are_checked() -> None:

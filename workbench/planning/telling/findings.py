@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from components.api.problems import Severity
+from components.findings.ids import RuleId
 from components.review.review import Review
 from components.review.snapshot import FindingState
 
 from .figures import counted, joined
 
 _SEVERITIES = ("error", "warning", "note")
+_MOST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,21 @@ def summed_up(review: Review) -> str:
     if number := _number(review.fixed, "error"):
         found.append(f"{counted(number, 'error')} fixed")
     return joined(found)
+
+
+def doubtful_starts(review: Review) -> str:
+    """Name the models that may never start: engines end where they read a flag that they do not know."""
+    flags = [
+        each
+        for each in _counting(review.head.findings)
+        if each.rule == RuleId.FLAGS_UNKNOWN and each.severity == Severity.WARNING
+    ]
+    names = list(dict.fromkeys(f"{each.kind}/{each.name}" for each in sorted(flags, key=_order)))
+    if not names:
+        return ""
+    rest = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    found = "an unknown flag" if len(flags) == 1 else "unknown flags"
+    return f"{joined(names[:_MOST_NAMES] + rest)} may not start, because of {found}"
 
 
 def _old(review: Review) -> tuple[FindingState, ...]:

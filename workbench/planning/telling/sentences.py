@@ -10,7 +10,7 @@ from components.review.review import Review
 from components.review.snapshot import Snapshot
 
 from .figures import counted, joined, usd
-from .findings import summed_up
+from .findings import doubtful_starts, summed_up
 from .fits import fit_of
 from .models import Sums, environment, is_paid
 from .resources import changed, restarted
@@ -25,14 +25,21 @@ def verdict(review: Review) -> str:
         return f"No plan could be made: {review.head.failed}"
     if review.changes_nothing:
         return NOTHING
-    parts = [_changes(review), restarted(review), _fit(review.head), _cost(review), summed_up(review)]
+    parts = [
+        _changes(review),
+        restarted(review),
+        _fit(review.head),
+        doubtful_starts(review),
+        _cost(review),
+        summed_up(review),
+    ]
     return "; ".join(_capitalized([part for part in parts if part])) + "."
 
 
 def remains(review: Review) -> str:
     """Say what stays as it is, where nothing changes."""
     models = _fit(review.head) or counted(len(review.head.models), "model")
-    parts = [models, _cost(review), summed_up(review)]
+    parts = [models, doubtful_starts(review), _cost(review), summed_up(review)]
     return "; ".join(_capitalized([part for part in parts if part])) + "."
 
 

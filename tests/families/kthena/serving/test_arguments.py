@@ -40,7 +40,7 @@ def booster(config: Object, *others: Object, kind: str = "vLLM", **backend: Any)
     ("container", "path", "severity", "part"),
     [
         (engine("--port", "x"), f"{ENTRY}.args[3]", "error", "--port must be a whole number"),
-        (engine("--maxModelLen", "1"), f"{ENTRY}.args[2]", "warning", "did you mean '--max-model-len'?"),
+        (engine("--maxModelLen", "1"), f"{ENTRY}.args[2]", "error", "did you mean '--max-model-len'?"),
         (engine("--lora-modules", "a=/a", "a=/b"), f"{ENTRY}.args", "error", "two adapters are called 'a'"),
         (engine(command=["sh", "-c", "vllm serve m --port x"], args=[]), f"{ENTRY}.command", "error", "--port must"),
         (engine(command=["sh", "-c"], args=["ray start && vllm serve m"], image="vllm/vllm-openai:v0.20.0"),
@@ -61,7 +61,7 @@ def test_an_image_whose_version_is_not_known_is_left_alone(image: str) -> None:
 @pytest.mark.parametrize(
     ("config", "path", "severity", "part"),
     [
-        ({"maxModelLen": 4096}, f"{CONFIG}.maxModelLen", "warning", "did you mean '--max-model-len'?"),
+        ({"maxModelLen": 4096}, f"{CONFIG}.maxModelLen", "error", "did you mean '--max-model-len'?"),
         ({"max_num_seqs": "lots", "a": 1}, f"{CONFIG}.max_num_seqs", "error", "found 'lots'; correct it"),
         (
             {"kv-transfer-config": {"kv_connector": "X"}},

@@ -173,6 +173,8 @@ class TestEngines:
     )
     def test_have_their_own_words(self, image: str, args: list[str], names: list[str]) -> None:
         container = engine("--served-model-name", MODEL, *args, image=image, resources=support.REQUESTS)
+        if "text-generation-inference" in image:
+            container["args"] = ["--model-id", MODEL]
         serving = model_serving("chat", role(entryTemplate=pods(container, nodeSelector=support.NODES)))
         found = fleet(serving, variant())
         assert [str(each) for each in errors(found)] == []

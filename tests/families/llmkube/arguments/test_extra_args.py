@@ -87,7 +87,8 @@ def test_the_environment_may_name_the_model(name: str, expected: list[str]) -> N
 @pytest.mark.parametrize("runtime", ["llamacpp", "vllm", "tgi"])
 def test_extra_args_are_checked_by_the_element(runtime: str) -> None:
     started = start(runtime, {"extraArgs": ["--no-such-flag", "x"]}, path="/models/m")
-    assert "--no-such-flag" in started.warnings["spec.extraArgs[0]"]
+    found = {**started.warnings, **started.errors}
+    assert "--no-such-flag" in found["spec.extraArgs[0]"]
 
 
 def test_extra_args_that_name_another_model() -> None:
