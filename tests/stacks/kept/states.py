@@ -1,17 +1,21 @@
 """The shipped stacks against states that the code at 1ac037d wrote: which resources would change, in which fields.
 
-``states/<stack>.json.xz`` is what ``up`` of the stand-in of the CLI wrote, run with the code of that commit. It is
-never written again. ``changes.yaml`` lists the changes that are accepted. Run as a program, this prints the
-differences, those that are not accepted first, and ends with 1 where there are any:
+``states/<stack>.json.xz`` is what ``up`` of the stand-in of the CLI wrote, run with the code of that commit, and
+``states/local.db.xz`` with its key what ``up`` of the local engine did. They are never written again.
+``changes.yaml`` lists the changes that are accepted. Run as a program, this prints the differences, those that are
+not accepted first, and ends with 1 where there are any:
 
     python -m tests.stacks.kept.states [STACK...]
 """
 
 import datetime
 import fnmatch
+import io
 import json
 import lzma
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +25,8 @@ import yaml
 
 from tests.stacks.shipped import ON_AWS, ROOT, Clock
 from workbench.engine.diff import changes
-from workbench.engine.local import LocalEngine
+from workbench.engine.display import JsonDisplay
+from workbench.engine.local import LocalEngine, RunOptions
 from workbench.engine.program.resources import STACK_TYPE
 from workbench.engine.project import load_project
 from workbench.engine.values import masked
@@ -93,6 +98,25 @@ def differences(stack: str) -> Iterator[Difference]:
         yield Difference(stack, _resource(urn), "", "is deleted")
 
 
+def differences_of_local_engine(folder: Path) -> Iterator[Difference]:
+    """Yield what an ``up`` of the local engine would change in the stack that it deployed.
+
+    Args:
+        folder: An empty folder for a copy of its state.
+    """
+    (folder / "local.db").write_bytes(lzma.decompress((HERE / "states/local.db.xz").read_bytes()))
+    shutil.copy(HERE / "states/local.key", folder)
+    printed = io.StringIO()
+    project = load_project(ROOT, "local", {"kubeconfig": KUBECONFIG})
+    LocalEngine(project, folder, JsonDisplay(printed), RunOptions(offline=True)).preview()
+    for step in json.loads(printed.getvalue())["resources"]:
+        for change in step.get("changes") or [None]:
+            field = change["path"] if change else ""
+            old, new = (_short(change.get(key)) for key in ("old", "new")) if change else ("", "")
+            what = f"{change['op']} {old} => {new}" if change else f"is {step['op']}d"
+            yield Difference("local", _resource(step["urn"]), field, what)
+
+
 def _written(stack: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for each in json.loads(lzma.decompress((HERE / f"states/{stack}.json.xz").read_bytes()))["resources"]:
         if each["type"] != STACK_TYPE:
@@ -113,6 +137,9 @@ def main(stacks: Sequence[str]) -> int:
     datetime.datetime = Clock  # type: ignore[misc]
     entries = accepted()
     found = [each for stack in stacks or STACKS for each in differences(stack)]
+    if "local" in (stacks or STACKS):
+        with tempfile.TemporaryDirectory() as folder:
+            found += differences_of_local_engine(Path(folder))
     meant = {each for each in found if any(entry.covers(each) for entry in entries)}
     for each in (each for each in found if each not in meant):
         print(f"NOT ACCEPTED {each}")  # noqa: T201

@@ -1,11 +1,12 @@
 """Stacks that an earlier release deployed preview without a change, but for the list in changes.yaml."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.stacks.kept import states
-from tests.stacks.kept.states import STACKS, Accepted, Difference, accepted, differences
+from tests.stacks.kept.states import STACKS, Accepted, Difference, accepted, differences, differences_of_local_engine
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -29,6 +30,12 @@ def test_a_state_of_an_earlier_release_previews_without_a_change(
 ) -> None:
     entries = accepted()
     assert [str(each) for each in found(stack) if not any(entry.covers(each) for entry in entries)] == []
+
+
+def test_a_stack_of_the_local_engine_previews_without_a_change(tmp_path: Path) -> None:
+    entries = accepted()
+    found = differences_of_local_engine(tmp_path)
+    assert [str(each) for each in found if not any(entry.covers(each) for entry in entries)] == []
 
 
 def test_each_accepted_change_takes_place_and_has_a_reason(found: Callable[[str], list[Difference]]) -> None:
