@@ -15,8 +15,9 @@ from pulumi.provider.experimental.component import ComponentProvider
 from pulumi.provider.server import ComponentInitError
 
 from . import COMPONENTS
+from .api.problems import path_parts
 from .families import FAMILIES
-from .serving.settled import settled
+from .serving.settled import holds_secret, settled
 from .serving.typed_args import camel, keys_below
 
 NAME = "inference-platform"
@@ -63,17 +64,29 @@ class Host(ComponentProvider):
         """Make a component.
 
         Raises:
-            InputPropertiesError: its arguments are wrong; each with its path.
+            InputPropertiesError: its arguments are wrong; each with its path, unless that would show a secret.
         """
         try:
             return super().construct(name, resource_type, inputs, options)
         except ComponentInitError as error:
             if isinstance(error.inner, pulumi.InputPropertiesError):
                 typed = self._args[resource_type.rpartition(":")[2]]
-                raise _in_their_words(error.inner, typed) from None
+                told = _in_their_words(error.inner, typed)
+                raise pulumi.InputPropertiesError(told.message, _without_secrets(told.errors, inputs)) from None
             if isinstance(error.inner, pulumi.RunError):
                 raise error.inner from None
             raise
+
+
+def _without_secrets(details: Any, inputs: pulumi.Inputs) -> Any:  # noqa: ANN401  a list of the SDK's maps
+    """Return the problems whose paths the engine may look up; the message lists all of them, with their paths.
+
+    The engine prints the value that it finds at a path, secrets in clear (errorToMessage in
+    pkg/resource/deploy/source_eval.go of Pulumi 3.260): no path may lead into an argument that holds a secret. An
+    empty path is that of all arguments.
+    """
+    secret = {key for key, value in inputs.items() if holds_secret(value, key)}
+    return [each for each in details if each["property_path"] and path_parts(each["property_path"])[0] not in secret]
 
 
 def _inherited(typed: object) -> dict[str, str]:

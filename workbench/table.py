@@ -110,15 +110,16 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
     table = Table("name", "model", "workload", "ready", "endpoint", "api", "memory", box=None, title="Models")
     table.title_justify = "left"
     for name, model in sorted(models.items()):
-        kind, workload = str(model.get("workloadKind")), str(model.get("workload"))
-        parts = [str(part) for part in model.get("parts") or [workload]]
+        kind = str(model.get("workloadKind"))
+        # The objects in the cluster: the set of their pods may have a name that no object has.
+        parts = [str(part) for part in model.get("parts") or [model.get("workload")]]
         endpoint = endpoints.get(name) or {}
         found = [live.pods.get((kind, str(model.get("namespace")), part)) for part in parts]
         add_row(
             table,
             name,
             model.get("model"),
-            f"{kind}/{workload}" + (f" ({len(parts)})" if len(parts) > 1 else ""),
+            f"{kind}/{parts[0]}" + (f" and {len(parts) - 1} more" if len(parts) > 1 else ""),
             _ready([each for each in found if each]),
             _url(endpoint),
             endpoint.get("api", "-"),

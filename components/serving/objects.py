@@ -10,6 +10,7 @@ from typing import Any
 
 import pulumi
 
+from ..api.schema.empty import without_dropped
 from ..api.texts.secrets import replace_in_object
 
 PACKAGE = "inference-platform"
@@ -47,7 +48,8 @@ class KubernetesObject(pulumi.CustomResource):
                 opts, pulumi.ResourceOptions(additional_secret_outputs=_SECRET_FIELDS)
             )
         # A null is not sent; it names an output that the provider fills in.
-        inputs = {"status": None, **replace_in_object(value, lambda secret, _: pulumi.Output.secret(secret))}
+        sent = replace_in_object(without_dropped(value), lambda secret, _: pulumi.Output.secret(secret))
+        inputs = {"status": None, **sent}
         super().__init__(kubernetes_token(value["apiVersion"], value["kind"]), name, inputs, opts)
 
 

@@ -18,8 +18,10 @@ from typing import Any, TypeVar, get_args, get_origin, is_typeddict
 
 import pulumi
 from pulumi.output import Unknown
+from pulumi.runtime import rpc
 
 from ..api.problems import field_path
+from ..api.texts.secrets import secret_texts
 from .typed_args import Found, Parts, below, camel, keys_of
 
 _Value = TypeVar("_Value")
@@ -52,6 +54,8 @@ def settled(value: object, typed: object, *, remote: bool = False, read: bool = 
         return value
     read = read or remote or plain is not typed
     value = _known(value) if read else value
+    if rpc.is_rpc_secret(value):  # one that the SDK left inside of an output
+        return value
     if isinstance(value, Mapping):
         known = keys_of(plain) if is_typeddict(plain) else {}
         names = {camel(key): key for key in known} if remote else {}
@@ -75,16 +79,42 @@ def outputs(value: object, typed: object, path: Parts = ()) -> Found:
         yield from outputs(inner, type_, (*path, key))
 
 
+def holds_secret(value: object, name: str = "") -> bool:
+    """Whether a secret is anywhere in an argument that has arrived: marked as one, or plain text that looks like one.
+
+    What is not known yet holds none that could be shown.
+    """
+    marked = False
+
+    def opened(part: object) -> object:
+        nonlocal marked
+        if isinstance(part, pulumi.Output):
+            if _now(part.is_secret()):
+                marked = True
+                return None
+            return opened(_now(part.future(with_unknowns=True))) if _now(part.is_known()) else None
+        if rpc.is_rpc_secret(part):
+            marked = True
+            return None
+        if isinstance(part, Mapping):
+            return {str(key): opened(inner) for key, inner in part.items()}
+        if isinstance(part, list | tuple):
+            return [opened(inner) for inner in part]
+        return part if isinstance(part, str | int | float) else None
+
+    plain = opened(value)
+    return marked or bool(secret_texts(plain, name))
+
+
 def _why_not_plain(value: object) -> str | None:
     """Say why a value cannot decide what is created; None if it can."""
-    if isinstance(value, pulumi.Output):
-        if _now(value.is_secret()):
-            return (
-                "must be a plain value, found a secret, which would stand in the clear in what is created; put it "
-                "into a Secret of Kubernetes and refer to that"
-            )
-        if _now(value.is_known()) is False:
-            return "must be a plain value, found an output that is not known yet; it decides what is created"
+    if rpc.is_rpc_secret(value) or (isinstance(value, pulumi.Output) and _now(value.is_secret())):
+        return (
+            "must be a plain value, found a secret, which would stand in the clear in what is created; put it "
+            "into a Secret of Kubernetes and refer to that"
+        )
+    if isinstance(value, pulumi.Output) and _now(value.is_known()) is False:
+        return "must be a plain value, found an output that is not known yet; it decides what is created"
     if isinstance(value, Unknown):
         return "must be a plain value, found an output that is not known yet; it decides what is created"
     if isinstance(value, pulumi.Output) or inspect.isawaitable(value):

@@ -168,9 +168,11 @@ def run_program(folder: Path, stack: str, settings: Settings) -> tuple[list[dict
 
     config = {key: v if isinstance(v, str) else json.dumps(v) for key, v in settings.content["config"].items()}
     graph = LocalEngine(load_project(folder, stack, config), folder).record(preview=True)
-    root = {"urn": graph.root, "type": "pulumi:pulumi:Stack", "inputs": {}}
-    nodes = [(node.urn, node.registration.type, masked(node.inputs)) for node in graph.nodes.values()]
-    found = [{"urn": urn, "type": token, "inputs": inputs} for urn, token, inputs in nodes]
+    root = {"urn": graph.root, "custom": False, "type": "pulumi:pulumi:Stack", "inputs": {}}
+    found = [
+        {"urn": n.urn, "custom": n.registration.custom, "type": n.registration.type, "inputs": masked(n.inputs)}
+        for n in graph.nodes.values()
+    ]
     return json.loads(json.dumps([root, *found], default=str)), masked(graph.exports)
 
 
@@ -193,6 +195,7 @@ class Cli:
         verb = f"{self.command} {self.arguments[0]}" if self.is_group else self.command
         commands = {
             "stack select": self.select, "stack output": self.output, "stack export": self.export,
+            "stack import": self.import_,
             "up": self.up, "preview": self.preview, "destroy": self.destroy, "cancel": self.cancel,
         }  # fmt: skip
         commands.get(verb, lambda: fail(f"unknown command {verb!r}"))()
@@ -214,13 +217,24 @@ class Cli:
         deployment.pop("outputs")
         say(json.dumps({"version": 3, "deployment": deployment}, indent=4))
 
+    def import_(self) -> None:
+        """Pending operations are dropped, whatever the file says: SaveSnapshot in pkg/cmd/pulumi/stack/io.go."""
+        given = json.load(sys.stdin)["deployment"]
+        with self.backend.locked():
+            self.backend.save({**self.backend.load(), **given, "pending_operations": []})
+        say("Import complete.")
+
     def preview(self) -> None:
         before = self.backend.load()
         self.settings.unlock()
         resources, _ = run_program(self.folder, self.stack, self.settings)
-        known = {each["urn"] for each in before["resources"]}
-        created = sum(each["urn"] not in known for each in resources)
-        summary = {"create": created, "same": len(resources) - created}
+        known = {each["urn"]: each["inputs"] for each in before["resources"] if each["custom"]}
+        components = {each["urn"] for each in before["resources"] if not each["custom"]}
+        created = sum(each["urn"] not in {*known, *components} for each in resources)
+        updated = sum(each["urn"] in known and known[each["urn"]] != each["inputs"] for each in resources)
+        deleted = len({*known, *components} - {each["urn"] for each in resources})
+        same = len(resources) - created - updated
+        summary = {"create": created, "update": updated, "delete": deleted, "same": same}
         say(json.dumps({"changeSummary": {key: count for key, count in summary.items() if count}}))
 
     def up(self) -> None:
@@ -230,8 +244,7 @@ class Cli:
         with self.backend.locked():
             resources, outputs = run_program(self.folder, self.stack, self.settings)
             self._kill(before, resources)
-            pending = before.get("pending_operations", [])
-            self.backend.save({"resources": resources, "outputs": outputs, "pending_operations": pending})
+            self.backend.save({"resources": resources, "outputs": outputs, "pending_operations": begun_in(before)})
         same = before["resources"] == resources
         if "--expect-no-changes" in self.words.options and not same:
             fail("no changes were expected but changes occurred")
@@ -242,7 +255,7 @@ class Cli:
         before = self.backend.load()
         self.settings.unlock()
         with self.backend.locked():
-            self.backend.save({"resources": [], "outputs": {}, "pending_operations": []})
+            self.backend.save({"resources": [], "outputs": {}, "pending_operations": begun_in(before)})
         say(f"Resources:\n    - {len(before['resources'])} deleted")
 
     def cancel(self) -> None:
@@ -258,9 +271,14 @@ class Cli:
         part = os.environ.get("STAND_IN_KILLED_AT")
         for position, each in enumerate(resources):
             if part and part in each["urn"]:
-                pending = [{"type": "creating", "resource": each}]
+                pending = [*begun_in(before), {"type": "creating", "resource": each}]
                 self.backend.save({**before, "resources": resources[:position], "pending_operations": pending})
                 os.kill(os.getpid(), signal.SIGKILL)
+
+
+def begun_in(deployment: dict[str, Any]) -> list[dict[str, Any]]:
+    """Creations that were cut off stay in the state through every command: pkg/backend/journal.go."""
+    return [each for each in deployment.get("pending_operations", []) if each["type"] == "creating"]
 
 
 def record(words: list[str]) -> None:

@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import ROOT, StandIn
+from tests.acceptance.conftest import PROGRAM, ROOT, StandIn
 from tests.acceptance.stand_in import lock_content
 from tests.acceptance.test_stack_files import cli
 from workbench.cluster.cluster import Running
@@ -30,6 +32,23 @@ def lock(project: Path, pid: int, host: str = "") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "0a.json").write_text(json.dumps(lock_content(pid, host)))
     return folder / "0a.json"
+
+
+def pending(dev: PulumiCli) -> list[dict[str, Any]]:
+    """The operations that the state holds as begun."""
+    found: list[dict[str, Any]] = dev.export()["deployment"]["pending_operations"]
+    return found
+
+
+def refusing(word: str, run: Callable[..., str]) -> Callable[..., str]:
+    """The CLI, refusing commands with a word."""
+
+    def quiet(self: PulumiCli, *arguments: str, given: str = "") -> str:
+        if word in arguments:
+            raise WorkbenchError("no import today")
+        return run(self, *arguments, given=given)
+
+    return quiet
 
 
 @pytest.fixture
@@ -106,9 +125,11 @@ def test_locks_of_other_backends_are_not_seen(backend: str) -> None:
 class TestRemains:
     """A destroy looks for what a killed run had begun to create: the state does not hold it."""
 
-    def killed(self, project: Path, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch) -> PulumiCli:
+    def killed(
+        self, project: Path, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch, at: str = "ConfigMap"
+    ) -> PulumiCli:
         dev = PulumiCli(project, "dev", project / ".workbench", str(kubeconfig))
-        monkeypatch.setenv("STAND_IN_KILLED_AT", "ConfigMap")
+        monkeypatch.setenv("STAND_IN_KILLED_AT", at)
         dev.up(yes=True)
         monkeypatch.delenv("STAND_IN_KILLED_AT")
         return dev
@@ -148,6 +169,7 @@ class TestRemains:
             ({"type": "kubernetes:core/v1:ConfigMapPatch"}, []),
             ({"type": "kubernetes:helm.sh/v3:Release"}, []),
             ({"inputs": {}}, []),
+            ({"custom": False, "type": "proj:index:Fleet"}, []),
         ],
     )
     def test_what_a_destroy_is_meant_to_leave_is_none(
@@ -174,6 +196,74 @@ class TestRemains:
         dev = self.killed(project, project / "absent", monkeypatch)
         assert dev.destroy(yes=True) == 1
         assert "aws:eks/cluster:Cluster::ConfigMap" in capfd.readouterr().err
+        # Nobody can look whether it is there, so that it is told once.
+        assert dev.destroy(yes=True) == 0
+        assert pending(dev) == []
+
+    def test_what_exists_in_the_state_alone_leaves_nothing(
+        self, project: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Components and providers are registered, and created nowhere."""
+        program = 'import pulumi\npulumi.ComponentResource("small:index:Fleet", "fleet", {})\n' + PROGRAM
+        (project / "__main__.py").write_text(program)
+        for at in ("small:index:Fleet", "pulumi:providers:kubernetes"):
+            dev = self.killed(project, project / "absent", monkeypatch, at)
+            assert [each["resource"]["type"] for each in pending(dev)] == [at]
+            assert dev.destroy(yes=True) == 0
+            assert pending(dev) == []
+
+    def test_a_successful_up_settles_what_a_killed_one_had_begun(
+        self, project: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        dev = self.killed(project, project / "absent", monkeypatch)
+        assert pending(dev)
+        before = dev.export()["deployment"]["resources"]
+        assert dev.up(yes=True) == 0
+        assert pending(dev) == []
+        assert {each["urn"] for each in before} < {each["urn"] for each in dev.export()["deployment"]["resources"]}
+        assert [dev.up(yes=True), dev.destroy(yes=True)] == [0, 0]
+        assert stand_in.commands.count("stack import --stack dev") == 1
+        assert "A killed run" not in capfd.readouterr().err
+
+    def test_after_an_up_what_nobody_can_look_for_is_told_once(
+        self, project: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        program = 'import pulumi\npulumi.CustomResource("aws:eks/cluster:Cluster", "ConfigMap", {})\n'
+        (project / "__main__.py").write_text(program)
+        dev = self.killed(project, project / "absent", monkeypatch)
+        assert dev.up(yes=True) == 0
+        told = capfd.readouterr().err
+        assert "A killed run had begun to create these; whether they exist is not recorded." in told
+        assert "aws:eks/cluster:Cluster::ConfigMap" in told
+        assert [dev.up(yes=True), dev.destroy(yes=True)] == [0, 0]
+        assert "killed run" not in capfd.readouterr().err
+
+    def test_an_object_that_the_program_no_longer_has_is_told_until_it_is_gone(
+        self,
+        project: Path,
+        stand_in: StandIn,
+        cluster: Running,
+        kube: Kube,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "begun", "namespace": "default"}}
+        dev = self.killed(project, cluster.kubeconfig, monkeypatch)
+        kube.create(value)
+        (project / "__main__.py").write_text("")
+        assert dev.up(yes=True) == 0
+        assert "the program no longer has them:\n  ConfigMap default/begun\n" in capfd.readouterr().err
+        assert dev.destroy(yes=True) == 1
+        kube.delete("v1", "ConfigMap", "begun", "default")
+        assert [dev.destroy(yes=True), pending(dev)] == [0, []]
+
+    def test_a_state_that_cannot_be_settled_is_told_and_no_failure(
+        self, project: Path, deployed: PulumiCli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        dev = self.killed(project, project / "absent", monkeypatch)
+        monkeypatch.setattr(PulumiCli, "_quiet", refusing("import", PulumiCli._quiet))
+        assert dev.up(yes=True) == 0
+        assert "are still in the state:\n  no import today" in capfd.readouterr().err
 
 
 SLOW = (

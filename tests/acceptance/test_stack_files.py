@@ -47,8 +47,9 @@ def test_the_cli_gets_the_settings_the_backend_and_the_passphrase(project: Path,
     assert stand_in.commands == [
         "stack select dev --create --non-interactive",
         f"up --yes --skip-preview --config-file {settings} --stack dev",
+        "stack export --stack dev",
     ]
-    select, up = stand_in.calls
+    select, up, _ = stand_in.calls
     assert (select["cwd"], up["cwd"]) == (str(settings.parent), str(project))
     for call in (select, up):
         assert call["env"] == {

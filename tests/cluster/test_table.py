@@ -79,7 +79,7 @@ def test_workloads_that_are_one_to_clients_are_one_row(
     model = {"model": "opt", "workloadKind": "LeaderWorkerSet", "workload": "p-lead", "namespace": "models"}
     table.show({"models": {"p": {**model, "parts": parts}}}, "kubeconfig", Console(file=out, highlight=False))
     (row,) = [line for line in out.getvalue().splitlines() if line.startswith(" p ")]
-    assert "LeaderWorkerSet/p-lead (3)" in row
+    assert "LeaderWorkerSet/p-0-lead-0 and 2 more" in row
     assert f" {ready} " in row
 
 

@@ -99,6 +99,15 @@ def test_outputs_know_a_set_by_its_name_and_its_parts() -> None:
     assert "workloads" not in model
 
 
+def test_outputs_name_the_objects_of_all_roles() -> None:
+    """Each role is a set of pods, whose name no object has where the role's replicas are objects of their own."""
+    model = models_of(planned(parts(1)))["p"]
+    assert (model["workload"], model["parts"]) == ("p-lead", ["p-0-lead-0"])
+    model = models_of(planned(roles()))["p"]
+    assert model["workloads"] == ["p-lead", "p-help"]
+    assert model["parts"] == [each.name for _, each in roles().workloads]
+
+
 def test_outputs_of_bare_pods_name_no_object_that_is_not_there() -> None:
     model = models_of(planned(bare()))["p"]
     assert (model["workload"], model["workloadKind"]) == ("p-lead", "Pod")

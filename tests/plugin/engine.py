@@ -1,5 +1,6 @@
 """The two ends of Pulumi's plugin protocol: an engine that records, on loopback, and values as it sends them."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -94,15 +95,82 @@ class Engine(resource_pb2_grpc.ResourceMonitorServicer, engine_pb2_grpc.EngineSe
 class RefusedError(Exception):
     """What the plugin answered: a message, and what is wrong by path."""
 
-    def __init__(self, error: grpc.RpcError) -> None:
-        super().__init__(error.details())
-        self.message = error.details()
-        self.properties: dict[str, str] = {}
+    def __init__(self, message: str, properties: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.message = message
+        self.properties = dict(properties)
+
+    @classmethod
+    def of(cls, error: grpc.RpcError) -> "RefusedError":
+        """Read the status of an answer."""
+        properties: dict[str, str] = {}
         for key, value in error.trailing_metadata() or ():
             if key == "grpc-status-details-bin":
                 details = errors_pb2.InputPropertiesError()
                 status_pb2.Status.FromString(value).details[0].Unpack(details)
-                self.properties = {each.property_path: each.reason for each in details.errors}
+                properties = {each.property_path: each.reason for each in details.errors}
+        return cls(error.details(), properties)
+
+
+def printed(refused: RefusedError, inputs: Mapping[str, Any]) -> str:
+    """What the engine prints of a refusal: errorToMessage in pkg/resource/deploy/source_eval.go of Pulumi 3.260.
+
+    It looks each path up in the inputs, and prints what it finds there without masking it.
+    """
+    lines = [refused.message]
+    for path, reason in refused.properties.items():
+        try:
+            value = _at(_parsed(path), inputs)
+        except (ValueError, LookupError):
+            lines.append(f"property {path} has a problem: {reason}")
+        else:
+            lines.append(f"property {path} with value '{value}' has a problem: {reason}")
+    return "\n\t\t- ".join(lines)
+
+
+def _parsed(path: str) -> list[str | int]:
+    """ParsePropertyPath of sdk/go/common/resource/properties_path.go; ValueError where that returns an error."""
+    elements: list[str | int] = []
+    if path.startswith("."):
+        raise ValueError(path)
+    while path:
+        if path.startswith("."):
+            path = path[1:]
+            if not path:
+                raise ValueError(path)
+        elif path.startswith('["'):
+            quoted = re.match(r'\["((?:\\"|[^"])*)"\]', path)
+            if not quoted:
+                raise ValueError(path)
+            elements.append(quoted[1].replace('\\"', '"'))
+            path = path[quoted.end() :]
+        elif path.startswith("["):
+            segment, bracket, path = path[1:].partition("]")
+            if not bracket:
+                raise ValueError(path)
+            elements.append(segment if segment == "*" else int(segment))
+        else:
+            name = re.match(r"[^.\[]+", path)
+            assert name
+            elements.append(name[0])
+            path = path[name.end() :]
+    return elements
+
+
+def _at(elements: list[str | int], value: Any) -> Any:
+    """PropertyPath.Get: through lists and maps; secrets and outputs are neither. LookupError if absent."""
+    for key in elements:
+        if isinstance(value, list):
+            if not isinstance(key, int) or not 0 <= key < len(value):
+                raise LookupError
+            value = value[key]
+        elif isinstance(value, Mapping) and _SIGNATURE not in value:
+            if key not in value:
+                raise LookupError
+            value = value[key]
+        else:
+            raise LookupError
+    return value
 
 
 @dataclass
@@ -137,7 +205,7 @@ class Plugin:
         try:
             answer = self.stub.Construct(request)
         except grpc.RpcError as error:
-            raise RefusedError(error) from None
+            raise RefusedError.of(error) from None
         state: dict[str, Any] = json_format.MessageToDict(answer.state)
         return state
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.engine import UNKNOWN, Plugin, RefusedError, output, running, secret_value
+from tests.plugin.engine import UNKNOWN, Plugin, RefusedError, output, printed, running, secret_value
 
 FLAVOR = {"name": "l40s", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": "g6e.2xlarge"}}
 QWEN = {"familyName": "qwen2", "modelId": "Qwen/Qwen2-7B-Instruct", "flavors": [FLAVOR]}
@@ -105,11 +105,57 @@ class TestNotPlain:
         assert list(error.properties) == ["model.spec.source.uri"]
 
     @pytest.mark.parametrize("secret", [output("hidden-Qx9", secret=True), secret_value("hidden-Qx9")])
-    def test_a_secret(self, plugin: Plugin, manifest: Any, secret: Any) -> None:
-        error = refused(plugin, "Playground", {"model": manifest, "envs": [{"name": "TOKEN", "value": secret}]})
-        assert [path for path in error.properties if path.startswith("envs")] == list(error.properties)
-        assert "found a secret" in next(iter(error.properties.values()))
-        assert "hidden-Qx9" not in f"{error.message}{error.properties}"
+    @pytest.mark.parametrize(
+        ("argument", "place"),
+        [
+            (lambda secret: {"envs": [{"name": "TOKEN", "value": secret}]}, "envs"),
+            (lambda secret: {"args": ["--max-model-len", "16384", "--api-key", secret]}, "args"),
+            (lambda secret: {"args": output(["--api-key", secret], of=(URN,))}, "args"),
+            (lambda secret: {"backendName": secret}, "backendName"),
+            (lambda secret: {"limits": {"cpu": secret}, "configNam": "default"}, "limits"),
+        ],
+    )
+    def test_a_secret_is_told_in_words_alone(
+        self, plugin: Plugin, manifest: Any, secret: Any, argument: Callable[[Any], dict[str, Any]], place: str
+    ) -> None:
+        """The engine prints the value at each path that a plugin reports, secrets in clear."""
+        inputs = {"model": manifest, **argument(secret)}
+        error = refused(plugin, "Playground", inputs)
+        shown = printed(error, inputs)
+        assert "hidden-Qx9" not in shown
+        assert "found a secret" in error.message
+        assert f"chat: {place}" in error.message
+        assert set(error.properties) == {"configNam"} & inputs.keys()
+
+    @pytest.mark.parametrize(
+        ("inputs", "hidden"),
+        [
+            ({"args": ["--api-key", "sk-plain-Qx9vB27"], "argss": 1}, "sk-plain-Qx9vB27"),
+            ({"args": {"--api-key": "sk-plain-Qx9vB27"}}, "sk-plain-Qx9vB27"),
+            ({"envs": {"HF_TOKEN": "hf_Qx9vB27aaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}, "hf_Qx9vB27"),
+        ],
+    )
+    def test_a_secret_that_nobody_marked(self, plugin: Plugin, manifest: Any, inputs: Any, hidden: str) -> None:
+        given = {"model": manifest, "replicas": "many", **inputs}
+        with pytest.raises(RefusedError) as caught:
+            plugin.construct("Playground", "chat", given)
+        assert hidden not in printed(caught.value, given)
+
+    def test_beside_a_secret_the_other_arguments_keep_their_paths(self, plugin: Plugin, manifest: Any) -> None:
+        secret = {"args": ["--api-key", output("hidden-Qx9", secret=True)]}
+        inputs = {"model": manifest, "backendName": output(known=False), "minReplicas": output(known=False), **secret}
+        error = refused(plugin, "Playground", inputs, preview=True)
+        assert set(error.properties) == {"backendName", "minReplicas"}
+        assert "hidden-Qx9" not in printed(error, inputs)
+
+    def test_the_rule_of_the_engine_shows_a_secret_at_a_path_above_it(self) -> None:
+        """As it did of the plugin before: what these tests rest on."""
+        inputs = {"args": ["--api-key", output("hidden-Qx9", secret=True)]}
+        for path in ("", "args", "args[1]", "args.[1]", '["args"][1]'):
+            error = RefusedError("refused", {path: "found a secret"})
+            assert "hidden-Qx9" in printed(error, inputs), path
+        for path in ("args[0]", "args[2]", "args[1].value", "other", "args[x]"):
+            assert "hidden-Qx9" not in printed(RefusedError("refused", {path: "found a secret"}), inputs), path
 
     def test_all_of_them_at_once(self, plugin: Plugin, manifest: Any) -> None:
         later = output(known=False)

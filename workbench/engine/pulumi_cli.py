@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,18 @@ from ..errors import WorkbenchError
 from .project import ProjectFiles
 from .pulumi_files import StackFiles
 from .pulumi_locks import Lock, locks_of
-from .pulumi_remains import Remains
+from .pulumi_remains import Remains, begun_in
 
 _INCOMPLETE = 1
 """Exit code of a destroy that left something."""
 _ADVICE = (
     "What a killed run had begun to create is in no state, so nothing deletes it; other objects are held by a "
-    "finalizer. Delete them by hand; or, in a cluster of the stack's own, run `workbench up`, which takes them over, "
-    "and `workbench destroy` again."
+    "finalizer. Delete them by hand; or, in a cluster of the stack's own, run `workbench up`, which takes them over. "
+    "Then run `workbench destroy` again: it ends with 0 once they are gone."
+)
+_ONCE = (
+    "A killed run had begun to create these; whether they exist is not recorded. Look for them where they would be, "
+    "and delete what this stack does not use. This is not reported again:"
 )
 
 
@@ -43,9 +47,20 @@ class PulumiCli:
 
     def up(self, *, yes: bool) -> int:
         """Run ``pulumi up``."""
-        self._prepare()
+        config = self._prepare()
         self._unlock()
-        return self._run("up", *_answer(yes))
+        code = self._run("up", *_answer(yes))
+        if code == 0:
+            after = self.export()
+            remains = Remains(after, self._cluster(config))
+            unclaimed = remains.unclaimed()
+            if unclaimed:
+                _warn("A killed run created these objects, and the program no longer has them:", unclaimed, _ADVICE)
+            else:
+                if unseen := remains.unseen():
+                    _warn(_ONCE, unseen)
+                self._clear_begun(after)
+        return code
 
     def preview(self, *, as_json: bool = False) -> int:
         """Run ``pulumi preview``."""
@@ -58,12 +73,16 @@ class PulumiCli:
         self._unlock()
         remains = Remains(self.export(), self._cluster(config))
         code = self._run("destroy", *_answer(yes))
-        left = remains.left() if code == 0 else []
-        if not left:
+        if code:
             return code
-        lines = "".join(f"  {line}\n" for line in left)
-        print(f"\n{len(left)} of the stack's resources may still be there:\n{lines}{_ADVICE}", file=sys.stderr)  # noqa: T201
-        return _INCOMPLETE
+        seen, unseen = remains.seen(), remains.unseen()
+        if seen:
+            _warn(f"\n{len(seen)} of the stack's resources may still be there:", seen, _ADVICE)
+        if unseen:
+            _warn(_ONCE, unseen)
+        if not seen:
+            self._clear_begun(self.export())
+        return _INCOMPLETE if seen or unseen else code
 
     def outputs(self) -> dict[str, Any]:
         """Return the stack outputs, secrets masked."""
@@ -75,6 +94,22 @@ class PulumiCli:
         """Return the state of the stack, secrets encrypted."""
         found: dict[str, Any] = json.loads(self._quiet("stack", "export", "--stack", self.stack) or "{}")
         return found
+
+    def _clear_begun(self, exported: Mapping[str, Any]) -> None:
+        """Clear creations that were cut off from the state, once it is known what became of them.
+
+        The engine never does; ``pulumi stack import`` drops pending operations. ``pulumi refresh
+        --clear-pending-creates`` would as well, but also replaces inputs by what it reads from the cluster.
+        """
+        if not begun_in(exported):
+            return
+        deployment = {**exported["deployment"], "pending_operations": []}
+        try:
+            self._quiet(
+                "stack", "import", "--stack", self.stack, given=json.dumps({**exported, "deployment": deployment})
+            )
+        except WorkbenchError as error:
+            _warn("Creations that a killed run had begun are still in the state:", [str(error)])
 
     @property
     def _files(self) -> StackFiles:
@@ -134,8 +169,12 @@ class PulumiCli:
         with subprocess.Popen(command, cwd=self.folder, env=self._files.environment()) as child, _left_to(child):
             return child.wait()
 
-    def _quiet(self, *arguments: str) -> str:
+    def _quiet(self, *arguments: str, given: str = "") -> str:
         """Run a command beside the settings, and return what it prints.
+
+        Args:
+            arguments: The command.
+            given: What it reads from its standard input.
 
         Raises:
             WorkbenchError: it failed; with its own words.
@@ -146,11 +185,17 @@ class PulumiCli:
             env=self._files.environment(),
             check=False,
             capture_output=True,
+            input=given,
             text=True,
         )
         if done.returncode:
             raise WorkbenchError(f"`pulumi {' '.join(arguments)}` failed:\n{done.stderr.strip()}")
         return done.stdout
+
+
+def _warn(title: str, names: Iterable[str], advice: str = "") -> None:
+    lines = "".join(f"  {name}\n" for name in names)
+    print(f"{title}\n{lines}{advice}".rstrip(), file=sys.stderr)  # noqa: T201
 
 
 def _answer(yes: object) -> tuple[str, ...]:

@@ -1,6 +1,10 @@
-"""What a destroy of the Pulumi CLI may leave: what a killed run had begun to create is not in the state."""
+"""What a killed run of the Pulumi CLI may leave: what it had begun to create is not in the state.
 
-from collections.abc import Iterator, Mapping
+The engine keeps such creations among the pending operations of the state, through every later ``up`` and ``destroy``
+(pkg/backend/journal.go of Pulumi 3.260): only the user may know what became of them.
+"""
+
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,51 +13,84 @@ from ..kube import Kube, KubeError
 
 _KUBERNETES = "kubernetes:"
 _NOT_OBJECTS = ("kubernetes:helm.sh/",)
+_PROVIDERS = "pulumi:providers:"
 _CREATING = "creating"
 _KEPT = ("external", "retainOnDelete")
 """Marks of resources that a destroy leaves as it found them."""
 
 
+def begun_in(exported: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the resources of a state whose creation was cut off.
+
+    Args:
+        exported: The state, as ``pulumi stack export`` prints it.
+    """
+    deployment = exported.get("deployment") or {}
+    pending = deployment.get("pending_operations") or ()
+    return [each["resource"] for each in pending if each.get("type") == _CREATING]
+
+
 class Remains:
-    """The resources of a state before it is destroyed.
+    """The resources of a state before it is destroyed, or what a successful ``up`` has not taken over.
 
     Nothing says of a creation that was cut off whether it took place. In a cluster one can look; of everything else
-    only the name is known.
+    only the name is known. Components and providers exist in the state alone.
     """
 
     def __init__(self, exported: Mapping[str, Any], cluster: tuple[Path, str] | None) -> None:
         """Take the state, as ``pulumi stack export`` prints it, and the cluster of its objects."""
-        deployment = exported.get("deployment") or {}
         self._cluster = cluster
-        begun = [each for each in deployment.get("pending_operations") or () if each.get("type") == _CREATING]
-        self._begun = [each["resource"] for each in begun]
-        self._known = deployment.get("resources") or []
+        self._begun = [each for each in begun_in(exported) if _is_deleted(each)]
+        self._known = [
+            each for each in (exported.get("deployment") or {}).get("resources") or [] if _is_deleted(each)
+        ]
 
     def left(self) -> list[str]:
         """Return a line for each resource that is still there, or may be."""
-        begun = [each for each in self._begun if not _is_object(each)]
-        return [*(str(each.get("urn")) for each in begun), *self._objects_left()]
+        return [*self.unseen(), *self.seen()]
 
-    def _objects_left(self) -> Iterator[str]:
-        objects = {_name(each): each["inputs"] for each in (*self._begun, *self._known) if _is_object(each)}
+    def unseen(self) -> list[str]:
+        """Return the URNs of what was begun outside of the cluster, where nobody can look whether it is there."""
+        return sorted({str(each.get("urn")) for each in self._begun if not _is_object(each)})
+
+    def seen(self) -> list[str]:
+        """Return the names of the objects that are in the cluster; of a cluster that is silent, those begun."""
+        return self._objects_left([*self._begun, *self._known])
+
+    def unclaimed(self) -> list[str]:
+        """Return the names of objects that were begun, are in the cluster, and are in no state."""
+        claimed = {each.get("urn") for each in self._known}
+        return self._objects_left([each for each in self._begun if each.get("urn") not in claimed])
+
+    def _objects_left(self, resources: list[dict[str, Any]]) -> list[str]:
+        objects = {_name(each): each["inputs"] for each in resources if _is_object(each)}
         if not objects or not self._cluster:
-            return
+            return []
         kubeconfig, context = self._cluster
         try:
             with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
-                yield from (name for name, value in objects.items() if _exists(kube, value))
+                return [name for name, value in objects.items() if _exists(kube, value)]
         except WorkbenchError:
-            return  # there is no kubeconfig any more: the cluster is gone, and everything in it
+            return []  # there is no kubeconfig any more: the cluster is gone, and everything in it
         except KubeError:
-            yield from (_name(each) for each in self._begun if _is_object(each))
+            begun = {_name(each) for each in self._begun if _is_object(each)}
+            return [name for name in objects if name in begun]
+
+
+def _is_deleted(resource: Mapping[str, Any]) -> bool:
+    """Whether a destroy deletes something outside of the state: a patch leaves what it patched."""
+    token = str(resource.get("type"))
+    is_real = resource.get("custom", True) and not token.startswith(_PROVIDERS)
+    is_patch = token.startswith(_KUBERNETES) and token.endswith("Patch")
+    return bool(is_real) and not is_patch and not any(map(resource.get, _KEPT))
 
 
 def _is_object(resource: Mapping[str, Any]) -> bool:
-    """Say whether a resource is an object in a cluster that a destroy deletes: a patch leaves what it patched."""
+    """Whether a resource is an object in a cluster."""
     token = str(resource.get("type"))
     named = (resource.get("inputs") or {}).get("metadata")
-    is_one = token.startswith(_KUBERNETES) and not token.startswith(_NOT_OBJECTS) and not token.endswith("Patch")
-    return is_one and isinstance(named, dict) and not any(map(resource.get, _KEPT))
+    is_one = token.startswith(_KUBERNETES) and not token.startswith(_NOT_OBJECTS)
+    return is_one and isinstance(named, dict) and bool(named.get("name"))
 
 
 def _name(resource: Mapping[str, Any]) -> str:

@@ -67,7 +67,9 @@ def _root(shape: SchemaGraph) -> Schema:
     properties["metadata"] = {"type": "object"}
     root["properties"] = properties
     root["required"] = [name for name in root["required"] if name not in (*_BUILT_IN, "metadata")]
-    return inlined(root, shape)
+    out = inlined(root, shape)
+    # The API server drops an empty list.
+    return {key: value for key, value in out.items() if key != "required" or value}
 
 
 def inlined(schema: Schema, shape: SchemaGraph) -> Schema:
@@ -80,7 +82,9 @@ def inlined(schema: Schema, shape: SchemaGraph) -> Schema:
             del out[bound]
     if out.get("x-kubernetes-int-or-string"):
         out["anyOf"] = [{"type": "integer"}, {"type": "string"}]
-    if "properties" in schema:
+    if schema.get(
+        "properties"
+    ):  # the API server drops an empty map, and the definition would differ in every preview
         out["properties"] = {name: inlined(inner, shape) for name, inner in schema["properties"].items()}
     if isinstance(schema.get("additionalProperties"), dict):
         out["additionalProperties"] = inlined(schema["additionalProperties"], shape)

@@ -19,6 +19,7 @@ from ...plan.plan import Plan
 from ..object_set import ObjectSet
 from ..workload_component import WorkloadComponent
 
+_POD = "Pod"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -112,6 +113,8 @@ def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str])
     sets = list(by_set(workloads).values())
     parts = sets[0] if sets else []
     weights = sorted({place for place in _mounted(workloads) if place in kept})
+    # The objects of all sets, where they are not simply what the set is called; bare pods have names of their own.
+    objects = [each.name for each in workloads if parts and each.kind == parts[0].kind and each.kind != _POD]
     return {
         "kind": item.kind,
         "namespace": item.namespace,
@@ -121,7 +124,7 @@ def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str])
         "model": item.model,
         **({"weights": ", ".join(weights)} if weights else {}),
         **({"workloads": [each[0].set_name for each in sets]} if len(sets) > 1 else {}),
-        **({"parts": [part.name for part in parts]} if len(parts) > 1 else {}),
+        **({"parts": objects} if objects and objects != [parts[0].set_name] else {}),
     }
 
 
