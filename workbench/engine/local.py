@@ -30,7 +30,7 @@ from .program.trace import program_trace
 from .project import Project
 from .state import State
 from .targets import Targets
-from .values import masked, seal, with_secrets
+from .values import masked, resealed, seal, with_secrets
 
 _OUTPUTS = "outputs"
 READY_SECONDS = 300.0
@@ -123,7 +123,8 @@ class LocalEngine:
             graph = self.record(preview=True)
             plan = self._plan(graph, state, strict=False)
             before = state.fact(_OUTPUTS) or {}
-            self._display.preview(plan, graph.root, output_changes(before, seal(graph.exports, state.key)))
+            after = seal(graph.exports, state.key)
+            self._display.preview(plan, graph.root, output_changes(resealed(before, after, state.key), after))
             _refuse_protected(plan)
             self._try_passed_through(plan)
         return Outcome(graph.exports, changed=len(plan.having(*CHANGING)))

@@ -72,6 +72,27 @@ def seal(value: Any, key: bytes) -> Any:  # noqa: ANN401
     return "[unknown]" if isinstance(value, Unknown) else value
 
 
+def resealed(old: Any, new: Any, key: bytes) -> Any:  # noqa: ANN401
+    """Return a stored value, with equal values sealed where the new one seals them, and plain where it does not.
+
+    What counts as a secret changes from version to version; that alone is no change of a resource.
+    """
+    if old == new:
+        return old
+    if _is_sealed(new) != _is_sealed(old):
+        plain, sealed = (old, new) if _is_sealed(new) else (new, old)
+        return new if seal(Secret(plain), key) == sealed else old
+    if isinstance(old, dict) and isinstance(new, dict):
+        return {name: resealed(inner, new[name], key) if name in new else inner for name, inner in old.items()}
+    if isinstance(old, list) and isinstance(new, list):
+        return [resealed(a, b, key) for a, b in zip(old, new, strict=False)] + old[len(new) :]
+    return old
+
+
+def _is_sealed(value: object) -> bool:
+    return isinstance(value, dict) and SEALED in value
+
+
 def masked(value: Any) -> Any:  # noqa: ANN401
     """Return the value as it may be shown: secrets, marked or not, and unknowns as words."""
     return masked_plain(_worded(value))

@@ -1,8 +1,8 @@
 """What a secret looks like, and how it is kept out of sight: the one place that every caller asks.
 
-A value is a secret by the name that it has (``HF_TOKEN``, ``--api-key``, ``clientSecret``) or by its own form
-(``hf_...``, a private key, a password in a URL). What only refers to one is none: ``$(HF_TOKEN)``, a path, the name
-of a Secret.
+A value is a secret by the name that it has (``HF_TOKEN``, ``--api-key``, ``clientSecret``; :mod:`.secret_names`), by
+its own form (``hf_...``, a private key, a password in a URL), or by its place in a command (``curl -u``;
+:mod:`.secret_commands`). What only refers to one is none: ``$(HF_TOKEN)``, a path, the name of a Secret.
 
 - :func:`is_literal_secret`: whether a value of this name is one;
 - :func:`masked`, :func:`masked_text`: a value or a text as it may be shown;
@@ -12,25 +12,51 @@ of a Secret.
 """
 
 import functools
+import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import yaml
+
+from .secret_commands import STARTS_COMMAND, credential_words, script_credentials
+from .secret_names import is_header, names_credential, names_secret
+
+__all__ = [
+    "SECRET_TEXT",
+    "is_literal_secret",
+    "masked",
+    "masked_text",
+    "names_secret",
+    "replace_in_object",
+    "replace_secrets",
+    "secret_texts",
+]
+
 SECRET_TEXT = "[secret]"  # noqa: S105  what is shown instead of one
 
-Replace = Callable[[Any, str], Any]
-"""Makes something of a secret, or of a text with one in it: given the value, and how it may be shown."""
+Replace = Callable[[Any, Any], Any]
+"""Makes something of a secret, or of what has one in it: given the value, and how it may be shown."""
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_PASSWORDS = frozenset(
-    {"password", "passwords", "passwd", "passphrase", "pwd", "apikey", "credential", "credentials"}
+_HARMLESS = frozenset(
+    {
+        *("", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null", "n/a", SECRET_TEXT),
+        *("empty", "no-key", "not-needed", "not-used", "unused", "dummy", "placeholder", "redacted"),
+        *("sk-no-key-required", "disabled", "enabled"),
+    }
 )
-_KEYS = frozenset({"api", "access", "account", "auth", "encryption", "master", "private", "secret", "ssh"})
-_HARMLESS = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null", "empty", SECRET_TEXT})
 """Switches, and what clients write where a server wants no key."""
-_REFERENCE = re.compile(r"\$\(\w[\w.-]*\)|\$\{?\w+\}?|(/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*|<[^<>]*>|%[^%]+%")
-"""A variable, a path, an address without a password, a place to fill in, or what a proxy's log puts in its place."""
+_REFERENCE = re.compile(
+    r"\$\(\w[\w.-]*\)|\$\{?\w+\}?|\$\{\w+:?[?+][^}]*\}|\$\{\w+:?-\}|\$[@*#?!]"  # variables
+    r"|\$\((?!\s*(?:echo|printf)\b)[^()]*\)|`(?!\s*(?:echo|printf)\b)[^`]*`"  # what another command prints
+    r"|(?:~|\.{1,2})?(?:/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*"  # a path, an address without a password
+    r"|<[^<>]*>|%[^%]+%|\{\{[^{}]*\}\}|\*{3,}|[xX]{3,}|\.{3}"  # a place to fill in
+)
+_SCHEMES = ("basic", "bearer", "digest", "token", "apikey", "key")
+"""What stands before the credentials of a header."""
+_COUNT = re.compile(r"-?\d{1,5}(?:\.\d+)?|\d*\.\d+(?:[eE][-+]?\d+)?")
+"""A number of tokens, or a price of one."""
 
 _FORMS = re.compile(
     r"(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
@@ -38,45 +64,80 @@ _FORMS = re.compile(
     r"hf_(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{8,}"  # Hugging Face; hf_transfer is a library
     r"|sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic and those who copy them
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}"  # AWS
-    r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}"
-    r"|xox[abeprs]-[A-Za-z0-9-]{10,}"  # Slack
+    r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|dt|rt|cbt|ptt|ft)-[\w-]{20,}"
+    r"|xox[abeprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"  # Slack
     r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}"  # Google
     r"|nvapi-[\w-]{20,}"  # NVIDIA
+    r"|gsk_[A-Za-z0-9]{20,}|r8_[A-Za-z0-9]{30,}|pplx-[A-Za-z0-9]{20,}"  # Groq, Replicate, Perplexity
+    r"|npm_[A-Za-z0-9]{30,}|pypi-AgE[\w-]{20,}|dckr_pat_[\w-]{20,}"  # package and image registries
+    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|SG\.[\w-]{16,}\.[\w-]{16,}"  # Stripe, SendGrid
+    r"|hv[sb]\.[\w-]{20,}|pul-[0-9a-f]{40}|AGE-SECRET-KEY-1[0-9A-Z]{20,}"  # Vault, Pulumi, age
     r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # JSON web tokens
     r")"
     r"|(?<=://)(?P<user>[^\s/:@'\"]*:)(?P<password>[^\s/@'\"]+)(?=@)"
-    r"|(?P<scheme>\b[Bb]earer )(?P<bearer>[\w.~+/=-]{8,})",
+    r"|(?<=https://)(?P<userinfo>(?=[^\s/:@'\"]*\d)[^\s/:@'\"]{8,})(?=@)"
+    r"|(?P<scheme>\b[Bb]earer )(?P<bearer>[\w.~+/=-]{8,})"
+    r"|(?P<basic>\b[Bb]asic )(?P<encoded>(?=[a-z]*[A-Z0-9+/=])[A-Za-z0-9+/_-]{8,}={0,2})",
     re.DOTALL,
 )
-_FORMED = re.compile(r"-----|hf_|sk-|A[KS]IA|gh[a-z]_|github_|glpat-|xox|AIza|ya29|nvapi-|eyJ|://[^/]*@|earer ")
+_FORMED = re.compile(
+    r"-----|hf_|sk-|A[KS]IA|gh[a-z]_|github_|gl[a-z]+-|xox|xapp-|AIza|ya29|nvapi-|gsk_|r8_|pplx-|npm_|pypi-|dckr_"
+    r"|[sr]k_|SG\.|hv[sb]\.|pul-|AGE-|eyJ|://[^/]*@|earer |asic "
+)
 """What a text has that is worth a closer look."""
-_NAMED = re.compile(r"token|key|passw|passphrase|pwd|secret|credential", re.IGNORECASE)
-_NAME = r"(?<![\w$-])(?=[\w-]*?(?:token|key|passw|passphrase|pwd|secret|credential))(?P<name>-{0,2}+[A-Za-z_][\w-]*+)"
+_NAMED = re.compile(
+    r"token|key|pass|pwd|secret|credential|auth|cookie|masterauth|sig=|signature|login|" + STARTS_COMMAND,
+    re.IGNORECASE,
+)
+_STEM = r"(?:token|key|pass|pwd|secret|credential|auth|cookie)"
+_NAME = rf"(?<![\w$-])(?<!\$\{{)(?=[\w-]*?{_STEM})(?P<name>-{{0,2}}+[A-Za-z_][\w-]*+)"
 _PROSE = re.compile(rf"{_NAME}(?:=|['\"]?(?::\s*|,\s*)(?=['\"]))", re.IGNORECASE)
 """What leads to a value in ``NAME=value``, ``"name": "value"`` and ``'--flag', 'value'``, as messages quote them."""
-_SCRIPT = re.compile(rf"{_NAME}(?:=|['\"]?:\s*(?=['\"])|(?<=\w)\s+(?=[^\s=-]))", re.IGNORECASE)
-"""The same, and ``--flag value``: in prose the word that follows a flag is the next word."""
+_SCRIPT = re.compile(
+    rf"{_NAME}(?:(?P<equals>=)|(?P<mark>\\?['\"]?)(?P<colon>[ \t]*:[ \t]*)(?P<open>\\?['\"])?"
+    r"|(?P<spaced>[ \t]+=[ \t]*)|(?P<xml>>)|(?P<after>\s+)(?=[^\s=-]))",
+    re.IGNORECASE,
+)
+"""The same in what programs read: also ``name: value``, ``name = value``, ``--flag value`` and ``<name>value<``."""
+_QUERY = re.compile(
+    r"[?&;](?P<name>sig|signature|[\w.-]*-signature|sas|code|auth|key|access_key|pwd|pass)=(?P<value>[^\s&'\";#]+)",
+    re.IGNORECASE,
+)
+"""Names that hold a secret in the query of an address, and often none elsewhere."""
 _VALUE = re.compile(r"\"[^\"]*\"?|'[^']*'?|[^\s\"';&|,)]+")
+_WORD = re.compile(r"(?:\$\([^()]*\)|`[^`]*`|\"(?:\\.|[^\"\\])*\"?|'[^']*'?|\\.|[^\s\"';&|()\\`])+", re.DOTALL)
+"""A word of a shell. Where it is the value of a name, it ends before a comma that another name follows."""
+_LINE_START = re.compile(r"(?:^|[\n\r])[ \t]*(?:-[ \t]+|#+[ \t]*|export[ \t]+|set[ \t]+)?['\"]?\Z")
+_HEADER_LEAD = re.compile(r"(?:(?<![\w-])-H|--header|(?:set|add|extra)_?header)[ \t=]*\\?['\"]?\Z", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"']\Z")
+_SENTENCE = frozenset(
+    {
+        *("a", "an", "and", "are", "as", "at", "be", "by", "can", "cannot", "comes", "do", "does", "for"),
+        *("from", "has", "have", "if", "in", "is", "it", "its", "may", "must", "not", "of", "on", "one"),
+        *("only", "or", "see", "set", "should", "shown", "the", "this", "that", "to", "unless", "use"),
+        *("used", "uses", "was", "what", "when", "where", "which", "who", "will", "with", "without"),
+        *("you", "your"),
+    }
+)
+"""Words by which a sentence is told from a passphrase of several words."""
+_DESCRIBED = frozenset(
+    {
+        *("required", "optional", "string", "str", "int", "integer", "boolean", "bool", "object"),
+        *("secret", "token", "password", "key", "any", "unset", "missing", "invalid", "expired", "valid"),
+    }
+)
+"""Words that stand after a name and a colon in descriptions and logs."""
+_VERSION = re.compile(r"v?\d[\w.-]*|latest|main|stable|dev|nightly", re.IGNORECASE)
+_NETRC = re.compile(r"\b(?:login|machine)\s+\S+\s+(?:login\s+\S+\s+)?password\s+(?P<value>\S+)")
+_DEFAULT = re.compile(r"\$\{(?P<name>\w+):?[-=](?P<value>[^{}]+)\}")
+_DIRECTIVE = re.compile(r"(?m)^\s*(?:requirepass|masterauth)\s+(?P<value>\S+)")
 _ENOUGH = 4096
 """Characters of a value that tell whether it is a secret."""
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def names_secret(name: str) -> bool:
-    """Whether a variable, flag or field of this name holds a secret, and not the name or the place of one."""
-    words = [word.lower() for word in _WORDS.findall(str(name).rpartition("/")[2])]
-    if words[-1:] == ["id"] and words[-3:-1] == ["access", "key"]:
-        return True
-    if not words or words[-1] in _PASSWORDS:
-        return bool(words)
-    variable = name.isupper() or name.startswith("-") or "_" in name
-    if words[-1] == "token":
-        return True
-    if words[-1] == "secret":  # in manifests a field of this name says which Secret
-        return variable or words[-2:-1] == ["client"]
-    if words[-1] in ("key", "keys"):
-        return len(words) > 1 and (words[-2] in _KEYS or (variable and words[-1] == "key"))
-    return False
+_LONGEST_DOCUMENT = 1 << 16
+_HIDDEN = "<secret>"
+"""What stands for a secret that is hidden already, where brackets would be read as a list."""
+_ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*\w")
+_SECRET_DOCUMENT = re.compile(r"\bkind['\"]?:\s*['\"]?Secret\b")
 
 
 def is_literal_secret(name: str, value: object) -> bool:
@@ -86,12 +147,22 @@ def is_literal_secret(name: str, value: object) -> bool:
     text = str(value).strip().strip("'\"")
     if text.lower() in _HARMLESS:
         return False
-    return (names_secret(name) and not _REFERENCE.fullmatch(text)) or _has_form(text)
+    return (names_secret(name) and not _refers(text, name)) or _has_form(text)
+
+
+def _refers(text: str, name: str) -> bool:
+    """Whether a text only refers to a secret; numbers are counts of tokens, or name no secret of that length."""
+    if _REFERENCE.fullmatch(text):
+        return True
+    words = text.split()
+    if words[1:] and words[0].lower() in _SCHEMES and all(map(_REFERENCE.fullmatch, words[1:])):
+        return True
+    return name.lower().endswith("token") and _COUNT.fullmatch(text) is not None
 
 
 def _has_form(text: str) -> bool:
     found = _FORMS.search(text) if _FORMED.search(text) else None
-    return found is not None and found["password"] is None and found[0] == text
+    return found is not None and not (found["password"] or found["userinfo"]) and found[0] == text
 
 
 def masked(value: Any, name: str = "") -> Any:  # noqa: ANN401  any JSON value
@@ -103,8 +174,11 @@ def secret_texts(value: Any, name: str = "") -> frozenset[str]:  # noqa: ANN401 
     """Return the secrets in a value: whole values, and those inside of texts."""
     found: set[str] = set()
 
-    def remember(secret: object, shown: str) -> object:
-        found.update((str(secret),) if shown == SECRET_TEXT else _parts(str(secret)))
+    def remember(secret: Any, shown: Any) -> object:  # noqa: ANN401  any JSON value
+        if isinstance(secret, dict):  # keys that are secrets; its values are remembered on their own
+            found.update(key for key in secret if isinstance(key, str) and key not in shown)
+        else:
+            found.update((str(secret),) if shown == SECRET_TEXT else _parts(str(secret)))
         return secret
 
     replace_secrets(value, remember, name)
@@ -113,27 +187,85 @@ def secret_texts(value: Any, name: str = "") -> frozenset[str]:  # noqa: ANN401 
 
 def masked_text(text: str, known: Iterable[str] = ()) -> str:
     """Return a text with what looks like a secret in it, and secrets that are known, as ``[secret]``."""
-    for secret in sorted(known, key=len, reverse=True):
+    written = {form for secret in known for form in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1])}
+    for secret in sorted(written, key=lambda form: (-len(form), form)):
         if len(secret) > _SHORT:
             text = text.replace(secret, SECRET_TEXT)
-        else:  # a short one occurs inside of words
+        elif secret:  # a short one occurs inside of words
             text = re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", SECRET_TEXT, text)
-    return _masked(text, _PROSE)
+    return _without(text, _assigned(text, _PROSE)) if _NAMED.search(text) else _without_forms(text)
 
 
 _SHORT = 5
 
 
-def _masked(text: str, assigned: re.Pattern[str] = _SCRIPT) -> str:
-    if _FORMED.search(text):
-        text = _FORMS.sub(lambda found: (found["user"] or found["scheme"] or "") + SECRET_TEXT, text)
+def _masked(text: str) -> str:
+    """Return a text that programs read as it may be shown."""
+    inner = _documents(text)
+    secrets = secret_texts(inner) if inner is not None else frozenset[str]()
+    if secrets:
+        shown = text
+        for secret in sorted(secrets, key=lambda each: (-len(each), each)):
+            for line in filter(None, map(str.strip, secret.splitlines())):
+                shown = re.sub(rf"(?<![\w-]){re.escape(line)}(?![\w-])", SECRET_TEXT, shown)
+                shown = shown.replace(json.dumps(line)[1:-1], SECRET_TEXT) if len(line) > _SHORT else shown
+        left = (line for secret in secrets for line in secret.splitlines() if len(line.strip()) > _SHORT)
+        if shown == text or any(line.strip() in shown for line in left):
+            return SECRET_TEXT  # written in a way that cannot be found again, such as with escapes
+        text = shown
     if not _NAMED.search(text):
+        return _without_forms(text)
+    return _without(text, _assigned(text, _SCRIPT))
+
+
+def _without_forms(text: str) -> str:
+    if not _FORMED.search(text):
         return text
+    return _FORMS.sub(lambda found: (found["user"] or found["scheme"] or found["basic"] or "") + SECRET_TEXT, text)
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text with what has the form of a secret, and what stands in these places, as ``[secret]``."""
+    found = sorted({*spans, *_formed(text), *_others(text)})
     shown, end = [], 0
-    for start, stop in _assigned(text, assigned):
-        shown += [text[end:start], SECRET_TEXT]
-        end = stop
+    for start, stop in found:
+        if start >= end:
+            shown += [text[end:start], SECRET_TEXT]
+        end = max(end, stop)
     return "".join([*shown, text[end:]])
+
+
+def _formed(text: str) -> Iterator[tuple[int, int]]:
+    if _FORMED.search(text):
+        for found in _FORMS.finditer(text):
+            group = next((name for name in ("password", "bearer", "encoded") if found[name]), 0)
+            yield found.span(group)
+
+
+def _others(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where secrets stand by their place: in the query of an address, in a command, in a .netrc file."""
+    for found in _QUERY.finditer(text):
+        if "://" in text[max(0, found.start() - _ENOUGH) : found.start()] and not _plain_query(found):
+            yield found.span("value")
+    for pattern in (_NETRC, _DIRECTIVE):
+        for found in pattern.finditer(text):
+            if not _REFERENCE.fullmatch(found["value"].strip("'\"")):
+                yield found.span("value")
+    for found in _DEFAULT.finditer(text):
+        if is_literal_secret(found["name"], found["value"]):
+            yield found.span("value")
+    for start, end in script_credentials(text):
+        word = text[start:end].strip("'\"")
+        if word.lower() not in _HARMLESS and not all(map(_REFERENCE.fullmatch, word.split(":")[-1:])):
+            yield start, end
+
+
+def _plain_query(found: re.Match[str]) -> bool:
+    value = found["value"]
+    if value.lower() in _HARMLESS or _REFERENCE.fullmatch(value):
+        return True
+    # the key of an object in a store, or a code of a country, is a word; a secret has digits, or is long
+    return found["name"].lower() in ("key", "code", "auth") and (value.isalpha() or "/" in value or "." in value)
 
 
 def _assigned(text: str, assigned: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -142,23 +274,144 @@ def _assigned(text: str, assigned: re.Pattern[str]) -> Iterator[tuple[int, int]]
     for lead in assigned.finditer(text):
         if lead.start() < end:
             continue  # inside of a secret
-        if lead[0][-1].isspace() and lead["name"][0] != "-" and ":" not in lead[0]:
-            continue  # two words that follow each other
-        if not names_secret(lead["name"]):
+        if not (names_secret(lead["name"]) or names_credential(lead["name"])):
             continue
-        value = _VALUE.match(text, lead.end(), lead.end() + _ENOUGH)
-        if value and is_literal_secret(lead["name"], value[0]):
-            start, end = (_VALUE.match(text, lead.end()) or value).span()
-            quoted = text[start] in "'\""
-            closed = quoted and end - start > 1 and text[end - 1] == text[start]
-            yield start + quoted, end - closed
+        span = _quoted_value(text, lead) if assigned is _PROSE else _script_value(text, lead)
+        if span is not None and span[0] < span[1]:
+            yield span
+            end = span[1]
+
+
+def _quoted_value(text: str, lead: re.Match[str]) -> tuple[int, int] | None:
+    value = _VALUE.match(text, lead.end(), lead.end() + _ENOUGH)
+    if not value or not is_literal_secret(lead["name"], value[0]):
+        return None
+    after_comma = lead[0].rstrip().endswith(",")
+    if after_comma and names_secret(value[0].strip("'\"")):
+        return None  # a list of names
+    return _inside(text, *(_VALUE.match(text, lead.end()) or value).span())
+
+
+def _script_value(text: str, lead: re.Match[str]) -> tuple[int, int] | None:
+    """Return where the value of a name is, where programs read the text."""
+    name, start = lead["name"], lead.end()
+    if lead["open"]:
+        start -= len(lead["open"])
+        closing = text.find(lead["open"], lead.end())
+        stop = closing if closing >= 0 else len(text)
+        inner = text[lead.end() : min(stop, lead.end() + _ENOUGH)]
+        return (lead.end(), stop) if is_literal_secret(name, inner) else None
+    if lead["xml"]:
+        stop = text.find("<", start)
+        if text[max(0, lead.start() - 1) : lead.start()] != "<" or stop < 0 or stop - start > _ENOUGH:
+            return None
+        return (start, stop) if is_literal_secret(name, text[start:stop]) else None
+    if lead["after"] and name[0] != "-" and not _HEADER_LEAD.search(text, max(0, lead.start() - 32), lead.start()):
+        return None  # two words that follow each other
+    before = text[max(0, lead.start() - 64) : lead.start()]
+    at_start = _LINE_START.search(before if lead.start() > 64 else "\n" + before) is not None
+    if lead["spaced"] and not at_start:
+        return None  # a comparison
+    if lead["colon"] is None:
+        return _word(text, start, name)
+    in_header = _HEADER_LEAD.search(before) is not None
+    quoted = _QUOTED.search(before)
+    if not (in_header or at_start or quoted or before.rstrip().endswith(("{", ","))):
+        return None
+    if lead["mark"] or before.rstrip().endswith(("{", ",")):
+        return _word(text, start, name)  # of a map in one line
+    return _after_colon(text, lead, in_header=in_header, quote=quoted[0] if quoted else "")
+
+
+def _after_colon(text: str, lead: re.Match[str], *, in_header: bool, quote: str) -> tuple[int, int] | None:
+    """Return where the value of ``name: value`` is: up to the end of the line, or of what is quoted."""
+    name, start = lead["name"], lead.end()
+    spaced = lead["colon"][-1:].isspace()
+    if in_header and not quote:
+        return _word(text, start, name)
+    ends = [place for mark in ("\n", "\r", *([quote] if quote else ())) if (place := text.find(mark, start)) >= 0]
+    stop = min(ends, default=len(text))
+    value = text[start : min(stop, start + _ENOUGH)].partition(" #")[0].rstrip().rstrip("\\,")
+    words = value.split()
+    if not words or not is_literal_secret(name, value):
+        return None
+    if not in_header and not is_header(name):
+        if not spaced and (_VERSION.fullmatch(value) or not _is_opaque(value)):
+            return None  # the tag of an image
+        if len(words) == 1 and value.lower().rstrip(".") in _DESCRIBED:
+            return None
+        if len(words) > 1 and not {word.lower().strip(".,;:") for word in words}.isdisjoint(_SENTENCE):
+            return None
+    if value[0] in "|>" and len(value) < len(">-10"):
+        return None  # a text on the lines below, which is read as YAML
+    return _inside(text, start, start + len(value) if stop - start <= _ENOUGH else stop)
+
+
+def _is_opaque(value: str) -> bool:
+    """Whether a word is rather made up than chosen: digits among letters."""
+    return len(value) > _SHORT and not value.isalpha() and any(map(str.isalpha, value)) and "/" not in value
+
+
+def _word(text: str, start: int, name: str) -> tuple[int, int] | None:
+    value = _WORD.match(text, start, start + _ENOUGH)
+    if not value:
+        return None
+    stop = value.end()
+    if stop - start == _ENOUGH:
+        stop = (_WORD.match(text, start) or value).end()
+    first = text[start]
+    if first in "'\"":  # in JSON and in programs, a comma or a bracket follows a text
+        closed = _VALUE.match(text, start)
+        if closed and text[closed.end() : closed.end() + 1] in (",", "}", "]", ":", ""):
+            stop = closed.end()
+    if not is_literal_secret(name, text[start : min(stop, start + _ENOUGH)].rstrip(",}]")):
+        return None
+    return _inside(text, start, stop - (text[stop - 1] == ",") if stop - start > 1 else stop)
+
+
+def _inside(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a place without its quotes."""
+    quoted = text[start] in "'\"" and text.find(text[start], start + 1) in (-1, end - 1)
+    closed = quoted and end - start > 1 and text[end - 1] == text[start]
+    return start + quoted, end - closed
 
 
 def _parts(text: str) -> Iterator[str]:
-    for found in _FORMS.finditer(text):
-        yield found["password"] or found["bearer"] or found[0]
-    for start, end in _assigned(text, _SCRIPT):
+    """Yield the secrets inside of a text."""
+    for start, end in _formed(text):
         yield text[start:end]
+    if _NAMED.search(text):
+        for start, end in (*_assigned(text, _SCRIPT), *_others(text)):
+            yield text[start:end]
+    inner = _documents(text)
+    if inner is not None:
+        yield from secret_texts(inner)
+
+
+class _Reader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]  # libyaml's, where it is built in
+    """Reads every scalar as text."""
+
+
+def _documents(text: str) -> list[Any] | None:
+    """Return what a text says as JSON or YAML, if it may hold secrets that only its structure tells."""
+    if len(text) > _LONGEST_DOCUMENT or not (_NAMED.search(text) or _SECRET_DOCUMENT.search(text)):
+        return None
+    start = text.lstrip()[:1]
+    if start in ("{", "["):
+        try:
+            return [json.loads(text)]
+        except (ValueError, RecursionError):
+            pass
+    if "\n" not in text.strip() and start != "{":
+        return None
+    if ":" not in text or _ALIAS.search(text):
+        return None  # what aliases stand for may be without end
+    try:
+        shown = text.replace(SECRET_TEXT, _HIDDEN)
+        found = [each for each in yaml.load_all(shown, _Reader) if isinstance(each, dict | list)]
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return found or None
 
 
 def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noqa: ANN401  any JSON value
@@ -167,7 +420,7 @@ def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noq
         shown = _shown(value, name)
         return value if shown == value else replace(value, shown)
     if isinstance(value, dict):
-        return _map(value, replace)
+        return _map(value, replace, name)
     if isinstance(value, list | tuple):
         return _list(value, replace, name)
     return replace(value, SECRET_TEXT) if names_secret(name) and is_literal_secret(name, value) else value
@@ -183,52 +436,106 @@ def replace_in_object(value: dict[str, Any], replace: Replace) -> dict[str, Any]
     """Do the same for a Kubernetes object, whose identity stays plain, whatever it looks like."""
     replaced = _map({key: inner for key, inner in value.items() if key not in _IDENTITY}, replace)
     metadata = value.get("metadata")
-    if isinstance(metadata, dict) and "annotations" in metadata:
-        annotations = replace_secrets(metadata["annotations"], replace)
-        replaced = {**replaced, "metadata": {**metadata, "annotations": annotations}}
+    if isinstance(metadata, dict):
+        notes = {key: replace_secrets(metadata[key], replace) for key in _NOTES if key in metadata}
+        replaced = {**replaced, "metadata": {**metadata, **notes}} if notes else replaced
     return {**value, **replaced, "kind": value["kind"]} if "kind" in value else {**value, **replaced}
 
 
 _IDENTITY = ("apiVersion", "metadata")
+_NOTES = ("annotations", "labels")
+_POINTS = frozenset(
+    {
+        *("name", "key", "path", "file", "ref", "from", "type", "description", "properties", "audience", "kind"),
+        *("expirationSeconds", "optional", "valueFrom", "secretName", "existingSecret", "enabled", "mode", "header"),
+    }
+)
+"""Fields by which a map under the name of a secret says where the secret is, or what it looks like."""
 
 
-def _map(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
-    """Replace in a map; one with nothing to replace is returned as it is, as nearly all are."""
+def _map(value: dict[str, Any], replace: Replace, name: str = "") -> dict[str, Any]:
+    """Replace in a map; one with nothing to replace is returned as it is, as nearly all are.
+
+    A map in the place of a secret is one itself, key and value (``HF_TOKEN: {abc}`` is a map in YAML), unless it
+    refers to one or describes one.
+    """
     replaced: dict[str, Any] = {}
     of_secret = value.get("kind") == "Secret"
+    holds = bool(name) and names_secret(name) and not _points(value)
     for key, inner in value.items():
-        if type(inner) is str and key != "value":  # most of what there is, and most of it no secret
+        if type(inner) is str and key != "value" and not holds:  # most of what there is, and most of it no secret
             shown = _shown(inner, key)
             new = inner if shown == inner else replace(inner, shown)
-        elif of_secret and key in ("data", "stringData"):
+        elif (of_secret and key in ("data", "stringData")) or (key == "auths" and isinstance(inner, dict)):
             new = _all(inner, replace)
+        elif holds:
+            new = replace_secrets(inner, replace, name)
+        elif key == "args" and isinstance(inner, list) and isinstance(value.get("command"), list):
+            new = _list(inner, replace, "", tuple(value["command"]))
         else:
-            new = replace_secrets(inner, replace, _named(value) if key == "value" else str(key))
+            new = replace_secrets(inner, replace, _named(value) if key in ("value", "Value") else str(key))
         if new is not inner:
             replaced[key] = new
-    return {**value, **replaced} if replaced else value
+    result = {**value, **replaced} if replaced else value
+    keys = {key: _shown_key(key, holds=holds and inner is None) for key, inner in value.items()}
+    if all(map(operator.eq, keys, keys.values())):
+        return result
+    shown_map = {keys[key]: masked(inner, name if holds else str(key)) for key, inner in value.items()}
+    secret: dict[str, Any] = replace(result, shown_map)
+    return secret
+
+
+def _shown_key(key: Any, *, holds: bool) -> Any:  # noqa: ANN401  YAML has keys of any kind
+    if not isinstance(key, str):
+        return key
+    return SECRET_TEXT if holds else _without_forms(key)
+
+
+def _points(value: dict[str, Any]) -> bool:
+    return any(key in _POINTS or (isinstance(key, str) and key.endswith(("Ref", "Refs", "Name"))) for key in value)
 
 
 def _named(value: dict[str, Any]) -> str:
-    """Return the name that stands beside a value, as in an environment variable."""
-    return next((value[key] for key in ("name", "key") if isinstance(value.get(key), str)), "value")
+    """Return the name that stands beside a value, as in an environment variable. A toleration names a taint."""
+    if "operator" in value or "effect" in value:
+        return "value"
+    names = ("name", "key", "Name", "Key")
+    return next((value[key] for key in names if isinstance(value.get(key), str)), "value")
 
 
 def _all(value: Any, replace: Replace) -> Any:  # noqa: ANN401  any JSON value
-    """Replace every scalar: what a Secret holds is secret, whatever it looks like."""
+    """Replace every scalar: what a Secret or a registry's logins hold is secret, whatever it looks like."""
     if isinstance(value, dict):
         return {key: _all(inner, replace) for key, inner in value.items()}
     if isinstance(value, list):
         return [_all(inner, replace) for inner in value]
-    return value if value is None else replace(value, SECRET_TEXT)
+    return value if value is None or value in (SECRET_TEXT, _HIDDEN) else replace(value, SECRET_TEXT)
 
 
-def _list(value: list[Any] | tuple[Any, ...], replace: Replace, name: str) -> list[Any] | tuple[Any, ...]:
-    """Replace in a list; in a command line, the value of a flag is the word that follows it."""
+def _list(
+    value: list[Any] | tuple[Any, ...], replace: Replace, name: str, command: tuple[Any, ...] = ()
+) -> list[Any] | tuple[Any, ...]:
+    """Replace in a list; in a command line, the value of a flag is the word that follows it.
+
+    Args:
+        value: The list.
+        replace: Makes something of a secret.
+        name: The name that the list has.
+        command: What stands in front of it, of arguments.
+    """
     result: list[Any] = []
     flag = ""
-    for item in value:
+    words = credential_words((*command, *value))
+    by_place = {place - len(command): start for place, start in words.items()}
+    for place, item in enumerate(value):
         is_flag = isinstance(item, str) and item.startswith("-")
+        if place in by_place and isinstance(item, str):
+            start = by_place[place]
+            secret = item[start:]
+            if secret.lower() not in _HARMLESS and not _REFERENCE.fullmatch(secret.rpartition(":")[2]):
+                result.append(replace(item, item[:start] + SECRET_TEXT))
+                flag = ""
+                continue
         result.append(replace_secrets(item, replace, "" if is_flag else flag or name))
         flag = item if is_flag and names_secret(item) else ""
     return result if any(map(operator.is_not, result, value)) else value

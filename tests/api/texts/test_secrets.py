@@ -183,6 +183,9 @@ def test_callers_decide_what_a_secret_becomes() -> None:
             "/a" * 40000,
             "token=$" * 20000,
         ),
+        *("curl -u " * 15000, "curl -u '" * 10000, "curl \\\n" * 10000, "token: '" * 15000, "token:\n" * 15000),
+        *("https://a?key=" * 9000, "${token:-b" * 10000, "a: {token: " * 6000, "[" * 60000, "--token \n" * 10000),
+        *('{"token":' * 8000, "token: " + "a " * 40000, "TOKEN=$(a" * 10000, "\ntoken = " * 10000, "`" * 60000),
     ],
     ids=lambda text: text[:14],
 )

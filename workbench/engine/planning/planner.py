@@ -10,7 +10,7 @@ from ..program.graph import Node, ResourceGraph
 from ..program.resources import KUBERNETES_PROVIDER, urn_name, urn_type
 from ..state import Intent, StateRow
 from ..targets import Targets, identity, living, place_of
-from ..values import seal
+from ..values import resealed, seal
 from .removals import Removals
 
 
@@ -141,7 +141,8 @@ class Planner:
         return step
 
     def _compare(self, step: Step, node: Node, row: StateRow) -> None:
-        found = replacing(changes(row.inputs, step.sealed), step.inputs, node.registration.replace_on_changes)
+        before = resealed(row.inputs, step.sealed, self._key)
+        found = replacing(changes(before, step.sealed), step.inputs, node.registration.replace_on_changes)
         step.changes = found
         deleting = row.intent in (Intent.REPLACING, Intent.DELETING)
         if place_of(step.inputs, step.cluster or row.cluster) != place_of(row.inputs or {}, row.cluster):
@@ -188,6 +189,8 @@ class Planner:
         sealed = seal(dict(node.inputs), self._key)
         step = Step(Op.CREATE, node.urn, node, row, node.inputs, sealed)
         if row is not None:
-            step.changes = changes(row.inputs or {}, sealed) if node.registration.custom else []
+            step.changes = (
+                changes(resealed(row.inputs or {}, sealed, self._key), sealed) if node.registration.custom else []
+            )
             step.op = Op.UPDATE if step.changes else Op.SAME
         return step

@@ -1,0 +1,145 @@
+"""Secrets that commands take by their place: ``curl -u me:password``, ``redis-cli -a password``."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """Where a program takes credentials.
+
+    Attributes:
+        flags: Flags whose value is a secret, or ``user:password``.
+        glued: Flags whose value may follow without a space.
+        needs: A word without which the flags mean something else, as ``docker run -p`` does.
+        after: Words that positional secrets follow, as in ``mc alias set``.
+        places: How many words after these they are.
+    """
+
+    flags: frozenset[str] = frozenset()
+    glued: tuple[str, ...] = ()
+    needs: str = ""
+    after: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
+
+
+def _flags(*names: str, glued: str = "", needs: str = "") -> _Program:
+    return _Program(frozenset(names), tuple(glued.split()), needs)
+
+
+_LOGIN = _flags("-p", "--password", needs="login")
+_PROGRAMS: Mapping[str, _Program] = {
+    # https://curl.se/docs/manpage.html
+    "curl": _flags(
+        "-u", "--user", "-U", "--proxy-user", "--oauth2-bearer", "--pass", "-b", "--cookie", glued="-u -U"
+    ),
+    "wget": _flags("--password", "--http-password", "--ftp-password", "--proxy-password"),
+    "http": _flags("-a", "--auth"),
+    "https": _flags("-a", "--auth"),
+    "redis-cli": _flags("-a", "--pass"),
+    "sshpass": _flags("-p", glued="-p"),
+    "mysql": _flags("--password", glued="-p"),
+    "mariadb": _flags("--password", glued="-p"),
+    "mysqldump": _flags("--password", glued="-p"),
+    "mysqladmin": _flags("--password", glued="-p"),
+    "docker": _LOGIN,
+    "podman": _LOGIN,
+    "nerdctl": _LOGIN,
+    "skopeo": _flags("-p", "--password", "--creds", "--src-creds", "--dest-creds"),
+    "crane": _LOGIN,
+    "oras": _LOGIN,
+    "helm": _LOGIN,
+    "mongosh": _flags("-p", "--password"),
+    "etcdctl": _flags("--user", "--password"),
+    "unzip": _flags("-P"),
+    "zip": _flags("-P", "--password"),
+    "openssl": _flags("-passin", "-passout", "-k", "-K"),
+    "aws": _Program(after=("configure", "set"), places=(2,)),
+    # mc alias set NAME URL ACCESSKEY SECRETKEY (https://min.io/docs/minio/linux/reference/minio-mc/mc-alias-set.html)
+    "mc": _Program(after=("alias", "set"), places=(3, 4)),
+}
+_SECRET_SETTINGS = ("aws_secret_access_key", "aws_session_token", "aws_access_key_id")
+_ALTERNATIVES = "|".join(sorted(map(re.escape, _PROGRAMS), key=len, reverse=True))
+STARTS_COMMAND = rf"(?<![\w-])(?:{_ALTERNATIVES})\s"
+"""A pattern of what such a command begins with; letters of either case."""
+_COMMAND = re.compile(rf"(?<![\w.-])(?P<program>{_ALTERNATIVES})(?=\s)")
+_SHELL_WORD = re.compile(
+    r"(?:[ \t]|\\\n)+|(?P<word>(?:\$\([^()]*\)|`[^`]*`|\"(?:\\.|[^\"\\])*\"?|'[^']*'?|\\[^\n]|[^\s\"';&|()\\`])+)",
+    re.S,
+)
+"""A space, or a word of a shell; anything else ends the command."""
+_MOST_WORDS = 400
+
+
+def script_credentials(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the secrets stand that commands in a script take by their place."""
+    end = 0
+    for command in _COMMAND.finditer(text):
+        if command.start() < end:
+            continue
+        words: list[str] = [command["program"]]
+        places = [command.start()]
+        end = command.end()
+        while len(words) < _MOST_WORDS and (found := _SHELL_WORD.match(text, end)):
+            end = found.end()
+            if found["word"] is not None:
+                words.append(found["word"])
+                places.append(found.start("word"))
+        for place, start in credential_words([word.strip("'\"") for word in words]).items():
+            word = words[place]
+            quoted = word[0] in "'\"" and len(word) > 1 and word[-1] == word[0]
+            yield places[place] + quoted + start, places[place] + len(word) - quoted
+
+
+def credential_words(words: Sequence[Any]) -> dict[int, int]:
+    """Return which words of a command are secrets by their place, and from which character on.
+
+    Args:
+        words: The command, its program first; what is none has no such words.
+    """
+    if len(words) < 2 or not isinstance(words[0], str):
+        return {}
+    program = _PROGRAMS.get(words[0].rpartition("/")[2])
+    if program is None or (program.needs and program.needs not in words):
+        return {}
+    found: dict[int, int] = {}
+    for place, word in enumerate(words[1:], start=1):
+        if not isinstance(word, str):
+            continue
+        previous = words[place - 1]
+        name, equals, _ = word.partition("=")
+        if previous in program.flags and _is_secret(str(previous), word):
+            found[place] = 0
+        elif equals and name in program.flags:
+            found[place] = len(name) + 1
+        else:
+            for flag in program.glued:
+                glued = word.removeprefix(flag)
+                if glued not in ("", word) and not word.startswith("--") and _is_secret(flag, glued):
+                    found[place] = len(flag)
+    if program.after:
+        found |= _positional(program, words)
+    return found
+
+
+def _is_secret(flag: str, word: str) -> bool:
+    """Whether the value of a flag holds a secret: a user alone is none, nor is the file of a cookie."""
+    if flag in ("-u", "--user", "-U", "--proxy-user", "--creds", "--src-creds", "--dest-creds"):
+        return ":" in word.strip(":")
+    if flag in ("-b", "--cookie"):
+        return "=" in word
+    return True
+
+
+def _positional(program: _Program, words: Sequence[Any]) -> dict[int, int]:
+    plain = [place for place, word in enumerate(words) if isinstance(word, str) and not word.startswith("-")]
+    names = [words[place] for place in plain]
+    for at in range(len(names) - len(program.after)):
+        if tuple(names[at : at + len(program.after)]) == program.after:
+            first = at + len(program.after) - 1
+            if names[0] == "aws" and names[first + 1].rpartition(".")[2] not in _SECRET_SETTINGS:
+                return {}
+            return {plain[first + step]: 0 for step in program.places if first + step < len(plain)}
+    return {}

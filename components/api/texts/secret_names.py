@@ -1,0 +1,92 @@
+"""Which names hold a secret: of variables, flags, fields, headers and parameters.
+
+The same words name other things: a *token* is also a unit of text, a *key* also what a map or a table is read by.
+What stands before the word decides.
+"""
+
+import functools
+import re
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PASSWORDS = frozenset(
+    {
+        *("password", "passwords", "passwd", "passphrase", "pwd", "apikey", "credential", "credentials"),
+        *("authorization", "requirepass", "masterauth"),
+    }
+)
+_KEYS = frozenset({"api", "access", "account", "auth", "encryption", "master", "private", "secret", "ssh"})
+_OTHER_KEYS = frozenset(
+    {
+        *("annotation", "cache", "column", "config", "dict", "field", "foreign", "group", "hash", "idempotency"),
+        *("index", "json", "label", "lookup", "map", "metadata", "metric", "node", "object", "partition", "primary"),
+        *("public", "query", "range", "routing", "row", "search", "selector", "shard", "sort", "taint", "topology"),
+        *("unique", "yaml"),
+    }
+)
+"""What comes before *key* where it opens nothing."""
+_TOKENS_OF_TEXT = frozenset(
+    {
+        # by which a model's vocabulary marks something (tokenizer_config.json, GGUF's tokenizer.ggml.*)
+        *("bos", "eos", "eot", "eom", "eod", "pad", "padding", "unk", "unknown", "sep", "seperator", "separator"),
+        *("cls", "mask", "special", "stop", "start", "end", "begin", "newline", "nl", "fim", "prefix", "suffix"),
+        *("middle", "image", "img", "boi", "eoi", "video", "audio", "vision", "speech", "tool", "think", "thinking"),
+        *("reasoning", "system", "user", "assistant", "role", "infill", "classification", "transcribe", "translate"),
+        # that are counted, timed or paid
+        *("per", "input", "output", "prompt", "completion", "generated", "first", "last", "next", "previous", "prev"),
+        *("new", "max", "min", "num", "total", "draft", "drafted", "accepted", "cached", "speculative", "decode"),
+        *("prefill", "context", "logprob", "single", "each", "every", "adapter"),
+    }
+)
+"""What comes before *token* where it is a unit of text."""
+_OTHER_PASSES = frozenset(
+    {
+        *("first", "second", "single", "multi", "two", "one", "forward", "backward", "low", "high", "band", "per"),
+        *("by", "test", "must", "should", "num", "optimization"),
+    }
+)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def names_secret(name: str) -> bool:
+    """Whether a variable, flag or field of this name holds a secret, and not the name or the place of one."""
+    last_part = str(name).rpartition("/")[2]
+    words = [word.lower() for word in _WORDS.findall(last_part)]
+    if words[-1:] == ["id"] and words[-3:-1] == ["access", "key"]:
+        return True
+    if not words:
+        return False
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last in _PASSWORDS:
+        return not {"cors", "allow"} & set(words)  # whether browsers send theirs
+    variable = name.isupper() or name.startswith("-") or "_" in name or (name[:1].isupper() and "-" in name)
+    if last == "token":
+        return before not in _TOKENS_OF_TEXT and not ("max" in words or "num" in words)
+    if last == "secret":  # in manifests a field of this name says which Secret
+        return variable or before == "client"
+    if last in ("key", "keys"):
+        if before in _OTHER_KEYS:
+            return False
+        return bool(before) and (before in _KEYS or (variable and last == "key"))
+    if last == "data":  # as kubeconfig files name a key's text
+        return before == "key" and "client" in words
+    if last == "pass":
+        return variable and bool(before or name.isupper() or name.startswith("-")) and before not in _OTHER_PASSES
+    return is_header(last_part)
+
+
+def is_header(name: str) -> bool:
+    """Whether a header of this name carries a secret: what says who asks."""
+    return name in _HEADERS or (name.lower().startswith("x-") and name.lower().endswith(("-token", "-key", "-auth")))
+
+
+_HEADERS = frozenset(
+    {
+        *("Authorization", "authorization", "Proxy-Authorization", "proxy-authorization", "PRIVATE-TOKEN"),
+        *("Cookie", "Set-Cookie", "X-Auth", "Ocp-Apim-Subscription-Key", "api-key", "apikey"),
+    }
+)
+
+
+def names_credential(name: str) -> bool:
+    """Whether a name holds a secret in the files of registries' clients (``.npmrc``, ``config.json``)."""
+    return name in ("_auth", "auth_token", "identitytoken", "registrytoken")
