@@ -123,7 +123,7 @@ def _title(node: "Node", inputs: Mapping[str, Any]) -> str:
 
 def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Snapshot:
     """Return a snapshot with what was planned, which is there even where the program refuses it."""
-    from components.review.planned import findings_of, groups_of, models_of, workloads_of
+    from components.review.planned import findings_of, groups_of, manifests_of, models_of, workloads_of
     from stacks.costs import environment_bill
 
     workloads = workloads_of(planned)
@@ -135,4 +135,5 @@ def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Sna
         groups=groups_of(planned),
         findings=findings_of([*planned.problems, *(each.problem for each in planned.ignored)]),
         bill=environment_bill(settings, planned),
+        manifests=manifests_of(planned),
     )

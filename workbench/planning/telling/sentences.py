@@ -13,7 +13,7 @@ from .figures import counted, joined, usd
 from .findings import summed_up
 from .fits import fit_of
 from .models import Sums, environment, is_paid
-from .resources import changed, restarted
+from .resources import changed, left_pending, restarted
 
 NOTHING = "Nothing changes."
 _MOST_NAMES = 3
@@ -25,7 +25,14 @@ def verdict(review: Review) -> str:
         return f"No plan could be made: {review.head.failed}"
     if review.changes_nothing:
         return NOTHING
-    parts = [_changes(review), restarted(review), _fit(review.head), _cost(review), summed_up(review)]
+    parts = [
+        _changes(review),
+        restarted(review),
+        left_pending(review),
+        _fit(review.head),
+        _cost(review),
+        summed_up(review),
+    ]
     return "; ".join(_capitalized([part for part in parts if part])) + "."
 
 
