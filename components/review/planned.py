@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..api.problems import Problem
 from ..api.texts.printable import printable
 from ..api.texts.secrets import masked
+from ..costs.bill import Bill
 from ..costs.replicas import minimums, replicas_of
 from ..fleet.demand import NodeChoice, PodDemand
 from ..fleet.objects import Key
@@ -15,12 +16,33 @@ from ..nodes.groups import NodeGroupDemand, lands_on
 from ..nodes.instances import ACCELERATOR_RESOURCES, instance
 from ..nodes.policy import NodePolicy
 from ..plan.plan import Plan
-from .snapshot import FindingState, ManifestState, NodeGroupState, ServedModel, WorkloadState
+from .snapshot import FindingState, ManifestState, NodeGroupState, ServedModel, Snapshot, WorkloadState
 
 
 def title_of(workload: Workload) -> str:
     """Name a workload for a reader."""
     return f"{workload.kind} {workload.namespace}/{workload.name}"
+
+
+def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
+    """Return a plan as a snapshot, without what a program registers for it.
+
+    Args:
+        planned: The plan.
+        stack: The environment.
+        bill: What it costs.
+    """
+    workloads = workloads_of(planned)
+    return Snapshot(
+        stack,
+        models=models_of(planned, workloads),
+        workloads=workloads,
+        simulated=planned.environment.simulated,
+        groups=groups_of(planned),
+        findings=findings_of([*planned.problems, *(each.problem for each in planned.ignored)]),
+        bill=bill,
+        manifests=manifests_of(planned),
+    )
 
 
 def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[ServedModel, ...]:

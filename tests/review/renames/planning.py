@@ -8,10 +8,11 @@ from components.aws.environment import AwsEnvironment
 from components.aws.nodes.place import SettingsPlace
 from components.families import parse
 from components.fleet.options import Options
+from components.plan.costs import bill_of
 from components.plan.environment import Environment
 from components.plan.plan import plan
 from components.prerequisites.needed import ClusterFacts
-from components.review.planned import findings_of, groups_of, manifests_of, models_of, workloads_of
+from components.review.planned import snapshot_of
 from components.review.snapshot import Snapshot
 
 
@@ -43,12 +44,4 @@ def planned(
         aws=AwsEnvironment("us-east-1", nodes, system_types=("m7i.large",)),
     )
     found = plan(parse(manifests, file), environment)
-    workloads = workloads_of(found)
-    return Snapshot(
-        "dev",
-        models=models_of(found, workloads),
-        workloads=workloads,
-        groups=groups_of(found),
-        findings=findings_of([*found.problems, *(each.problem for each in found.ignored)]),
-        manifests=manifests_of(found),
-    )
+    return snapshot_of(found, "dev", bill_of(found))

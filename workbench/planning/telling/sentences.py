@@ -74,6 +74,8 @@ def _fit(head: Snapshot) -> str:
     if not counts[Fit.EXCEEDED] and not counts[Fit.UNKNOWN]:
         tight = f", {counts[Fit.TIGHT]} of them tightly" if counts[Fit.TIGHT] else ""
         return f"all {len(found)} models fit their GPUs{tight}" if len(found) > 1 else _only(found[0][1])
+    if len(found) == 1 and counts[Fit.UNKNOWN]:
+        return "whether the model fits its GPUs is not checked"
     parts = [f"{number} {one if number == 1 else many}" for fit, one, many in _EACH if (number := counts[fit])]
     if names := [model.title for model, fit in found if fit is Fit.EXCEEDED]:
         rest = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
