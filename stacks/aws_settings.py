@@ -9,6 +9,8 @@ from components.aws.components.node_settings import KMS_KEY, Zone
 from components.aws.facts.iam import OIDC_PROVIDER
 from components.aws.logs import DEFAULT_DAYS
 from components.aws.names import MOST_NODES
+from components.aws.nodes.launch import SYSTEM_TYPES
+from components.aws.versions import USUAL_VERSION
 from components.aws.words import NatGateways, Support, Traffic
 from components.nodes.instances import instance
 from components.plan.section import Flag, KubernetesVersion, Section
@@ -93,7 +95,7 @@ class NamespaceAccessSettings(Section):
 class ClusterSettings(Section):
     """A new or existing EKS cluster; its name is ``clusterName``."""
 
-    version: KubernetesVersion = "1.35"
+    version: KubernetesVersion = USUAL_VERSION
     """Kubernetes version, in quotes."""
     existing: bool = False
     """Whether to use the existing cluster with this name, unchanged."""
@@ -135,7 +137,7 @@ class ClusterSettings(Section):
     preview, which then needs credentials."""
     support: Support = Support.STANDARD
     """What happens when standard support for the version ends."""
-    system_instance_types: list[str] = Field(default_factory=lambda: ["m7i.large"])
+    system_instance_types: list[str] = Field(default_factory=lambda: [*SYSTEM_TYPES])
     """Instance types for system pods, all of one architecture."""
     system_nodes: int = Field(default=2, ge=1, le=MOST_NODES)
     """Number of nodes for system pods."""

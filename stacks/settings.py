@@ -15,6 +15,7 @@ from components.aws.components.argument_problems import cluster_problems
 from components.aws.components.node_settings import OPERATED_TAINTS, NodeSettings
 from components.aws.components.storage.settings import S3_DRIVER
 from components.aws.environment import AwsEnvironment
+from components.aws.nodes.launch import USUAL_REGION
 from components.aws.nodes.place import SettingsPlace
 from components.aws.reach import SSM_ENDPOINTS
 from components.aws.subnets import CIDR
@@ -31,20 +32,23 @@ PROJECT = "inference-platform"
 
 
 class Settings(FleetSettings):
-    """One environment. The keys, with descriptions and defaults, are those of Pulumi.yaml."""
+    """One environment.
 
-    models: list[str] = Field(min_length=1)
-    cloud: Cloud
-    region: str = Field(pattern=REGION)
+    Every key has its default here; Pulumi.yaml repeats it for the Pulumi CLI, beside the descriptions.
+    """
+
+    models: list[str] = Field(default_factory=lambda: ["stacks/models"], min_length=1)
+    cloud: Cloud = Cloud.NONE
+    region: str = Field(default=USUAL_REGION, pattern=REGION)
     kubeconfig: str = Field(default="", validate_default=True)
-    context: str
-    cluster_name: str = Field(min_length=1)
-    tags: dict[str, str]
-    protect: Flag
-    network: NetworkSettings
-    credentials: CredentialsSettings
-    cluster: ClusterSettings
-    gpu_nodes: NodeSettings
+    context: str = ""
+    cluster_name: str = Field(default="cluster", min_length=1)
+    tags: dict[str, str] = Field(default_factory=dict)
+    protect: Flag = False
+    network: NetworkSettings = Field(default_factory=NetworkSettings)
+    credentials: CredentialsSettings = Field(default_factory=CredentialsSettings)
+    cluster: ClusterSettings = Field(default_factory=ClusterSettings)
+    gpu_nodes: NodeSettings = Field(default_factory=NodeSettings)
     model_cache: CacheSettings = Field(default_factory=CacheSettings)
 
     @field_validator("kubeconfig")

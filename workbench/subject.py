@@ -3,7 +3,7 @@
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -92,11 +92,7 @@ class Subject:
         try:
             from stacks.settings import PROJECT, from_config
         except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] != "stacks":
-                raise
-            raise WorkbenchError(
-                "--stack needs a checkout of the project, whose stacks/ knows the settings", 2
-            ) from None
+            raise without_stacks(error, "leave out --stack to check manifests by themselves") from None
         project = load_project(self.folder, self.stack)
         if project.name != PROJECT:
             raise WorkbenchError(f"{self.folder / 'Pulumi.yaml'}: name: --stack needs the project {PROJECT}", 2)
@@ -106,16 +102,42 @@ class Subject:
             raise WorkbenchError(str(error)) from None
 
     def _of_nowhere(self) -> "FleetSettings":
-        from pydantic import ValidationError
+        return fleet_settings({"namespace": _DEFAULT_NAMESPACE, **self.overrides})
 
-        from components.plan.faults import faults
-        from components.plan.settings import FleetSettings
 
-        try:
-            return FleetSettings.model_validate({"namespace": _DEFAULT_NAMESPACE, **self.overrides})
-        except ValidationError as error:
-            wrong = [f"{'.'.join(map(str, fault.path))}: {fault.reason}" for fault in faults(error, FleetSettings)]
-            raise WorkbenchError("\n".join(wrong), 2) from None
+def fleet_settings(values: Mapping[str, Any]) -> "FleetSettings":
+    """Return settings without a stack, those that are not given by their defaults.
+
+    Raises:
+        WorkbenchError: settings are wrong; all of them are listed.
+    """
+    from pydantic import ValidationError
+
+    from components.plan.faults import faults
+    from components.plan.settings import FleetSettings
+
+    try:
+        return FleetSettings.model_validate(values)
+    except ValidationError as error:
+        wrong = [f"{'.'.join(map(str, fault.path))}: {fault.reason}" for fault in faults(error, FleetSettings)]
+        raise WorkbenchError("\n".join(wrong), 2) from None
+
+
+def without_stacks(error: ModuleNotFoundError, instead: str) -> Exception:
+    """Return what to raise where the code that knows the settings of stacks is not installed.
+
+    Args:
+        error: What Python said; it is returned where another module is missing.
+        instead: What does work here.
+    """
+    if (error.name or "").partition(".")[0] != "stacks":
+        return error
+    return WorkbenchError(
+        "--stack needs a checkout of the project inference-platform, and the workbench of that checkout (make env): "
+        "its Pulumi.yaml, __main__.py, components/ and stacks/, which know the settings in Pulumi.<stack>.yaml, are "
+        f"not in the package that runs this command; {instead}",
+        2,
+    )
 
 
 def read(paths: Sequence[Path]) -> "Manifests":

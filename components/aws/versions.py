@@ -7,6 +7,8 @@ from ..api.problems import Problem, Severity
 from ..findings.ids import RuleId
 from .facts.eks import EksVersion, versions
 
+USUAL_VERSION = "1.35"
+"""Version of a cluster whose settings name none."""
 _NOTICE = datetime.timedelta(days=60)
 """So long before the price rises there is time to move (aws-gpu spec 18, A10)."""
 EXTENDED_COST = "the control plane then costs more per hour"

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..api.collection import paused_collection
 from ..api.load import Manifests, Other
@@ -53,6 +53,7 @@ class Plan:
         cloud_groups: The nodes as node groups of a cloud; empty without one.
         verdicts: Whether the models fit the accelerators that they may run on.
         ignored: What was found and does not count, with the reasons.
+        manifests: What it was made from.
     """
 
     environment: Environment
@@ -70,6 +71,7 @@ class Plan:
     cloud_groups: tuple[NodeGroupPlan, ...] = ()
     verdicts: tuple[WorkloadVerdict, ...] = ()
     ignored: tuple[Ignored, ...] = ()
+    manifests: Manifests = field(default_factory=Manifests, repr=False, compare=False)
 
     @property
     def objects(self) -> Iterator[Object]:
@@ -127,6 +129,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         claims=claim_objects(environment.claims, namespaces_of(fleet)),
         cloud_groups=cloud_groups,
         verdicts=judged,
+        manifests=manifests,
     )
     return _without_ignored(_with_others(planned, manifests.others), manifests)
 

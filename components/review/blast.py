@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ..fleet.objects import pod_templates
 from .differences import Path, differences, path_text
 from .nodes import NodeChange, node_changes
+from .renames import Renames
 from .review import Blast, ChangeKind, Interruption, ModelChange, ResourceChange
 from .rollouts import Rollout, rollout_of
 from .room import Room
@@ -17,12 +18,16 @@ _CLAIM = "PersistentVolumeClaim"
 
 
 def blasts(
-    base: Snapshot, head: Snapshot, changes: Sequence[ResourceChange], models: Iterable[ModelChange]
+    base: Snapshot,
+    head: Snapshot,
+    changes: Sequence[ResourceChange],
+    models: Iterable[ModelChange],
+    renames: Renames,
 ) -> tuple[Blast, ...]:
     """Return what happens to each workload that is not left alone, in the order of titles."""
     before = {workload.title: workload for workload in base.workloads}
     after = {workload.title: workload for workload in head.workloads}
-    site = _Site.of(base, head, changes, models)
+    site = _Site.of(base, head, changes, models, renames)
     found = (_blast(before.get(title), after.get(title), site) for title in sorted({*before, *after}))
     return tuple(blast for blast in found if blast)
 
@@ -48,9 +53,14 @@ class _Site:
 
     @classmethod
     def of(
-        cls, base: Snapshot, head: Snapshot, changes: Sequence[ResourceChange], models: Iterable[ModelChange]
+        cls,
+        base: Snapshot,
+        head: Snapshot,
+        changes: Sequence[ResourceChange],
+        models: Iterable[ModelChange],
+        renames: Renames,
     ) -> "_Site":
-        successors, predecessors = _moves(base, head, models)
+        successors, predecessors = _moves(base, head, models, renames)
         return cls(
             Room.of(head, base),
             {
@@ -77,7 +87,7 @@ def _weights(snapshot: Snapshot) -> dict[str, int]:
 
 
 def _moves(
-    base: Snapshot, head: Snapshot, models: Iterable[ModelChange]
+    base: Snapshot, head: Snapshot, models: Iterable[ModelChange], renames: Renames
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[WorkloadState, ...]]]:
     """Return which workloads take the place of which, where a model is served by others than before."""
     old = {workload.title: workload for workload in base.workloads}
@@ -87,9 +97,15 @@ def _moves(
     for model in models:
         if model.before and model.after:
             gone = [title for title in model.before.workloads if title in old and title not in new]
-            come = tuple(title for title in model.after.workloads if title in new and title not in old)
+            come = [title for title in model.after.workloads if title in new and title not in old]
+            for title in tuple(gone):
+                found = next((other for other in come if renames.is_same_text(title, other)), None)
+                if found:
+                    gone.remove(title)
+                    come.remove(found)
+                    successors[title], predecessors[found] = (found,), (old[title],)
             if gone and come:
-                successors.update(dict.fromkeys(gone, come))
+                successors.update(dict.fromkeys(gone, tuple(come)))
                 predecessors.update(dict.fromkeys(come, tuple(old[title] for title in gone)))
     return successors, predecessors
 
@@ -104,7 +120,7 @@ def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Site) ->
 
 def _removed(old: WorkloadState, site: _Site) -> Blast:
     others = site.successors.get(old.title, ())
-    why = (f"{', '.join(others)} takes its place; it goes last",) if others else ()
+    why = (f"{_joined(others)} {'takes' if len(others) == 1 else 'take'} its place; it goes last",) if others else ()
     return Blast(old.title, old.served, Interruption.REMOVED, old.replicas[0], because=why, waves=0)
 
 
@@ -112,22 +128,28 @@ def _added(new: WorkloadState, site: _Site) -> Blast:
     others = site.predecessors.get(new.title, ())
     start = site.start(new, new_node=site.room.needs_node(new, 0), new_image=True)
     extra = sum(other.replicas[0] * other.accelerators for other in others)
+    pending = site.room.pending(new, new.replicas[0])
     return Blast(
         new.title,
         new.served,
         Interruption.NEW,
         new.replicas[0],
+        short=pending,
+        seconds=None if pending else 0,
         extra_accelerators=extra,
-        because=(f"takes the place of {', '.join(other.title for other in others)}",) if others else (),
-        estimate=_estimate("answers after about", start, start.seconds),
-        warning=_crowded(new, others, site.room),
+        because=(f"takes the place of {_joined([other.title for other in others])}",) if others else (),
+        estimate="" if pending else _estimate("answers after about", start, start.seconds),
+        warning=_stays_pending(pending, new, site.room),
+        pending=pending,
     )
 
 
-def _crowded(new: WorkloadState, others: Sequence[WorkloadState], room: Room) -> str:
-    """Say that there is no room as long as what it takes the place of is there too."""
-    beside = sum(other.replicas[0] * other.accelerators for other in others if other.group == new.group)
-    return room.warning(new, -(-beside // new.accelerators)) if new.accelerators else ""
+def _stays_pending(number: int, workload: WorkloadState, room: Room, extra: int = 0) -> str:
+    """Say that replicas stay Pending, and why; nothing where none do."""
+    if not number:
+        return ""
+    which = "a replica stays" if number == 1 else f"up to {number} replicas stay"
+    return f"{which} Pending until there is room: {room.crowded(workload, extra)}"
 
 
 def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | None:
@@ -178,18 +200,25 @@ def _scaled(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
 
 def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[str, ...]) -> Blast:
     more = max(0, new.replicas[0] - old.replicas[0])
+    pending = site.room.pending(new, more)
+    further = new.replicas[2] - new.replicas[0]
+    later = site.room.pending(new, further, further) if new.replicas[2] > old.replicas[2] and further else 0
     start = site.start(new, new_node=more > 0 and site.room.needs_node(new, 0), new_image=False)
     return Blast(
         new.title,
         new.served,
         Interruption.SCALE,
         abs(new.replicas[0] - old.replicas[0]),
+        short=pending,
+        seconds=None if pending else 0,
+        extra_accelerators=max(0, new.replicas[0] * new.accelerators - old.replicas[0] * old.accelerators),
         because=causes,
-        estimate=_estimate("the new ones answer after about", start, start.seconds) if more else "",
+        estimate=_estimate("the new ones answer after about", start, start.seconds) if more and not pending else "",
         waves=1 if more else 0,
-        warning=site.room.warning(new, new.replicas[2] - new.replicas[0])
-        if new.replicas[2] > old.replicas[2]
-        else "",
+        warning=_stays_pending(pending, new, site.room)
+        or (f"at most, {_stays_pending(later, new, site.room, further)}" if later else ""),
+        pending=pending,
+        pending_at_most=later,
     )
 
 
@@ -198,6 +227,10 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
     if not rollout.replicas:
         held = "the partition keeps all groups as they are"
         return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, held), waves=0)
+    pending = site.room.pending(new, rollout.extra, rollout.extra)
+    if pending and rollout.short:
+        # It goes on as far as old replicas make room.
+        rollout, pending = Rollout(rollout.replicas, rollout.short, 0, -(-rollout.replicas // rollout.short)), 0
     extra = rollout.extra
     first = site.start(new, new_node=site.room.needs_node(new, extra), new_image=new_image)
     # What is on top is there then; those that move to other nodes wait for each.
@@ -205,6 +238,21 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
     ending = 0 if not rollout.short else grace_seconds(dict(new.body)) * rollout.waves
     seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
     gap = rollout.short > 0
+    if pending:
+        return Blast(
+            new.title,
+            new.served,
+            Interruption.SURGE,
+            rollout.replicas,
+            0,
+            None,
+            extra * new.accelerators,
+            causes,
+            "",
+            rollout.waves,
+            f"{_stays_pending(pending, new, site.room, extra)}; the update waits for it, and old replicas answer",
+            pending,
+        )
     return Blast(
         new.title,
         new.served,
@@ -218,7 +266,6 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
             "short for about" if gap else "nothing is missing; it takes about", first, seconds, rollout, ending
         ),
         rollout.waves,
-        site.room.warning(new, extra),
     )
 
 
@@ -264,3 +311,8 @@ def _estimate(
     waves = f"; {rollout.waves} times one after the other" if rollout and rollout.waves > 1 else ""
     ends = f", and up to {ending} s until the old ones end" if ending else ""
     return f"estimate: {lead} {seconds} s ({start.text}{waves}{ends}; {source()})"
+
+
+def _joined(titles: Sequence[str]) -> str:
+    """Write a list: ``a, b and c``."""
+    return f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else "".join(titles)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..costs.bill import ModelCost
 from .blast import blasts
+from .renames import Renames
 from .resources import resource_changes, value_text
 from .review import EndpointChange, ModelChange, Review, Thresholds
 from .snapshot import FindingState, ServedModel, Snapshot
@@ -22,10 +23,11 @@ def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thres
     """
     wrong = failures(head, thresholds)
     if base is None:
-        return Review(head, models=_models(head, None), notes=head.notes, failures=wrong)
+        return Review(head, models=_models(head, None, Renames()), notes=head.notes, failures=wrong)
     notes = (*head.notes, *base.notes, *_unknown(head, base))
-    models = _models(head, base)
-    new, fixed = _new(head, base), _fixed(head, base)
+    renames = Renames.of(base, head)
+    models = _models(head, base, renames)
+    new, fixed = _findings(head, base, renames)
     if head.is_refused or base.is_refused:
         return Review(head, base, models=models, new=new, fixed=fixed, notes=notes, failures=wrong)
     changes = resource_changes(base.resources, head.resources)
@@ -33,7 +35,7 @@ def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thres
         head,
         base,
         changes=changes,
-        blasts=blasts(base, head, changes, models),
+        blasts=blasts(base, head, changes, models, renames),
         models=models,
         endpoints=tuple(_endpoints(base.endpoints, head.endpoints)),
         new=new,
@@ -52,11 +54,13 @@ def _unknown(head: Snapshot, base: Snapshot) -> Iterator[str]:
         yield f"the program refuses the base, so what changes against it is not known{why}"
 
 
-def _models(head: Snapshot, base: Snapshot | None) -> tuple[ModelChange, ...]:
+def _models(head: Snapshot, base: Snapshot | None, renames: Renames) -> tuple[ModelChange, ...]:
     """Return all resources that serve, of both revisions: by name, else by what moved to another kind or name."""
+    moved = {new: old for old, new in renames.keys.items()}
     before, after = list(base.models if base else ()), list(head.models)
     found = [
         *_matched(before, after, lambda model: (model.namespace, model.title)),
+        *_renamed(before, after, moved),
         *_matched(before, after, lambda model: (model.namespace, model.title.partition("/")[2])),
         *_matched(before, after, lambda model: (model.model,)),
         *((model, None) for model in before),
@@ -81,6 +85,18 @@ def _matched(
         before.remove(old)
         after.remove(new)
     return list(both)
+
+
+def _renamed(
+    before: list[ServedModel], after: list[ServedModel], moved: Mapping[_Key, _Key]
+) -> list[tuple[ServedModel | None, ServedModel | None]]:
+    """Take out of both lists what is the same manifest under another name."""
+    olds = {model.key: model for model in before}
+    found = [(olds[moved[new.key]], new) for new in after if moved.get(new.key) in olds]
+    for old, new in found:
+        before.remove(old)
+        after.remove(new)
+    return list(found)
 
 
 def _single(models: Sequence[ServedModel], key: Callable[[ServedModel], Hashable]) -> dict[Hashable, ServedModel]:
@@ -114,13 +130,23 @@ def _address(endpoint: Mapping[str, Any] | None) -> str | None:
     return f"{url} ({', '.join(further)})" if further else url
 
 
-def _new(head: Snapshot, base: Snapshot) -> tuple[FindingState, ...]:
-    return tuple(_without(counted(head), counted(base)))
+def _findings(
+    head: Snapshot, base: Snapshot, renames: Renames
+) -> tuple[tuple[FindingState, ...], tuple[FindingState, ...]]:
+    """Return what only the head has and what only the base has.
 
-
-def _fixed(head: Snapshot, base: Snapshot) -> tuple[FindingState, ...]:
-    """Return what only the base has: what is ignored now is not fixed."""
-    return tuple(_without(counted(base), head.findings))
+    What is ignored now is not fixed, and what differs by names that were replaced is neither.
+    """
+    new, fixed = [*_without(counted(head), counted(base))], [*_without(counted(base), head.findings)]
+    ignored = [*_without((each for each in head.findings if each.ignored), base.findings)]
+    for old in tuple(fixed if renames.words else ()):
+        for others in (new, ignored):
+            found = next((each for each in others if renames.is_same(old, each)), None)
+            if found:
+                others.remove(found)
+                fixed.remove(old)
+                break
+    return tuple(new), tuple(fixed)
 
 
 def _without(found: Iterable[FindingState], others: Iterable[FindingState]) -> Iterator[FindingState]:

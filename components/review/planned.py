@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..api.problems import Problem
 from ..api.texts.printable import printable
 from ..api.texts.secrets import masked
+from ..costs.bill import Bill
 from ..costs.replicas import minimums, replicas_of
-from ..fleet.demand import PodDemand
+from ..fleet.demand import NodeChoice, PodDemand
 from ..fleet.objects import Key
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.workloads import Workload
@@ -15,12 +16,33 @@ from ..nodes.groups import NodeGroupDemand, lands_on
 from ..nodes.instances import ACCELERATOR_RESOURCES, instance
 from ..nodes.policy import NodePolicy
 from ..plan.plan import Plan
-from .snapshot import FindingState, NodeGroupState, ServedModel, WorkloadState
+from .snapshot import FindingState, ManifestState, NodeGroupState, ServedModel, Snapshot, WorkloadState
 
 
 def title_of(workload: Workload) -> str:
     """Name a workload for a reader."""
     return f"{workload.kind} {workload.namespace}/{workload.name}"
+
+
+def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
+    """Return a plan as a snapshot, without what a program registers for it.
+
+    Args:
+        planned: The plan.
+        stack: The environment.
+        bill: What it costs.
+    """
+    workloads = workloads_of(planned)
+    return Snapshot(
+        stack,
+        models=models_of(planned, workloads),
+        workloads=workloads,
+        simulated=planned.environment.simulated,
+        groups=groups_of(planned),
+        findings=findings_of([*planned.problems, *(each.problem for each in planned.ignored)]),
+        bill=bill,
+        manifests=manifests_of(planned),
+    )
 
 
 def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[ServedModel, ...]:
@@ -77,6 +99,10 @@ def workloads_of(planned: Plan) -> tuple[WorkloadState, ...]:
 
 def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key, int]) -> WorkloadState:
     counts = replicas_of(workload, least)
+    demand = next((demand for demand in workload.pods if demand.choices), None)
+    names = _taking(demand.choices, planned) if demand else []
+    # Nobody says where pods run whose first choice has no node group.
+    group = next(iter(_taking(demand.choices[:1], planned)), "") if demand else ""
     return WorkloadState(
         title=title_of(workload),
         served=item.title,
@@ -85,9 +111,10 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
         replicas=(counts.now, counts.least, counts.most),
         pods=workload.size,
         accelerators=sum(_accelerators_in(demand) * demand.per_replica for demand in workload.pods),
-        group=next((_preferred(demand, planned) for demand in workload.pods if demand.choices), ""),
+        group=group,
         role=workload.role,
         operated=workload.operated,
+        fallbacks=tuple(dict.fromkeys(name for name in names if name != group)),
     )
 
 
@@ -96,17 +123,30 @@ def _accelerators_in(demand: PodDemand) -> int:
     return int(sum(amount for key, amount in demand.requests.items() if key in ACCELERATOR_RESOURCES))
 
 
-def _preferred(demand: PodDemand, planned: Plan) -> str:
-    """Return the node group that a pod prefers."""
+def _taking(choices: Sequence[NodeChoice], planned: Plan) -> list[str]:
+    """Return the node groups that take a pod, those of its first choices first."""
     aws = planned.environment.aws
     policy = aws.nodes.nodes if aws and aws.nodes else NodePolicy()
-    choice = demand.choices[0]
-    found = (
+    return [
         group.name
+        for choice in choices
         for group in planned.groups
         if group.instance_type == choice.instance_type and lands_on(choice, group.labels, group.capacity, policy)
+    ]
+
+
+def manifests_of(planned: Plan) -> tuple[ManifestState, ...]:
+    """Return the manifests that a plan was made from, secrets masked."""
+    usual = planned.environment.options.namespace
+    return tuple(
+        ManifestState(
+            kind=each.resource.kind,
+            namespace=(each.resource.metadata.namespace or usual) if each.kind.namespaced else "",
+            name=each.name,
+            body=masked(each.resource.wire()),
+        )
+        for each in planned.manifests.resources
     )
-    return next(found, "")
 
 
 def groups_of(planned: Plan) -> tuple[NodeGroupState, ...]:

@@ -80,6 +80,8 @@ class Blast:
         estimate: What the seconds are made of, for the reader.
         waves: How many times replicas start one after the other.
         warning: What may go wrong while it lasts, such as pods that stay Pending.
+        pending: New replicas that stay Pending until there is room for them, at most.
+        pending_at_most: Replicas that find no room when an autoscaler adds all it may.
     """
 
     title: str
@@ -93,6 +95,8 @@ class Blast:
     estimate: str = ""
     waves: int = 1
     warning: str = ""
+    pending: int = 0
+    pending_at_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,32 @@ class ServedModel:
     groups: tuple[str, ...]
     verdicts: Mapping[str, MemoryVerdict] = field(default_factory=dict)
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Kind, namespace and name of the resource."""
+        kind, _, name = self.title.partition("/")
+        return kind, self.namespace, name
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestState:
+    """A manifest as it was written.
+
+    Attributes:
+        namespace: Its namespace, that of the environment where it names none; empty of a kind without namespaces.
+        body: All of it, secrets masked.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from all others."""
+        return self.kind, self.namespace, self.name
+
 
 @dataclass(frozen=True, slots=True)
 class WorkloadState:
@@ -83,7 +109,8 @@ class WorkloadState:
         replicas: Replicas at rest, at least and at most.
         pods: Pods of one replica.
         accelerators: Accelerators of one replica.
-        group: The node group that it prefers; empty where nobody knows it.
+        group: The node group that it prefers; empty where it is not known.
+        fallbacks: Other node groups that take its pods.
         role: Its role if a resource has several workloads, such as ``prefill``.
         operated: Whether an operator makes it: then it also decides how it is updated.
     """
@@ -98,6 +125,7 @@ class WorkloadState:
     group: str = ""
     role: str = ""
     operated: bool = False
+    fallbacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +185,7 @@ class Snapshot:
         simulated: Whether all nodes are simulated, for which nobody pays.
         notes: How it came to be, where a reader must know it.
         resources: What the program registers; empty where an error forbids it.
+        manifests: What it was planned from.
         models: Each resource that serves.
         workloads: What they run as.
         groups: The nodes that they need.
@@ -178,6 +207,7 @@ class Snapshot:
     endpoints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     findings: tuple[FindingState, ...] = ()
     bill: Bill | None = None
+    manifests: tuple[ManifestState, ...] = ()
 
     @property
     def is_refused(self) -> bool:

@@ -31,6 +31,10 @@ MODELS = [
     ("crds",),
     ("schema", "Playground"),
     ("preview", "--offline", "--stack", "dev"),
+    ("plan", "models.yaml"),
+    ("plan", "models.yaml", "--cluster", "eks", "--format", "json"),
+    ("plan", "models.yaml", "--cluster", "simulated", "--format", "markdown"),
+    ("plan", "models.yaml", "--cluster", "none", "--format", "html"),
     ("size", "--model", "llama-7b", "--rate", "480", "--output-tokens", "512", "--slo-itl", "30"),
 ]
 PROGRAM = """\
@@ -77,6 +81,20 @@ def test_a_command_says_what_it_says_in_the_checkout(words: tuple[str, ...], ins
     done, there = run(installed, project, *words), in_checkout(project, *words)
     assert (done.returncode, done.stdout, done.stderr) == (there.returncode, there.stdout, there.stderr)
     assert done.stdout or done.returncode or words[0] == "validate"
+
+
+@pytest.mark.parametrize("words", [("--stack", "dev"), ()], ids=["stack", "default stack"])
+def test_a_plan_of_a_stack_says_what_it_needs(words: tuple[str, ...], installed: Path, project: Path) -> None:
+    """The interpreter of the tests finds the checkout, which is not there where only the wheel is installed."""
+    without = RUN.replace("import sys\n", "import sys\nsys.modules['stacks'] = None\n").replace(', "stacks"', "")
+    command = [sys.executable, "-c", without, "plan", *words]
+    done = subprocess.run(
+        command, cwd=project, env=environment(installed), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "needs a checkout of the project inference-platform" in done.stderr
+    assert "workbench plan PATH... --cluster eks" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_problem_is_a_message(installed: Path, project: Path) -> None:

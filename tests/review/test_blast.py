@@ -179,7 +179,8 @@ def test_a_model_that_moves_is_there_twice_for_a_while(most: int, *, warned: boo
     assert removed.because == ("LeaderWorkerSet ml/moved takes its place; it goes last",)
     assert added.because == ("takes the place of Deployment ml/chat",)
     assert added.extra_accelerators == 4
-    assert ("pods stay Pending" in added.warning) is warned
+    assert ("stays Pending" in added.warning) is warned
+    assert (added.pending, added.short) == ((1, 1) if warned else (0, 0))
 
 
 def mounting(claim: str) -> WorkloadState:
@@ -256,7 +257,9 @@ def test_no_room_for_what_comes_on_top(most: int, made_by: str, *, warned: bool)
         revision(workload(each), groups=(node_group(nodes=2, most=most, made_by=made_by),))
         for each in (body, changed(body, ARGS, ["x"]))
     )
-    assert ("pods stay Pending" in one(before, after).warning) is warned
+    found = one(before, after)
+    assert ("stays Pending" in found.warning) is warned
+    assert (found.pending, found.short) == (int(warned), 0)
 
 
 def test_without_the_size_of_the_weights_there_is_no_estimate() -> None:

@@ -26,6 +26,17 @@ def test_defaults_and_a_kubeconfig_are_enough() -> None:
     assert settings.options().cache is None
 
 
+def test_a_project_needs_to_declare_no_key() -> None:
+    """The typed settings have every default; what Pulumi.yaml declares for the Pulumi CLI is the same."""
+    assert parse({"kubeconfig": "kubeconfig"}, FILE) == parse(GOOD, FILE)
+
+
+@pytest.mark.parametrize("key", sorted(declared_defaults(ROOT / "Pulumi.yaml")))
+def test_a_declared_default_is_the_typed_one(key: str) -> None:
+    rest = {name: value for name, value in GOOD.items() if name != key}
+    assert parse({**rest, "kubeconfig": "kubeconfig"}, FILE) == parse(GOOD, FILE)
+
+
 def test_every_key_is_declared_with_type_and_description() -> None:
     declared = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())["config"]
     keys = {f"inference-platform:{f.alias or n}" for n, f in Settings.model_fields.items() if n != "file"}

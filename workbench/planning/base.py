@@ -142,6 +142,22 @@ def planning_base(folder: Path, stack: str, ref: str, begun: Callable[[Base], No
         base.stop()
 
 
+@contextlib.contextmanager
+def files_of(folder: Path, ref: str) -> Iterator[tuple[Commit, Path]]:
+    """Write the files of another revision to a temporary folder; yields the commit and the folder in it.
+
+    Raises:
+        WorkbenchError: git has no such revision.
+    """
+    tree = WorkTree.of(folder)
+    commit = tree.base(ref)
+    with tempfile.TemporaryDirectory(prefix="workbench-base-") as scratch:
+        tree.extract(commit.id, Path(scratch))
+        project = Path(scratch) / tree.prefix
+        project.mkdir(parents=True, exist_ok=True)
+        yield commit, project
+
+
 def _format_in(project: Path) -> int | None:
     """Return the form of the snapshots that a revision's own code writes; None where it writes none."""
     try:

@@ -1,24 +1,28 @@
 """``workbench plan``."""
 
+import contextlib
 import enum
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from components.review.snapshot import Snapshot
+
 from ..errors import WorkbenchError
-from ..subject import complete_stack
+from ..subject import STDIN, complete_stack
+from .alone import Alone, ClusterKind, inside
 from .formats import SUFFIXES, ReviewFormat, format_of, show, write
 from .formats.links import RULES, Links, links
 
 if TYPE_CHECKING:
-    from components.review.snapshot import Snapshot
-
     from .base import Base
 
 
@@ -32,9 +36,27 @@ class FailOn(enum.StrEnum):
 _MOST_DOLLARS = Decimal(10) ** 12
 """Whoever means more has mistyped it."""
 
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[PATH...]", help="Manifest files or folders to plan without a stack; - reads stdin."),
+]
 Stack = Annotated[
-    str,
-    typer.Option(help="Stack to plan; Pulumi.<stack>.yaml holds its settings.", autocompletion=complete_stack),
+    str | None,
+    typer.Option(
+        help="Stack to plan; Pulumi.<stack>.yaml holds its settings. Default without PATH: local.",
+        autocompletion=complete_stack,
+    ),
+]
+Cluster = Annotated[
+    ClusterKind | None,
+    typer.Option(
+        help="What PATH is planned for, with default settings: a new EKS cluster, the workbench's simulated cluster, "
+        "or a cluster of which nothing is known (none, the default)."
+    ),
+]
+Region = Annotated[str | None, typer.Option(help="AWS region of --cluster eks. Default: us-east-1.")]
+Namespace = Annotated[
+    str | None, typer.Option(help="Namespace of resources in PATH that do not set one. Default: models.")
 ]
 Against = Annotated[
     str | None,
@@ -78,7 +100,11 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     *,
-    stack: Stack = "local",
+    paths: Paths = None,
+    stack: Stack = None,
+    cluster: Cluster = None,
+    region: Region = None,
+    namespace: Namespace = None,
     base: Against = None,
     form: Form = ReviewFormat.TEXT,
     save: Saved = None,
@@ -89,6 +115,9 @@ def plan(
 ) -> None:
     """Say whether every model fits, what it costs, what is wrong, and what a change does to what runs.
 
+    Plans a stack of a project, or manifests alone (PATH) with default settings. --base compares either with another
+    revision.
+
     Needs no cluster, no cloud and no credentials, and writes nothing but the files of --save. Ends with 0 if all is
     well, with 1 if there are errors or a threshold is crossed, with 2 if it was called wrongly.
     """
@@ -97,7 +126,11 @@ def plan(
 
     saved = [(path, _format(path)) for path in save or ()]
     thresholds = Thresholds(fail_on.value, _dollars(max_monthly_usd), max_gpus)
-    head, other = _snapshots(cwd.resolve(), stack, base)
+    alone = _alone(paths, stack, cluster, region, namespace)
+    if alone:
+        head, other = _snapshots_alone(cwd.resolve(), alone, base)
+    else:
+        head, other = _snapshots(cwd.resolve(), stack or _USUAL_STACK, base)
     found = review(head, other, thresholds)
     places = _links(cwd.resolve())
     for path, its in saved:
@@ -135,6 +168,54 @@ def _dollars(text: str | None) -> Decimal | None:
     if not amount.is_finite() or not 0 <= amount < _MOST_DOLLARS:
         raise WorkbenchError(f"--max-monthly-usd: must be an amount of US dollars such as 2500, found {text!r}", 2)
     return amount
+
+
+def _alone(
+    paths: list[Path] | None,
+    stack: str | None,
+    cluster: ClusterKind | None,
+    region: str | None,
+    namespace: str | None,
+) -> Alone | None:
+    """Return how manifests are planned without a stack; None where a stack is planned."""
+    given = {"--cluster": cluster, "--region": region, "--namespace": namespace}
+    if not paths:
+        for option in (option for option, value in given.items() if value is not None):
+            raise WorkbenchError(f"{option} is for manifests without a stack; pass their files or folders too", 2)
+        return None
+    if stack is not None:
+        raise WorkbenchError(
+            "PATH is planned without a stack; leave out --stack, or list the files in the models of that stack", 2
+        )
+    kind = cluster or ClusterKind.NONE
+    if region is not None and kind is not ClusterKind.EKS:
+        raise WorkbenchError("--region needs --cluster eks", 2)
+    if region is not None and not re.fullmatch(_REGION, region):
+        raise WorkbenchError(f"--region: must be an AWS region such as {_USUAL_REGION}, found {region!r}", 2)
+    return Alone(tuple(paths), kind, region or _USUAL_REGION, namespace or "")
+
+
+_USUAL_STACK = "local"
+_USUAL_REGION = "us-east-1"
+_REGION = r"[a-z]{2,4}(-[a-z]+)+-\d+"
+
+
+def _snapshots_alone(folder: Path, alone: Alone, ref: str | None) -> "tuple[Snapshot, Snapshot | None]":
+    """Plan manifests, and the same files of another revision by the same code."""
+    with contextlib.chdir(folder):
+        head = alone.snapshot()
+    if ref is None:
+        return head, None
+    from .base import files_of
+
+    relative = inside(alone.paths, folder)
+    if relative is None or Path(STDIN) in alone.paths:
+        raise WorkbenchError(f"--base: every PATH must be a file or folder below {folder}; see --cwd", 2)
+    with files_of(folder, ref) as (commit, files), contextlib.chdir(files):
+        then = replace(alone, paths=relative).existing()
+        other = then.snapshot() if then.paths else Snapshot(alone.title, absent=True)
+    notes = tuple(note for note in (*commit.notes, *other.notes) if note not in head.notes)
+    return head, replace(other, revision=commit.short, ref=commit.ref, notes=notes)
 
 
 def _snapshots(folder: Path, stack: str, ref: str | None) -> "tuple[Snapshot, Snapshot | None]":

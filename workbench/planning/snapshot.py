@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _CLOUDS = ("aws", "pulumi")
+MANIFESTS_ALONE = "for manifests without a stack, pass them: workbench plan PATH... --cluster eks"
 
 
 def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
@@ -32,13 +33,26 @@ def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
     Raises:
         WorkbenchError: the folder has no project, or it is another one.
     """
-    from stacks.settings import PROJECT
-
     from ..engine.project import ProjectFiles, load_project
+    from ..subject import without_stacks
 
+    try:
+        from stacks.settings import PROJECT
+    except ModuleNotFoundError as error:
+        raise without_stacks(error, MANIFESTS_ALONE) from None
+    if not (folder / "Pulumi.yaml").is_file():
+        raise WorkbenchError(
+            f"{folder / 'Pulumi.yaml'} does not exist, and a plan of a stack needs a project: Pulumi.yaml with name: "
+            f"{PROJECT} and runtime: python, __main__.py, and Pulumi.{stack}.yaml with the settings; run this in its "
+            f"folder, or use --cwd; {MANIFESTS_ALONE}"
+        )
     files = ProjectFiles(folder, stack)
     if files.name != PROJECT:
-        raise WorkbenchError(f"{folder / 'Pulumi.yaml'}: name: plans are made of the project {PROJECT}", 2)
+        raise WorkbenchError(
+            f"{folder / 'Pulumi.yaml'}: name: must be {PROJECT} for plans of a stack, found {files.name!r}; "
+            f"{MANIFESTS_ALONE}",
+            2,
+        )
     if not files.settings.is_file():
         return Snapshot(stack, absent=True)
     try:
@@ -123,16 +137,8 @@ def _title(node: "Node", inputs: Mapping[str, Any]) -> str:
 
 def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Snapshot:
     """Return a snapshot with what was planned, which is there even where the program refuses it."""
-    from components.review.planned import findings_of, groups_of, models_of, workloads_of
+    from components.review.planned import snapshot_of
     from stacks.costs import environment_bill
 
-    workloads = workloads_of(planned)
-    return replace(
-        snapshot,
-        models=models_of(planned, workloads),
-        workloads=workloads,
-        simulated=planned.environment.simulated,
-        groups=groups_of(planned),
-        findings=findings_of([*planned.problems, *(each.problem for each in planned.ignored)]),
-        bill=environment_bill(settings, planned),
-    )
+    found = snapshot_of(planned, snapshot.stack, environment_bill(settings, planned))
+    return replace(found, notes=snapshot.notes, resources=snapshot.resources, endpoints=snapshot.endpoints)

@@ -10,6 +10,10 @@ from ...nodes.instances import Instance
 from ..facts.eks import first_efa_card
 from ..words import NodeImage, Provisioner
 
+USUAL_REGION = "us-east-1"
+"""Region of an environment whose settings name none."""
+SYSTEM_TYPES = ("m7i.large",)
+"""Instance types of the nodes for the cluster's own pods where settings name none."""
 SYSTEM_DISK_GIB = 50
 """Root disk of the nodes for the cluster's own pods."""
 BASTION_TYPE, BASTION_DISK_GIB = "t4g.nano", 8

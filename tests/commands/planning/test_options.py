@@ -151,7 +151,7 @@ def test_settings_that_cannot_be_planned(tmp_path: Path, settings: str, words: s
     ("change", "code", "words"),
     [
         ("no project", 1, "does not exist"),
-        ("another project", 2, "name: plans are made of the project inference-platform"),
+        ("another project", 2, "name: must be inference-platform for plans of a stack, found 'other'"),
         ("no stack", 1, "stack 'dev' has no Pulumi.dev.yaml"),
     ],
 )

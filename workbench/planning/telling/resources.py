@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from components.review.review import Blast, ChangeKind, Interruption, Review
 
-from .figures import about, counted
+from .figures import about, counted, joined
 
 _KUBERNETES = "kubernetes:"
 
@@ -55,6 +55,21 @@ def restarted(review: Review) -> str:
     return counted(number, "replica restarts", "replicas restart") if number else ""
 
 
+def left_pending(review: Review) -> str:
+    """Say that replicas find no room; nothing where all do."""
+    now = [blast.title for blast in review.blasts if blast.pending]
+    later = [blast.title for blast in review.blasts if blast.pending_at_most]
+    parts = [f"{_replicas_of(now)} stay Pending for lack of GPUs"] if now else []
+    parts += [f"{_replicas_of(later)} would stay Pending at their maximum"] if later else []
+    return "; ".join(parts)
+
+
+def _replicas_of(titles: list[str]) -> str:
+    rest = [f"{len(titles) - _MOST_NAMES} more workloads"] if len(titles) > _MOST_NAMES + 1 else []
+    return f"replicas of {joined([*titles[:_MOST_NAMES], *rest] if rest else titles)}"
+
+
+_MOST_NAMES = 3
 _HAPPENS = {
     Interruption.SCALE: ("comes or goes", "come or go"),
     Interruption.SURGE: ("restarts: a new one comes first", "restart: new ones come first"),
@@ -95,7 +110,7 @@ def _blast(blast: Blast) -> BlastLine:
     bounds = blast.disruption is Interruption.SCALE and not blast.replicas
     return BlastLine(
         workload=blast.title,
-        happens="nothing restarts" if bounds else counted(blast.replicas, f"replica {one}", f"replicas {many}"),
+        happens="nothing restarts" if bounds else _happens(blast, one, many),
         short=counted(blast.short, "replica") if blast.short else "none",
         lasts=_lasts(blast),
         extra=str(blast.extra_accelerators) if blast.extra_accelerators else "-",
@@ -105,7 +120,14 @@ def _blast(blast: Blast) -> BlastLine:
     )
 
 
+def _happens(blast: Blast, one: str, many: str) -> str:
+    text = counted(blast.replicas, f"replica {one}", f"replicas {many}")
+    return f"{text}, {counted(blast.pending, 'stays', 'stay')} Pending" if blast.pending else text
+
+
 def _lasts(blast: Blast) -> str:
+    if blast.pending:
+        return "until there is room"
     if blast.seconds is None:
         return "not known" if blast.short else "-"
     return about(blast.seconds) if blast.seconds else "-"

@@ -13,7 +13,7 @@ from .figures import counted, joined, usd
 from .findings import doubtful_starts, summed_up
 from .fits import fit_of
 from .models import Sums, environment, is_paid
-from .resources import changed, restarted
+from .resources import changed, left_pending, restarted
 
 NOTHING = "Nothing changes."
 _MOST_NAMES = 3
@@ -28,6 +28,7 @@ def verdict(review: Review) -> str:
     parts = [
         _changes(review),
         restarted(review),
+        left_pending(review),
         _fit(review.head),
         doubtful_starts(review),
         _cost(review),
@@ -74,6 +75,8 @@ def _fit(head: Snapshot) -> str:
     if not counts[Fit.EXCEEDED] and not counts[Fit.UNKNOWN]:
         tight = f", {counts[Fit.TIGHT]} of them tightly" if counts[Fit.TIGHT] else ""
         return f"all {len(found)} models fit their GPUs{tight}" if len(found) > 1 else _only(found[0][1])
+    if len(found) == 1 and counts[Fit.UNKNOWN]:
+        return "whether the model fits its GPUs is not checked"
     parts = [f"{number} {one if number == 1 else many}" for fit, one, many in _EACH if (number := counts[fit])]
     if names := [model.title for model, fit in found if fit is Fit.EXCEEDED]:
         rest = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []

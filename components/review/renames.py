@@ -1,0 +1,248 @@
+"""Which manifests of two revisions are the same under another name, and which texts differ by such names alone."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .snapshot import FindingState, ManifestState, ServedModel, Snapshot
+
+_ALIKE = 0.5
+"""The share of equal fields from which on two manifests are one that was renamed: that of git (``git diff -M``)."""
+_MOST_PAIRS = 10_000
+"""Manifests are compared field by field up to so many pairs; above it only those that are equal but for names."""
+_TOKEN = re.compile(r"[A-Za-z0-9]+(?:[-.][A-Za-z0-9]+)*")
+
+_Key = tuple[str, str, str]
+_Leaves = Mapping[tuple[str | int, ...], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Renames:
+    """Names that a revision replaced by others.
+
+    Attributes:
+        keys: Manifests under another name or in another namespace: kind, namespace and name before and after.
+        words: The names themselves: of manifests, of namespaces and of named parts, such as flavors and roles.
+        known: Kinds and names of all manifests before.
+    """
+
+    keys: Mapping[_Key, _Key] = field(default_factory=dict)
+    words: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    known: frozenset[tuple[str, str]] = frozenset()
+
+    @classmethod
+    def of(cls, base: Snapshot, head: Snapshot) -> "Renames":
+        """Find out what was renamed; nothing where a snapshot has no manifests, as of older versions of this code."""
+        before = {each.key: each for each in base.manifests}
+        after = {each.key: each for each in head.manifests}
+        words: dict[str, set[str]] = defaultdict(set)
+        for key in before.keys() & after.keys():
+            _learn(words, before[key], after[key])
+        gone = [each for key, each in sorted(before.items()) if key not in after]
+        come = [each for key, each in sorted(after.items()) if key not in before]
+        pairing = _Pairing(_served(base), _served(head), words)
+        keys = {old.key: new.key for old, new in pairing.pairs(gone, come)}
+        return cls(
+            keys,
+            {old: frozenset(news) for old, news in words.items()},
+            frozenset((each.kind, each.name) for each in base.manifests),
+        )
+
+    def is_same(self, before: FindingState, after: FindingState) -> bool:
+        """Whether two findings are one that names something renamed."""
+        # The file is compared where nothing else says what a finding is about, as in ``compare``.
+        facts = [(each.rule, each.severity, each.kind, "" if each.kind else each.file) for each in (before, after)]
+        return (
+            facts[0] == facts[1]
+            and self._is_same_subject(before, after)
+            and _is_same(before.path, after.path, self.words)
+            and _is_same(before.reason, after.reason, self.words)
+        )
+
+    def is_same_text(self, before: str, after: str) -> bool:
+        """Whether a text is another one with new names in the place of old ones."""
+        return _is_same(before, after, self.words)
+
+    def _is_same_subject(self, before: FindingState, after: FindingState) -> bool:
+        if before.name == after.name:
+            return True
+        if (before.kind, before.name) not in self.known:
+            return _is_same(before.name, after.name, self.words)
+        news = {new[2] for old, new in self.keys.items() if (old[0], old[2]) == (before.kind, before.name)}
+        return after.name in news
+
+
+def _served(snapshot: Snapshot) -> Mapping[_Key, ServedModel]:
+    """Return the models of a revision by the manifests that serve them."""
+    return {each.key: each for each in snapshot.models}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairing:
+    """Finds manifests of one revision among those of another one.
+
+    Attributes:
+        before: What manifests serve, in the first revision.
+        after: What they serve, in the second one.
+        words: Names that were replaced, which grow with each pair that is found.
+    """
+
+    before: Mapping[_Key, ServedModel]
+    after: Mapping[_Key, ServedModel]
+    words: dict[str, set[str]]
+
+    def pairs(
+        self, gone: list[ManifestState], come: list[ManifestState]
+    ) -> Iterator[tuple[ManifestState, ManifestState]]:
+        """Take what belongs together out of both lists, and yield it.
+
+        A reference to something that was renamed counts as equal, so that each pair helps to find others.
+        """
+        for key in (lambda each: (each.kind, each.name), _content):
+            yield from self._equal(gone, come, key)
+        progress = len(gone) * len(come) <= _MOST_PAIRS
+        while progress:
+            progress = False
+            scored = [
+                (self._score(old, new), len(gone) - m, len(come) - n, old, new)
+                for m, old in enumerate(gone)
+                for n, new in enumerate(come)
+            ]
+            for score, _, _, old, new in sorted(scored, key=lambda each: each[:3], reverse=True):
+                if score and old in gone and new in come:
+                    progress = True
+                    yield self._taken(old, new, gone, come)
+
+    def _equal(
+        self, gone: list[ManifestState], come: list[ManifestState], key: Callable[[ManifestState], Hashable]
+    ) -> Iterator[tuple[ManifestState, ManifestState]]:
+        """Take out of both lists what has equal keys, in their order."""
+        waiting: dict[Hashable, list[ManifestState]] = defaultdict(list)
+        for new in come:
+            waiting[key(new)].append(new)
+        for old in tuple(gone):
+            found = next((new for new in waiting[key(old)] if self._score(old, new)), None)
+            if found:
+                waiting[key(old)].remove(found)
+                yield self._taken(old, found, gone, come)
+
+    def _taken(
+        self, old: ManifestState, new: ManifestState, gone: list[ManifestState], come: list[ManifestState]
+    ) -> tuple[ManifestState, ManifestState]:
+        gone.remove(old)
+        come.remove(new)
+        _learn(self.words, old, new)
+        return old, new
+
+    def _score(self, old: ManifestState, new: ManifestState) -> float:
+        """Return how alike two manifests are; 0 where one is not the other one under another name.
+
+        What serves may be edited at the same time as long as it serves the same. Anything else, such as what
+        describes a model, must be equal: with other content it is another one.
+        """
+        if old.kind != new.kind:
+            return 0
+        score = _likeness(_leaves(old.body), _leaves(new.body), self.words)
+        was, will = self.before.get(old.key), self.after.get(new.key)
+        if was is None or will is None:
+            return score if score == 1 else 0
+        own = {**self.words, old.name: {new.name}}
+        return score if score > _ALIKE and _is_same(was.model, will.model, own) and _is_same_shape(was, will) else 0
+
+
+def _is_same_shape(before: ServedModel, after: ServedModel) -> bool:
+    """Whether two models have the same weights, as far as these are known: by their names or their sizes."""
+    olds, news = (
+        {
+            fact
+            for verdict in each.verdicts.values()
+            if verdict.asked
+            for fact in (verdict.asked.shape.name, replace(verdict.asked.shape, name=""))
+        }
+        for each in (before, after)
+    )
+    return not olds or not news or bool(olds & news)
+
+
+def _content(manifest: ManifestState) -> Hashable:
+    return manifest.kind, tuple(sorted((repr(path), repr(value)) for path, value in _leaves(manifest.body).items()))
+
+
+def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> _Leaves:  # noqa: ANN401 - any JSON value
+    """Return the values of a manifest by their paths, without what names it."""
+    if path in _NAMES:
+        return {}
+    if isinstance(value, Mapping):
+        parts: Iterable[tuple[str | int, Any]] = value.items()
+    elif isinstance(value, list | tuple):
+        parts = enumerate(value)
+    else:
+        return {path: value}
+    found: dict[tuple[str | int, ...], Any] = {}
+    for key, part in parts:
+        found.update(_leaves(part, (*path, key)))
+    return found
+
+
+_NAMES = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
+
+
+def _likeness(old: _Leaves, new: _Leaves, words: Mapping[str, Collection[str]]) -> float:
+    """Return the share of equal fields; names that were renamed are equal."""
+    equal = sum(
+        value == new[path] or (isinstance(value, str) and _is_same(value, str(new[path]), words))
+        for path, value in old.items()
+        if path in new
+    )
+    most = max(len(old), len(new))
+    return equal / most if most else 1.0
+
+
+def _learn(words: dict[str, set[str]], old: ManifestState, new: ManifestState) -> None:
+    """Remember the names that two versions of a manifest have for the same."""
+    for before, after in ((old.name, new.name), (old.namespace, new.namespace), *_parts(old.body, new.body)):
+        if before and after and before != after:
+            words[before].add(after)
+
+
+def _parts(old: Any, new: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON values
+    """Yield the names of parts in lists, such as flavors and roles, that are others at the same place."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in old.keys() & new.keys():
+            yield from _parts(old[key], new[key])
+    elif isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new):
+        olds, news = _named(old), _named(new)
+        for before, after in zip(old, new, strict=True):
+            yield from _parts(before, after)
+            pair = _named([before]) + _named([after])
+            if len(pair) == 2 and pair[0] not in news and pair[1] not in olds:
+                rest = [{key: value for key, value in each.items() if key != "name"} for each in (before, after)]
+                # A part that has its name alone is a reference; what it refers to says whether it was renamed.
+                if rest[0] and _likeness(_leaves(rest[0]), _leaves(rest[1]), {}) > _ALIKE:
+                    yield pair[0], pair[1]
+
+
+def _named(items: Sequence[Any]) -> list[str]:
+    return [each["name"] for each in items if isinstance(each, Mapping) and isinstance(each.get("name"), str)]
+
+
+def _is_same(before: str, after: str, words: Mapping[str, Collection[str]]) -> bool:
+    """Whether a text is another one with some names in the place of others, also where that changes their order."""
+    if before == after:
+        return True
+    present = sorted((word for word in words if word in before), key=len, reverse=True)
+    if not present:
+        return False
+    # A name may occur in the text for another reason too: it need not be replaced everywhere.
+    occurrences = re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])" for word in present))
+    pattern, end = "", 0
+    for found in occurrences.finditer(before):
+        choices = "|".join(map(re.escape, (found[0], *sorted(words[found[0]]))))
+        pattern += f"{re.escape(before[end : found.start()])}(?:{choices})"
+        end = found.end()
+    if re.fullmatch(pattern + re.escape(before[end:]), after, re.DOTALL):
+        return True
+    replaced = (sorted(words[token])[0] if token in words else token for token in _TOKEN.findall(before))
+    return Counter(replaced) == Counter(_TOKEN.findall(after))
