@@ -5,8 +5,6 @@ The columns of ``metrics.yaml`` in an engine's folder:
     exports: prometheus; none (the engine has no such endpoint); unknown (not looked into: metrics cannot be checked).
     path: where they are served, on the serving port.
     env: a variable that turns them on, as the setting ``metrics`` does. Without such a setting they are always on.
-    slots: places for requests in flight: default, their number without the setting ``concurrency``, and the metric
-      that cannot exceed it.
     labels: labels of the series. Prometheus adds namespace, pod and container.
     metrics, each with
       kind: what is measured; the same word for the same thing in every engine.
@@ -68,21 +66,6 @@ class Metric:
         return tuple(self.name + part for part in _PARTS) if self.type == "histogram" else (self.name,)
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """Places for requests in flight, where an engine has a fixed number of them.
-
-    Attributes:
-        flag: How the number is set.
-        default: The number without a flag.
-        metric: The metric that cannot exceed it.
-    """
-
-    flag: str
-    default: int
-    metric: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class EngineMetrics:
     """What an engine exports.
@@ -101,7 +84,6 @@ class EngineMetrics:
     flag: str | None = None
     env: str | None = None
     off: str | None = None
-    slots: Slots | None = None
     labels: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = ()
 
@@ -166,8 +148,6 @@ def _engine_metrics(_folders: tuple[Traversable, ...]) -> Mapping[str, EngineMet
 
 
 def _engine(engine: Engine, facts: dict[str, Any]) -> EngineMetrics:
-    slots = facts.get("slots")
-    flag = engine.flag(Setting.CONCURRENCY) or ""
     return EngineMetrics(
         owner=engine,
         exports=facts["exports"],
@@ -175,7 +155,6 @@ def _engine(engine: Engine, facts: dict[str, Any]) -> EngineMetrics:
         flag=engine.flag(Setting.METRICS),
         env=facts.get("env"),
         off=engine.flag(Setting.NO_METRICS),
-        slots=Slots(flag, slots["default"], slots["metric"]) if slots else None,
         labels=tuple(facts.get("labels", ())),
         metrics=tuple(_metric(metric) for metric in facts.get("metrics", ())),
     )

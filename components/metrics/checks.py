@@ -7,9 +7,10 @@ from ..api.problems import Problem, Severity, did_you_mean
 from ..api.quantity import parse_quantity
 from ..engines.exporters import Exporter
 from ..engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
-from ..engines.settings import Setting
 from ..engines.versions import spelled, titled
 from ..findings.ids import RuleId
+from ..fleet.demand import accelerated_nodes
+from ..fleet.engine_limits import limit_on
 from ..fleet.objects import Object
 from .names import check_names
 from .uses import MetricUse, Scaler, Scraped
@@ -57,7 +58,7 @@ def _pods(use: MetricUse) -> Iterator[Problem]:
     elif metric and metric.ratio and value > 1:
         yield use.problem("target.averageValue", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
     elif metric:
-        yield from _slots(use, metric, value, serving)
+        yield from _never(use, metric, value, serving)
 
 
 def _name(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
@@ -133,17 +134,21 @@ def _scalable(serving: Exporter) -> list[str]:
     return [metric.name for metric in serving.metrics if metric.type == "gauge" and not metric.lifetime]
 
 
-def _slots(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
-    slots = serving.facts.slots if serving.facts else None
-    if slots is None or metric.name != slots.metric:
+def _never(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
+    """Yield a target that the requests in work cannot exceed: the engine takes no more of them at once."""
+    if metric.kind != "running" or metric not in serving.metrics:
         return
-    written = serving.line.value_of(Setting.CONCURRENCY)
-    count = int(written) if written and written.isdecimal() else slots.default
-    if value >= count:
-        limit = f"{slots.flag} {count}" if written else f"{count} without {slots.flag}"
+    nodes = accelerated_nodes(use.scaler.target.workload.pods)
+    names = [node.accelerator for node in nodes] or [""]
+    limits = [limit_on([use.scaler.target.workload], name, nodes) for name in names]
+    most = max((each.most or 0 for each in limits if each), default=0)
+    limit = next((each for each in limits if each and each.most == most), None)
+    if limit is None or not all(each and each.most and not each.is_least for each in limits):
+        return
+    if value >= most:
         reason = (
-            f"is {_plain(value)}, but a pod never has more requests in flight than slots ({limit}), so it can never "
-            "trigger"
+            f"is {_plain(value)}, but a pod never works on more than {most} requests at once ({limit.reason}), so it "
+            "can never trigger"
         )
         yield use.problem(
             "target.averageValue",

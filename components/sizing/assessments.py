@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .cases import Case, Profile, Sized
+from .cases import Case, Profile, Sized, one_at_a_time
 from .levels import Load, Promise
 from .prices import AcceleratorPrice
 from .queues import rank, size
@@ -27,6 +27,9 @@ class Candidate:
         doubt: Why the figures are uncertain; empty where they are taken as they are.
         ends: The fastest and the slowest that it may be; None where the figures are taken as they are.
         price: What one accelerator costs; None where that is not known.
+        most: Requests that the engine works on at once; None where that is not known, and the batch is believed.
+        limit: What sets that number; why it is not known where it is not.
+        uncapped: The batch for the requests in question, whatever the engine takes; 0 for that of the profile.
     """
 
     profile: Profile
@@ -36,11 +39,30 @@ class Candidate:
     doubt: str = ""
     ends: tuple[Profile, Profile] | None = None
     price: AcceleratorPrice | None = None
+    most: int | None = None
+    limit: str = ""
+    uncapped: int = 0
 
     @property
     def is_scaled(self) -> bool:
         """Whether the requests in question have another batch than those of the source."""
-        return self.batch != self.profile.batch
+        return self.batch != (self.uncapped or self.profile.batch)
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether the engine works on fewer requests at once than the figures are for."""
+        return self.uncapped > self.profile.batch
+
+    def within(self, most: int | None, limit: str) -> "Candidate":
+        """Return the candidate with an engine that works on at most so many requests at once.
+
+        Args:
+            most: How many; None where that is not known.
+            limit: What sets that number; why it is not known where it is not.
+        """
+        ends = self.ends and (self.ends[0].within(most), self.ends[1].within(most))
+        profile = self.profile.within(most)
+        return replace(self, profile=profile, ends=ends, most=most, limit=limit, uncapped=self.profile.batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +72,28 @@ class Question:
     Attributes:
         promise: What is promised to clients.
         prefill_ms: Time from the beginning of the work on a request to its first token, which the model of queues
-            leaves out.
+            leaves out; None where nobody measured it.
         accelerator: What it runs on now; empty where that is not known.
         literal: Whether to answer as upstream's controller does, with its rounding and its choice.
+        scale_to_zero: Whether there is no replica where nothing is asked.
     """
 
     promise: Promise
     load: Load
-    prefill_ms: int = 0
+    prefill_ms: int | None = None
     accelerator: str = ""
     literal: bool = False
+    scale_to_zero: bool = False
+
+    @property
+    def has_prefill(self) -> bool:
+        """Whether the time to the first token is known; else it is that in the queue alone."""
+        return self.prefill_ms is not None
 
     @property
     def budget(self) -> Promise:
         """What is left of the promise for the queue."""
-        left = self.promise.ttft_ms and self.promise.ttft_ms - self.prefill_ms
+        left = self.promise.ttft_ms and self.promise.ttft_ms - (self.prefill_ms or 0)
         return replace(self.promise, ttft_ms=left)
 
 
@@ -108,9 +137,14 @@ class Assessment:
 
     @property
     def ttft_p95_ms(self) -> float | None:
-        """Time to the first token that 95 % of the requests stay below: the wait, and what is known of prefill."""
+        """Time to the first token that 95 % of the requests stay below; None where prefill is not known."""
+        return self.first_p95_ms if self.question.has_prefill else None
+
+    @property
+    def first_p95_ms(self) -> float | None:
+        """What is known of that: without prefill the time in the queue alone."""
         found = self.sized.behaviour
-        return None if found is None else found.wait_p95_ms + self.question.prefill_ms
+        return None if found is None else found.wait_p95_ms + (self.question.prefill_ms or 0)
 
     def _per_month(self, sized: Sized) -> float | None:
         cents = self._cents(sized)
@@ -182,15 +216,14 @@ def _taken(question: Question, possible: Sequence[Sized]) -> Sized | None:
 
 def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:
     load, price, promise = question.load, candidate.price, question.budget
-    token_ms = profile.alpha + profile.beta
-    if candidate.tokens and not question.literal and profile.batch == 1 and token_ms <= promise.itl_ms:
-        # The requests are so long that one at once is all there is room for. No load makes a token slower then, and
-        # the promise is kept; a profile that says so of all requests is another matter.
-        promise = replace(promise, itl_ms=0)
+    if (candidate.tokens or candidate.is_capped) and not question.literal:
+        # Requests may be so long that there is room for one alone, and an engine may be told to take one alone.
+        promise = one_at_a_time(profile, promise)
     return Case(
         profile,
         promise,
         float(load.per_minute),
         float(load.output_tokens),
         float(price.cents_per_hour) if price else 0.0,
+        0 if question.scale_to_zero else 1,
     )

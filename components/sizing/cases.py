@@ -1,6 +1,6 @@
 """What is asked of the model of queues, and what it answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from .levels import Promise
@@ -33,6 +33,10 @@ class Profile:
     def title(self) -> str:
         """The accelerators of a replica, for people."""
         return f"{self.count} x {self.accelerator}" if self.count > 1 else self.accelerator
+
+    def within(self, most: int | None) -> "Profile":
+        """Return the profile of a replica whose engine works on at most so many requests at once."""
+        return self if most is None or most >= self.batch else replace(self, batch=most)
 
 
 class Limit(StrEnum):
@@ -151,3 +155,13 @@ class Sized:
     def is_saturated(self) -> bool:
         """Whether more is asked than the replicas can take."""
         return self.case.per_minute > self.replicas * self.most_per_minute
+
+
+def one_at_a_time(profile: Profile, promise: Promise) -> Promise:
+    """Return what a promise bounds where a replica works on one request at a time for a known reason.
+
+    No load makes a token slower then: an inter-token latency that one request keeps is kept always, and bounds
+    nothing. A profile that says so of itself is another matter: its beta means nothing (:func:`.refusals.constant`).
+    """
+    kept = profile.batch == 1 and profile.alpha + profile.beta <= promise.itl_ms
+    return replace(promise, itl_ms=0) if kept else promise

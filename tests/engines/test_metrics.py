@@ -125,8 +125,6 @@ def test_the_table_is_consistent() -> None:
             if metric.instead:
                 assert engine.find(metric.instead) is not None
                 assert metric.span.until or metric.span.never
-        if engine.slots:
-            assert engine.find(engine.slots.metric) is not None
 
 
 def test_a_histogram_is_three_series() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from components.findings.ids import RuleId
 from components.metrics.words import Adapter
 from tests.fleets import fleet_of, open_model, playground, runtime
 from tests.metrics.checked import CPU, MODEL, TRIGGER, problems, read, scaled, the_problem
@@ -159,6 +160,31 @@ def test_no_more_requests_than_slots(args: list[str], value: str, never: bool) -
     if never:
         assert "llamacpp:requests_deferred" in found[0].reason
     assert not problems(scaled(read("Pods", "llamacpp:requests_deferred", value), backend="llamacpp", args=args))
+
+
+@pytest.mark.parametrize(
+    ("backend", "version", "name", "args", "value", "never"),
+    [
+        ("vllm", "v0.11.0", "vllm:num_requests_running", ["--max-num-seqs", "19"], "19", True),
+        ("vllm", "v0.11.0", "vllm:num_requests_running", ["--max-num-seqs", "19"], "18", False),
+        # Nothing tells the accelerator: 256 on most, 1,024 on the largest.
+        ("vllm", "v0.11.0", "vllm:num_requests_running", [], "256", False),
+        ("vllm", "v0.6.3", "vllm:num_requests_running", [], "256", True),
+        ("vllm", "v0.6.3", "vllm:num_requests_running", [], "255", False),
+        ("sglang", "v0.5.4", "sglang:num_running_reqs", ["--enable-metrics", "--max-running-requests=8"], "8", True),
+        ("sglang", "v0.5.4", "sglang:num_running_reqs", ["--enable-metrics"], "8", False),
+        ("llamacpp", "server-b7500", "llamacpp:requests_processing", [], "3", False),
+        ("llamacpp", "server-b7500", "llamacpp:requests_processing", [], "4", True),
+        ("tgi", "3.3.6", "tgi_batch_current_size", ["--max-batch-size", "16"], "16", True),
+        ("tgi", "3.3.6", "tgi_batch_current_size", [], "127", False),
+    ],
+)
+def test_no_more_requests_than_the_engine_takes(
+    backend: str, version: str, name: str, args: list[str], value: str, never: bool
+) -> None:
+    """What an engine works on at once is its own argument, else the default of its version."""
+    found = problems(scaled(read("Pods", name, value), backend=backend, version=version, args=args))
+    assert [each.rule for each in found] == [RuleId.METRICS_NEVER_TRIGGERS] * never
 
 
 class TestGroups:

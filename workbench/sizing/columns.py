@@ -59,6 +59,8 @@ def _profile(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
     yield "betaMs", profile.beta
     yield "batch", profile.batch
     yield "publishedBatch", candidate.batch
+    yield "batchLimit", candidate.most
+    yield "batchLimitSource", candidate.limit or None
     yield "profileSource", candidate.source
     yield "tokenMsAlone", profile.alpha + profile.beta
     yield "tokenMsFull", profile.alpha + profile.beta * profile.batch

@@ -51,7 +51,8 @@ SloTtft = Annotated[
 Prefill = Annotated[
     str,
     typer.Option(
-        metavar="MS", help="How long prefill takes, measured; without, only the wait in the queue is predicted."
+        metavar="MS",
+        help="How long the work on a prompt takes, measured; without, only the time in the queue is predicted.",
     ),
 ]
 Profiles = Annotated[
@@ -80,6 +81,14 @@ Accelerators = Annotated[
 ]
 Literal = Annotated[
     bool, typer.Option("--literal", help="Answer as upstream's controller does, with its rounding and its choice.")
+]
+ToZero = Annotated[
+    bool | None,
+    typer.Option(
+        "--scale-to-zero/--keep-one",
+        help="Whether there is no replica where nothing is asked (--rate 0). Default: what settings say "
+        "(serviceLevels.controller.scaleToZero), else one is kept.",
+    ),
 ]
 Form = Annotated[SizeOutput, typer.Option(help="table with a plot, or json or csv with every figure of the model.")]
 Plot = Annotated[
@@ -111,12 +120,13 @@ def size(
     price: Cents = None,
     accelerator: Accelerators = None,
     literal: Literal = False,
+    scale_to_zero: ToZero = None,
     output: Form = SizeOutput.TABLE,
     plot: Plot = None,
 ) -> None:
     """Show how many replicas of which accelerator keep a promise at some load, how they do, and what they cost."""
     check_picture(plot, [".svg", ".png"])
-    given = Given(rate, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms, literal)
+    given = Given(rate, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms, literal, scale_to_zero)
     comparison = Comparison(profiles_given(profile, profiles), cents_given(price), tuple(accelerator or ()))
     _check_named(model, variant, paths, comparison)
     target = found_variant(variant.strip(), subject, paths) if variant else bare_model(model.strip(), subject)
@@ -143,7 +153,7 @@ def _assessed(target: SizedModel, given: Given, comparison: Comparison) -> "tupl
     from components.sizing.assessments import assessed
 
     question = question_of(target, given)
-    return assessed(question, candidates_of(target, comparison, question.load))
+    return assessed(question, candidates_of(target, comparison, question.load, literal=question.literal))
 
 
 def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
@@ -154,7 +164,9 @@ def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
     scaled = [each.candidate for each in found if each.candidate.is_scaled]
     if scaled:
         tokens = question.load.input_tokens + question.load.output_tokens
-        batches = ", ".join(f"{each.profile.accelerator} {each.batch} -> {each.profile.batch}" for each in scaled)
+        batches = ", ".join(
+            f"{each.profile.accelerator} {each.batch} -> {each.uncapped or each.profile.batch}" for each in scaled
+        )
         sizes = f"requests of {scaled[0].tokens} tokens, these have {plain_number(tokens)}"
         yield f"reference batches are for {sizes}: {batches}"
     if not question.load.input_tokens and any(each.candidate.tokens for each in found):
@@ -163,14 +175,41 @@ def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
     unpriced = sorted({each.profile.accelerator for each in feasible if not each.price})
     if unpriced:
         yield f"no price is known of {', '.join(unpriced)}; pass --price {unpriced[0]}=<cents per hour>"
-    if not question.prefill_ms:
-        yield "TTFT is the wait in the queue alone; prefill comes on top: pass --prefill-ms with what you measure"
+    yield from _limits(target, found)
+    if question.prefill_ms is None:
+        compared = ", and the promised TTFT is compared with it alone" if question.promise.ttft_ms else ""
+        yield (
+            f"the time that a request spends in the queue is predicted{compared}; the work on its prompt comes on "
+            "top: pass --prefill-ms with what you measure"
+        )
     best = found[0].candidate.profile.accelerator
     if target.accelerator not in ("", best) and found[0].chosen:
         yield f"{target.title} runs on {target.accelerator}; {best} keeps the promise for less"
     if question.literal and feasible and not any(each.chosen for each in found):
         why = f"it stays on {target.accelerator}" if target.accelerator else "none has a price"
         yield f"upstream takes none of those that keep the promise: {why}"
+
+
+def _limits(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
+    """Yield which batches the engine does not work on, and of which that is not known."""
+    candidates = [each.candidate for each in found]
+    above: dict[str, list[str]] = {}
+    for each in candidates:
+        if each.is_capped:
+            change = f"{each.profile.accelerator} {each.uncapped} -> {each.profile.batch}"
+            above.setdefault(each.limit, []).append(change)
+    who = " and ".join(f"{each.kind}/{each.name}" for each in target.workloads) or "an engine with its defaults"
+    for limit, changes in above.items():
+        yield f"{who} works on fewer requests at once than the figures are for ({limit}): {', '.join(changes)}"
+    for each in candidates:
+        if each.most is not None and each.most < each.profile.batch:
+            accelerator, batch = each.profile.accelerator, each.profile.batch
+            yield (
+                f"upstream believes the batch of {accelerator}, {batch}; {who} works on {each.most} requests at once "
+                f"({each.limit})"
+            )
+    for reason in sorted({each.limit for each in candidates if each.limit and each.most is None}):
+        yield f"how many requests {who} works on at once is not checked: {reason}"
 
 
 def _write(found: "Sequence[Assessment]", target: SizedModel, output: SizeOutput) -> None:

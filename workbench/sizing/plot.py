@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..plotting.pictures import finish, picture
 from .curve import Curve, curve_of
+from .report import first_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +30,7 @@ def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -
         above, below = figure.subplots(2, 1, sharex=True)
         above.set_ylabel("ITL, mean, ms")
         _draw(above, "itl", curve, curve.itl_ms, promise.itl_ms)
-        below.set_ylabel("TTFT, 95 %, ms")
+        below.set_ylabel(f"{first_named(assessment.question)}, 95 %, ms")
         _draw(below, "ttft", curve, curve.ttft_p95_ms, promise.ttft_ms)
         below.set_xlabel("requests per minute and replica")
         for word, end in _ends(assessment, curve):
@@ -37,10 +38,10 @@ def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -
             _draw_end(below, f"ttft-{word}", end.rates, end.ttft_p95_ms)
         if found:
             _mark(above, "itl", assessment, found.itl_ms)
-            _mark(below, "ttft", assessment, assessment.ttft_p95_ms or 0)
+            _mark(below, "ttft", assessment, assessment.first_p95_ms or 0)
         finish(above, title, "lower right")
         finish(below, "", "upper left")
-        below.set_ylim(top=_top(curve.ttft_p95_ms[-1], promise.ttft_ms, assessment.ttft_p95_ms or 0))
+        below.set_ylim(top=_top(curve.ttft_p95_ms[-1], promise.ttft_ms, assessment.first_p95_ms or 0))
 
 
 def _draw(axes: "Axes", name: str, curve: Curve, values: tuple[float, ...], promised: int) -> None:

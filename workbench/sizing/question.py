@@ -10,6 +10,7 @@ from .inputs import amount, milliseconds_in
 from .targets import SizedModel
 
 if TYPE_CHECKING:
+    from components.engines.served.answering import AtOnce
     from components.sizing.assessments import Candidate, Question
     from components.sizing.cases import Profile
     from components.sizing.levels import Load, Promise, ServiceClass
@@ -26,6 +27,7 @@ class Given:
     slo_ttft: str = ""
     prefill_ms: str = ""
     literal: bool = False
+    scale_to_zero: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,14 @@ def question_of(target: SizedModel, given: Given) -> "Question":
     from components.sizing.assessments import Question
 
     load, promise = _load(target, given), _promise(target, given)
-    prefill = milliseconds_in(given.prefill_ms, "--prefill-ms") if given.prefill_ms else 0
-    if promise.ttft_ms and prefill >= promise.ttft_ms:
+    prefill = milliseconds_in(given.prefill_ms, "--prefill-ms") if given.prefill_ms else None
+    if promise.ttft_ms and prefill is not None and prefill >= promise.ttft_ms:
         raise WorkbenchError(
             f"--prefill-ms: if prefill takes {prefill} ms, no number of replicas keeps the promised time "
             f"to the first token, {promise.ttft_ms} ms"
         )
-    return Question(promise, load, prefill, target.accelerator, given.literal)
+    to_zero = target.scale_to_zero if given.scale_to_zero is None else given.scale_to_zero
+    return Question(promise, load, prefill, target.accelerator, given.literal, to_zero)
 
 
 def _load(target: SizedModel, given: Given) -> "Load":
@@ -124,12 +127,21 @@ def _check_classes(target: SizedModel, classes: "Sequence[ServiceClass]") -> Non
         raise WorkbenchError(f"serviceLevels.classes: {target.model!r} is in several, {names}; {remedy}", 2)
 
 
-def candidates_of(target: SizedModel, comparison: Comparison, load: "Load") -> "tuple[Candidate, ...]":
-    """Return the accelerators to compare, with their prices.
+def candidates_of(
+    target: SizedModel, comparison: Comparison, load: "Load", *, literal: bool = False
+) -> "tuple[Candidate, ...]":
+    """Return the accelerators to compare, with their prices, and as many requests at once as their engine takes.
+
+    Args:
+        target: What is sized.
+        comparison: Which accelerators to compare.
+        load: What is asked of it.
+        literal: Whether to believe every batch, as upstream does.
 
     Raises:
         WorkbenchError: nobody says how fast the model is on any, or what was given is of another one.
     """
+    from components.sizing.accelerators import known_accelerator
     from components.sizing.prices import AcceleratorPrice, accelerator_price
 
     found = _candidates(target, comparison, load)
@@ -141,13 +153,34 @@ def candidates_of(target: SizedModel, comparison: Comparison, load: "Load") -> "
         name, count = each.profile.accelerator, each.profile.count
         if comparison.accelerators and name not in comparison.accelerators:
             continue
-        nodes = target.nodes if name == target.accelerator else ()
+        is_there = name == target.accelerator or (not target.accelerator and known_accelerator(name) is not None)
+        nodes = target.nodes if is_there else ()
         own = comparison.cents.get(name)
         price = (
             accelerator_price(name, target.levels, nodes, count) if own is None else AcceleratorPrice(own, "--price")
         )
-        priced.append(replace(each, price=price))
+        candidate = replace(each, price=price)
+        limit = _limit(target, candidate)
+        if limit and literal:
+            candidate = replace(candidate, most=limit.most, limit=limit.reason)
+        elif limit:
+            candidate = candidate.within(limit.most, limit.reason)
+        priced.append(candidate)
     return tuple(priced)
+
+
+def _limit(target: SizedModel, candidate: "Candidate") -> "AtOnce | None":
+    """Return how many requests the engine takes at once; None where no engine is known that the figures are used for.
+
+    Reference figures without a pod are taken for those of the engine that most models are served with, untold.
+    """
+    from components.engines.served.answering import usual_at_once
+    from components.fleet.engine_limits import device_named, limit_on
+
+    accelerator = candidate.profile.accelerator
+    if target.workloads:
+        return limit_on(target.workloads, accelerator, target.nodes)
+    return usual_at_once(device_named(accelerator)) if candidate.doubt else None
 
 
 def _candidates(target: SizedModel, comparison: Comparison, load: "Load") -> "Sequence[Candidate]":

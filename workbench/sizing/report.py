@@ -32,10 +32,11 @@ _COLUMNS = (
     "utilisation",
     "at once",
     "ITL ms",
-    "TTFT ms",
+    "",
     "USD/month",
     "USD/1M tokens",
 )
+"""The empty one has what is known of the time to the first token."""
 
 
 def show(assessments: "Sequence[Assessment]", title: str) -> None:
@@ -72,10 +73,16 @@ def _asked(question: "Question") -> str:
     return f"{asked}; promised: {', '.join(promised) or 'nothing'}{prefill}"
 
 
+def first_named(question: "Question") -> str:
+    """Return what the time to the first token is called: without the work on a prompt it is that in the queue."""
+    return "TTFT" if question.has_prefill else "queueing"
+
+
 def _table(assessments: "Sequence[Assessment]") -> "Table":
     from rich.table import Table
 
-    table = Table(*_COLUMNS, box=None)
+    first = f"{first_named(assessments[0].question)} ms"
+    table = Table(*(name or first for name in _COLUMNS), box=None)
     for each in assessments:
         table.add_row(*map(printable, _cells(each)))
     return table
@@ -93,7 +100,7 @@ def _cells(assessment: "Assessment") -> Iterator[str]:
     yield f"{found.utilisation:.1%}" if found else "-"
     yield f"{found.in_service:.1f} of {profile.batch}" if found else "-"
     yield f"{found.itl_ms:.2f}" if found else "-"
-    yield "-" if assessment.ttft_p95_ms is None else f"{assessment.ttft_p95_ms:.1f}"
+    yield "-" if assessment.first_p95_ms is None else f"{assessment.first_p95_ms:.1f}"
     yield _costs(assessment)
     yield "-" if per_million is None else f"{per_million:,.2f}"
 
@@ -134,9 +141,8 @@ def _plots(assessment: "Assessment", width: int) -> Iterator[str]:
     yield from _plot(f"{name}: ITL in ms", curve.itl_ms, promise.itl_ms, found.itl_ms if found else 0, room)
     yield from _axis(assessment, room)
     yield ""
-    yield from _plot(
-        f"{name}: TTFT in ms, 95 %", curve.ttft_p95_ms, promise.ttft_ms, assessment.ttft_p95_ms or 0, room
-    )
+    first = f"{name}: {first_named(assessment.question)} in ms, 95 %"
+    yield from _plot(first, curve.ttft_p95_ms, promise.ttft_ms, assessment.first_p95_ms or 0, room)
     yield from _axis(assessment, room)
     yield _legend(assessment)
 

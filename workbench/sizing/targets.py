@@ -1,6 +1,6 @@
 """What ``workbench size`` is about: a model of which nothing else is known, or a variant among manifests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ from ..errors import WorkbenchError
 from ..subject import Subject, planned
 
 if TYPE_CHECKING:
+    from components.fleet.workloads import Workload
     from components.nodes.instances import Instance
     from components.plan.plan import Plan
     from components.sizing.cases import Profile
@@ -29,6 +30,8 @@ class SizedModel:
         nodes: Instance types that its pods may be on.
         levels: What settings promise, and what they say accelerators cost.
         hint: Where to say in settings what is asked of it.
+        workloads: What serves it among the manifests; none where there are no manifests, or none of them does.
+        scale_to_zero: Whether settings let its controller take away all replicas.
     """
 
     model: str
@@ -39,6 +42,8 @@ class SizedModel:
     load: "Load | None" = None
     nodes: "tuple[Instance, ...]" = ()
     hint: str = ""
+    workloads: "tuple[Workload, ...]" = ()
+    scale_to_zero: bool = False
 
     @property
     def heading(self) -> str:
@@ -47,11 +52,37 @@ class SizedModel:
 
 
 def bare_model(model: str, subject: Subject) -> SizedModel:
-    """Return a model of which no resource speaks."""
+    """Return a model by its name, with what serves it in the stack, if a stack is given."""
+    from components.fleet.demand import accelerated_nodes
     from components.sizing.levels import ServiceLevels
 
-    levels = subject.settings().options().levels if subject.stack else ServiceLevels()
-    return SizedModel(model, model or "the model", levels)
+    title = model or "the model"
+    if not subject.stack:
+        return SizedModel(model, title, ServiceLevels())
+    if not (model and getattr(subject.settings(), "models", ())):
+        levels = subject.settings().options().levels
+        return SizedModel(model, title, levels, scale_to_zero=levels.controller.scale_to_zero)
+    _, plan = planned(subject, None)
+    levels, workloads = plan.environment.options.levels, tuple(_serving(plan, model))
+    nodes = accelerated_nodes(demand for each in workloads for demand in each.pods)
+    return SizedModel(
+        model,
+        title,
+        levels,
+        nodes=tuple(nodes),
+        workloads=workloads,
+        scale_to_zero=levels.controller.scale_to_zero,
+    )
+
+
+def _serving(plan: "Plan", model: str) -> "Iterator[Workload]":
+    """Yield the workloads that serve a model, by the name under which clients ask for it."""
+    from components.engines.served.names import served_names
+
+    for item, each in plan.fleet.workloads:
+        asked = {endpoint.model for endpoint in item.endpoints}
+        if model in {each.model, *served_names(each.server.line), *asked}:
+            yield each
 
 
 def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> SizedModel:
@@ -62,6 +93,7 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
     """
     from components.api.problems import errors
     from components.families import variants
+    from components.fleet.demand import accelerated_nodes
 
     manifests, plan = planned(subject, paths)
     wrong = errors(manifests.problems)
@@ -73,6 +105,7 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
         namespace = each.source.resource.metadata.namespace or options.namespace
         named.setdefault((namespace, each.source.name), each)
     namespace, variant = _named(name, named)
+    workloads = tuple(_workloads(plan, namespace, variant.source.name))
     return SizedModel(
         variant.model,
         variant.source.title,
@@ -80,8 +113,10 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
         variant.profiles,
         variant.accelerator,
         options.levels.load(namespace, variant.source.name) or variant.load,
-        tuple(_nodes(plan, namespace, variant.source.name)),
+        tuple(accelerated_nodes(demand for each in workloads for demand in each.pods)),
         f"serviceLevels.loads[{variant.source.name}]",
+        workloads,
+        options.levels.controller.scale_to_zero,
     )
 
 
@@ -100,9 +135,7 @@ def _named(name: str, known: "Mapping[tuple[str, str], ModelVariant]") -> "tuple
     return found[0][0], known[found[0]]
 
 
-def _nodes(plan: "Plan", namespace: str, name: str) -> "list[Instance]":
-    """Return the instance types that the workload of a name may be on."""
-    from components.fleet.demand import accelerated_nodes
-
+def _workloads(plan: "Plan", namespace: str, name: str) -> "Iterator[Workload]":
+    """Yield the workload of a name."""
     here = (workload for _, workload in plan.fleet.workloads if workload.name == name)
-    return accelerated_nodes(demand for each in here if each.namespace == namespace for demand in each.pods)
+    return (each for each in here if each.namespace == namespace)

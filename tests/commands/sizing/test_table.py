@@ -30,7 +30,7 @@ def test_a_row_for_each_accelerator() -> None:
         "40 requests/min, 178 tokens out; promised: ITL 24 ms, TTFT 500 ms (95 %)",
     ]
     head = ["accelerator", "feasible", "replicas", "each/min", "at", "most", "limit", "utilisation", "at", "once"]
-    assert found[3].split() == [*head, "ITL", "ms", "TTFT", "ms", "USD/month", "USD/1M", "tokens"]
+    assert found[3].split() == [*head, "ITL", "ms", "queueing", "ms", "USD/month", "USD/1M", "tokens"]
     # WVA spec 8.10; 46, 65 and 80 cents an hour for 730 hours, 427,200 tokens an hour; requests at once are
     # throughput * service time, 19.99 / 60 s * 178 * 21.49347 ms = 1.28.
     assert cells(found, "A100")[:7] == ["A100", "yes", "2", "20", "25.31", "ttft", "71.8%"]
@@ -51,9 +51,15 @@ def test_what_keeps_no_promise_is_told_with_the_numbers() -> None:
 
 
 def test_prefill_comes_on_top() -> None:
-    assert "note: TTFT is the wait in the queue alone; prefill comes on top" in size("--rate", "40").stderr
+    """Without it what is predicted is the time in the queue, and it is not called the time to the first token."""
+    alone = size("--rate", "40")
+    assert "the promised TTFT is compared with it alone; the work on its prompt comes on top" in alone.stderr
+    assert " queueing ms " in alone.stdout
+    assert " TTFT ms " not in alone.stdout
     told = size("--rate", "40", "--prefill-ms", "120")
     assert told.stderr == ""
+    assert " TTFT ms " in told.stdout
+    assert "queueing" not in told.stdout
     assert "TTFT 500 ms (95 %), of which prefill takes 120 ms\n" in told.stdout
 
 
@@ -157,7 +163,7 @@ class TestChart:
     def test_promises_are_lines(self) -> None:
         itl, ttft, _ = self.parts(*KNEE)
         assert itl[0] == "A100: ITL in ms; the line is the promise, 24"
-        assert ttft[0] == "A100: TTFT in ms, 95 %; the line is the promise, 500"
+        assert ttft[0] == "A100: queueing in ms, 95 %; the line is the promise, 500"
         # The axis ends at 2.5 promises: the promise is in the third of six lines from below.
         assert [place for place, line in enumerate(ttft) if "─" in line] == [4, 7]
         assert ttft[1].split()[0] == "1250"

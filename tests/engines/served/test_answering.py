@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from components.engines.command_line import line_of
+from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
-from components.engines.served.answering import Answering, answering_of
+from components.engines.served.answering import Answering, answering_of, most_at_once
 from workbench.live.served import Speaks
 
 VLLM, SGLANG = "vllm/vllm-openai:v0.20.0", "lmsysorg/sglang:v0.5.9"
@@ -94,3 +95,13 @@ def test_the_workbench_speaks_every_api_of_the_tables() -> None:
     for name in engines():
         container = {"image": f"example.com/{name}:1"}
         assert Speaks(answering_of(container, line_of(container, name)).api)
+
+
+@pytest.mark.parametrize("version", ["v0.6.3", "v0.11.0", "v0.20.0"])
+@pytest.mark.parametrize("device", [Device("L4", 22 * 2**30), Device("A100", 80 * 2**30), Device("H100", 80 * 2**30)])
+def test_memory_is_counted_for_as_many_requests(version: str, device: Device) -> None:
+    """The default of requests at once is in two tables of vLLM: what takes them, and what memory they need."""
+    container = {"image": f"vllm/vllm-openai:{version}"}
+    counted = memory_of(engines()["vllm"], version, device)
+    assert counted is not None
+    assert most_at_once(container, line_of(container), device).most == counted.sequences

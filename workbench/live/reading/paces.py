@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from components.engines.asked.memory import AskedMemory, asked_of
 from components.engines.asked.rows import asked_table
-from components.engines.served.answering import Answering, answering_of
+from components.engines.memory.rows import Device
+from components.engines.served.answering import Answering, answering_of, most_at_once
 from components.families import variants
 from components.fleet.workloads import Workload
 from components.memory.cases import Fit, MemoryVerdict
@@ -18,13 +19,14 @@ from components.sizing.accelerators import known_accelerator
 
 from ..pace.estimates import pace_of, profiled
 from ..pace.starts import startup_of
-from ..served import PaceSource, Startup, TokenPace
+from ..served import Startup, TokenPace
 
 if TYPE_CHECKING:
     from components.plan.plan import Plan
     from components.sizing.cases import Profile
     from components.sizing.variants import ModelVariant
 
+_GIB = 2**30
 _UNKNOWN = MemoryVerdict(Fit.UNKNOWN, "nothing is known of it")
 
 
@@ -58,13 +60,13 @@ def speeds_of(planned: "Plan") -> dict[str, Speed]:
 def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant: "ModelVariant | None") -> Speed:
     answering = answering_of(each.container, each.server.line)
     cpus = float(sum((demand.requests.get("cpu", Decimal(0)) for demand in each.pods[:1]), Decimal(0))) or None
-    copies = verdict.asked.parallel.data if verdict.asked else 1
     paces = {}
     for name in ("", *_types(each)):
         pace = pace_of(verdict, name, shape, cpus)
-        pace = replace(pace, batch=_batch(answering, pace, copies))
+        limit = most_at_once(each.container, each.server.line, _device(name))
+        pace = replace(pace, batch=limit.most or pace.batch)
         profile = _profile(variant, name)
-        paces[name] = profiled(profile, pace) if profile else pace
+        paces[name] = profiled(profile.within(limit.most), pace) if profile else pace
     weights = weights_of(shape, verdict.asked.weights_dtype if verdict.asked else "") if shape else ""
     return Speed(
         answering,
@@ -94,19 +96,12 @@ def _shape(each: Workload, verdict: MemoryVerdict, planned: "Plan") -> Shape | N
     return None if isinstance(found, str) else found
 
 
-def _batch(answering: Answering, pace: TokenPace, copies: int) -> int:
-    """Return how many requests are computed at once: as the server is told, else as its engine has it.
-
-    By the memory of the accelerator an engine may take more than it usually does. Of a model in several copies (data
-    parallelism) each computes as many.
-    """
-    if answering.batch is not None and answering.is_told:
-        return answering.batch * copies
-    usual = answering.batch or answering.in_flight
-    if usual is None:
-        return pace.batch
-    usual *= copies
-    return usual if pace.source == PaceSource.ASSUMED else max(usual, pace.batch)
+def _device(instance_type: str) -> Device | None:
+    """Return the accelerator of an instance type, on which the default of an engine may depend."""
+    node = instance(instance_type)
+    if node is None or node.accelerator_memory_gib is None:
+        return None
+    return Device(node.accelerator, int(node.accelerator_memory_gib * _GIB))
 
 
 def _context(each: Workload, verdict: MemoryVerdict) -> int | None:

@@ -5,7 +5,9 @@ from decimal import Decimal
 
 from ....api.findings import Findings
 from ....findings.ids import RuleId
-from ....sizing.cases import Case, Profile, Sized
+from ....fleet.demand import accelerated_nodes
+from ....fleet.engine_limits import limit_on
+from ....sizing.cases import Case, Profile, Sized, one_at_a_time
 from ....sizing.levels import Load, Promise, ServiceLevels
 from ..costs import UnitCost, unit_cost
 from ..described import profile_of
@@ -30,6 +32,8 @@ class Agreed:
     """A variant on its accelerator, and what is promised of it.
 
     Attributes:
+        profile: How fast a replica is, with no larger batch than its engine works on.
+        bounding: What of the promise bounds how much a replica takes.
         path: The field with the profile, for messages.
         class_name: The service class that has the promise.
         cost: What one accelerator costs.
@@ -40,11 +44,12 @@ class Agreed:
     promise: Promise
     class_name: str
     cost: UnitCost
+    bounding: Promise
 
     def case(self, load: Load, per_minute: Decimal) -> Case:
         """Return the question how many replicas a load needs at a rate of requests."""
         tokens, price = float(load.output_tokens), float(self.cost.cents_per_hour)
-        return Case(self.profile, self.promise, float(per_minute), tokens, price)
+        return Case(self.profile, self.bounding, float(per_minute), tokens, price)
 
 
 def stated_by(resource: VariantAutoscaling, levels: ServiceLevels, findings: Findings) -> Stated:
@@ -70,7 +75,21 @@ def agreed_for(variant: Variant, stated: Stated) -> Agreed | None:
     cost = _cost(variant, entry.given.acc)
     if cost is None or promised is None or variant.findings.failed:
         return None
-    return Agreed(profile_of(entry.given), entry.path, promised.promise, promised.class_name, cost)
+    profile, bounding = carried(variant, profile_of(entry.given), promised.promise)
+    return Agreed(profile, entry.path, promised.promise, promised.class_name, cost, bounding)
+
+
+def carried(variant: Variant, profile: Profile, promise: Promise) -> tuple[Profile, Promise]:
+    """Return a profile with no larger batch than the engine of a variant works on, and what then bounds its load.
+
+    Args:
+        variant: What runs the engine.
+        profile: How fast a replica is on the accelerator that it runs on, or on another one.
+        promise: What is promised of it.
+    """
+    limit = limit_on([variant.workload], profile.accelerator, accelerated_nodes(variant.workload.pods))
+    within = profile.within(limit.most if limit else None)
+    return within, promise if within is profile else one_at_a_time(within, promise)
 
 
 def check_kept(agreed: Agreed, sized: Sized, place: str, findings: Findings) -> None:

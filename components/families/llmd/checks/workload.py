@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from ....engines.command_line import CommandLine
 from ....engines.metrics import engine_metrics
 from ....engines.served.names import served_names
-from ....engines.settings import Setting
 from ....findings.ids import RuleId
 from ....fleet.demand import accelerated_nodes
+from ....fleet.engine_limits import limit_on
 from ....fleet.workloads import Workload
 from ....nodes.instances import ACCELERATOR_RESOURCES
 from ....sizing.accelerators import known_accelerator
@@ -83,14 +83,26 @@ def _lacking(line: CommandLine) -> Iterator[str]:
 
 
 def _check_batch(variant: Variant, entry: Entry) -> None:
-    line = variant.workload.server.line
-    written, given = line.number_of(Setting.CONCURRENCY), entry.given.max_batch_size
-    if written is not None and written != given:
-        word = line.word_of(Setting.CONCURRENCY)
+    """Report another number of requests at once than the engine takes, and where that number is not known.
+
+    A default that is larger is no mistake: a profile may end before it does.
+    """
+    given, workload = entry.given.max_batch_size, variant.workload
+    limit = limit_on([workload], entry.given.acc, accelerated_nodes(workload.pods))
+    path = f"{entry.path}.maxBatchSize"
+    if limit is None or not workload.server.line.engine:
+        return
+    if limit.most is None:
+        reason = f"is {given}, and how many requests {_title(workload)} works on at once is not checked"
+        found = f"{limit.reason}; the plan computes with {given}"
+        variant.findings.note(path, f"{reason}: {found}", RuleId.SIZING_MISMATCH)
+    elif limit.most < given or (limit.is_told and limit.most != given):
+        lower = limit.most < given
+        effect = f"computes with {limit.most}" if lower else "computes with fewer requests at once than there may be"
         variant.findings.warn(
-            f"{entry.path}.maxBatchSize",
-            f"is {given}, and {_title(variant.workload)} works on {written} requests at once ({word}): the plan "
-            "computes with another engine than the one that runs; write the same number in both places",
+            path,
+            f"is {given}, and {_title(workload)} works on {limit.most} requests at once ({limit.reason}): the plan "
+            f"{effect}; write the same number in both places",
             RuleId.SIZING_MISMATCH,
         )
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from ....sizing.cases import Case, Profile
 from ....sizing.levels import Load
-from ..checks.agreed import Agreed
+from ..checks.agreed import Agreed, carried
 from ..load import AskedLoad
 from ..variant import Variant
 
@@ -29,4 +29,6 @@ class VariantLevel:
 
     def peak_on(self, profile: Profile, cents_per_hour: Decimal) -> Case:
         """Return that question for another accelerator, at the peak."""
-        return replace(self.own(self.load.per_minute), profile=profile, cents_per_hour=float(cents_per_hour))
+        profile, promise = carried(self.variant, profile, self.agreed.promise)
+        case = replace(self.own(self.load.per_minute), profile=profile, promise=promise)
+        return replace(case, cents_per_hour=float(cents_per_hour))

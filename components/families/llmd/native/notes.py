@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from ....sizing.assessments import HOURS_PER_MONTH
 from ....sizing.cases import Limit, Profile, Sized
-from ....sizing.levels import Load
+from ....sizing.levels import Load, Promise
 from .level import VariantLevel
 
 _CENTS = 100
@@ -20,12 +20,15 @@ def bounds_note(level: VariantLevel, least: Sized, most: Sized) -> str:
     load, agreed, profile = level.load, level.agreed, level.agreed.profile
     span = f"{least.replicas} to " if least.replicas < most.replicas else ""
     quiet = f", and {_plain(load.least_per_minute)} need {least.replicas}" if load.least_per_minute else ""
-    each = f"with {most.most_per_minute:.1f} each at most, {_LIMITS[most.limit]} of class {agreed.class_name!r}"
+    each = (
+        f"with {most.most_per_minute:.1f} each at most, {profile.batch} at once, {_LIMITS[most.limit]} of class "
+        f"{agreed.class_name!r}"
+    )
     asked = f"{_plain(load.per_minute)} requests/min of {_plain(load.output_tokens)} tokens ({level.asked.place})"
     price = f"{agreed.cost.text} cents/h for one {profile.accelerator}: {agreed.cost.source}"
     return (
         f"{span}{_replicas(most.replicas, profile)}, scaled on the engine's queue: {asked} need {most.replicas}, "
-        f"{each}{quiet}; at the peak {_behaviour(most)}{_prompts(load)}, {_monthly(most)} ({price})"
+        f"{each}{quiet}; at the peak {_behaviour(most, agreed.promise)}{_prompts(load)}, {_monthly(most)} ({price})"
     )
 
 
@@ -44,13 +47,13 @@ def cheaper_note(most: Sized, best: Sized) -> str:
     )
 
 
-def _behaviour(sized: Sized) -> str:
+def _behaviour(sized: Sized, promise: Promise) -> str:
     there = sized.behaviour
     if there is None:
         return ""
     return (
-        f"{there.itl_ms:.1f} ms/token of {_promised(sized.case.promise.itl_ms)} and 95 % wait at most "
-        f"{there.wait_p95_ms:.0f} ms of {_promised(sized.case.promise.ttft_ms)}"
+        f"{there.itl_ms:.1f} ms/token of {_promised(promise.itl_ms)} and 95 % wait at most "
+        f"{there.wait_p95_ms:.0f} ms of {_promised(promise.ttft_ms)}"
     )
 
 

@@ -52,7 +52,21 @@ WARNED: dict[str, tuple[list[Object], Object, ServiceLevels, str, tuple[str, ...
         variant(),
         levels(),
         f"{ENTRY}.maxBatchSize",
-        ("is 4, and Deployment 'chat' works on 256 requests at once (--max-num-seqs)",),
+        ("is 4, and Deployment 'chat' works on 256 requests at once (--max-num-seqs 256)", "with fewer requests"),
+    ),
+    "a larger batch than the engine's": (
+        support.of_llmkube(extraArgs=["--served-model-name", MODEL, "--max-num-seqs", "3"]),
+        variant(),
+        levels(),
+        f"{ENTRY}.maxBatchSize",
+        ("is 4, and Deployment 'chat' works on 3 requests at once (--max-num-seqs 3)", "the plan computes with 3;"),
+    ),
+    "a larger batch than the engine's default": (
+        support.of_llmkube(),
+        variant("chat", profile(batch=300)),
+        levels(),
+        f"{ENTRY}.maxBatchSize",
+        ("is 300, and Deployment 'chat' works on 256 requests at once (vllm", "without --max-num-seqs"),
     ),
     "other nodes": (
         support.of_llmkube(),

@@ -1,0 +1,34 @@
+"""How many requests the engine of a workload computes at once on an accelerator, whatever its profile says."""
+
+from collections.abc import Iterable, Sequence
+
+from ..engines.memory.rows import Device
+from ..engines.served.answering import AtOnce, most_at_once
+from ..nodes.instances import Instance
+from ..sizing.accelerators import known_accelerator
+from ..sizing.prices import node_with
+from .workloads import Workload
+
+_GIB = 2**30
+
+
+def limit_on(workloads: Iterable[Workload], accelerator: str, nodes: Sequence[Instance] = ()) -> AtOnce | None:
+    """Return the smallest number of requests that one of some workloads computes at once; None without workloads.
+
+    Args:
+        workloads: What serves the model. Where the number of one is not known, that of the others counts.
+        accelerator: Name of the accelerator, on which the default of the engine may depend.
+        nodes: Instance types that the workloads may be on, in order of preference.
+    """
+    device = device_named(accelerator, nodes)
+    found = (most_at_once(each.container, each.server.line, device) for each in workloads)
+    return min(found, key=lambda limit: (limit.most is None, limit.most or 0), default=None)
+
+
+def device_named(accelerator: str, nodes: Sequence[Instance] = ()) -> Device | None:
+    """Return the accelerator of a name as the tables of engines need it; None where its memory is not known."""
+    known = known_accelerator(accelerator)
+    node = node_with(known, nodes) or (known.cheapest() if known else None)
+    if node is None or node.accelerator_memory_gib is None:
+        return None
+    return Device(node.accelerator, int(node.accelerator_memory_gib * _GIB))
