@@ -19,6 +19,7 @@ class Speaks(StrEnum):
     OLLAMA = "ollama"
     TGI = "tgi"
     LLAMACPP = "llamacpp"
+    TEI = "tei"
 
 
 class PaceSource(StrEnum):
@@ -83,6 +84,15 @@ class ServedWorkload:
         in_flight: Requests that may wait or be computed before more are refused; None without a bound.
         context: Tokens of a request with its answer; None if it is not known.
         embeds: Whether it makes embeddings instead of text.
+        dimensions: Of an embedding; None if it is not known.
+        images: Whether it reads images; None if it is not known.
+        exports: Whether its metrics are turned on.
+        metrics_refusal: What it says where they are not; empty where it then knows no such path.
+        image_refusal: What it says to images that its model does not read; empty where it takes them all the same.
+        tool_refusal: What it says to a request that leaves the call of a tool to the model; empty where it takes
+            such requests.
+        inputs: Texts of one request for embeddings, at most; None without a bound.
+        truncates: Whether it cuts inputs that are longer than its context; otherwise it refuses them.
     """
 
     namespace: str
@@ -104,12 +114,25 @@ class ServedWorkload:
     in_flight: int | None = None
     context: int | None = None
     embeds: bool = False
+    dimensions: int | None = None
+    images: bool | None = None
+    exports: bool = True
+    metrics_refusal: str = ""
+    image_refusal: str = ""
+    tool_refusal: str = ""
+    inputs: int | None = None
+    truncates: bool = False
     adapters: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """Return what names it in other places: ``namespace/name``."""
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def played(self) -> str:
+        """Return the name under which the live fleet knows its server: its engine's, or that of its own API."""
+        return self.engine or ("" if self.speaks == Speaks.OPENAI else self.speaks.value)
 
     def pace_on(self, instance_type: str) -> TokenPace:
         """Return how fast a pod is on a node of a type."""

@@ -4,7 +4,9 @@ api: the engine's own API, beside OpenAI's: openai (it has no other), ollama, tg
 embeds: flags with which it makes embeddings instead of text, each with the values that mean so; none for a switch.
 batch: how many requests it computes at once at most.
 queue: how many may wait before more are refused. in_flight: how many may wait or be computed.
-context: tokens of a request with its answer, where ``asked.yaml`` says nothing of the engine. Each of these has
+context: tokens of a request with its answer, where ``asked.yaml`` says nothing of the engine.
+inputs: texts of one request for embeddings.
+model: what it is told to load, of a server without a folder. Each of these has
   flags, variable: what says it; a flag wins.
   usual: by version (from, absent, until) the number where nothing says it. Without a row nothing bounds it.
 The rows of ``usual`` of batch may have further conditions, and the first row that holds counts:
@@ -14,6 +16,13 @@ batch has besides
   at_most: a flag whose number the default does not exceed.
   file: a flag with a file that may say it as well; what the command line says wins.
   shared: a flag with which the number is that of all copies (data parallelism) together; else each has as many.
+truncates: what makes it cut inputs that are too long, where it refuses them otherwise: flags, variable, and from
+  which version it does so by itself.
+images: what it says to images that its model does not read (refused), where it does not take them all the same;
+  ``<model>`` stands for the model. flags, variables: without any of them the model reads none; unless: flags and
+  variables with which that is not known.
+tools: what it says (refused) to a request that leaves the call of a tool to the model, without one of some flags.
+silent: what it says in place of metrics that are not turned on, where it knows the path all the same.
 """
 
 import functools
@@ -31,11 +40,12 @@ from ..memory.rows import Device
 from ..registry import Engine, engines
 from ..scripts.commands import engine_line
 from ..settings import Setting
-from ..versions import ANY, Span, titled
+from ..versions import ANY, Span, Version, titled, trimmed
 
 OPENAI = "openai"
-_BOUNDS = ("batch", "queue", "in_flight", "context")
+_BOUNDS = ("batch", "queue", "in_flight", "context", "inputs")
 _GIB = 2**30
+_NUMBERED = re.compile(r"\d+(?:\.\d+)+")
 _REFERENCE = re.compile(r"\$\(([\w.-]+)\)")
 """What Kubernetes replaces by the variable of that name."""
 
@@ -52,6 +62,13 @@ class Answering:
         queue: Requests that may wait.
         in_flight: Requests that may wait or be computed.
         context: Tokens of a request with its answer, as far as the engine's own table says it.
+        inputs: Texts of one request for embeddings.
+        model: What it is told to load, where the engine's settings do not say it.
+        truncates: Whether it cuts inputs that are too long, instead of refusing them.
+        images: Whether its model reads images, as far as its command line says it.
+        image_refusal: What it says to images that its model does not read; empty where it takes them all the same.
+        tool_refusal: What it says to requests that leave the call of a tool to the model; empty where it takes them.
+        metrics_refusal: What it says where its metrics are not turned on; empty where it then knows no such path.
     """
 
     api: str = OPENAI
@@ -61,6 +78,13 @@ class Answering:
     queue: int | None = None
     in_flight: int | None = None
     context: int | None = None
+    inputs: int | None = None
+    model: str = ""
+    truncates: bool = False
+    images: bool | None = None
+    image_refusal: str = ""
+    tool_refusal: str = ""
+    metrics_refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +114,8 @@ class _Usual:
     without: tuple[str, ...] = ()
     flag: str = ""
 
-    def holds(self, line: CommandLine, engine: Engine, device: Device | None) -> bool | None:
+    def holds(self, line: CommandLine, version: Version | None, device: Device | None) -> bool | None:
         """Tell whether it holds; None where the version or the accelerator is not known, and it may."""
-        version = engine.version(line.tag)
         if not self.span.is_in(version) or (self.flag and not line.holds(self.flag)):
             return False
         if device and (device.memory < self.above * _GIB or device.name in self.without):
@@ -130,11 +153,11 @@ class _RequestBound:
         number = whole(text or "")
         return AtOnce(number, f"{name} {number}", is_told=True) if number is not None and number > 0 else None
 
-    def defaults(self, line: CommandLine, engine: Engine, device: Device | None) -> list[int]:
+    def defaults(self, line: CommandLine, version: Version | None, device: Device | None) -> list[int]:
         """Return the default: several, smallest first, where it depends on a version or accelerator that is open."""
         numbers = []
         for row in self.usual:
-            holds = row.holds(line, engine, device)
+            holds = row.holds(line, version, device)
             numbers += [] if holds is False else [row.number]
             if holds:
                 break
@@ -144,14 +167,28 @@ class _RequestBound:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    engine: Engine
+    """What is known of a server: of an engine, or of one without a folder.
+
+    Attributes:
+        facts: The columns that are read as they are.
+    """
+
+    engine: Engine | None
     api: str
     embeds: Mapping[str, tuple[str, ...]]
     bounds: Mapping[str, _RequestBound]
+    facts: Mapping[str, Any]
+
+    def version(self, tag: str) -> Version | None:
+        """Return the version in an image tag, of a server without a folder the first one in it; None without."""
+        if self.engine:
+            return self.engine.version(tag)
+        found = _NUMBERED.search(tag)
+        return trimmed(tuple(map(int, found[0].split(".")))) if found else None
 
     def usual(self, name: str, line: CommandLine) -> int | None:
         """Return a number where nothing says it; None where there is none."""
-        return next(iter(self.bounds[name].defaults(line, self.engine, None)), None)
+        return next(iter(self.bounds[name].defaults(line, self.version(line.tag), None)), None)
 
 
 def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
@@ -162,17 +199,23 @@ def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
         line: What it is started with. A script is looked into.
     """
     engine = engines().get(line.engine)
-    known = _table(engine) if engine else None
+    known = _table(engine) if engine else _other(image_of(str(container.get("image") or "")).repository)
     if known is None:
-        return Answering(embeds=is_one_of(image_of(str(container.get("image") or "")).repository, _embedders()))
+        return Answering()
     own = engine_line(line) or line
     variables = _variables(container)
     stated = {name: bound.stated(own, variables) for name, bound in known.bounds.items()}
     found = {name: number or known.usual(name, own) for name, number in stated.items()}
     return Answering(
         api=known.api,
-        embeds=any(_is_given(own, flag, values) for flag, values in known.embeds.items()),
+        embeds=engine is None or any(_is_given(own, flag, values) for flag, values in known.embeds.items()),
         is_told=stated.get("batch") is not None,
+        model=_told(known.facts.get("model", {}), own, variables),
+        truncates=_truncates(known, own, variables),
+        metrics_refusal=known.facts.get("silent", ""),
+        tool_refusal=_tool_refusal(known, own),
+        images=_reads_images(known, own, variables),
+        image_refusal=known.facts.get("images", {}).get("refused", ""),
         **found,
     )
 
@@ -199,7 +242,7 @@ def most_at_once(container: Mapping[str, Any], line: CommandLine, device: Device
         found = AtOnce(None, f"{bound.file} names a file that may say it")
     if found is None:
         name = bound.flags[0] if bound.flags else bound.variable
-        numbers = bound.defaults(own, engine, device)
+        numbers = bound.defaults(own, known.version(own.tag), device)
         reason = f"{titled(engine.name, own.tag)} without {name}" if numbers else f"{engine.name} bounds it by memory"
         found = AtOnce(next(iter(numbers), None), reason, is_least=len(numbers) > 1)
     copies = own.number_of(Setting.DATA_PARALLEL) or 1
@@ -216,8 +259,8 @@ def _within(found: AtOnce, known: "_Table", line: CommandLine, variables: Mappin
         return found
     name = bound.flags[0]
     if stated is None:
-        numbers = bound.defaults(line, known.engine, None)
-        stated = AtOnce(next(iter(numbers), None), f"{titled(known.engine.name, line.tag)} without {name}")
+        numbers = bound.defaults(line, known.version(line.tag), None)
+        stated = AtOnce(next(iter(numbers), None), f"{titled(line.engine, line.tag)} without {name}")
     if stated.most is None or (found.most is not None and found.most <= stated.most):
         return found
     return stated
@@ -239,6 +282,38 @@ def _variables(container: Mapping[str, Any]) -> dict[str, str | None]:
     }
 
 
+def _told(row: Mapping[str, Any], line: CommandLine, variables: Mapping[str, str | None]) -> str:
+    """Return what a flag, or else a variable, says."""
+    flags = row.get("flags", ())
+    return (line.value_of(*flags) if flags else None) or variables.get(row.get("variable", "")) or ""
+
+
+def _truncates(known: _Table, line: CommandLine, variables: Mapping[str, str | None]) -> bool:
+    row = known.facts.get("truncates")
+    if row is None:
+        return False
+    text = _told(row, line, variables)
+    if not text and line.holds(*row["flags"]):
+        return True
+    return (
+        text.lower() == "true" if text.lower() in ("true", "false") else Span.of(row).is_in(known.version(line.tag))
+    )
+
+
+def _tool_refusal(known: _Table, line: CommandLine) -> str:
+    row = known.facts.get("tools", {})
+    return "" if any(line.holds(flag) for flag in row.get("flags", ())) else str(row.get("refused", ""))
+
+
+def _reads_images(known: _Table, line: CommandLine, variables: Mapping[str, str | None]) -> bool | None:
+    """Tell whether a model reads images, where what it is started with decides that; None elsewhere."""
+    row = known.facts.get("images", {})
+    told = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
+    if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in told):
+        return None
+    return line.holds(*row["flags"]) or bool(told)
+
+
 def _is_given(line: CommandLine, flag: str, values: tuple[str, ...]) -> bool:
     return line.value_of(flag) in values if values else line.holds(flag)
 
@@ -249,12 +324,18 @@ def _table(engine: Engine) -> _Table | None:
     if not file.is_file():
         return None
     facts: Mapping[str, Any] = read_table(file)
-    return _Table(
-        engine,
-        facts.get("api", OPENAI),
-        {flag: tuple(values) for flag, values in facts.get("embeds", {}).items()},
-        {name: _bound(facts[name]) for name in _BOUNDS if name in facts},
-    )
+    embeds = {flag: tuple(values) for flag, values in facts.get("embeds", {}).items()}
+    return _read(facts, engine, embeds)
+
+
+def _read(facts: Mapping[str, Any], engine: Engine | None, embeds: Mapping[str, tuple[str, ...]]) -> _Table:
+    bounds = {name: _bound(facts[name]) for name in _BOUNDS if name in facts}
+    return _Table(engine, facts.get("api", OPENAI), embeds, bounds, facts)
+
+
+def _other(repository: str) -> _Table | None:
+    """Return what is known of a server without a folder, by the repository of its image."""
+    return next((table for images, table in _others() if is_one_of(repository, images)), None)
 
 
 def _bound(row: Mapping[str, Any]) -> _RequestBound:
@@ -273,6 +354,6 @@ def _bound(row: Mapping[str, Any]) -> _RequestBound:
 
 
 @functools.cache
-def _embedders() -> tuple[str, ...]:
+def _others() -> tuple[tuple[tuple[str, ...], _Table], ...]:
     facts: Mapping[str, Any] = table(__package__, "servers.yaml")
-    return tuple(facts["embeds"])
+    return tuple((tuple(row["repositories"]), _read(row, None, {})) for row in facts["embedders"])

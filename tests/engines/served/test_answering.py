@@ -1,5 +1,6 @@
 """How servers take requests, by what they are told, by their engine and its version."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -65,7 +66,8 @@ def answering(image: str, *args: str, **env: str) -> Answering:
     ],
 )
 def test_what_bounds_requests(image: str, args: list[str], env: dict[str, str], expected: Answering) -> None:
-    assert answering(image, *args, **env) == expected
+    found = answering(image, *args, **env)
+    assert replace(found, image_refusal="", tool_refusal="", metrics_refusal="", images=None) == expected
 
 
 @pytest.mark.parametrize(
@@ -105,3 +107,61 @@ def test_memory_is_counted_for_as_many_requests(version: str, device: Device) ->
     counted = memory_of(engines()["vllm"], version, device)
     assert counted is not None
     assert most_at_once(container, line_of(container), device).most == counted.sequences
+
+
+TEI = "ghcr.io/huggingface/text-embeddings-inference:cpu-1.8"
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "env", "expected"),
+    [
+        # docs/source/en/cli_arguments.md of v1.8.3 and v1.9.0.
+        (TEI, [], {}, ("tei", 512, 32, "", False)),
+        (TEI.replace("1.8", "1.9"), [], {}, ("tei", 512, 32, "", True)),
+        (TEI.replace("1.8", "1.9"), ["--auto-truncate", "false"], {}, ("tei", 512, 32, "", False)),
+        (TEI, ["--auto-truncate"], {}, ("tei", 512, 32, "", True)),
+        (TEI, [], {"AUTO_TRUNCATE": "true"}, ("tei", 512, 32, "", True)),
+        (TEI, ["--max-client-batch-size", "8"], {"MAX_CONCURRENT_REQUESTS": "9"}, ("tei", 9, 8, "", False)),
+        (TEI, ["--model-id", "a/b"], {"MODEL_ID": "c/d"}, ("tei", 512, 32, "a/b", False)),
+        (TEI, [], {"MODEL_ID": "c/d"}, ("tei", 512, 32, "c/d", False)),
+        ("example.com/own:1.9", ["--model-id", "a/b"], {}, ("openai", None, None, "", False)),
+    ],
+)
+def test_a_server_of_embeddings_has_bounds_of_its_own(
+    image: str, args: list[str], env: dict[str, str], expected: tuple[Any, ...]
+) -> None:
+    found = answering(image, *args, **env)
+    assert (found.api, found.in_flight, found.inputs, found.model, found.truncates) == expected
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "env", "images"),
+    [
+        # tools/server/README.md of llama.cpp: the projector decides, and -hf may bring one.
+        (LLAMACPP, ["-m", "x.gguf"], {}, False),
+        (LLAMACPP, ["-m", "x.gguf", "--mmproj", "p.gguf"], {}, True),
+        (LLAMACPP, ["-m", "x.gguf", "-mm", "p.gguf"], {}, True),
+        (LLAMACPP, ["-m", "x.gguf"], {"LLAMA_ARG_MMPROJ": "p.gguf"}, True),
+        (LLAMACPP, ["-hf", "ggml-org/gemma-3-4b-it-GGUF"], {}, None),
+        (LLAMACPP, [], {"LLAMA_ARG_HF_REPO": "ggml-org/gemma-3-4b-it-GGUF"}, None),
+        (VLLM, [], {}, None),
+        (SGLANG, [], {}, None),
+    ],
+)
+def test_whether_a_command_line_says_that_images_are_read(
+    image: str, args: list[str], env: dict[str, str], images: bool | None
+) -> None:
+    assert answering(image, *args, **env).images is images
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "refuses"),
+    [
+        (VLLM, [], True),
+        (VLLM, ["--enable-auto-tool-choice", "--tool-call-parser", "hermes"], False),
+        (SGLANG, [], False),
+        (TGI, [], False),
+    ],
+)
+def test_who_takes_requests_that_leave_a_tool_to_the_model(image: str, args: list[str], refuses: bool) -> None:
+    assert bool(answering(image, *args).tool_refusal) is refuses

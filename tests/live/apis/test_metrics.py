@@ -13,6 +13,7 @@ from tests.live.pods_by_hand import pod_by_hand
 from tests.monitoring.programs.tools import PROMTOOL, built_or_skip
 from tests.monitoring.simulated.engines import ENGINES, Engine
 from workbench.live.apis.pages import page_of
+from workbench.live.pace.replica import EngineReplica
 from workbench.live.pods.clock import SimulatedClock
 from workbench.live.served import TokenPace
 
@@ -221,3 +222,174 @@ def test_an_engine_without_metrics_has_no_page(engine: str) -> None:
         return (await client.get("/metrics"))[0]
 
     assert asked(pod_by_hand(engine), ask) == 404
+
+
+# What upstream documents or registers for every server, beside the metrics of the table: docs/design/metrics.md and
+# docs/usage/metrics.md of vLLM with vllm/v1/metrics/loggers.py; docs/references/production_metrics.md of SGLang with
+# python/sglang/srt/metrics/collector.py; docs/source/reference/metrics.md of TGI.
+DOCUMENTED = [
+    (
+        "vllm",
+        "v0.20.0",
+        {
+            "vllm:iteration_tokens_total": "histogram",
+            "vllm:request_params_n": "histogram",
+            "vllm:request_params_max_tokens": "histogram",
+            "vllm:request_max_num_generation_tokens": "histogram",
+            "vllm:request_prefill_time_seconds": "histogram",
+            "vllm:request_decode_time_seconds": "histogram",
+            "vllm:request_inference_time_seconds": "histogram",
+            "vllm:request_time_per_output_token_seconds": "histogram",
+            "vllm:request_prefill_kv_computed_tokens": "histogram",
+            "vllm:num_preemptions_total": "counter",
+            "vllm:prefix_cache_queries_total": "counter",
+            "vllm:prefix_cache_hits_total": "counter",
+            "vllm:external_prefix_cache_queries_total": "counter",
+            "vllm:external_prefix_cache_hits_total": "counter",
+            "vllm:mm_cache_queries_total": "counter",
+            "vllm:mm_cache_hits_total": "counter",
+            "vllm:prompt_tokens_by_source_total": "counter",
+            "vllm:prompt_tokens_cached_total": "counter",
+            "vllm:engine_sleep_state": "gauge",
+            "vllm:cache_config_info": "gauge",
+        },
+    ),
+    (
+        "sglang",
+        "v0.5.9",
+        {
+            "sglang:func_latency_seconds": "histogram",
+            "sglang:queue_time_seconds": "histogram",
+            "sglang:cached_tokens_total": "counter",
+            "sglang:num_so_requests_total": "counter",
+            "sglang:num_retracted_requests_total": "counter",
+            "sglang:realtime_tokens_total": "counter",
+            "sglang:num_grammar_queue_reqs": "gauge",
+            "sglang:num_paused_reqs": "gauge",
+            "sglang:num_retracted_reqs": "gauge",
+            "sglang:spec_accept_length": "gauge",
+            "sglang:utilization": "gauge",
+            "sglang:engine_startup_time": "gauge",
+            "sglang:max_total_num_tokens": "gauge",
+        },
+    ),
+    (
+        "tgi",
+        "3.3.6",
+        {
+            "tgi_batch_decode_duration": "histogram",
+            "tgi_batch_filter_duration": "histogram",
+            "tgi_batch_forward_duration": "histogram",
+            "tgi_batch_inference_duration": "histogram",
+            "tgi_batch_inference_count": "counter",
+            "tgi_batch_inference_success": "counter",
+            "tgi_batch_next_size": "histogram",
+            "tgi_request_max_new_tokens": "histogram",
+            "tgi_request_skipped_tokens": "summary",
+            "tgi_request_inference_duration": "histogram",
+            "tgi_request_validation_duration": "histogram",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("engine", "version", "documented"), DOCUMENTED, ids=lambda value: str(value)[:12])
+def test_what_upstream_documents_is_on_the_page(engine: str, version: str, documented: dict[str, str]) -> None:
+    types, samples = parsed(page_after(engine, 2, version=version))
+    assert {name: types.get(name) for name in documented} == documented
+    for name, kind in documented.items():
+        assert samples.get(f"{name}_count" if kind in ("histogram", "summary") else name), name
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "name"),
+    [
+        ("vllm", "v0.8.5", "vllm:request_time_per_output_token_seconds"),
+        ("vllm", "v0.13.0", "vllm:prompt_tokens_by_source_total"),
+        ("vllm", "v0.20.0", "vllm:gpu_prefix_cache_queries_total"),
+        ("sglang", "v0.5.4", "sglang:realtime_tokens_total"),
+    ],
+)
+def test_a_version_lacks_what_came_later_or_went(engine: str, version: str, name: str) -> None:
+    assert name not in parsed(page_after(engine, version=version))[0]
+
+
+def test_steps_are_counted_by_what_they_do() -> None:
+    """A request of nine prompt tokens and ten tokens: a step for the prompt and the first token, nine more."""
+    pace = TokenPace(alpha=0.02, beta=0.0, prefill=0.001, batch=8)
+    page = page_after("tgi", 2, pace=pace)
+    assert value(page, "tgi_batch_inference_count", method="prefill") == 2
+    assert value(page, "tgi_batch_inference_count", method="decode") == 2 * 9
+    assert value(page, "tgi_batch_forward_duration_sum", method="prefill") == pytest.approx(2 * (0.02 + 0.009))
+    assert value(page, "tgi_batch_forward_duration_sum", method="decode") == pytest.approx(2 * 9 * 0.02)
+    assert value(page, "tgi_batch_next_size_count") == 2
+    assert value(page, "tgi_request_max_new_tokens_sum") == 2 * 10
+    page = page_after("vllm", 1, pace=pace)
+    assert value(page, "vllm:iteration_tokens_total_count") == 10
+    assert value(page, "vllm:iteration_tokens_total_sum") == 9 + 10
+    assert value(page, "vllm:request_params_max_tokens_sum") == 10
+    assert value(page, "vllm:request_params_n_sum") == 1
+    assert value(page, "vllm:prompt_tokens_by_source_total", source="local_compute") == 9
+    assert value(page, "vllm:engine_sleep_state", sleep_state="awake") == 1
+
+
+def test_requests_that_are_taken_out_of_the_batch_are_counted() -> None:
+    """A cache of 20: two requests of five and ten tokens do not both stay to their end."""
+    pod = pod_by_hand(pace=TokenPace(0.01, 0.0, 0.0, 2, cache_tokens=20))
+    replica: EngineReplica = pod.replica
+    for _ in range(2):
+        replica.submit(0.0, 5, 10)
+    replica.advance(10.0)
+    assert replica.preemptions == 1
+
+    async def ask(client: Client) -> str:
+        return (await client.get("/metrics"))[1]
+
+    assert value(asked(pod, ask), "vllm:num_preemptions_total") == 1
+
+
+def test_steps_are_told_as_often_as_they_are_looked_at() -> None:
+    """Looking in between changes neither what is counted nor when answers end."""
+    told: list[list[tuple[int, int]]] = []
+    ends = []
+    for looks in (1, 7, 50):
+        steps: list[tuple[int, int]] = []
+        replica = EngineReplica(TokenPace(0.01, 0.001, 0.0001, 4), None, 0.0)
+        replica.watcher = lambda number, running, *_, steps=steps: steps.append((number, running))  # type: ignore[misc]
+        jobs = [replica.submit(0.0, 20, 30) for _ in range(3)]
+        for look in range(looks):
+            replica.settle(1.0 * (look + 1) / looks)
+        told.append(steps)
+        ends.append([job.ended for job in jobs])
+    assert {sum(number * running for number, running in steps) for steps in told} == {3 * 30}
+    assert ends[1] == pytest.approx(ends[0])
+    assert ends[2] == pytest.approx(ends[0])
+
+
+# A server whose metrics are off: SGLang mounts no such path without --enable-metrics (add_prometheus_middleware in
+# http_server.py); llama.cpp says what is missing; vLLM with --disable-log-stats keeps what counts HTTP requests.
+def test_sglang_has_no_page_unless_metrics_are_on() -> None:
+    async def ask(client: Client) -> tuple[int, int]:
+        status, _ = await client.post("/v1/chat/completions", CHAT)
+        return status, (await client.get("/metrics"))[0]
+
+    assert asked(pod_by_hand("sglang", speed=FAST, exports=False), ask) == (200, 404)
+    assert asked(pod_by_hand("sglang", speed=FAST, exports=True), ask) == (200, 200)
+
+
+def test_llamacpp_says_what_is_missing() -> None:
+    refusal = "This server does not support metrics endpoint. Start it with `--metrics`"
+
+    async def ask(client: Client) -> tuple[int, str]:
+        return await client.get("/metrics")
+
+    status, text = asked(pod_by_hand("llamacpp", exports=False, metrics_refusal=refusal), ask)
+    assert status == 501
+    assert '"type":"not_supported_error"' in text
+    assert refusal in text
+
+
+def test_vllm_keeps_its_count_of_requests() -> None:
+    types, samples = parsed(page_after("vllm", exports=False))
+    assert set(types) == {"http_requests_total"}
+    assert sum(samples["http_requests_total"].values()) == 1

@@ -9,7 +9,7 @@ import yaml
 
 from workbench.errors import WorkbenchError
 from workbench.live.reading.fleet import read_fleet
-from workbench.live.served import LiveFleet, PaceSource
+from workbench.live.served import LiveFleet, PaceSource, Speaks
 
 ROOT = Path(__file__).parents[3]
 MODEL = """\
@@ -119,3 +119,63 @@ def test_hostile_names_of_models_are_names(tmp_path: Path, name: str) -> None:
     if found is not None:
         assert found.workloads[0].models == (name,)
         assert found.endpoints[0].title == "one"
+
+
+SGLANG, LLAMACPP = "lmsysorg/sglang:v0.5.4", "ghcr.io/ggml-org/llama.cpp:server-b7500"
+TEI = "ghcr.io/huggingface/text-embeddings-inference:cpu-1.8"
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "exports"),
+    [
+        (SGLANG, ["--model-path=org/one"], False),
+        (SGLANG, ["--model-path=org/one", "--enable-metrics"], True),
+        (LLAMACPP, ["-m", "x.gguf"], False),
+        (LLAMACPP, ["-m", "x.gguf", "--metrics"], True),
+        (VLLM, ["--model=org/one"], True),
+        (VLLM, ["--model=org/one", "--disable-log-stats"], False),
+    ],
+)
+def test_metrics_are_there_where_they_are_turned_on(
+    tmp_path: Path, image: str, args: list[str], *, exports: bool
+) -> None:
+    (one,) = played(tmp_path, model("one", *args, image=image)).workloads
+    assert one.exports is exports
+
+
+@pytest.mark.parametrize(
+    ("loaded", "dimensions", "tokens"),
+    [
+        # Published: BAAI/bge-small-en-v1.5 has 384, bge-large-en-v1.5 1024, of 512 tokens each.
+        ("BAAI/bge-small-en-v1.5", 384, 512),
+        ("BAAI/bge-large-en-v1.5", 1024, 512),
+        ("snowflake/snowflake-arctic-embed-m-long", 768, 2048),
+        ("org/of-our-own", None, None),
+    ],
+)
+def test_a_server_of_embeddings_is_played_as_such(
+    tmp_path: Path, loaded: str, dimensions: int | None, tokens: int | None
+) -> None:
+    args = ["--model-id", loaded, "--max-client-batch-size", "8"]
+    (one,) = played(tmp_path, model("one", *args, image=TEI)).workloads
+    assert (one.speaks, one.played, one.version, one.embeds) == (Speaks.TEI, "tei", "1.8", True)
+    assert (one.dimensions, one.context, one.inputs, one.in_flight, one.loaded) == (
+        dimensions,
+        tokens,
+        8,
+        512,
+        loaded,
+    )
+
+
+@pytest.mark.parametrize(
+    ("loaded", "images"),
+    [("Qwen/Qwen3-8B", False), ("google/gemma-3-4b-it", True), ("org/of-our-own", None)],
+)
+def test_whether_a_model_reads_images_is_in_the_catalog(tmp_path: Path, loaded: str, images: bool | None) -> None:
+    (one,) = played(tmp_path, model("one", f"--model={loaded}")).workloads
+    assert one.images is images
+    assert one.image_refusal == f"{loaded} is not a multimodal model"
+    assert one.tool_refusal
+    (two,) = played(tmp_path, model("one", f"--model={loaded}", "--enable-auto-tool-choice")).workloads
+    assert not two.tool_refusal

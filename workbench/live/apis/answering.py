@@ -27,9 +27,14 @@ async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """
     path = request.path
     workload = pod.workload
-    if path == page_of(workload.engine, workload.version, workload.context).path and request.method == "GET":
+    if path == page_of(workload.played, workload.version, workload.context).path and request.method == "GET":
         settle_all(pod)
-        return metrics_response(pod)
+        try:
+            page = metrics_response(pod)
+        except ApiError as error:
+            return _refusal(pod, request, error)
+        if page is not None:
+            return page
     handlers = handlers_of(workload, path)
     response = await _answered(pod, request, handlers)
     first = str(response.status)[0] + "xx"
@@ -58,5 +63,6 @@ async def _answered(pod: "LivePod", request: web.Request, handlers: Mapping[str,
 def _refusal(pod: "LivePod", request: web.Request, error: ApiError) -> web.StreamResponse:
     if request.method == "POST":
         pod.refused += 1
+        pod.meter.failures["overloaded" if error.kind == "full" else "validation"] += 1
     status, content = errors_of(pod.workload, request.path)(error)
     return text_reply(pod, content, status) if isinstance(content, str) else json_reply(pod, content, status)

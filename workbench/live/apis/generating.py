@@ -139,6 +139,7 @@ class Generation:
         first = ended if job.first is None else job.first
         started = first if job.started is None else job.started
         meter.finished[self.planned.finish] += 1
+        meter.counts["structured"] += self.planned.structured
         meter.longest = max(meter.longest, self.prompt + tokens)
         for name, value in (
             ("latency", ended - job.arrived),
@@ -149,6 +150,10 @@ class Generation:
             ("validation_time", 0.0),
             ("prompt_length", self.prompt),
             ("answer_length", tokens),
+            ("longest_answer", tokens),
+            ("token_time", (ended - first) / max(tokens - 1, 1)),
+            ("most_tokens", self.planned.most),
+            ("computed_tokens", self.prompt),
         ):
             meter.observe(name, value)
 
@@ -181,6 +186,7 @@ class PodRequest:
             self._leave()
             raise
         pod.meter.counts["arrived"] += len(self.generations)
+        pod.meter.observe("answers_asked", len(self.generations))
         pod.meter.open.update(self.generations)
 
     def __enter__(self) -> "PodRequest":
@@ -194,6 +200,8 @@ class PodRequest:
             self._pod.refused += 1
         else:
             self._pod.answered += 1
+            ends = [each.job.ended - each.job.arrived for each in self.generations if each.job.ended is not None]
+            self._pod.meter.observe("request_time", max(ends, default=0.0))
 
     @property
     def over(self) -> bool:
@@ -261,6 +269,6 @@ def _check_room(pod: "LivePod") -> None:
 def settle_all(pod: "LivePod") -> None:
     """Count what all open requests of a pod have by now."""
     now = pod.clock()
-    pod.replica.advance(now)
+    pod.replica.settle(now)
     for each in pod.meter.open:
         each.settle(now)

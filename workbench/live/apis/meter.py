@@ -44,6 +44,7 @@ class EngineMeter:
         finished: Answers that ended, by why.
         statuses: HTTP requests by handler, method and first digit of the status.
         histograms: By what they measure.
+        failures: Requests that were refused, by why (``te_request_failure``).
         decodes: Steps that made a token of each running answer, about.
         longest: Tokens of the longest request with its answer.
         open: Answers that are not over.
@@ -54,6 +55,7 @@ class EngineMeter:
         self.counts: Counter[str] = Counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.finished: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
         self.statuses: Counter[tuple[str, str, str]] = Counter()
         self.histograms = {name: BucketCounts(each) for name, each in bounds.items()}
         self.decodes = 0.0
@@ -67,7 +69,38 @@ class EngineMeter:
         if histogram is not None and times > 0:
             histogram.observe(value, times)
 
+    def steps(self, number: int, answering: int, prompts: int, joined: int, seconds: float) -> None:
+        """Take in equal steps of the replica; the tokens of prompts are all in the first one of them.
+
+        Args:
+            number: How many there were.
+            answering: Requests that got a token in each.
+            prompts: Tokens of prompts.
+            joined: Requests that joined the batch.
+            seconds: Of each.
+        """
+        if prompts or joined:
+            self.counts["prefills"] += 1
+            self.observe("prefill_batch", seconds)
+            self.observe("prefill_forward", seconds)
+            self.observe("prefill_rest", 0.0)
+            self.observe("prefill_filter", 0.0)
+            self.observe("iteration_tokens", prompts + answering)
+            if joined:
+                self.observe("joined", joined)
+                self.observe("joined_tokens", prompts)
+            number -= 1
+        if number > 0 and answering:
+            self.counts["decode_steps"] += number
+            self.observe("decode_batch", seconds, number)
+            self.observe("decode_forward", seconds, number)
+            self.observe("decode_rest", 0.0, number)
+            self.observe("decode_filter", 0.0, number)
+            self.observe("skipped_tokens", 0.0, number * answering)
+            self.observe("iteration_tokens", answering, number)
+        self.counts["computed_prompts"] += prompts
+
 
 def meter_of(workload: ServedWorkload) -> EngineMeter:
     """Return the meter of an engine that starts."""
-    return EngineMeter(page_of(workload.engine, workload.version, workload.context).bounds)
+    return EngineMeter(page_of(workload.played, workload.version, workload.context).bounds)

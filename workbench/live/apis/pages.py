@@ -1,14 +1,17 @@
 """What is on the ``/metrics`` page of an engine's version: the names are those of ``components/engines``."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from components.api.tables import table
 from components.engines.metrics import EngineMetrics, engine_metrics
+from components.engines.registry import engines
+from components.engines.versions import Span
 
 Bounds = tuple[float, ...]
+Labels = tuple[tuple[str, str], ...]
 _ASSUMED_CONTEXT = 8192
 """Tokens, where it is not known: for the buckets alone."""
 
@@ -18,16 +21,19 @@ class PageMetric:
     """A metric on a page.
 
     Attributes:
-        value: What it is the value of; for a histogram, what is observed (``values.py``, ``meter.py``).
+        parts: What its series are values of, with the labels that tell them apart; for a histogram, what is observed
+            (``values.py``, ``meter.py``).
         type: As the page spells it.
         bounds: Of a histogram.
+        alone: Whether its series lack the labels that all others have.
     """
 
     name: str
-    value: str
+    parts: tuple[tuple[Labels, str], ...]
     type: str
     help: str
     bounds: Bounds = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +45,21 @@ class MetricsPage:
         model: Label with the model's name; empty if there is none.
         labels: Further labels of every series.
         idle: Whether counters and histograms are there before the first request.
+        kept: Metrics that an engine exports also where its metrics are turned off.
     """
 
     path: str = ""
     model: str = ""
-    labels: tuple[tuple[str, str], ...] = ()
+    labels: Labels = ()
     idle: bool = True
+    kept: tuple[str, ...] = ()
     metrics: tuple[PageMetric, ...] = ()
 
     @property
     def bounds(self) -> Mapping[str, Bounds]:
-        """Bounds of its histograms, by what is observed."""
-        return {metric.value: metric.bounds for metric in self.metrics if metric.type == "histogram"}
+        """Bounds of its histograms, by what is observed; none for a summary."""
+        observed = [metric for metric in self.metrics if metric.type in ("histogram", "summary")]
+        return {value: metric.bounds for metric in observed for _, value in metric.parts}
 
 
 @functools.lru_cache(maxsize=256)
@@ -63,29 +72,36 @@ def page_of(engine: str, version: str, context: int | None) -> MetricsPage:
         context: Tokens of a request with its answer: the buckets of some histograms reach that far.
     """
     rows, facts = _pages().get(engine), engine_metrics().get(engine)
-    if rows is None or facts is None:
+    if rows is None:
         return MetricsPage()
     bounds = {name: _bounds(row, context or _ASSUMED_CONTEXT) for name, row in rows.get("bounds", {}).items()}
     return MetricsPage(
-        path=facts.path,
+        path=facts.path if facts else rows["path"],
         model=rows.get("model", ""),
         labels=tuple(rows["labels"].items()),
         idle=rows["idle"],
-        metrics=tuple(_page_metric(row, bounds) for row in _rows(rows, facts, version)),
+        kept=tuple(rows.get("kept", ())),
+        metrics=tuple(_page_metric(row, bounds) for row in _rows(engine, rows, facts, version)),
     )
 
 
-def _rows(rows: Mapping[str, Any], facts: EngineMetrics, version: str) -> list[Mapping[str, Any]]:
-    named = [
-        {"name": metric.name, "type": metric.type, **rows["metrics"][metric.name]}
-        for metric in facts.of_version(version)
-    ]
-    return [*named, *rows["more"]]
+def _rows(
+    engine: str, rows: Mapping[str, Any], facts: EngineMetrics | None, version: str
+) -> Iterator[Mapping[str, Any]]:
+    for metric in facts.of_version(version) if facts else ():
+        yield {"name": metric.name, "type": metric.type, **rows["metrics"][metric.name]}
+    known = engines()[engine].version(version) if engine in engines() else None
+    yield from (row for row in rows["more"] if Span.of(row).is_in(known))
 
 
 def _page_metric(row: Mapping[str, Any], bounds: Mapping[str, Bounds]) -> PageMetric:
+    if "by" in row:
+        ((label, values),) = row["by"].items()
+        parts = tuple((((label, str(name)),), value) for name, value in values.items())
+    else:
+        parts = (((), row["value"]),)
     found = bounds[row["bounds"]] if "bounds" in row else ()
-    return PageMetric(row["name"], row["value"], row["type"], row["help"], found)
+    return PageMetric(row["name"], parts, row["type"], row["help"], found, row.get("alone", False))
 
 
 def _bounds(row: Any, context: int) -> Bounds:  # noqa: ANN401  a list, or how to make one
@@ -95,6 +111,10 @@ def _bounds(row: Any, context: int) -> Bounds:  # noqa: ANN401  a list, or how t
             return tuple(float(value) for value in powers if value <= context)
         case {"even": parts}:
             return tuple(context / parts * (part + 1) for part in range(parts))
+        case {"ones": number}:
+            return tuple(float(value + 1) for value in range(number))
+        case {"doubled": times, **rest}:
+            return tuple(float(2**power) for power in range(times) if "within" not in rest or 2**power <= context)
         case {"first": first, "factor": factor, "times": times}:
             return tuple(first * factor**power for power in range(times))
         case _:

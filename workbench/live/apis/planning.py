@@ -1,15 +1,18 @@
 """What is asked of an engine, in no engine's words: how answers are planned, whatever the API."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .bodies import ApiError
-from .texts import AnswerText, PlannedText, natural_length, planned_text, seed_of
+from .texts import AnswerText, FixedText, PlannedText, natural_length, planned_text, seed_of
 
 if TYPE_CHECKING:
     from ..pods.pod import LivePod
 
 
+Form = Callable[[int], str]
+"""Returns the text of a structured answer for a seed; raises an ``ApiError`` where there is none."""
 _MOST_STOPS = 64
 _ASSUMED_CONTEXT = 131_072
 """Tokens of an answer, where the model's context is not known."""
@@ -26,6 +29,7 @@ class Sampling:
         stops: Sequences that end it.
         seed: The client's.
         fitted: Whether an answer that does not fit into the context ends there; otherwise it is refused.
+        form: What the answer must be; None for free text.
     """
 
     most: int | None = None
@@ -34,6 +38,7 @@ class Sampling:
     stops: tuple[str, ...] = ()
     seed: object = None
     fitted: bool = False
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +56,19 @@ class Prompt:
 def plan_answer(pod: "LivePod", model: str, prompt: Prompt, sampling: Sampling, index: int = 0) -> PlannedText:
     """Return the answer to a prompt.
 
+    A structured answer ends where its form does, as with a grammar: no minimum of tokens makes it longer.
+
     Raises:
-        ApiError: it does not fit into the model's context, or has more ends than can be looked for.
+        ApiError: it does not fit into the model's context, has more ends than can be looked for, or no text has the
+            form that is asked for.
     """
     if len(sampling.stops) > _MOST_STOPS:
         raise ApiError(400, f"stop: at most {_MOST_STOPS} sequences, found {len(sampling.stops)}", "stop")
     seed = seed_of(model, prompt.key, sampling.seed, index)
     most = _most(pod.workload.context, prompt.tokens, sampling)
+    if sampling.form is not None:
+        fixed = FixedText(sampling.form(seed))
+        return replace(planned_text(fixed, fixed.length, most, sampling.stops), structured=True)
     natural = most + 1 if sampling.endless else max(natural_length(seed), sampling.least)
     return planned_text(AnswerText(model, seed), natural, most, sampling.stops)
 

@@ -16,7 +16,10 @@ quoted = json.encoder.encode_basestring_ascii
 
 def simulated(pod: "LivePod") -> dict[str, str]:
     """Return the header by which every answer says what about it is simulated."""
-    return {HEADER: f"text, tokens and time; pace: {pod.pace.source}; speed: {pod.clock.speed:g}"}
+    notes = [f"text, tokens and time; pace: {pod.pace.source}; speed: {pod.clock.speed:g}"]
+    if pod.workload.embeds and pod.workload.dimensions is None:
+        notes.append("dimensions: assumed")
+    return {HEADER: "; ".join(notes)}
 
 
 def json_reply(pod: "LivePod", content: Any, status: int = 200) -> web.Response:  # noqa: ANN401  any JSON

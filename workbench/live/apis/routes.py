@@ -9,11 +9,19 @@ from aiohttp import web
 from components.engines.registry import engines
 
 from ..served import ServedWorkload
-from .openai.dialect import Dialect, ErrorForm, dialect_of, error_of, ollama_own_error, sglang_own_error
+from .openai.dialect import (
+    Dialect,
+    ErrorForm,
+    dialect_of,
+    error_of,
+    ollama_own_error,
+    own_tei_error,
+    sglang_own_error,
+)
 from .openai.embeddings import embed
 from .openai.models import list_models, show_model
 from .openai.texts import chat, complete
-from .own import llamacpp, ollama, ollama_lists, sglang, tgi, vllm
+from .own import llamacpp, ollama, ollama_lists, sglang, tei, tgi, vllm
 from .replies import text_reply
 
 if TYPE_CHECKING:
@@ -23,23 +31,26 @@ Handler = Callable[["LivePod", web.Request], Awaitable[web.StreamResponse]]
 Handlers = Mapping[str, Mapping[str, Handler]]
 """By path and method."""
 _MODELS = "/v1/models/"
-_OWN_ERRORS: Mapping[str, tuple[str, ErrorForm]] = {
-    "ollama": ("/v1/", ollama_own_error),
-    "sglang": ("/v1/", sglang_own_error),
+_OWN_ERRORS: Mapping[str, tuple[str, Callable[[str], ErrorForm]]] = {
+    "ollama": ("/v1/", lambda _: ollama_own_error),
+    "sglang": ("/v1/", lambda _: sglang_own_error),
+    "tei": ("/v1/", own_tei_error),
 }
-"""Where OpenAI's API is, and how the engine refuses elsewhere."""
+"""Where OpenAI's API is, and how a version of the engine refuses elsewhere."""
 
 
 def handlers_of(workload: ServedWorkload, path: str) -> Mapping[str, Handler]:
     """Return the handlers of a path by method; none where the engine has no such path."""
-    handlers = _handlers(workload.engine)
+    handlers = _handlers(workload.played)
     return handlers.get(_MODELS if path.startswith(_MODELS) else path, {})
 
 
 def errors_of(workload: ServedWorkload, path: str) -> ErrorForm:
     """Return how an engine refuses on a path."""
-    prefix, own = _OWN_ERRORS.get(workload.engine, ("/", None))
-    return own if own and not path.startswith(prefix) else error_of(workload.engine, workload.version)
+    prefix, own = _OWN_ERRORS.get(workload.played, ("/", None))
+    if own and not path.startswith(prefix):
+        return own(workload.version)
+    return error_of(workload.played, workload.version)
 
 
 @functools.cache
@@ -117,6 +128,20 @@ _OWN: Mapping[str, Handlers] = {
         "/api/generate": {"POST": ollama.generate},
         "/api/embed": {"POST": ollama_lists.embed},
         "/api/embeddings": {"POST": ollama_lists.embed_one},
+    },
+    "tei": {
+        "/": {"GET": _healthy, "POST": tei.embed},
+        "/health": {"GET": _healthy},
+        "/ping": {"GET": _healthy},
+        "/info": {"GET": tei.info},
+        "/embed": {"POST": tei.embed},
+        "/tokenize": {"POST": tei.tokenize},
+        "/embeddings": {"POST": tei.openai_embed},
+        "/v1/embeddings": {"POST": tei.openai_embed},
+        "/v1/chat/completions": {},
+        "/v1/completions": {},
+        "/v1/models": {},
+        _MODELS: {},
     },
 }
 """Paths of engines beside OpenAI's API, or instead of it."""

@@ -4,6 +4,7 @@ import hashlib
 import math
 import struct
 from dataclasses import dataclass
+from typing import Protocol
 
 from .tokens import pieces
 
@@ -42,6 +43,38 @@ def seed_of(*parts: object) -> int:
 def natural_length(seed: int) -> int:
     """Return after how many tokens an answer ends by itself."""
     return _SHORTEST + seed % (_LONGEST - _SHORTEST + 1)
+
+
+class TokenText(Protocol):
+    """A text, token by token."""
+
+    def piece(self, number: int) -> str:
+        """Return a token, counted from 0."""
+
+    def text(self, first: int, end: int) -> str:
+        """Return the tokens from one to before another, as text."""
+
+
+class FixedText:
+    """A text that is known as a whole, such as a JSON object that a schema asks for.
+
+    Attributes:
+        length: How many tokens it has.
+    """
+
+    __slots__ = ("_pieces", "length")
+
+    def __init__(self, text: str) -> None:
+        self._pieces = pieces(text) or [""]
+        self.length = len(self._pieces)
+
+    def piece(self, number: int) -> str:
+        """Return a token, counted from 0."""
+        return self._pieces[number] if number < self.length else ""
+
+    def text(self, first: int, end: int) -> str:
+        """Return the tokens from one to before another, as text."""
+        return "".join(self._pieces[first:end])
 
 
 class AnswerText:
@@ -86,14 +119,18 @@ class PlannedText:
         shown: How many of its tokens clients see wholly: a stop sequence and what follows is not shown.
         rest: What they see of the next one.
         stop: The sequence that ended it.
+        most: Tokens that it may have.
+        structured: Whether its form is what the client asked for.
     """
 
-    text: AnswerText
+    text: TokenText
     tokens: int
     finish: str
     shown: int
     rest: str = ""
     stop: str | None = None
+    most: int = 0
+    structured: bool = False
 
     def piece(self, number: int) -> str:
         """Return what clients see of a token."""
@@ -107,7 +144,7 @@ class PlannedText:
         return self.text.text(0, self.shown) + self.rest
 
 
-def planned_text(text: AnswerText, natural: int, most: int, stops: tuple[str, ...] = ()) -> PlannedText:
+def planned_text(text: TokenText, natural: int, most: int, stops: tuple[str, ...] = ()) -> PlannedText:
     """Return an answer that ends by itself, at the most tokens that it may have, or at a stop sequence.
 
     Args:
@@ -120,14 +157,14 @@ def planned_text(text: AnswerText, natural: int, most: int, stops: tuple[str, ..
     whole = text.text(0, min(tokens, _SEARCHED)) if any(stops) else ""
     found = min(((at, stop) for stop in stops if stop and (at := whole.find(stop)) >= 0), default=None)
     if found is None:
-        return PlannedText(text, tokens, finish, tokens)
+        return PlannedText(text, tokens, finish, tokens, most=most)
     at, stop = found
     shown, before = _tokens_within(text, at)
     tokens, _ = _tokens_within(text, at + len(stop) - 1)
-    return PlannedText(text, tokens + 1, "stop", shown, whole[before:at], stop)
+    return PlannedText(text, tokens + 1, "stop", shown, whole[before:at], stop, most)
 
 
-def _tokens_within(text: AnswerText, characters: int) -> tuple[int, int]:
+def _tokens_within(text: TokenText, characters: int) -> tuple[int, int]:
     """Return how many tokens end within so many characters, and where the last of them ends."""
     tokens = length = 0
     while (end := length + len(text.piece(tokens))) <= characters:

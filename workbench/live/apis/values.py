@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from .pages import Labels
+
 if TYPE_CHECKING:
     from ..pods.pod import LivePod
 
-Labels = tuple[tuple[str, str], ...]
 Sample = tuple[Labels, float]
 _BLOCK = 16
 """Tokens of a block of vLLM's cache, unless it is told otherwise."""
@@ -64,6 +65,9 @@ _ONE: Mapping[str, Callable[["LivePod"], float]] = {
     "busy_slots": _busy_slots,
     "decodes": lambda pod: round(pod.meter.decodes),
     "longest": lambda pod: pod.meter.longest,
+    "one": lambda _: 1,
+    "preemptions": lambda pod: pod.replica.preemptions,
+    "startup": lambda pod: pod.workload.startup.pod,
     "ended": lambda pod: pod.meter.finished.total() - pod.meter.finished["abort"],
     "aborted": lambda pod: pod.meter.finished["abort"],
     "prompt_speed": _speed("prompt_tokens", "prompt"),
@@ -71,12 +75,17 @@ _ONE: Mapping[str, Callable[["LivePod"], float]] = {
     "prompt_seconds": lambda pod: pod.meter.seconds["prompt"],
     "answer_seconds": lambda pod: pod.meter.seconds["answer"],
 }
-"""Other words are counters of the meter: ``arrived``, ``prompt_tokens``, ``generation_tokens``."""
+"""Other words are counters of the meter: ``arrived``, ``prompt_tokens``, ``generation_tokens``, ``prefills``."""
 
 
 def _finished(pod: "LivePod") -> list[Sample]:
     """Return answers by why they ended (``FinishReason`` of vLLM)."""
     return [((("finished_reason", reason),), pod.meter.finished[reason]) for reason in _FINISHED]
+
+
+def _failures(pod: "LivePod") -> list[Sample]:
+    """Return refused requests by why; nothing before the first one."""
+    return [((("err", why),), number) for why, number in sorted(pod.meter.failures.items())]
 
 
 def _http_requests(pod: "LivePod") -> list[Sample]:
@@ -110,9 +119,8 @@ def _adapters(pod: "LivePod") -> list[Sample]:
 
 _SEVERAL: Mapping[str, Callable[["LivePod"], list[Sample]]] = {
     "finished": _finished,
+    "failures": _failures,
     "http_requests": _http_requests,
     "cache_config": _cache_config,
     "adapters": _adapters,
 }
-WITHOUT_SHARED = ("http_requests", "cache_config", "adapters")
-"""What has labels of its own, and not those of all series of the page."""

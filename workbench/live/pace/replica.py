@@ -19,6 +19,7 @@ beginning, a length of a step and a number of steps, and a request ends in a ste
 
 from bisect import bisect_left, insort
 from collections import deque
+from collections.abc import Callable
 from math import inf
 
 from ..served import TokenPace
@@ -27,6 +28,9 @@ from .jobs import Job as Job
 from .jobs import QueueFullError as QueueFullError
 from .jobs import Standing
 
+Watcher = Callable[[int, int, int, int, float], None]
+"""Is told of equal steps that are done: how many, requests that got a token in each, tokens of prompts and requests
+that joined in the first one, and the seconds of each."""
 _PRUDENCE = 0.75
 """Part of an uncertain time that passes before one looks again: answers of those that join may be short."""
 
@@ -49,6 +53,8 @@ class EngineReplica:
         if pace.batch < 1 or pace.chunk < 1:
             raise ValueError(f"a batch of {pace.batch}, {pace.chunk} prompt tokens in a step: 1 is the least")
         self.pace = pace
+        self.watcher: Watcher | None = None
+        self.preemptions = 0
         self._queue = queue
         self._now = now
         self._waiting: deque[Job] = deque()
@@ -61,6 +67,7 @@ class EngineReplica:
         self._at, self._each, self._steps = now, 0.0, 0
         self._step = 0  # steps before it
         self._cached = 0  # tokens in the cache at its beginning
+        self._computed = self._admitted = 0  # prompt tokens and requests of its first step
         self._room = inf if pace.cache_tokens is None else pace.cache_tokens
 
     def submit(self, now: float, prompt: int, wanted: int) -> Job:
@@ -114,6 +121,12 @@ class EngineReplica:
             self._end_answers()
             self._begin()
         self._note_first()
+
+    def settle(self, now: float) -> None:
+        """Bring the replica up to a time, and tell the watcher of every step that is done by then."""
+        self.advance(now)
+        if self._steps:
+            self._settle(self._done)
 
     def produced(self, job: Job) -> int:
         """Return how many tokens of its answer a request has, as of the last ``now``."""
@@ -170,6 +183,10 @@ class EngineReplica:
     def _settle(self, done: int) -> None:
         """Let the stretch begin after some of its steps, which are done."""
         self._note_first()
+        if done and self.watcher:
+            self.watcher(done, len(self._answering), self._computed, self._admitted, self._each)
+        if done:
+            self._computed = self._admitted = 0
         self._at = self._moment(done)
         self._cached += done * len(self._answering)
         self._step += done
@@ -198,8 +215,11 @@ class EngineReplica:
         while self.running > 1 and self._room - self._cached < len(self._answering):
             self._preempt()
         computed = self._fill(self._filling, self.pace.chunk) if self._filling else 0
+        self._admitted = 0
         while self._waiting and self._fits(self._waiting[0]) and computed < self.pace.chunk:
             computed += self._admit(self._waiting.popleft(), self.pace.chunk - computed)
+            self._admitted += 1
+        self._computed = computed
         self._each = self.pace.alpha + self.pace.beta * self.running + self.pace.prefill * computed
         self._steps = self._equal_steps(computed)
 
@@ -244,6 +264,7 @@ class EngineReplica:
 
     def _preempt(self) -> None:
         """Take out the request that joined last; it is the first that waits."""
+        self.preemptions += 1
         job = self._filling or max(self._answering, key=lambda each: each[1])[2]
         self._take_out(job)
         job.standing = Standing.WAITING

@@ -42,6 +42,7 @@ class LivePod:
 
     def __post_init__(self) -> None:
         self.meter = meter_of(self.workload)
+        self.replica.watcher = self.meter.steps
 
     def next_id(self) -> str:
         """Return an id for an answer, which no other one has."""

@@ -20,6 +20,7 @@ from components.sizing.accelerators import known_accelerator
 from ..pace.estimates import pace_of, profiled
 from ..pace.starts import startup_of
 from ..served import Startup, TokenPace
+from .embedders import known_embedder
 
 if TYPE_CHECKING:
     from components.plan.plan import Plan
@@ -37,12 +38,16 @@ class Speed:
     Attributes:
         paces: By instance type; under the empty name, elsewhere.
         context: Tokens of a request with its answer; None where nobody knows it.
+        images: Whether the model reads images; None where nobody knows it.
+        dimensions: Of an embedding; None where nobody knows it.
     """
 
     answering: Answering
     paces: Mapping[str, TokenPace]
     startup: Startup
     context: int | None
+    images: bool | None = None
+    dimensions: int | None = None
 
 
 def speeds_of(planned: "Plan") -> dict[str, Speed]:
@@ -68,12 +73,21 @@ def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant:
         profile = _profile(variant, name)
         paces[name] = profiled(profile.within(limit.most), pace) if profile else pace
     weights = weights_of(shape, verdict.asked.weights_dtype if verdict.asked else "") if shape else ""
+    embedder = known_embedder(_model(each, answering)) if answering.embeds else None
     return Speed(
         answering,
         paces,
         startup_of(each.body, None if isinstance(weights, str) else weights.total),
-        answering.context or _context(each, verdict),
+        answering.context or _context(each, verdict) or (embedder.tokens if embedder else None),
+        images=answering.images if answering.images is not None else shape.images if shape else None,
+        dimensions=embedder.dimensions if embedder else shape.hidden if shape else None,
     )
+
+
+def _model(each: Workload, answering: Answering) -> str:
+    """Return what a server is told to load, as far as its command line says it; else what the model is called."""
+    asked = asked_of(each.server.line)
+    return answering.model or (asked.model if isinstance(asked, AskedMemory) else "") or each.model
 
 
 def _types(each: Workload) -> list[str]:

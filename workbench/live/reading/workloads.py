@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from components.engines.exporters import exporter_of
 from components.engines.registry import engines
 from components.engines.served.adapters import adapters_of, asked_as
 from components.engines.served.names import positional, served_names
@@ -39,8 +40,10 @@ def served_workloads(planned: "Plan") -> tuple[ServedWorkload, ...]:
 
 def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tuple[str, ...]) -> ServedWorkload:
     line, answering = each.server.line, speed.answering
+    exporter = exporter_of(each.container, line)
     adapters = tuple(dict.fromkeys(asked_as(line, name) or name for name, _ in adapters_of(line)))
     own = _own_names(line) or tuple(name for name in asked if name not in adapters) or (each.model or title,)
+    loaded = _loaded(line) or answering.model or own[0]
     return ServedWorkload(
         namespace=each.namespace,
         kind=each.kind,
@@ -49,12 +52,12 @@ def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tu
         selector=_selector(each),
         container=str(each.container["name"]),
         engine=line.engine,
-        version=_version(line),
+        version=_version(line, answering.api),
         speaks=Speaks(answering.api),
         port=_port(each),
         models=tuple(dict.fromkeys((*own, *adapters))),
         adapters=adapters,
-        loaded=_loaded(line) or own[0],
+        loaded=loaded,
         paces=speed.paces,
         startup=speed.startup,
         role=role,
@@ -62,6 +65,14 @@ def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tu
         in_flight=answering.in_flight,
         context=speed.context,
         embeds=answering.embeds,
+        dimensions=speed.dimensions if answering.embeds else None,
+        images=speed.images,
+        exports=exporter.is_on or exporter.facts is None,
+        metrics_refusal=answering.metrics_refusal,
+        image_refusal=answering.image_refusal.replace("<model>", loaded),
+        tool_refusal=answering.tool_refusal,
+        inputs=answering.inputs,
+        truncates=answering.truncates,
     )
 
 
@@ -115,9 +126,12 @@ def _port(each: Workload) -> int:
     return chosen or declared or (engine.port if engine and engine.port else 0)
 
 
-def _version(line: "CommandLine") -> str:
+def _version(line: "CommandLine", api: str) -> str:
     """Return the version as people write it, with the zeros that the tag has."""
     engine = engines().get(line.engine)
+    if engine is None and api != Speaks.OPENAI:
+        found = _NUMBERED.search(line.tag)
+        return found[1] if found else ""
     if engine is None or engine.version(line.tag) in (None, ANY):
         return ""
     found = _BUILD.search(line.tag) if engine.builds else _NUMBERED.match(line.tag)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import bodies
 from ..bodies import ApiError, Body
-from ..planning import Prompt, Sampling, plan_answer
+from ..forms import guided_form, json_form, only_form, pattern_form, response_format, unknown_form
+from ..planning import Form, Prompt, Sampling, plan_answer
 from ..texts import PlannedText
 from ..tokens import counted
 from .dialect import Dialect
+from .tools import ToolCall, tool_call
 
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
@@ -36,6 +38,7 @@ class AskedTexts:
         answers: Of all prompts, in order.
         stream: Whether tokens are sent as they come.
         usage: Whether a stream ends with the number of tokens.
+        call: The tool that each answer calls; None where they are texts.
     """
 
     model: str
@@ -44,6 +47,7 @@ class AskedTexts:
     answers: tuple[PlannedText, ...]
     stream: bool
     usage: bool
+    call: ToolCall | None = None
 
     @property
     def pairs(self) -> Iterator[tuple[int, PlannedText]]:
@@ -82,11 +86,12 @@ async def asked_chat(pod: "LivePod", dialect: Dialect, body: Body) -> AskedTexts
     tokens, contents = 0, []
     for message, content in zip(messages, contents_of(body), strict=True):
         contents.append((message["role"], content))
-        tokens += MARKS + await counted(content) + _others(message)
+        tokens += MARKS + await counted(content) + await _others(pod, dialect, message)
+    call = tool_call(pod, dialect, body)
     tools = body.get("tools")
     tokens += await counted(json.dumps(tools)) if tools else 0
     most = bodies.whole(body, "max_completion_tokens", 1) or bodies.whole(body, "max_tokens", 1)
-    return _asked(pod, dialect, body, model, (Prompt(tokens, contents),), most)
+    return _asked(pod, dialect, body, model, (Prompt(tokens, contents),), most, call)
 
 
 async def asked_completion(pod: "LivePod", dialect: Dialect, body: Body) -> AskedTexts:
@@ -101,7 +106,13 @@ async def asked_completion(pod: "LivePod", dialect: Dialect, body: Body) -> Aske
 
 
 def _asked(
-    pod: "LivePod", dialect: Dialect, body: Body, model: str, prompts: tuple[Prompt, ...], most: int | None
+    pod: "LivePod",
+    dialect: Dialect,
+    body: Body,
+    model: str,
+    prompts: tuple[Prompt, ...],
+    most: int | None,
+    call: ToolCall | None = None,
 ) -> AskedTexts:
     number = bodies.whole(body, "n", 1) or 1
     if number > _MOST_ANSWERS or number * len(prompts) > _MOST_AT_ONCE:
@@ -116,10 +127,26 @@ def _asked(
         stops=bodies.texts(body, "stop"),
         seed=bodies.whole(body, "seed"),
         fitted=dialect.fitted,
+        form=call.arguments if call else _form(pod, dialect, body),
     )
     answers = [plan_answer(pod, model, prompt, sampling, index) for prompt in prompts for index in range(number)]
     named = bodies.text(body, "model") or model
-    return AskedTexts(model, named, prompts, tuple(answers), stream, bodies.flag(options, "include_usage"))
+    return AskedTexts(model, named, prompts, tuple(answers), stream, bodies.flag(options, "include_usage"), call)
+
+
+def _form(pod: "LivePod", dialect: Dialect, body: Body) -> Form | None:
+    """Return the form that the client asks of an answer, in the fields that the engine has for it."""
+    forms = [response_format(body)]
+    if dialect.guided:
+        forms.append(guided_form(body))
+    if pod.workload.played == "sglang":
+        forms.append(pattern_form(body["regex"], "regex") if body.get("regex") is not None else None)
+    if pod.workload.played == "llamacpp":
+        forms.append(json_form(body["json_schema"], "json_schema") if body.get("json_schema") is not None else None)
+    for name, engine in (("ebnf", "sglang"), ("grammar", "llamacpp")):
+        if body.get(name) and pod.workload.played == engine:
+            raise unknown_form(name, "grammars")
+    return only_form(forms, "response_format")
 
 
 def _least(body: Body, most: int | None) -> int:
@@ -162,11 +189,24 @@ def _content(message: Body) -> str:
     return "\n".join(parts)
 
 
-def _others(message: Body) -> int:
-    """Return the tokens of what is no text."""
+async def _others(pod: "LivePod", dialect: Dialect, message: Body) -> int:
+    """Return the tokens of what is no text, such as a picture.
+
+    Raises:
+        ApiError: the model reads texts alone, and its engine refuses anything else.
+    """
     content = message.get("content")
     parts = content if isinstance(content, list) else []
-    return sum(_OTHER_PART for part in parts if isinstance(part, dict) and "text" not in part)
+    others = [part for part in parts if isinstance(part, dict) and "text" not in part]
+    if pod.workload.images is not False or not others:
+        return _OTHER_PART * len(others)
+    if pod.workload.image_refusal:
+        raise ApiError(dialect.blind, pod.workload.image_refusal, "messages")
+    if not dialect.written:
+        return 0
+    urls = (part.get(str(part.get("type"))) for part in others)
+    written = (url.get("url") if isinstance(url, dict) else url for url in urls)
+    return sum([await counted(dialect.written.replace("<url>", str(each or ""))) for each in written])
 
 
 def _prompts(found: object) -> list[Any]:

@@ -5,6 +5,8 @@ Sources: vLLM ``vllm/entrypoints/openai/engine/protocol.py`` (ErrorResponse) and
 ``tools/server/utils.hpp`` (format_error_response); ollama ``openai/openai.go`` (NewError).
 """
 
+import functools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +31,12 @@ class Dialect:
         short: Tokens of a completion for which the client says nothing; None if it ends by itself.
         embeds: What it says to a request for embeddings where the model makes texts; None if it makes them all the
             same.
+        called: Why an answer that calls a tool ends, where the client named the tool and where it named none.
+        ignores_tool_choice: Whether it leaves the choice of a tool to the model, whatever the client says.
+        guided: Whether it has vLLM's own fields for the form of an answer.
+        blind: Status with which it refuses images that its model cannot read.
+        written: What it makes of an image that its model cannot read, where it does not refuse it: a text with
+            ``<url>``; empty where it leaves the image out.
         late: What is sent of an error where the stream has begun before the engine looks at the request; None where
             the request is refused with a status.
     """
@@ -39,6 +47,11 @@ class Dialect:
     fitted: bool = False
     short: int | None = None
     embeds: ApiError | None = None
+    called: tuple[str, str] = ("stop", "tool_calls")
+    ignores_tool_choice: bool = False
+    guided: bool = False
+    blind: int = 400
+    written: str = ""
     late: Callable[[ApiError], Any] | None = None
 
 
@@ -104,7 +117,12 @@ def tgi_late(error: ApiError) -> Any:  # noqa: ANN401  any JSON
     return {"error": {"message": tgi_error(error)[1]["error"], "http_status_code": 422}}
 
 
-_LLAMACPP_TYPES = {404: "not_found_error", 501: "not_supported_error", 503: "unavailable_error"}
+_LLAMACPP_TYPES = {
+    404: "not_found_error",
+    500: "server_error",
+    501: "not_supported_error",
+    503: "unavailable_error",
+}
 
 
 def llamacpp_error(error: ApiError) -> tuple[int, Any]:
@@ -148,21 +166,67 @@ def ollama_error(error: ApiError) -> tuple[int, Any]:
     return error.status, {"error": {"message": error.message, "type": kind, "param": None, "code": None}}
 
 
+def tei_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of text-embeddings-inference (``ErrorResponse`` of ``router/src/lib.rs``)."""
+    match error.kind:
+        case "full":
+            return 429, {"error": "Model is overloaded", "error_type": "Overloaded"}
+        case "path" | "method" | "size" | "body":
+            return tgi_error(error)
+    status = 400 if error.kind == "empty" else 422
+    return status, {"error": error.message, "error_type": "Empty" if error.kind == "empty" else "Validation"}
+
+
+def old_tei_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of text-embeddings-inference before 1.9, which has another status for what is not valid."""
+    status, content = tei_error(error)
+    is_invalid = status == 422 and isinstance(content, dict)
+    return (413 if is_invalid else status), content
+
+
+def tei_openai_error(error: ApiError, form: ErrorForm = tei_error) -> tuple[int, Any]:
+    """Return an error of text-embeddings-inference's ``/v1`` (``OpenAICompatErrorResponse``)."""
+    status, content = form(error)
+    if isinstance(content, str):
+        return status, content
+    return status, {"message": content["error"], "code": status, "type": content["error_type"]}
+
+
+_UNPROCESSABLE = (1, 9)
+"""The version of text-embeddings-inference from which what is not valid is unprocessable (``From<&ErrorType>``)."""
+
+
+def own_tei_error(version: str) -> ErrorForm:
+    """Return how a version of text-embeddings-inference refuses; the newest one if nothing is known of it."""
+    numbers = tuple(map(int, re.findall(r"\d+", version)))
+    return old_tei_error if numbers and numbers < _UNPROCESSABLE else tei_error
+
+
 _NESTED = (0, 10)
 """The version of vLLM from which an error is an object of its own in the answer."""
 _NO_EMBEDDINGS = ApiError(400, "The model does not support Embeddings API")
-VLLM = Dialect(vllm_error, joined=True, short=16, embeds=_NO_EMBEDDINGS)
+_CALLED = ("tool_calls", "tool_calls")
+# Why an answer with a call ends: vLLM since pull request 25054 as OpenAI's API; SGLang ``serving_chat.py``
+# (_process_tool_calls); llama.cpp ``tools/server/utils.hpp``; TGI ``router/src/chat.rs`` keeps that of the text.
+# Images: SGLang ``jinja_template_utils.py`` leaves them out for templates of texts alone, and has no processor for a
+# model without images; TGI ``router/src/lib.rs`` writes them as Markdown (its issue 2565); the others refuse.
+VLLM = Dialect(vllm_error, joined=True, short=16, embeds=_NO_EMBEDDINGS, guided=True)
 DIALECTS: Mapping[str, Dialect] = {
     "vllm": VLLM,
-    "sglang": Dialect(sglang_error, strict=False, short=16, embeds=_NO_EMBEDDINGS, late=sglang_late),
-    "tgi": Dialect(tgi_error, strict=False, joined=True, late=tgi_late),
+    "sglang": Dialect(sglang_error, strict=False, short=16, embeds=_NO_EMBEDDINGS, called=_CALLED, late=sglang_late),
+    "tgi": Dialect(
+        tgi_error, strict=False, joined=True, called=("stop", "stop"), written="![](<url>)", late=tgi_late
+    ),
     "llamacpp": Dialect(
         llamacpp_error,
         strict=False,
         fitted=True,
         embeds=ApiError(501, "This server does not support embeddings: it was started without them"),
+        called=_CALLED,
+        blind=500,
     ),
-    "ollama": Dialect(ollama_error, fitted=True),
+    "ollama": Dialect(ollama_error, fitted=True, ignores_tool_choice=True, blind=500),
+    "tei": Dialect(tei_openai_error, strict=False),
 }
 
 
@@ -173,5 +237,7 @@ def dialect_of(engine: str) -> Dialect:
 
 def error_of(engine: str, version: str) -> ErrorForm:
     """Return how a version of an engine refuses in OpenAI's API."""
+    if engine == "tei":
+        return functools.partial(tei_openai_error, form=own_tei_error(version))
     known = engines()["vllm"].version(version) if engine == "vllm" else None
     return old_vllm_error if known and known < _NESTED else dialect_of(engine).error

@@ -17,8 +17,8 @@ from .dialect import Dialect
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
-DIMENSIONS = 1024
-"""Of a vector, unless the client says otherwise: that of the model is not known."""
+_ASSUMED_DIMENSIONS = 1024
+"""Of a vector of a model whose own are not known."""
 MOST_DIMENSIONS = 8192
 _MOST_VALUES = 2**20
 """Of all vectors together."""
@@ -34,19 +34,25 @@ async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.S
     form = bodies.text(body, "encoding_format") or "float"
     if form not in ("float", "base64"):
         raise ApiError(400, "encoding_format: must be float or base64", "encoding_format")
-    dimensions = bodies.whole(body, "dimensions", 1) or DIMENSIONS
-    if dimensions > MOST_DIMENSIONS:
-        raise ApiError(400, f"dimensions: at most {MOST_DIMENSIONS}, found {dimensions}", "dimensions")
+    dimensions = bodies.whole(body, "dimensions", 1) or dimensions_of(pod)
+    most = pod.workload.dimensions or MOST_DIMENSIONS
+    if dimensions > most:
+        raise ApiError(400, f"dimensions: at most {most}, found {dimensions}", "dimensions")
     check_size(len(inputs), dimensions)
     await compute(pod, request, model, [tokens for tokens, _ in inputs])
     vectors = [embedding(model, repr(content), dimensions) for _, content in inputs]
     data = [
-        {"object": "embedding", "index": index, "embedding": vector if form == "float" else _packed(vector)}
+        {"object": "embedding", "index": index, "embedding": vector if form == "float" else packed(vector)}
         for index, vector in enumerate(vectors)
     ]
     used = sum(tokens for tokens, _ in inputs)
     usage = {"prompt_tokens": used, "total_tokens": used}
     return json_reply(pod, {"object": "list", "data": data, "model": model, "usage": usage})
+
+
+def dimensions_of(pod: "LivePod") -> int:
+    """Return the length of a model's vectors; an assumed one where it is not known, which the header says."""
+    return pod.workload.dimensions or _ASSUMED_DIMENSIONS
 
 
 def check_size(inputs: int, dimensions: int) -> None:
@@ -74,6 +80,6 @@ async def compute(pod: "LivePod", request: web.Request, model: str, prompts: lis
         await running.all()
 
 
-def _packed(vector: list[float]) -> str:
+def packed(vector: list[float]) -> str:
     """Return a vector as clients unpack it: single precision, little endian."""
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from ...pace.replica import QueueFullError
 from ..bodies import FULL, ApiError, Body, read_object
-from ..generating import Generation, PodRequest
+from ..generating import PodRequest
 from ..replies import StreamReply, event, json_reply, line, quoted
 from ..texts import PlannedText
 from .asking import AskedTexts, asked_chat, asked_completion
@@ -38,7 +38,10 @@ class _Kind:
 
 
 _CHAT = _Kind("chatcmpl", "chat.completion", "chat.completion.chunk")
+_CALL = _Kind("chatcmpl", "chat.completion", "chat.completion.chunk")
+"""A chat whose tokens are the arguments of a tool."""
 _COMPLETION = _Kind("cmpl", "text_completion", "text_completion")
+_OPEN: dict[str, Any] = {"logprobs": None, "finish_reason": None}
 
 
 async def chat(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
@@ -87,15 +90,31 @@ async def _answer_to(
         if asked.stream:
             return await _stream(pod, request, dialect, asked, kind, head, running)
         await running.all()
-    choices = [_choice(kind, index, answer) for index, answer in enumerate(asked.answers)]
+    choices = [_choice(pod, dialect, asked, kind, index) for index in range(len(asked.answers))]
     return json_reply(pod, {**head, "choices": choices, "usage": asked.used()})
 
 
-def _choice(kind: _Kind, index: int, answer: PlannedText) -> dict[str, Any]:
+def _choice(pod: "LivePod", dialect: Dialect, asked: AskedTexts, kind: _Kind, index: int) -> dict[str, Any]:
+    answer = asked.answers[index]
     text = answer.whole
-    content = {"message": {"role": "assistant", "content": text}} if kind is _CHAT else {"text": text}
-    end = {"logprobs": None, "finish_reason": answer.finish, "stop_reason": answer.stop}
+    if asked.call:
+        call = {"id": _call_id(pod), "type": "function", "function": {"name": asked.call.name, "arguments": text}}
+        content: dict[str, Any] = {"message": {"role": "assistant", "content": None, "tool_calls": [call]}}
+    else:
+        content = {"message": {"role": "assistant", "content": text}} if kind is _CHAT else {"text": text}
+    end = {"logprobs": None, "finish_reason": _finish(dialect, asked, answer), "stop_reason": answer.stop}
     return {"index": index, **content, **end}
+
+
+def _call_id(pod: "LivePod") -> str:
+    return f"chatcmpl-tool-{pod.next_id()}" if pod.workload.played in ("vllm", "") else f"call_{pod.next_id()}"
+
+
+def _finish(dialect: Dialect, asked: AskedTexts, answer: PlannedText) -> str:
+    """Return why an answer ends; a call that is cut off ends as a text does."""
+    if asked.call is None or answer.finish != "stop":
+        return answer.finish
+    return dialect.called[0 if asked.call.named else 1]
 
 
 async def _stream(
@@ -110,14 +129,22 @@ async def _stream(
     reply = StreamReply(pod, request)
     # All events of a stream begin alike: written once, not for each token.
     start = line(head).rstrip()[:-1]
+    ends = [_finish(dialect, asked, answer) for answer in asked.answers]
+    calls = [_call_id(pod) if asked.call else "" for _ in asked.answers]
     while True:
         await running.more()
         over = running.over
-        pieces = [
-            piece
-            for index, generation in enumerate(running.generations)
-            for piece in _events(kind, dialect, start, index, generation)
-        ]
+        pieces = []
+        for index, generation in enumerate(running.generations):
+            new = generation.take()
+            if asked.call and new and not new.start:
+                opened = {"name": asked.call.name, "arguments": ""}
+                call = {"index": 0, "id": calls[index], "type": "function", "function": opened}
+                choice = {"index": index, "delta": {"role": "assistant", "content": None, "tool_calls": [call]}}
+                pieces.append(event(f'{start},"choices":[{line(choice | _OPEN).rstrip()}]}}'))
+            pieces += _events(
+                _CALL if asked.call else kind, dialect, start, index, generation.planned, new, ends[index]
+            )
         if over and asked.usage:
             pieces.append(event(f'{start},"choices":[],"usage":{line(asked.used()).rstrip()}}}'))
         await reply.write([*pieces, DONE] if over else pieces)
@@ -125,9 +152,10 @@ async def _stream(
             return reply.response
 
 
-def _events(kind: _Kind, dialect: Dialect, start: str, index: int, generation: Generation) -> Iterator[str]:
+def _events(
+    kind: _Kind, dialect: Dialect, start: str, index: int, planned: PlannedText, new: range, finish: str
+) -> Iterator[str]:
     """Yield the events of what is new of an answer; the reason of its end comes with its last token, or after it."""
-    planned, new = generation.planned, generation.take()
     if not new:
         return
     open_choice = f'{start},"choices":[{{"index":{index},'
@@ -138,19 +166,24 @@ def _events(kind: _Kind, dialect: Dialect, start: str, index: int, generation: G
         text = planned.piece(number)
         at_end = number == last and dialect.joined
         if text or at_end:
-            yield event(f"{open_choice}{_delta(kind, quoted(text))},{_end(planned if at_end else None)}}}]}}")
+            end = _end(planned if at_end else None, finish)
+            yield event(f"{open_choice}{_delta(kind, quoted(text))},{end}}}]}}")
     if new.stop > last and not dialect.joined:
-        yield event(f"{open_choice}{_delta(kind, None)},{_end(planned)}}}]}}")
+        yield event(f"{open_choice}{_delta(kind, None)},{_end(planned, finish)}}}]}}")
 
 
 def _delta(kind: _Kind, text: str | None) -> str:
-    if kind is _CHAT:
-        return '"delta":{}' if text is None else f'"delta":{{"content":{text}}}'
-    return '"text":""' if text is None else f'"text":{text}'
+    if kind is _COMPLETION:
+        return '"text":""' if text is None else f'"text":{text}'
+    if text is None:
+        return '"delta":{}'
+    if kind is _CALL:
+        return f'"delta":{{"tool_calls":[{{"index":0,"function":{{"arguments":{text}}}}}]}}'
+    return f'"delta":{{"content":{text}}}'
 
 
-def _end(planned: PlannedText | None) -> str:
+def _end(planned: PlannedText | None, finish: str = "") -> str:
     if planned is None:
         return '"logprobs":null,"finish_reason":null'
     stop = "null" if planned.stop is None else quoted(planned.stop)
-    return f'"logprobs":null,"finish_reason":"{planned.finish}","stop_reason":{stop}'
+    return f'"logprobs":null,"finish_reason":"{finish}","stop_reason":{stop}'

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from .. import bodies
 from ..bodies import MOST_TEXT, ApiError, Body, read_object
+from ..forms import json_form, unknown_form
 from ..generating import Generation
 from ..planning import Prompt, Sampling
 from ..replies import event, json_reply
@@ -65,7 +66,7 @@ async def props(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
         "total_slots": pod.pace.batch,
         "model_path": workload.loaded,
         "chat_template": "",
-        "modalities": {"vision": False, "audio": False},
+        "modalities": {"vision": bool(workload.images), "audio": False},
         "build_info": f"{workload.version or 'simulated'}-simulated",
     }
     return json_reply(pod, found)
@@ -105,12 +106,16 @@ async def _prompt(body: Body) -> Prompt:
 def _sampling(body: Body) -> Sampling:
     most = bodies.whole(body, "n_predict")
     most = bodies.whole(body, "max_tokens") if most is None else most
+    if body.get("grammar"):
+        raise unknown_form("grammar", "grammars")
+    schema = body.get("json_schema")
     return Sampling(
         most=most if most is not None and most > 0 else None,
         endless=bodies.flag(body, "ignore_eos"),
         stops=bodies.texts(body, "stop"),
         seed=bodies.whole(body, "seed"),
         fitted=True,
+        form=None if schema is None else json_form(schema, "json_schema"),
     )
 
 

@@ -11,9 +11,10 @@ from aiohttp import web
 
 from .. import bodies
 from ..bodies import ApiError, Body, read_object
+from ..forms import any_object_form, json_form
 from ..generating import Generation
 from ..openai.asking import MARKS
-from ..planning import Prompt, Sampling
+from ..planning import Form, Prompt, Sampling
 from ..replies import StreamReply, json_reply, line, quoted
 from ..tokens import IDS, counted
 from .ollama_lists import now_text
@@ -41,7 +42,7 @@ async def chat(pod: "LivePod", request: web.Request) -> web.StreamResponse:
             raise ApiError(400, "messages: each must be an object", "messages", "body")
         content = bodies.text(message, "content") or ""
         contents.append((bodies.text(message, "role"), content))
-        tokens += MARKS + await counted(content) + _PICTURE * len(bodies.array(message, "images") or [])
+        tokens += MARKS + await counted(content) + _pictures(pod, message)
     tools = bodies.array(body, "tools")
     tokens += await counted(json.dumps(tools)) if tools else 0
     return await _answer(pod, request, body, model, Prompt(tokens, contents))
@@ -57,6 +58,7 @@ async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
         return json_reply(pod, {"model": model, "created_at": now_text(), **nothing})
     before = bodies.numbers(body, "context")
     tokens = len(before) + await counted(system) + await counted(prompt)
+    tokens += _pictures(pod, body)
     if not bodies.flag(body, "raw"):
         tokens += MARKS * (2 if system else 1)
     return await _answer(pod, request, body, model, Prompt(tokens, (before, system, prompt)), prompt)
@@ -66,7 +68,7 @@ async def _answer(
     pod: "LivePod", request: web.Request, body: Body, model: str, prompt: Prompt, text: str | None = None
 ) -> web.StreamResponse:
     """Send an answer: that of ``/api/generate`` if there is a text to continue, otherwise that of ``/api/chat``."""
-    sampling = _sampling(bodies.inner(body, "options"))
+    sampling = _sampling(bodies.inner(body, "options"), _form(body))
 
     def pieces(generation: Generation, new: range) -> Iterator[str]:
         start = f'{{"model":{quoted(model)},"created_at":"{now_text()}",'
@@ -108,7 +110,33 @@ def _end(model: str, generation: Generation, prompt: str | None, text: str) -> d
     }
 
 
-def _sampling(options: Body) -> Sampling:
+def _pictures(pod: "LivePod", body: Body) -> int:
+    """Return the tokens of pictures.
+
+    Raises:
+        ApiError: the model does not read any.
+    """
+    pictures = bodies.array(body, "images") or []
+    if pictures and pod.workload.images is False and pod.workload.image_refusal:
+        raise ApiError(500, pod.workload.image_refusal, "images")
+    return _PICTURE * len(pictures)
+
+
+def _form(body: Body) -> Form | None:
+    """Return the form of an answer: ``json``, or a schema (``format`` of ``api/types.go``)."""
+    found = body.get("format")
+    if found is None or found == "":
+        return None
+    if found == "json":
+        return any_object_form("format")
+    if not isinstance(found, dict):
+        raise ApiError(
+            400, f'invalid format: {str(found)[:80]!r}; expected "json" or a valid JSON Schema object', "format"
+        )
+    return json_form(found, "format")
+
+
+def _sampling(options: Body, form: Form | None) -> Sampling:
     """Return what the options say; a negative ``num_predict`` is no bound."""
     most = bodies.whole(options, "num_predict")
     return Sampling(
@@ -116,4 +144,5 @@ def _sampling(options: Body) -> Sampling:
         stops=bodies.texts(options, "stop"),
         seed=bodies.whole(options, "seed"),
         fitted=True,
+        form=form,
     )

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from .. import bodies
 from ..bodies import ApiError, read_object
-from ..openai.embeddings import DIMENSIONS, MOST_DIMENSIONS, check_size, compute
+from ..openai.embeddings import MOST_DIMENSIONS, check_size, compute, dimensions_of
 from ..replies import json_reply, text_reply
 from ..texts import embedding
 from ..tokens import counted
@@ -62,7 +62,7 @@ async def embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     body = await read_object(request)
     model = model_called(pod, body)
     inputs = bodies.texts(body, "input")
-    size = bodies.whole(body, "dimensions") or DIMENSIONS
+    size = bodies.whole(body, "dimensions") or dimensions_of(pod)
     if not 0 < size <= MOST_DIMENSIONS:
         raise ApiError(400, f"dimensions: must be 1 to {MOST_DIMENSIONS}", "dimensions")
     check_size(len(inputs), size)
@@ -88,7 +88,7 @@ async def embed_one(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     if not prompt:
         return json_reply(pod, {"embedding": []})
     await compute(pod, request, model, _fitting(pod, [await counted(prompt)]))
-    return json_reply(pod, {"embedding": embedding(model, prompt, DIMENSIONS)})
+    return json_reply(pod, {"embedding": embedding(model, prompt, dimensions_of(pod))})
 
 
 def _fitting(pod: "LivePod", prompts: list[int]) -> list[int]:

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from .. import bodies
 from ..bodies import ApiError, Body, read_object
+from ..forms import json_form, only_form, pattern_form, unknown_form
 from ..generating import Generation
 from ..planning import Prompt, Sampling
 from ..replies import event, json_reply, text_reply
@@ -105,10 +106,17 @@ async def _prompt(body: Body) -> Prompt:
 
 
 def _sampling(parameters: Body) -> Sampling:
+    forms = [
+        json_form(parameters["json_schema"], "json_schema") if parameters.get("json_schema") is not None else None,
+        pattern_form(parameters["regex"], "regex") if parameters.get("regex") is not None else None,
+    ]
+    if parameters.get("ebnf") or parameters.get("structural_tag"):
+        raise unknown_form("sampling_params", "grammars and structural tags")
     return Sampling(
         most=bodies.whole(parameters, "max_new_tokens", 1) or _DEFAULT_MOST,
         least=bodies.whole(parameters, "min_new_tokens", 0) or 0,
         endless=bodies.flag(parameters, "ignore_eos"),
         stops=bodies.texts(parameters, "stop"),
         seed=bodies.whole(parameters, "sampling_seed"),
+        form=only_form(forms, "sampling_params"),
     )

@@ -13,6 +13,7 @@ from aiohttp import web
 from ...pace.replica import QueueFullError
 from .. import bodies
 from ..bodies import FULL, ApiError, Body, read_object
+from ..forms import response_format
 from ..generating import Generation
 from ..openai.dialect import tgi_error
 from ..planning import Prompt, Sampling
@@ -138,7 +139,8 @@ def _sampling(body: Body) -> Sampling:
     stops = bodies.texts(parameters, "stop")
     if len(stops) > _MOST_STOPS:
         raise ApiError(422, f"`stop` supports up to {_MOST_STOPS} stop sequences. Given: {len(stops)}", "stop")
-    return Sampling(most=most, stops=stops, seed=bodies.whole(parameters, "seed"))
+    form = response_format(parameters, "grammar")
+    return Sampling(most=most, stops=stops, seed=bodies.whole(parameters, "seed"), form=form)
 
 
 def _token(planned: PlannedText, number: int) -> dict[str, Any]:

@@ -1,0 +1,135 @@
+"""The form that a client asks of an answer: JSON by a schema, one of some choices, a text that a pattern matches.
+
+Each engine has fields of its own for it; they come together here. What cannot be satisfied is refused.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from . import bodies
+from .bodies import ApiError, Body
+from .planning import Form
+from .schemas import SchemaError, example_of, matching
+
+_ANY_OBJECT = {"type": "object", "properties": {"simulated": {"const": True}, "answer": {"type": "string"}}}
+"""What is written where any JSON object will do."""
+
+
+def json_form(schema: object, field: str) -> Form:
+    """Return the form of JSON that satisfies a schema: an object or boolean, or a text with one."""
+    if isinstance(schema, str):
+        try:
+            schema = json.loads(schema)
+        except ValueError as error:
+            raise ApiError(400, f"{field}: the schema is not JSON: {error}", field) from None
+
+    def made(seed: int) -> str:
+        try:
+            return json.dumps(example_of(schema, seed), ensure_ascii=False)
+        except SchemaError as error:
+            raise ApiError(400, f"{field}: no JSON is generated for the schema: {error}", field) from None
+
+    return made
+
+
+def any_object_form(field: str) -> Form:
+    """Return the form of any JSON object."""
+    return json_form(_ANY_OBJECT, field)
+
+
+def pattern_form(pattern: object, field: str) -> Form:
+    """Return the form of a text that a pattern matches as a whole."""
+    if not isinstance(pattern, str):
+        raise ApiError(400, f"{field}: must be a string with a regular expression", field, "body")
+
+    def made(seed: int) -> str:
+        try:
+            return matching(pattern, seed)
+        except SchemaError as error:
+            raise ApiError(400, f"{field}: no text is generated for the pattern: {error}", field) from None
+
+    return made
+
+
+def choice_form(choices: object, field: str) -> Form:
+    """Return the form of one of some texts."""
+    if not isinstance(choices, list) or not choices or not all(isinstance(each, str) for each in choices):
+        raise ApiError(400, f"{field}: must be an array of strings, at least one", field)
+    listed: list[str] = choices
+    return lambda seed: listed[seed % len(listed)]
+
+
+def unknown_form(field: str, what: str) -> ApiError:
+    """Return the refusal of a form that simulated engines do not generate."""
+    return ApiError(400, f"{field}: simulated engines generate no answers from {what}", field)
+
+
+def response_format(body: Body, field: str = "response_format") -> Form | None:
+    """Return the form in the field of OpenAI's API; None for free text.
+
+    Some engines take the schema of a ``json_object`` beside its type (llama.cpp: ``schema``), or the value of a type
+    of their own (Text Generation Inference: ``value``).
+    """
+    found = bodies.inner(body, field)
+    if not found:
+        return None
+    kind = found.get("type")
+    match kind:
+        case None | "text":
+            if "value" not in found:
+                return None
+        case "json_object" | "json":
+            schema = next((found[name] for name in ("schema", "value") if found.get(name) is not None), None)
+            return any_object_form(field) if schema is None else json_form(schema, field)
+        case "json_schema":
+            inside = found.get("json_schema", found.get("value"))
+            if not isinstance(inside, dict):
+                message = "When response_format type is 'json_schema', the 'json_schema' field must be provided."
+                raise ApiError(400, message, field)
+            return json_form(inside.get("schema", True if "name" in inside else inside), field)
+        case "regex" if "value" in found:
+            return pattern_form(found["value"], field)
+        case "structural_tag":
+            raise unknown_form(field, "structural tags")
+    raise ApiError(400, f"{field}: there is no type {str(kind)[:80]!r}", field)
+
+
+def only_form(forms: Sequence[Form | None], field: str) -> Form | None:
+    """Return the one form that is asked for; None for free text.
+
+    Raises:
+        ApiError: there are several.
+    """
+    asked = [form for form in forms if form is not None]
+    if len(asked) > 1:
+        raise ApiError(400, "You can only use one kind of guided decoding, found several", field)
+    return next(iter(asked), None)
+
+
+_GUIDED = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
+
+
+def guided_form(body: Body) -> Form | None:
+    """Return the form in vLLM's own fields: ``guided_*``, and ``structured_outputs`` since 0.12.
+
+    Source: ``vllm/entrypoints/openai/protocol.py`` and ``vllm/sampling_params.py`` (StructuredOutputsParams).
+    """
+    nested = bodies.inner(body, "structured_outputs")
+    asked = [(f"guided_{name}", body.get(f"guided_{name}"), name) for name in _GUIDED]
+    asked += [(f"structured_outputs.{name}", nested.get(name), name) for name in _GUIDED]
+    found = [_guided(field, value, name) for field, value, name in asked if value is not None and value is not False]
+    return only_form(found, "structured_outputs")
+
+
+def _guided(field: str, value: Any, name: str) -> Form:  # noqa: ANN401  any JSON
+    match name:
+        case "json":
+            return json_form(value, field)
+        case "regex":
+            return pattern_form(value, field)
+        case "choice":
+            return choice_form(value, field)
+        case "json_object":
+            return any_object_form(field)
+    raise unknown_form(field, "grammars" if name == "grammar" else "structural tags")

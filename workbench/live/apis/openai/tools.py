@@ -1,0 +1,96 @@
+"""Tools of a chat: which of them an answer must call, and with what.
+
+A tool is called where the client says so (``tool_choice``: ``required``, or the name of one). Where the choice is the
+model's, a simulated model answers with text, as a real one may.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import bodies
+from ..bodies import ApiError, Body
+from ..forms import json_form
+from ..planning import Form
+
+if TYPE_CHECKING:
+    from ...pods.pod import LivePod
+    from .dialect import Dialect
+
+_USAGE = 'Correct usage: `{"type": "function", "function": {"name": "my_function"}}`'
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that the answer must be.
+
+    Attributes:
+        name: Of the tool.
+        arguments: The form of its arguments.
+        named: Whether the client named it; otherwise any tool would do.
+    """
+
+    name: str
+    arguments: Form
+    named: bool
+
+
+def tool_call(pod: "LivePod", dialect: "Dialect", body: Body) -> ToolCall | None:
+    """Return the call that a chat must end in; None where a text will do.
+
+    The messages are those of vLLM (``check_tool_usage`` of ``vllm/entrypoints/openai/protocol.py``).
+
+    Raises:
+        ApiError: the tools, or the choice among them, are not what they must be.
+    """
+    tools, choice = _tools(body), body.get("tool_choice")
+    if choice is None:
+        choice = "auto" if tools else "none"
+    if choice == "none" or (dialect.ignores_tool_choice and choice != "auto"):
+        return None
+    if not tools:
+        raise ApiError(400, "When using `tool_choice`, `tools` must be set.", "tool_choice")
+    if choice == "auto":
+        if pod.workload.tool_refusal:
+            raise ApiError(400, pod.workload.tool_refusal, "tool_choice")
+        return None
+    if choice == "required":
+        return _called(tools[0], named=False)
+    name = _chosen(choice)
+    found = next((tool for tool in tools if tool["name"] == name), None)
+    if found is None:
+        message = "The tool specified in `tool_choice` does not match any of the specified `tools`"
+        raise ApiError(400, message, "tool_choice")
+    return _called(found, named=True)
+
+
+def _called(tool: Body, *, named: bool) -> ToolCall:
+    parameters = tool.get("parameters", tool.get("arguments"))
+    schema = {"type": "object", "properties": {}} if parameters is None else parameters
+    return ToolCall(str(tool["name"]), json_form(schema, "tools"), named)
+
+
+def _tools(body: Body) -> list[Body]:
+    """Return what the tools of a chat say of their functions."""
+    found = []
+    for tool in bodies.array(body, "tools") or []:
+        function: Any = tool.get("function") if isinstance(tool, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
+            raise ApiError(400, "tools: each must be an object with a function, which has a name", "tools", "body")
+        found.append(function)
+    return found
+
+
+def _chosen(choice: object) -> str:
+    if not isinstance(choice, dict):
+        message = (
+            f'Invalid value for `tool_choice`: {str(choice)[:80]}! Only named tools, "none", "auto" or '
+            '"required" are supported.'
+        )
+        raise ApiError(400, message, "tool_choice")
+    function = choice.get("function")
+    if not isinstance(function, dict):
+        raise ApiError(400, f"Invalid value for `function` in `tool_choice`! {_USAGE}", "tool_choice")
+    name = function.get("name")
+    if not isinstance(name, str) or not name:
+        raise ApiError(400, f"Expected field `name` in `function` in `tool_choice`! {_USAGE}", "tool_choice")
+    return name

@@ -1,0 +1,588 @@
+"""Values that satisfy a JSON schema, or texts that match a pattern: what structured output returns.
+
+The usual keywords are followed. Whatever comes out is checked by a validator before it is returned, so that one that
+is not followed ends in a refusal and never in a wrong value. References are followed within the schema alone, and
+patterns are checked by an engine without backtracking: a schema is a client's, and must neither open a connection
+nor hold up other requests.
+"""
+
+import json
+import math
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+_MOST_TEXT = 100_000
+"""Characters of a schema."""
+_MOST_VALUES = 4000
+"""Values that are made for one answer, also those that are thrown away again."""
+_MOST_ITEMS = 256
+_MOST_CHARACTERS = 4096
+_DEEPEST = 24
+_OPTIONAL = 4
+"""Levels down to which properties are written that a schema does not require."""
+_ATTEMPTS = 6
+_WORDS = ("simulated", "value", "river", "garden", "stone", "window", "paper", "silver")
+_TEXT_KEYS = ("minLength", "maxLength", "pattern", "format")
+_NUMBER_KEYS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_ARRAY_KEYS = ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains")
+_OBJECT_KEYS = (
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "minProperties",
+    "maxProperties",
+)
+_FORMATS: Mapping[str, str] = {
+    "date": "2024-05-17",
+    "time": "12:30:00Z",
+    "date-time": "2024-05-17T12:30:00Z",
+    "duration": "PT1H",
+    "email": "someone@example.com",
+    "idn-email": "someone@example.com",
+    "hostname": "host.example.com",
+    "idn-hostname": "host.example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "https://example.com/a",
+    "iri": "https://example.com/a",
+    "uri-reference": "/a",
+    "iri-reference": "/a",
+    "uri-template": "https://example.com/{a}",
+    "uuid": "123e4567-e89b-42d3-a456-426614174000",
+    "json-pointer": "/a",
+    "relative-json-pointer": "0",
+    "regex": "a+",
+}
+"""Texts of the formats of JSON Schema, draft 2020-12 (validation vocabulary, section 7.3)."""
+
+
+class SchemaError(Exception):
+    """Nothing that satisfies a schema or a pattern is found; the message says why."""
+
+
+def example_of(schema: object, seed: int) -> Any:  # noqa: ANN401  any JSON
+    """Return a value that satisfies a JSON schema: the same one for the same seed.
+
+    Raises:
+        SchemaError: the schema is none, nothing satisfies it, or it uses what is not followed here.
+    """
+    is_valid = _checker(schema)
+    why = "no value satisfies it"
+    for attempt in range(_ATTEMPTS):
+        try:
+            value = _Maker(schema, random.Random(seed + attempt), attempt).value(schema, 0)  # noqa: S311  no secret
+        except SchemaError as error:
+            why = str(error)
+            continue
+        except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
+            # Bounds such as 1e999, and references to parts that the validator does not read as schemas.
+            why = "a value of one of its keywords cannot be followed"
+            continue
+        if is_valid(value):
+            return value
+        why = "the value that is made for it does not satisfy it; it uses keywords that are not followed"
+    raise SchemaError(why)
+
+
+def matching(pattern: str, seed: int) -> str:
+    """Return a text that a pattern matches from its beginning to its end.
+
+    Raises:
+        SchemaError: it is none, matches nothing that is found, or uses what is not followed here.
+    """
+    found = example_of({"type": "string", "pattern": f"^(?:{pattern})$"}, seed)
+    return str(found)
+
+
+def _checker(schema: object) -> Callable[[Any], bool]:
+    """Return what tells whether a value satisfies a schema."""
+    import jsonschema_rs
+
+    if not isinstance(schema, dict | bool):
+        raise SchemaError("a schema is an object or a boolean")
+    if len(json.dumps(schema)) > _MOST_TEXT:
+        raise SchemaError(f"it has more than {_MOST_TEXT} characters")
+    try:
+        validator = jsonschema_rs.validator_for(
+            schema,
+            validate_formats=True,
+            pattern_options=jsonschema_rs.RegexOptions(size_limit=2**20, dfa_size_limit=2**20),
+            offline=True,
+        )
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        # The first line says what is wrong; what follows may quote the whole schema.
+        raise SchemaError(str(error).splitlines()[0][:200]) from None
+    return validator.is_valid
+
+
+class _Maker:
+    """Makes a value for a schema.
+
+    Args:
+        root: What references start from.
+        chance: Chooses where a schema leaves something open.
+        attempt: How often it was tried before: of several alternatives another one comes first.
+    """
+
+    def __init__(self, root: object, chance: random.Random, attempt: int) -> None:
+        self._root, self._chance, self._attempt = root, chance, attempt
+        self._made = 0
+
+    def value(self, schema: object, depth: int) -> Any:  # noqa: ANN401  any JSON
+        """Return a value.
+
+        Raises:
+            SchemaError: there is none.
+        """
+        self._made += 1
+        if depth > _DEEPEST or self._made > _MOST_VALUES:
+            raise SchemaError("it is nested too deeply, or too large")
+        if schema is True:
+            return self._word()
+        if not isinstance(schema, dict):
+            raise SchemaError("nothing satisfies the schema false")
+        schema = self._flat(schema, depth)
+        if "const" in schema:
+            return schema["const"]
+        if "enum" in schema:
+            return self._one(self._listed(schema["enum"]))
+        for several in ("anyOf", "oneOf"):
+            if several in schema:
+                rest = {key: each for key, each in schema.items() if key != several}
+                return self._first(
+                    [_merged(rest, self._flat_or_bool(each, depth)) for each in self._listed(schema[several])], depth
+                )
+        if "if" in schema:
+            rest = {key: each for key, each in schema.items() if key not in ("if", "then", "else")}
+            yes = _merged(_merged(rest, schema["if"]), schema.get("then", True))
+            return self._first([yes, _merged(rest, schema.get("else", True))], depth)
+        kinds = _kinds(schema)
+        return self._first_of([lambda kind=kind: self._of_kind(kind, schema, depth) for kind in kinds])
+
+    def _of_kind(self, kind: str, schema: Mapping[str, Any], depth: int) -> Any:  # noqa: ANN401  any JSON
+        match kind:
+            case "object":
+                return self._object(schema, depth)
+            case "array":
+                return self._array(schema, depth)
+            case "string":
+                return self._text(schema)
+            case "integer" | "number":
+                return self._number(schema, whole=kind == "integer")
+            case "boolean":
+                return self._chance.random() < 0.5
+            case "null":
+                return None
+        raise SchemaError(f"there is no type {kind!r}")
+
+    def _flat_or_bool(self, schema: object, depth: int) -> object:
+        return self._flat(schema, depth) if isinstance(schema, dict) else schema
+
+    def _flat(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        """Return a schema without references and without ``allOf`` at its top."""
+        found, steps = dict(schema), depth
+        while "$ref" in found or "allOf" in found:
+            steps += 1
+            if steps > _DEEPEST:
+                raise SchemaError("its references lead to each other")
+            if "$ref" in found:
+                reference = found.pop("$ref")
+                merged = _merged(found, self._referred(reference))
+            else:
+                merged = found
+                for each in self._listed(found.pop("allOf")):
+                    merged = _merged(merged, self._flat_or_bool(each, steps))
+            if not isinstance(merged, dict):
+                raise SchemaError("nothing satisfies the schema false")
+            found = merged
+        return found
+
+    def _referred(self, reference: object) -> object:
+        if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+            raise SchemaError(f"a reference leads elsewhere than into the schema: {str(reference)[:80]!r}")
+        found: Any = self._root
+        for part in reference.removeprefix("#").split("/")[1:]:
+            name = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
+                found = found[int(name)]
+            elif isinstance(found, dict) and name in found:
+                found = found[name]
+            else:
+                raise SchemaError(f"the reference {reference[:80]!r} leads nowhere")
+        return found
+
+    def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        properties = schema.get("properties", {})
+        required = [*schema.get("required", [])]
+        dependent = schema.get("dependentRequired", {})
+        names = [*dict.fromkeys([*(name for name in properties if name in required), *required])]
+        if depth < _OPTIONAL:
+            names += [name for name in properties if name not in names]
+        most = schema.get("maxProperties", math.inf)
+        found: dict[str, Any] = {}
+        for name in names:
+            if name not in required and len(found) >= most:
+                continue
+            try:
+                found[name] = self.value(self._schema_of(schema, name), depth + 1)
+            except SchemaError:
+                if name in required:
+                    raise
+        for name in [each for present in found for each in dependent.get(present, ())]:
+            found.setdefault(name, self.value(self._schema_of(schema, name), depth + 1))
+        number = 0
+        while len(found) < schema.get("minProperties", 0) and number < _MOST_ITEMS:
+            number += 1
+            name = self._name(schema, number)
+            if name not in found:
+                found[name] = self.value(self._schema_of(schema, name), depth + 1)
+        # As the schema writes them: engines with a grammar follow its order.
+        return {name: found[name] for name in [*properties, *found] if name in found}
+
+    def _name(self, schema: Mapping[str, Any], number: int) -> str:
+        if "propertyNames" in schema:
+            return str(self.value(_merged({"type": "string"}, schema["propertyNames"]), 1))
+        patterns = schema.get("patternProperties", {})
+        if patterns and schema.get("additionalProperties", True) is False:
+            pattern = next(iter(patterns))
+            found = self._matching(pattern)
+            return f"{found}{number}" if _finds(pattern, f"{found}{number}") else found
+        return f"key{number}"
+
+    def _schema_of(self, schema: Mapping[str, Any], name: str) -> object:
+        found: object = True
+        known = False
+        if name in schema.get("properties", {}):
+            found, known = schema["properties"][name], True
+        for pattern, each in schema.get("patternProperties", {}).items():
+            if _finds(pattern, name):
+                found, known = (_merged(found, each) if known else each), True
+        return found if known else schema.get("additionalProperties", True)
+
+    def _array(self, schema: Mapping[str, Any], depth: int) -> list[Any]:
+        first, rest = schema.get("prefixItems", []), schema.get("items", True)
+        if isinstance(rest, list):  # drafts before 2020-12
+            first, rest = rest, schema.get("additionalItems", True)
+        least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
+        wanted = max(least, len(first), 0 if rest is False else 2 if depth < _OPTIONAL else 0)
+        wanted = min(max(wanted, schema.get("minContains", 1) if "contains" in schema else 0), most)
+        if wanted > _MOST_ITEMS:
+            raise SchemaError(f"a list of {wanted} items is longer than {_MOST_ITEMS}")
+        inside = schema.get("minContains", 1) if "contains" in schema else 0
+        found: list[Any] = []
+        for place in range(int(wanted)):
+            each = first[place] if place < len(first) else rest
+            if place >= len(first) and len(found) - len(first) < inside:
+                each = _merged(each, schema["contains"])
+            try:
+                found.append(
+                    self._other(each, found, depth) if schema.get("uniqueItems") else self._item(each, depth)
+                )
+            except SchemaError:
+                if place < least:
+                    raise
+                break
+        return found
+
+    def _item(self, schema: object, depth: int) -> Any:  # noqa: ANN401  any JSON
+        return self.value(schema, depth + 1)
+
+    def _other(self, schema: object, before: Sequence[Any], depth: int) -> Any:  # noqa: ANN401  any JSON
+        """Return a value that is none of those before it."""
+        listed = [json.dumps(each, sort_keys=True) for each in before]
+        for _ in range(40):
+            found = self.value(schema, depth + 1)
+            if json.dumps(found, sort_keys=True) not in listed:
+                return found
+        raise SchemaError("its items must differ, and too few are found")
+
+    def _text(self, schema: Mapping[str, Any]) -> str:
+        least, most = int(schema.get("minLength", 0)), schema.get("maxLength", math.inf)
+        if least > _MOST_CHARACTERS:
+            raise SchemaError(f"a text of {least} characters is longer than {_MOST_CHARACTERS}")
+        if "pattern" in schema:
+            for _ in range(60):
+                found = self._matching(schema["pattern"], least)
+                if least <= len(found) <= most:
+                    return found
+            raise SchemaError("no text of the lengths matches its pattern")
+        if schema.get("format") in _FORMATS:
+            found = _FORMATS[schema["format"]]
+            if schema["format"] == "uuid":
+                digits = f"{self._chance.getrandbits(128):032x}"
+                found = f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
+            return found
+        words = [self._word()]
+        while len(" ".join(words)) < least:
+            words.append(self._word())
+        return " ".join(words)[: int(min(most, _MOST_CHARACTERS))]
+
+    def _word(self) -> str:
+        return f"{self._chance.choice(_WORDS)} {self._chance.randrange(100)}"
+
+    def _number(self, schema: Mapping[str, Any], *, whole: bool) -> int | float:
+        step = Fraction(str(schema.get("multipleOf", 1 if whole else "0.5")))
+        if whole and step.denominator != 1:
+            step = Fraction(step.numerator)
+        if step <= 0:
+            raise SchemaError("multipleOf is not positive")
+        low, high = (
+            _end(schema, "minimum", "exclusiveMinimum", step, 1),
+            _end(schema, "maximum", "exclusiveMaximum", step, -1),
+        )
+        if "multipleOf" not in schema and not whole and low is not None and high is not None and low > high:
+            return self._between(schema)
+        if low is None and high is None:
+            low = 0
+        first = low if low is not None else (high or 0) - 40
+        last = min(high, first + 40) if high is not None else first + 40
+        if first > last:
+            raise SchemaError("no number is within its bounds")
+        found = step * self._chance.randint(first, last)
+        return int(found) if found.denominator == 1 else float(found)
+
+    def _between(self, schema: Mapping[str, Any]) -> float:
+        """Return a number between two bounds that are closer than half."""
+        low = max(float(schema[key]) for key in ("minimum", "exclusiveMinimum") if key in schema)
+        high = min(float(schema[key]) for key in ("maximum", "exclusiveMaximum") if key in schema)
+        if low > high:
+            raise SchemaError("no number is within its bounds")
+        return low if low == high else (low + high) / 2
+
+    def _matching(self, pattern: object, least: int = 0) -> str:
+        """Return a text in which a pattern is found; it may match more than the pattern asks."""
+        if not isinstance(pattern, str):
+            raise SchemaError("a pattern is a string")
+        try:
+            parsed = _parser.parse(pattern.replace("\\/", "/"))
+        except (re.error, RecursionError, OverflowError) as error:
+            raise SchemaError(f"the pattern {pattern[:80]!r} is not followed: {error}") from None
+        return _PatternText(self._chance, least).text(parsed)
+
+    def _first(self, schemas: Sequence[object], depth: int) -> Any:  # noqa: ANN401  any JSON
+        return self._first_of([lambda each=each: self.value(each, depth + 1) for each in schemas])
+
+    def _first_of(self, makers: Sequence[Callable[[], Any]]) -> Any:  # noqa: ANN401  any JSON
+        """Return what the first one that can makes; with each attempt another one is the first."""
+        if not makers:
+            raise SchemaError("it has no alternative")
+        start, error = self._attempt % len(makers), SchemaError("it has no alternative")
+        for make in (*makers[start:], *makers[:start]):
+            try:
+                return make()
+            except SchemaError as caught:
+                error = caught
+        raise error
+
+    def _one(self, values: Sequence[Any]) -> Any:  # noqa: ANN401  any JSON
+        if not values:
+            raise SchemaError("its enum is empty")
+        return values[self._chance.randrange(len(values))]
+
+    @staticmethod
+    def _listed(value: object) -> list[Any]:
+        if not isinstance(value, list):
+            raise SchemaError("a list of alternatives is none")
+        return value
+
+
+def _kinds(schema: Mapping[str, Any]) -> list[str]:
+    """Return the types that a value may have, those first that say something."""
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return sorted(map(str, kind), key=lambda each: each == "null")
+    if isinstance(kind, str):
+        return [kind]
+    for name, keys in (
+        ("object", _OBJECT_KEYS),
+        ("array", _ARRAY_KEYS),
+        ("string", _TEXT_KEYS),
+        ("number", _NUMBER_KEYS),
+    ):
+        if any(key in schema for key in keys):
+            return [name]
+    return ["string"]
+
+
+def _end(schema: Mapping[str, Any], plain: str, exclusive: str, step: Fraction, sign: int) -> int | None:
+    """Return the number of steps from 0 to the first multiple within a bound; None without one."""
+    found: list[int] = []
+    for key in (plain, exclusive):
+        bound = schema.get(key)
+        if bound is None:
+            continue
+        if isinstance(bound, bool):  # draft 4
+            if key == exclusive and bound and plain in schema:
+                steps = _exact(schema[plain]) / step
+                found.append(math.floor(steps) + 1 if sign > 0 else math.ceil(steps) - 1)
+            continue
+        steps = _exact(bound) / step
+        if key == exclusive:
+            found.append(math.floor(steps) + 1 if sign > 0 else math.ceil(steps) - 1)
+        else:
+            found.append(math.ceil(steps) if sign > 0 else math.floor(steps))
+    if not found:
+        return None
+    return max(found) if sign > 0 else min(found)
+
+
+def _exact(bound: float) -> Fraction:
+    """Return a bound as people write it; beyond what a float tells apart, as a float has it."""
+    return Fraction(str(bound)) if abs(bound) < 2**53 else Fraction(bound)
+
+
+def _finds(pattern: str, name: str) -> bool:
+    """Tell whether a pattern is found in a name."""
+    import jsonschema_rs
+
+    schema = {"pattern": pattern}
+    return bool(jsonschema_rs.validator_for(schema, pattern_options=jsonschema_rs.RegexOptions()).is_valid(name))
+
+
+def _merged(one: object, other: object) -> Any:  # noqa: ANN401  a schema
+    """Return a schema that asks what two of them ask, as far as their keywords can be put together."""
+    if one is False or other is False:
+        return False
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return one if isinstance(one, dict) else other
+    found = dict(one)
+    for key, value in other.items():
+        found[key] = _joined(key, found[key], value) if key in found else value
+    return found
+
+
+def _joined(key: str, one: Any, other: Any) -> Any:  # noqa: ANN401  any JSON
+    match key:
+        case "properties" | "patternProperties" | "$defs" | "definitions" | "dependentRequired":
+            shared = {name: _merged(one[name], other[name]) if name in one else other[name] for name in other}
+            return {**one, **shared}
+        case "required":
+            return [*dict.fromkeys([*one, *other])]
+        case "items" | "additionalProperties" | "contains" | "propertyNames":
+            return _merged(one, other)
+        case "allOf":
+            return [*one, *other]
+        case "minimum" | "minLength" | "minItems" | "minProperties" | "minContains":
+            return max(one, other)
+        case "maximum" | "maxLength" | "maxItems" | "maxProperties":
+            return min(one, other)
+        case "enum":
+            return [each for each in one if each in other]
+        case "type":
+            ones, others = ([each] if isinstance(each, str) else each for each in (one, other))
+            both = [each for each in ones if each in others or (each == "integer" and "number" in others)]
+            return both + [each for each in others if each == "integer" and "number" in ones and each not in both]
+    return other
+
+
+class _PatternText:
+    """Makes a text that a parsed pattern matches.
+
+    Args:
+        chance: Chooses among what the pattern lets.
+        least: Characters that the text should have; repetitions go on for that.
+    """
+
+    _PRINTABLE = tuple(map(chr, range(32, 127)))
+    _CLASSES: Mapping[str, Callable[[str], bool]] = {
+        "CATEGORY_DIGIT": str.isdecimal,
+        "CATEGORY_SPACE": str.isspace,
+        "CATEGORY_WORD": lambda each: each.isalnum() or each == "_",
+    }
+
+    def __init__(self, chance: random.Random, least: int) -> None:
+        self._chance, self._least = chance, least
+        self._groups: dict[int, str] = {}
+        self._length = 0
+
+    def text(self, parsed: Any) -> str:  # noqa: ANN401  what Python's parser of patterns returns
+        """Return a text."""
+        return "".join(self._pieces(parsed))
+
+    def _pieces(self, parsed: Any) -> Iterator[str]:  # noqa: ANN401
+        for code, argument in parsed:
+            yield from self._piece(str(code), argument)
+
+    def _piece(self, code: str, argument: Any) -> Iterator[str]:  # noqa: ANN401, C901  a case for each kind of piece
+        if self._length > _MOST_CHARACTERS:
+            raise SchemaError("a text that matches its pattern is too long")
+        match code:
+            case "LITERAL":
+                yield self._counted(chr(argument))
+            case "NOT_LITERAL":
+                yield self._counted(self._any(lambda each: each != chr(argument)))
+            case "ANY":
+                yield self._counted(self._any(str.isalnum))
+            case "IN":
+                yield self._counted(self._from_set(argument))
+            case "BRANCH":
+                yield from self._pieces(argument[1][self._chance.randrange(len(argument[1]))])
+            case "SUBPATTERN":
+                group, _, _, inner = argument
+                found = self.text(inner)
+                if group is not None:
+                    self._groups[group] = found
+                yield found
+            case "GROUPREF":
+                yield self._counted(self._groups.get(argument, ""))
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                yield from self._repeated(*argument)
+            case "ATOMIC_GROUP":
+                yield from self._pieces(argument)
+            case "AT":
+                pass
+            case _:
+                raise SchemaError("its pattern looks ahead or behind, which is not followed")
+
+    def _repeated(self, least: int, most: int, inner: Any) -> Iterator[str]:  # noqa: ANN401
+        if least > _MOST_CHARACTERS:
+            raise SchemaError("a text that matches its pattern is too long")
+        times = min(int(most), least + self._chance.randrange(6))
+        number = 0
+        while number < times or (number < int(most) and self._length < self._least and number < _MOST_CHARACTERS):
+            before = self._length
+            yield from self._pieces(inner)
+            number += 1
+            if number >= times and self._length == before:
+                return
+
+    def _from_set(self, entries: Any) -> str:  # noqa: ANN401
+        negated = bool(entries) and str(entries[0][0]) == "NEGATE"
+        tests = [self._test(str(code), argument) for code, argument in entries if str(code) != "NEGATE"]
+        if not negated:
+            code, argument = entries[self._chance.randrange(len(entries))]
+            if str(code) == "LITERAL":
+                return chr(argument)
+            if str(code) == "RANGE":
+                return chr(self._chance.randint(*argument))
+        return self._any(lambda each: any(test(each) for test in tests) is not negated)
+
+    def _test(self, code: str, argument: Any) -> Callable[[str], bool]:  # noqa: ANN401
+        match code:
+            case "LITERAL":
+                return lambda each: each == chr(argument)
+            case "RANGE":
+                return lambda each: argument[0] <= ord(each) <= argument[1]
+            case "CATEGORY":
+                name = str(argument)
+                test = self._CLASSES.get(name.replace("NOT_", ""))
+                if test is not None:
+                    return test if "NOT_" not in name else lambda each: not test(each)
+        raise SchemaError("its pattern has a class of characters that is not followed")
+
+    def _any(self, test: Callable[[str], bool]) -> str:
+        # Letters and digits first: a text of punctuation alone is harder to read.
+        found = [each for each in self._PRINTABLE if test(each)]
+        plain = [each for each in found if each.isalnum()]
+        if not found:
+            raise SchemaError("its pattern has a class without a printable character")
+        return self._chance.choice(plain or found)
+
+    def _counted(self, text: str) -> str:
+        self._length += len(text)
+        return text
