@@ -18,8 +18,10 @@ from .workloads import Server
 
 _PARTS = ("leaderTemplate", "workerTemplate")
 """Where a LeaderWorkerSet has its pods."""
-_TAKEN_OVER = ("appArmorProfile", "seLinuxOptions", "seccompProfile")
-"""Parts of a security context that only ever take rights away."""
+_PROFILES = ("appArmorProfile", "seccompProfile")
+_CONFINES = {"RuntimeDefault": 1, "Localhost": 2}
+"""How much a profile confines, by its type; ``Unconfined`` does not at all. Two files that the kubelet loads from the
+node (``Localhost``) cannot be compared."""
 
 
 def as_written(source: Loaded, options: Options) -> Object:
@@ -154,15 +156,43 @@ def deny_token(spec: Object) -> None:
         spec.setdefault("automountServiceAccountToken", False)
 
 
-def restrictions_of(context: Object | None) -> dict[str, Any]:
+def restrictions_of(context: Object | None, pod: Object | None = None, dropped: Sequence[str] = ()) -> dict[str, Any]:
     """Return what a container's security context takes away, for a container that we add beside it.
 
-    The user is left out, and so is a read-only root: the added container has an image of its own, which may not work
-    as that user, and it writes.
+    Only what is stricter than what the added container has without it: a container's profile replaces that of the
+    pod, so that one which confines less, or of which nothing is known in comparison, is left out. The user is left
+    out too, and so is a read-only root: the added container has an image of its own, which may not work as that
+    user, and it writes.
+
+    Args:
+        context: The security context of the container that is served.
+        pod: The security context of the pod, which the added container has by itself.
+        dropped: The capabilities that the added container drops anyway.
     """
-    context = context or {}
-    taken: dict[str, Any] = {name: context[name] for name in _TAKEN_OVER if name in context}
+    context, pod = context or {}, pod or {}
+    taken: dict[str, Any] = {}
+    for name in _PROFILES:
+        profile = context.get(name) or {}
+        confines = _CONFINES.get(profile.get("type"), 0)
+        if confines > _CONFINES.get((pod.get(name) or {}).get("type"), 0):
+            taken[name] = profile
+    labels = context.get("seLinuxOptions") or {}
+    if _is_confined(labels) and not _is_confined(pod.get("seLinuxOptions") or {}):
+        taken["seLinuxOptions"] = labels
     if context.get("allowPrivilegeEscalation") is False:
         taken["allowPrivilegeEscalation"] = False
-    dropped = (context.get("capabilities") or {}).get("drop")
-    return {**taken, "capabilities": {"drop": list(dropped)}} if dropped else taken
+    united = list(dict.fromkeys((*dropped, *((context.get("capabilities") or {}).get("drop") or ()))))
+    if united:
+        taken["capabilities"] = {"drop": ["ALL"] if "ALL" in united else united}
+    return taken
+
+
+def _is_confined(labels: Object) -> bool:
+    """Whether SELinux labels confine a container at least as much as those that it gets without any.
+
+    ``container_t`` is the type of the container runtimes; others, such as ``spc_t``, are for those that need more.
+    The Pod Security Standards refuse a user or a role in every profile but *privileged*.
+    """
+    every_category = str(labels.get("level", "")).endswith(":c0.c1023")
+    plain = labels.get("type") in (None, "", "container_t") and not labels.get("user") and not labels.get("role")
+    return bool(labels.get("type") or labels.get("level")) and plain and not every_category
