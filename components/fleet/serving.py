@@ -1,6 +1,6 @@
 """What families share on the way from a resource to its workload."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..api.findings import Findings, Unrenderable
@@ -154,6 +154,27 @@ def deny_token(spec: Object) -> None:
     """Keep the token of the namespace's default account out of a pod that names no account: engines never use it."""
     if not spec.get("serviceAccountName"):
         spec.setdefault("automountServiceAccountToken", False)
+
+
+def last_of_each(env: Iterable[Object]) -> list[Object]:
+    """Keep the last variable of a name, which is the one that counts; the API server takes each name once."""
+    by_name: dict[str, Object] = {}
+    for variable in env:
+        by_name.pop(variable["name"], None)
+        by_name[variable["name"]] = variable
+    return list(by_name.values())
+
+
+def warn_of_repeated(env: Sequence[Object], path: str, findings: Findings) -> None:
+    """Warn of variables that a later one of the same name in a list replaces."""
+    names = [variable["name"] for variable in env]
+    for index, name in enumerate(names):
+        if name in names[index + 1 :]:
+            findings.warn(
+                f"{path}[{index}]",
+                f"has no effect: {name} is set again below; remove one of the two",
+                RuleId.FIELD_OVERRIDDEN,
+            )
 
 
 def restrictions_of(context: Object | None, pod: Object | None = None, dropped: Sequence[str] = ()) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The pods of an InferenceService: container, probes, security, labels and placement (LLMKube spec 4.1, 4.2, 4.6)."""
 
-from collections.abc import Iterable
 from typing import TypeVar
 
 from ...engines.paths import path_prefix
@@ -8,7 +7,7 @@ from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
 from ...fleet.placement import SHARED_MEMORY, place
-from ...fleet.serving import deny_token, restrictions_of
+from ...fleet.serving import deny_token, last_of_each, restrictions_of
 from .arguments.started import StartCommand
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import Hardware, tolerations_of
@@ -130,7 +129,7 @@ def _container(
         container["command"] = list(started.line.command)
     if started.line.args:
         container["args"] = list(started.line.args)
-    env = _last_of_each([*weights.env, *started.env, *(spec.env or ())])
+    env = last_of_each([*weights.env, *started.env, *(spec.env or ())])
     if env:
         container["env"] = env
     container["ports"] = [{"name": "http", "containerPort": serving.port, "protocol": "TCP"}]
@@ -143,15 +142,6 @@ def _container(
     container |= _probes(spec.probe_overrides or ProbeOverrides(), runtime, path_prefix(started.line), serving.port)
     container["securityContext"] = _given(spec.security_context, _security(serving.port))
     return container
-
-
-def _last_of_each(env: Iterable[Object]) -> list[Object]:
-    """Keep the last variable of a name, which is the one that counts; the API server takes each name once."""
-    by_name: dict[str, Object] = {}
-    for variable in env:
-        by_name.pop(variable["name"], None)
-        by_name[variable["name"]] = variable
-    return list(by_name.values())
 
 
 def _resources(serving: Serving, hardware: Hardware) -> Object:

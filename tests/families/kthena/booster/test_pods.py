@@ -225,6 +225,24 @@ def test_a_port_from_elsewhere_is_a_warning(source: Object, warned: int) -> None
     assert paths == ["spec.backends[0].env[0]"] * warned
 
 
+def test_the_runtimes_of_a_pair_both_have_the_variables_of_their_sources() -> None:
+    """Upstream gives them to the runtime beside decode alone (spec 2.5)."""
+    made = expanded(booster("m", pair(envFrom=SECRET)), CONTROLLERS)["ModelServing", "m-b"]
+    for place in (0, 1):
+        runtime, _ = pod_of(made, place)["containers"]
+        assert (runtime["name"], runtime["envFrom"]) == ("runtime", SECRET)
+
+
+@pytest.mark.parametrize(("made", "role"), [(backend, "leader"), (pair, "decode")])
+def test_an_autoscaler_reads_a_role_that_is_there(made: Any, role: str) -> None:
+    """Upstream always reads ``leader``, which no pair has (spec 2.8, 4.2)."""
+    policy = {"metrics": [{"metricName": "kthena:num_requests_waiting", "targetValue": 10}]}
+    children = expanded(booster("m", made(maxReplicas=3, autoscalingPolicy=policy)))
+    target = children["AutoscalingPolicyBinding", "m-b"]["spec"]["scalingConfiguration"]["target"]
+    assert target["additionalMatchLabels"] == {"modelserving.volcano.sh/role": role}
+    assert role in [each["name"] for each in children["ModelServing", "m-b"]["spec"]["template"]["roles"]]
+
+
 # -- roles
 
 
