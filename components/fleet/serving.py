@@ -135,7 +135,8 @@ def override_pod(template: Object, overrides: PodOverrides) -> None:
     """Add what the environment asks of every pod; a template that says otherwise keeps its word."""
     spec = template["spec"]
     if overrides.tolerations:
-        spec["tolerations"] = [*spec.get("tolerations", []), *overrides.tolerations]
+        own = spec.get("tolerations") or []
+        spec["tolerations"] = [*own, *(each for each in overrides.tolerations if each not in own)]
     if overrides.service_account_name:
         spec.setdefault("serviceAccountName", overrides.service_account_name)
     if overrides.image_pull_secrets:
