@@ -1,6 +1,6 @@
 """What families share on the way from a resource to its workload."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..api.findings import Findings, Unrenderable
@@ -18,8 +18,10 @@ from .workloads import Server
 
 _PARTS = ("leaderTemplate", "workerTemplate")
 """Where a LeaderWorkerSet has its pods."""
-_TAKEN_OVER = ("appArmorProfile", "seLinuxOptions", "seccompProfile")
-"""Parts of a security context that only ever take rights away."""
+_PROFILES = ("appArmorProfile", "seccompProfile")
+_CONFINES = {"RuntimeDefault": 1, "Localhost": 2}
+"""How much a profile confines, by its type; ``Unconfined`` does not at all. Two files that the kubelet loads from the
+node (``Localhost``) cannot be compared."""
 
 
 def as_written(source: Loaded, options: Options) -> Object:
@@ -154,7 +156,8 @@ def override_pod(template: Object, overrides: PodOverrides) -> None:
     """Add what the environment asks of every pod; a template that says otherwise keeps its word."""
     spec = template["spec"]
     if overrides.tolerations:
-        spec["tolerations"] = [*spec.get("tolerations", []), *overrides.tolerations]
+        own = spec.get("tolerations") or []
+        spec["tolerations"] = [*own, *(each for each in overrides.tolerations if each not in own)]
     if overrides.service_account_name:
         spec.setdefault("serviceAccountName", overrides.service_account_name)
     if overrides.image_pull_secrets:
@@ -175,15 +178,64 @@ def deny_token(spec: Object) -> None:
         spec.setdefault("automountServiceAccountToken", False)
 
 
-def restrictions_of(context: Object | None) -> dict[str, Any]:
+def last_of_each(env: Iterable[Object]) -> list[Object]:
+    """Keep the last variable of a name, which is the one that counts; the API server takes each name once."""
+    by_name: dict[str, Object] = {}
+    for variable in env:
+        by_name.pop(variable["name"], None)
+        by_name[variable["name"]] = variable
+    return list(by_name.values())
+
+
+def warn_of_repeated(env: Sequence[Object], path: str, findings: Findings) -> None:
+    """Warn of variables that a later one of the same name in a list replaces."""
+    names = [variable["name"] for variable in env]
+    for index, name in enumerate(names):
+        if name in names[index + 1 :]:
+            findings.warn(
+                f"{path}[{index}]",
+                f"has no effect: {name} is set again below; remove one of the two",
+                RuleId.FIELD_OVERRIDDEN,
+            )
+
+
+def restrictions_of(context: Object | None, pod: Object | None = None, dropped: Sequence[str] = ()) -> dict[str, Any]:
     """Return what a container's security context takes away, for a container that we add beside it.
 
-    The user is left out, and so is a read-only root: the added container has an image of its own, which may not work
-    as that user, and it writes.
+    Only what is stricter than what the added container has without it: a container's profile replaces that of the
+    pod, so that one which confines less, or of which nothing is known in comparison, is left out. The user is left
+    out too, and so is a read-only root: the added container has an image of its own, which may not work as that
+    user, and it writes.
+
+    Args:
+        context: The security context of the container that is served.
+        pod: The security context of the pod, which the added container has by itself.
+        dropped: The capabilities that the added container drops anyway.
     """
-    context = context or {}
-    taken: dict[str, Any] = {name: context[name] for name in _TAKEN_OVER if name in context}
+    context, pod = context or {}, pod or {}
+    taken: dict[str, Any] = {}
+    for name in _PROFILES:
+        profile = context.get(name) or {}
+        confines = _CONFINES.get(profile.get("type"), 0)
+        if confines > _CONFINES.get((pod.get(name) or {}).get("type"), 0):
+            taken[name] = profile
+    labels = context.get("seLinuxOptions") or {}
+    if _is_confined(labels) and not _is_confined(pod.get("seLinuxOptions") or {}):
+        taken["seLinuxOptions"] = labels
     if context.get("allowPrivilegeEscalation") is False:
         taken["allowPrivilegeEscalation"] = False
-    dropped = (context.get("capabilities") or {}).get("drop")
-    return {**taken, "capabilities": {"drop": list(dropped)}} if dropped else taken
+    united = list(dict.fromkeys((*dropped, *((context.get("capabilities") or {}).get("drop") or ()))))
+    if united:
+        taken["capabilities"] = {"drop": ["ALL"] if "ALL" in united else united}
+    return taken
+
+
+def _is_confined(labels: Object) -> bool:
+    """Whether SELinux labels confine a container at least as much as those that it gets without any.
+
+    ``container_t`` is the type of the container runtimes; others, such as ``spc_t``, are for those that need more.
+    The Pod Security Standards refuse a user or a role in every profile but *privileged*.
+    """
+    every_category = str(labels.get("level", "")).endswith(":c0.c1023")
+    plain = labels.get("type") in (None, "", "container_t") and not labels.get("user") and not labels.get("role")
+    return bool(labels.get("type") or labels.get("level")) and plain and not every_category

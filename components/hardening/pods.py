@@ -121,8 +121,10 @@ def _run_as_user(container: Object, spec: Object) -> None:
         context["runAsNonRoot"] = True
     if not _setting(container, spec, "runAsNonRoot"):
         return
-    # Root may need the right to ignore file modes; nobody else has use for any.
-    context.setdefault("capabilities", {"drop": ["ALL"]})
+    # Root may need the right to ignore file modes; nobody else has use for any, and `restricted` refuses the pod.
+    capabilities = context.get("capabilities") or {}
+    if "ALL" not in (capabilities.get("drop") or ()):
+        context["capabilities"] = {**capabilities, "drop": ["ALL"]}
     if known and chosen is None:
         context["runAsUser"] = known.user
         if _setting(container, spec, "runAsGroup") is None:

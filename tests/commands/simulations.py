@@ -24,7 +24,7 @@ spec:
   scalingConfiguration:
     minReplicas: 1
     maxReplicas: 10
-    target: {targetRef: {kind: ModelServing, name: chat}}
+    target: {targetRef: {kind: ModelServing, name: chat}, metricEndpoint: {}}
 ---
 apiVersion: workload.serving.volcano.sh/v1alpha1
 kind: AutoscalingPolicyBinding
@@ -33,8 +33,14 @@ spec:
   policyRef: {name: queue}
   optimizerConfiguration:
     params:
-    - {target: {targetRef: {kind: ModelServing, name: big}}, cost: 30, minReplicas: 1, maxReplicas: 5}
-    - {target: {targetRef: {kind: ModelServing, name: small}}, cost: 20, minReplicas: 0, maxReplicas: 4}
+    - target: {targetRef: {kind: ModelServing, name: big}, metricEndpoint: {}}
+      cost: 30
+      minReplicas: 1
+      maxReplicas: 5
+    - target: {targetRef: {kind: ModelServing, name: small}, metricEndpoint: {}}
+      cost: 20
+      minReplicas: 0
+      maxReplicas: 4
 """
 TOTALS = (35, 12, 12, 12, 12, 12, 12, 5, 0)
 """The first golden vector of spec 4.4."""

@@ -20,7 +20,7 @@ class TestJson:
     def test_literal_is_the_golden_vector(self, folder: Path) -> None:
         found = result(folder, "--literal", "--start", "chat=1")
         assert series(found) == [4, 4, 4, 4, 4, 2, 2, 1, 1]
-        assert found["defects"] == ["D-15", "D-16", "D-17", "D-18", "M2"]
+        assert found["defects"] == ["D-15", "D-16", "D-17", "D-18", "D-19", "M2"]
 
     def test_everything_is_in_it(self, folder: Path) -> None:
         found = result(folder, "--price", "chat=2.4")
@@ -167,6 +167,7 @@ def test_defects_are_explained(folder: Path) -> None:
         "D-16",
         "D-17",
         "D-18",
+        "D-19",
         "M2",
     ]
 
@@ -230,3 +231,15 @@ def test_stdin(folder: Path) -> None:
     done = workbench("simulate", "-", "--binding", "chat", "--metrics", "-", text=trace, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "stdin has either manifests or the trace; write one of them to a file\n"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "literal", "expected"),
+    [("", True, 3), ("", False, 9), (", metricEndpoint: {}", True, 9), (", metricEndpoint: {port: 9}", True, 9)],
+)
+def test_a_binding_without_metric_endpoint(folder: Path, endpoint: str, expected: int, *, literal: bool) -> None:
+    """The controller asks at port 0 and gets nothing (D-19); the API server fills in what an empty one leaves out."""
+    (folder / "models.yaml").write_text(MANIFESTS.replace(", metricEndpoint: {}", endpoint))
+    (folder / "trace.csv").write_text("time,load\n0,85\n15,85\n")
+    found = result(folder, *(["--literal"] if literal else []), "--start", "chat=3")
+    assert series(found)[-1] == expected

@@ -97,3 +97,101 @@ def test_the_download_of_an_inference_service_is_denied_what_its_server_is() -> 
     assert context["allowPrivilegeEscalation"] is False
     assert context["capabilities"] == {"drop": ["ALL"]}
     assert "privileged" not in context
+
+
+# -- only what is stricter
+
+RUNTIME, UNCONFINED, LOCAL = (
+    {"type": "RuntimeDefault"},
+    {"type": "Unconfined"},
+    {"type": "Localhost", "localhostProfile": "p.json"},
+)
+OTHER = {"type": "Localhost", "localhostProfile": "q.json"}
+WEAKER: list[Json] = [
+    {"capabilities": {"drop": ["NET_RAW"]}, "seccompProfile": UNCONFINED},
+    {"appArmorProfile": UNCONFINED},
+    {"seLinuxOptions": {"type": "spc_t"}},
+    {"seLinuxOptions": {"type": "container_t", "user": "unconfined_u"}},
+    {"seLinuxOptions": {"level": "s0:c0.c1023"}},
+    {"capabilities": {"drop": []}, "allowPrivilegeEscalation": True, "procMount": "Unmasked"},
+]
+UPSTREAM = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": False, "capabilities": {"drop": ["ALL"]}}
+"""What LLMKube gives its init container, whatever the container of the server has (spec 4.6)."""
+
+
+@pytest.mark.parametrize("context", WEAKER)
+def test_a_download_is_never_less_restricted_than_upstreams(context: Json) -> None:
+    (pod,) = pods([gguf(), isvc(securityContext=context)])
+    assert pod["initContainers"][0]["securityContext"] == UPSTREAM
+    assert pod["securityContext"]["seccompProfile"] == RUNTIME
+    assert pod["containers"][0]["securityContext"] == context
+
+
+@pytest.mark.parametrize("context", WEAKER)
+def test_a_loader_of_a_service_gets_nothing_that_is_weaker(context: Json) -> None:
+    (pod,) = pods(handwritten(context))
+    dropped = (context.get("capabilities") or {}).get("drop")
+    expected = {"capabilities": {"drop": dropped}} if dropped else None
+    assert pod["initContainers"][0].get("securityContext") == expected
+
+
+@pytest.mark.parametrize("name", ["seccompProfile", "appArmorProfile"])
+@pytest.mark.parametrize(
+    ("own", "pod", "taken"),
+    [
+        (RUNTIME, None, True),
+        (RUNTIME, UNCONFINED, True),
+        (RUNTIME, RUNTIME, False),
+        (RUNTIME, LOCAL, False),
+        (LOCAL, None, True),
+        (LOCAL, RUNTIME, True),
+        (LOCAL, OTHER, False),  # two files that cannot be compared
+        (UNCONFINED, None, False),
+        (UNCONFINED, UNCONFINED, False),
+        (UNCONFINED, RUNTIME, False),
+        ({}, UNCONFINED, False),
+    ],
+)
+def test_profiles_are_taken_over_where_they_are_stricter(
+    name: str, own: Json, pod: Json | None, *, taken: bool
+) -> None:
+    found = restrictions_of({name: own}, {name: pod} if pod else None)
+    assert found == ({name: own} if taken else {})
+
+
+@pytest.mark.parametrize(
+    ("own", "pod", "taken"),
+    [
+        ({"level": "s0:c123,c456"}, None, True),
+        ({"type": "container_t"}, {"type": "spc_t"}, True),
+        ({"type": "container_t", "level": "s0:c1,c2"}, None, True),
+        ({"level": "s0:c123,c456"}, {"level": "s0:c1,c2"}, False),
+        ({"type": "spc_t"}, None, False),
+        ({"role": "sysadm_r"}, None, False),
+        ({"type": "container_t", "level": "s0-s0:c0.c1023"}, None, False),
+        ({}, None, False),
+    ],
+)
+def test_labels_are_taken_over_where_they_confine(own: Json, pod: Json | None, *, taken: bool) -> None:
+    found = restrictions_of({"seLinuxOptions": own}, {"seLinuxOptions": pod} if pod else None)
+    assert found == ({"seLinuxOptions": own} if taken else {})
+
+
+@pytest.mark.parametrize(
+    ("anyway", "dropped", "united"),
+    [
+        (("ALL",), ["NET_RAW"], ["ALL"]),
+        ((), ["NET_RAW"], ["NET_RAW"]),
+        ((), ["NET_RAW", "ALL"], ["ALL"]),
+        (("CHOWN",), ["NET_RAW", "CHOWN"], ["CHOWN", "NET_RAW"]),
+        (("CHOWN",), [], ["CHOWN"]),
+    ],
+)
+def test_drops_are_united(anyway: tuple[str, ...], dropped: list[str], united: list[str]) -> None:
+    assert restrictions_of({"capabilities": {"drop": dropped}}, None, anyway) == {"capabilities": {"drop": united}}
+
+
+def test_a_pod_of_another_profile_keeps_it() -> None:
+    """The user's own security of the pod replaces the default as a whole, and what is stricter comes on top."""
+    (pod,) = pods([gguf(), isvc(podSecurityContext={"fsGroup": 7}, securityContext={"seccompProfile": RUNTIME})])
+    assert pod["initContainers"][0]["securityContext"] == {**UPSTREAM, "seccompProfile": RUNTIME}

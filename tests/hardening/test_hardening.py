@@ -15,7 +15,7 @@ from components.fleet.words import Edition, Realization
 from components.hardening.pods import HOME, image_user, image_users
 from components.hardening.words import PodSecurity, Priority
 from components.hardening.workloads import Hardening, harden, restricted_exemptions
-from tests.fleets import GPU, fleet_of, open_model, playground
+from tests.fleets import GPU, fleet_of, open_model, playground, runner, service
 from tests.hardening.hardened import (
     ALL,
     ELASTIC,
@@ -254,3 +254,19 @@ def test_resources_for_an_operator_stay_what_they_are() -> None:
     item = fleet.rendered[-1]
     assert kinds(item) == ["Playground"]
     assert harden(item, ALL) == item
+
+
+@pytest.mark.parametrize("dropped", [["NET_RAW"], [], ["NET_RAW", "CHOWN"]])
+def test_capabilities_that_a_template_drops_come_on_top_of_all(dropped: list[str]) -> None:
+    """``restricted`` refuses a container that does not drop all, so that dropping one alone is no permission."""
+    spec = hardened(written(securityContext={"runAsUser": 7, "capabilities": {"drop": dropped, "add": ["CHOWN"]}}))
+    assert engine(spec)["capabilities"] == {"drop": ["ALL"], "add": ["CHOWN"]}
+
+
+def test_a_loader_that_takes_over_a_drop_still_drops_all() -> None:
+    template = {
+        "workerTemplate": {"spec": {"containers": [runner(securityContext={"capabilities": {"drop": ["NET_RAW"]}})]}}
+    }
+    made = rendered(open_model(), service(workloadTemplate=template))
+    (loader,) = hardened(made)["initContainers"]
+    assert loader["securityContext"]["capabilities"] == {"drop": ["ALL"]}

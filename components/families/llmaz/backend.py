@@ -17,6 +17,7 @@ from ...findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.placement import SHARED_MEMORY
+from ...fleet.serving import last_of_each
 from ...fleet.words import Edition
 from .loaders import RUNNER
 from .shipped import shipped, shipped_names
@@ -155,9 +156,12 @@ def add_shared_memory(spec: Object, size: str | int | float) -> None:
 
 
 def _merged_env(base: list[Object], user: list[Object]) -> list[Object]:
-    """Override in place, then append the new names in the user's order (llmaz spec 2.5)."""
-    merged = {env["name"]: env for env in base}
-    merged.update({env["name"]: env for env in user})
+    """Override in place, then append the new names in the user's order (llmaz spec 2.5).
+
+    Of a name that a list has twice the last one counts, as in upstream's map (``pkg/util/util.go``, ``MergeEnvs``).
+    """
+    merged = {env["name"]: env for env in last_of_each(base)}
+    merged.update({env["name"]: env for env in last_of_each(user)})
     return list(merged.values())
 
 

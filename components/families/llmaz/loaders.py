@@ -60,7 +60,7 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
         loader = _loader(index, model, base_env, claim, options, findings)
-        restrictions = restrictions_of(runner and runner.get("securityContext"))
+        restrictions = restrictions_of(runner and runner.get("securityContext"), spec.get("securityContext"))
         spec.setdefault("initContainers", []).append(
             {**loader, "securityContext": restrictions} if restrictions else loader
         )

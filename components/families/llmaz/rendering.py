@@ -13,17 +13,26 @@ from ...fleet.library import Library
 from ...fleet.objects import LWS_LABEL, Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written, check_containers, require_containers
+from ...fleet.serving import as_written, check_containers, last_of_each, require_containers, warn_of_repeated
 from ...fleet.serving import render_declared as declared
 from ...fleet.workloads import LWS_VARIABLES
 from ..leaderworkerset.rules import topology_broken
-from .backend import ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
+from .backend import CONFIG_PATH, ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
 from .flavors import check_choices
 from .models import Claim, placeholders, resolve
 from .parallel import Parallelism, check_use, parallelism_of
 from .runner_args import runner_args
 from .service_args import check_service_args
-from .types import ElasticConfig, ModelClaim, ModelClaims, ModelRef, Playground, RecommendedConfig, Service
+from .types import (
+    BackendRuntime,
+    ElasticConfig,
+    ModelClaim,
+    ModelClaims,
+    ModelRef,
+    Playground,
+    RecommendedConfig,
+    Service,
+)
 from .workload.asked import Asked, Scaling
 from .workload.joining import waiting
 from .workload.operated import check_for_operator
@@ -49,6 +58,20 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
     # The operator puts arguments into the pod as they are written.
     backend = choose_backend(spec, library, options.runtimes, findings, fit=options.realization.is_native)
+    warn_of_repeated(backend.wanted.envs or (), f"{CONFIG_PATH}.envs", findings)
+    own = backend.runtime.spec.envs or []
+    if (
+        not options.realization.is_native
+        and spec.backend_runtime_config is None
+        and len(last_of_each(own)) < len(own)
+    ):
+        findings.error(
+            "spec",
+            f"the llmaz operator hands variables that BackendRuntime {backend.runtime.metadata.name!r} has twice to "
+            "the LeaderWorkerSet, which is refused, where backendRuntimeConfig is absent; remove them there, or use "
+            "realization 'native'",
+            RuleId.OPERATOR_UNSUPPORTED,
+        )
     parallelism = parallelism_of(claim.flavor, path, findings)
     check_use(parallelism, claim.flavor, backend, path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
@@ -103,6 +126,16 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
 
 def render_declared(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
     """Render a resource that others refer to: an object for the operator alone."""
+    return declared(source, options, OPERATOR)
+
+
+def render_backend_runtime(
+    source: Loaded, _library: Library, options: Options, findings: Findings
+) -> Rendered | None:
+    """Render what Playgrounds refer to: an object for the operator alone."""
+    runtime = source.resource
+    assert isinstance(runtime, BackendRuntime)  # noqa: S101  the caller chose this function by kind
+    warn_of_repeated(runtime.spec.envs or (), "spec.envs", findings)
     return declared(source, options, OPERATOR)
 
 

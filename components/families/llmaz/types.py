@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from ...api.base import ApiModel, Broken, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
 from ...api.meta import Resource
 from ...api.rules import unique_names
-from ...api.schema.embedded import Conditions, EnvVars, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior, Time
+from ...api.schema.embedded import Conditions, EnvList, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior, Time
 from ..leaderworkerset import rules as lws_rules
 from ..leaderworkerset.types import LeaderWorkerTemplate, RolloutBounds
 from . import rules
@@ -154,7 +154,7 @@ class BackendRuntimeConfig(ApiModel):
 
     backend_name: str = "vllm"
     version: str | None = None
-    envs: EnvVars | None = None
+    envs: EnvList | None = None
     config_name: str | None = None
     args: list[str] | None = None
     resources: ResourceRequirements | None = None
@@ -257,7 +257,7 @@ class BackendRuntimeSpec(ApiModel):
     command: list[str] | None = None
     image: str
     version: str
-    envs: EnvVars | None = None
+    envs: EnvList | None = None
     lifecycle: Lifecycle | None = None
     liveness_probe: Probe | None = None
     readiness_probe: Probe | None = None

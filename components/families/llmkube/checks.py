@@ -6,6 +6,7 @@ from ...api.findings import Findings
 from ...api.names import is_dns1035_label, is_label_value, is_qualified_name
 from ...api.quantity import is_quantity, parse_quantity
 from ...findings.ids import RuleId
+from ...fleet.serving import warn_of_repeated
 from .hardware import MODEL_PATH
 from .types.inference_service import InferenceService, InferenceServiceSpec, Model, ProbeOverrides
 
@@ -84,14 +85,7 @@ def _check_quantity(path: str, what: str, text: str | None, findings: Findings) 
 
 def check_unread(spec: InferenceServiceSpec, findings: Findings) -> None:
     """Warn of what nothing in a cluster reads."""
-    names = [variable["name"] for variable in spec.env or ()]
-    for index, name in enumerate(names):
-        if name in names[index + 1 :]:
-            findings.warn(
-                f"spec.env[{index}]",
-                f"has no effect: {name} is set again below; remove one of the two",
-                RuleId.FIELD_OVERRIDDEN,
-            )
+    warn_of_repeated(spec.env or (), "spec.env", findings)
     if spec.eviction_protection:
         findings.warn(
             "spec.evictionProtection",

@@ -1,14 +1,13 @@
 """The pods of an InferenceService: container, probes, security, labels and placement (LLMKube spec 4.1, 4.2, 4.6)."""
 
-from collections.abc import Iterable
 from typing import TypeVar
 
 from ...engines.paths import path_prefix
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
-from ...fleet.options import Options
+from ...fleet.options import ModelCache, Options
 from ...fleet.placement import SHARED_MEMORY, place
-from ...fleet.serving import deny_token
+from ...fleet.serving import deny_token, last_of_each, restrictions_of
 from .arguments.started import StartCommand
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import Hardware, tolerations_of
@@ -63,7 +62,8 @@ def pod_template(
         metadata["annotations"] = annotations
     pod: Object = {"securityContext": _given(spec.pod_security_context, _pod_security())}
     if weights.loader:
-        pod["initContainers"] = [weights.loader]
+        security = _loader_security(spec, options.cache)
+        pod["initContainers"] = [{**weights.loader, "securityContext": security}]
     shared = _shared_memory(serving)
     pod["containers"] = [_container(serving, started, weights, hardware, shared)]
     volumes = [*weights.volumes, *({"name": v["name"], "emptyDir": {"medium": "Memory"}} for v in shared)]
@@ -129,7 +129,7 @@ def _container(
         container["command"] = list(started.line.command)
     if started.line.args:
         container["args"] = list(started.line.args)
-    env = _last_of_each([*weights.env, *started.env, *(spec.env or ())])
+    env = last_of_each([*weights.env, *started.env, *(spec.env or ())])
     if env:
         container["env"] = env
     container["ports"] = [{"name": "http", "containerPort": serving.port, "protocol": "TCP"}]
@@ -142,15 +142,6 @@ def _container(
     container |= _probes(spec.probe_overrides or ProbeOverrides(), runtime, path_prefix(started.line), serving.port)
     container["securityContext"] = _given(spec.security_context, _security(serving.port))
     return container
-
-
-def _last_of_each(env: Iterable[Object]) -> list[Object]:
-    """Keep the last variable of a name, which is the one that counts; the API server takes each name once."""
-    by_name: dict[str, Object] = {}
-    for variable in env:
-        by_name.pop(variable["name"], None)
-        by_name[variable["name"]] = variable
-    return list(by_name.values())
 
 
 def _resources(serving: Serving, hardware: Hardware) -> Object:
@@ -184,6 +175,22 @@ def _probes(overrides: ProbeOverrides, runtime: LlmkubeRuntime, prefix: str, por
 
 def _pod_security() -> Object:
     return {"seccompProfile": {"type": "RuntimeDefault"}, "fsGroup": llmkube().fs_group}
+
+
+def _loader_security(spec: InferenceServiceSpec, cache: ModelCache | None) -> Object:
+    """Fixed but for the user, who is the pod's (LLMKube spec 4.6); a folder of the node belongs to root.
+
+    Beyond that it is denied what the server is; nothing of the server's gives it more than upstream does.
+    """
+    fixed: Object = {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    pod = _given(spec.pod_security_context, _pod_security())
+    root = {"runAsUser": 0} if cache and cache.host_path else {}
+    taken = restrictions_of(spec.security_context, pod, fixed["capabilities"]["drop"])
+    return {**fixed, **taken, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
 
 
 def _security(port: int) -> Object:

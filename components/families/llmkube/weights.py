@@ -12,7 +12,6 @@ from ...engines.shell import script_words
 from ...findings.ids import RuleId
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache
-from ...fleet.serving import restrictions_of
 from ...fleet.workloads import NamedWeights
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import MODEL_PATH
@@ -82,7 +81,7 @@ def weights_of(
         _check_unverified(model, "is on a claim, and nothing reads it before the server does", findings)
         return _from_claim(model.spec.source)
     if runtime.loads and not spec.skip_model_init:
-        return _loaded(spec, model, kind, cache, findings)
+        return _loaded(model, kind, cache, findings)
     _check_unverified(model, "is fetched by the server itself", findings)
     return _fetched(runtime, cache)
 
@@ -199,9 +198,7 @@ def _from_claim(source: str) -> MountedWeights:
     return MountedWeights(f"{_CLAIM_FOLDER}/{path.lstrip('/')}", [volume], [mount])
 
 
-def _loaded(
-    spec: InferenceServiceSpec, model: Model, kind: Kind, cache: ModelCache | None, findings: Findings
-) -> MountedWeights:
+def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findings) -> MountedWeights:
     """Let an init container put the file into the cache, which the server only reads."""
     source = model.spec.source
     if kind == "repository":
@@ -223,7 +220,7 @@ def _loaded(
         path=path,
         volumes=volumes,
         mounts=[{**mounts[0], "readOnly": True}],
-        loader=_loader(model, kind, folder, path, mounts) | {"securityContext": _loader_security(spec, cache)},
+        loader=_loader(model, kind, folder, path, mounts),
         claims=cache is None,
     )
 
@@ -259,19 +256,6 @@ def script(kind: str, *, on_change: bool) -> str:
     parts = llmkube().scripts
     middle = [f"{kind}_on_change"] if on_change else ["if_not_present", kind]
     return "".join(parts[name] for name in ("begin", *middle, "end"))
-
-
-def _loader_security(spec: InferenceServiceSpec, cache: ModelCache | None) -> Object:
-    """Fixed but for the user, who is the pod's (LLMKube spec 4.6); a folder of the node belongs to root."""
-    fixed: Object = {
-        "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": False,
-        "capabilities": {"drop": ["ALL"]},
-    }
-    pod = spec.pod_security_context or {}
-    root = {"runAsUser": 0} if cache and cache.host_path else {}
-    taken = restrictions_of(spec.security_context)
-    return {**fixed, **taken, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
 
 
 def _fetched(runtime: LlmkubeRuntime, cache: ModelCache | None) -> MountedWeights:

@@ -26,6 +26,7 @@ from tests.fleets import (
 
 TAINTED = open_model(flavors=[{**GPU, "params": {"INSTANCE-TYPE": "g5.xlarge"}}])
 EXISTS = {"key": "nvidia.com/gpu", "operator": "Exists"}
+STOPS = {"type": "RollingUpdate", "rollingUpdateConfiguration": {"partition": 1}}
 ZONE = {"leaderworkerset.sigs.k8s.io/exclusive-topology": "topology.kubernetes.io/zone"}
 
 
@@ -111,6 +112,11 @@ DOUBTFUL = [
     ),
     ("topology", [MODEL, playground(annotations=ZONE)], f"metadata.annotations[{next(iter(ZONE))}]"),
     ("restarts", [MODEL, tolerant(restartPolicy="None")], "spec.workloadTemplate.restartPolicy"),
+    (
+        "a rollout that stops",
+        [MODEL, tolerant() | {"spec": {**tolerant()["spec"], "rolloutStrategy": STOPS}}],
+        "spec.rolloutStrategy.rollingUpdateConfiguration.partition",
+    ),
     ("subgroups", [MODEL, tolerant(subGroupPolicy={"subGroupSize": 1})], "spec.workloadTemplate.subGroupPolicy"),
 ]
 
@@ -190,3 +196,22 @@ class TestOperator:
 
     def test_what_is_wrong_is_found_before_the_operator_finds_it(self) -> None:
         assert errors(fleet_of(playground(), realization=Realization.OPERATOR))
+
+
+@pytest.mark.parametrize(
+    ("spec", "twice", "refused"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        (
+            {"backendRuntimeConfig": {"backendName": "vllm"}},
+            True,
+            False,
+        ),  # merged by name, so that the last one stays
+    ],
+)
+def test_variables_that_a_backend_runtime_has_twice(spec: dict[str, Any], *, twice: bool, refused: bool) -> None:
+    """``buildTemplate`` merges them by name only where the Playground has a ``backendRuntimeConfig``."""
+    envs = [{"name": "A", "value": "1"}, {"name": "A" if twice else "B", "value": "2"}]
+    found = [problem for problem in left(MODEL, runtime("vllm", envs=envs), playground(**spec)) if problem.is_error]
+    assert any("has twice" in problem.reason for problem in found) is refused

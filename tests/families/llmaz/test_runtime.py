@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.fleet.words import Edition
-from tests.fleets import GPU, container, open_model, playground, pod, runtime, the_error
+from tests.fleets import GPU, container, errors, fleet_of, open_model, playground, pod, runtime, the_error
 
 MODEL = open_model()
 DRAFTED = {"models": [{"name": "m"}, {"name": "d", "role": "draft"}]}
@@ -96,6 +96,30 @@ def test_environment_keeps_its_order_overrides_in_place_and_appends() -> None:
     own = runtime(envs=env(Z="1", A="2", M="3"))
     got = container(MODEL, own, playground(**uses(envs=env(X="4", A="5", B="6"))))["env"]
     assert got == env(Z="1", A="5", M="3", X="4", B="6")
+
+
+TWICE = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}, {"name": "A", "value": "2"}]
+ONCE = [{"name": "B", "value": "$(A)"}, {"name": "A", "value": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("own", "wanted", "path", "expected"),
+    [
+        (TWICE, {}, ("BackendRuntime", "spec.envs[0]"), ONCE),
+        ([], {"envs": TWICE}, ("Playground", "spec.backendRuntimeConfig.envs[0]"), ONCE),
+        (TWICE, {"envs": env(A="3")}, ("BackendRuntime", "spec.envs[0]"), [ONCE[0], {"name": "A", "value": "3"}]),
+        (ONCE, {"envs": env(C="3")}, None, [*ONCE, {"name": "C", "value": "3"}]),
+    ],
+)
+def test_of_a_variable_that_is_there_twice_the_last_one_counts(
+    own: Any, wanted: Any, path: Any, expected: Any
+) -> None:
+    """As upstream's map keeps it (llmaz ``pkg/util/util.go``, MergeEnvs); its definitions take both."""
+    documents = (MODEL, runtime(envs=own), playground(**uses(**wanted)))
+    assert container(*documents)["env"] == expected
+    found = [(p.kind, p.path) for p in fleet_of(*documents).problems if "is set again below" in p.reason]
+    assert found == ([path] if path else [])
+    assert not errors(fleet_of(*documents))
 
 
 def test_hooks_and_probes_are_copied_as_they_are() -> None:

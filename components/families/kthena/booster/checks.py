@@ -69,6 +69,13 @@ def _check_backend(part: Part, findings: Findings) -> None:
         findings.warn(
             f"{part.path}.scaleToZeroGracePeriod", "has no effect: no autoscaler reads it", RuleId.FIELD_NO_EFFECT
         )
+    port = part.place_from_elsewhere("RUNTIME_PORT")
+    if port is not None:
+        findings.warn(
+            f"{part.path}.env[{port}]",
+            "RUNTIME_PORT has no effect from elsewhere: the ports of a container are numbers; write value",
+            RuleId.FIELD_NO_EFFECT,
+        )
     for role in roles_of(part):
         for path, reason in _faults(role):
             findings.error(path, reason)

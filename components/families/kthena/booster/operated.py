@@ -24,6 +24,12 @@ from .setup import Part, RoleOf
 _CONVERTED = "vLLM"
 _PASSED_ON = ("ENDPOINT", "HF_ENDPOINT")
 """Variables that reach the downloader of the model."""
+_READ_FROM_VALUE = {
+    "RUNTIME_URL": "the runtime gets an empty address of the engine",
+    "RUNTIME_METRICS_PATH": "the runtime asks for the engine's metrics at an empty path",
+    "RUNTIME_PORT": f"the runtime listens at {RUNTIME_PORT}",
+}
+"""Variables that become arguments of the runtime (Kthena spec 2.2), and what becomes of those from elsewhere."""
 _EXACT = 1_000_000
 """Numbers from here on are written with an exponent."""
 _SPECIAL = set(" \t\n\"'`$&|;<>(){}[]*?!#~\\")
@@ -108,6 +114,11 @@ def _of_env(part: Part) -> Iterator[Fault]:
         if each["name"] in generated:
             twice = f"adds a second {each['name']}, so that the ModelServing is refused (D-30); remove it"
             yield f"{part.path}.env[{place}]", twice
+    for name, lost in _READ_FROM_VALUE.items():
+        from_elsewhere = part.place_from_elsewhere(name)
+        if from_elsewhere is not None:
+            why = f"reads {name} from value alone, and valueFrom as nothing, so that {lost}; write value"
+            yield f"{part.path}.env[{from_elsewhere}]", why
     port = runtime_port(part)
     if port != RUNTIME_PORT and part.backend.autoscaling_policy:
         place = next(index for index, each in enumerate(part.env) if each["name"] == "RUNTIME_PORT")

@@ -105,6 +105,18 @@ class Part:
         """Return what the environment says of a variable in clear; empty where it does not."""
         return next((str(each.get("value") or "") for each in self.env if each["name"] == name), "")
 
+    def argument(self, name: str) -> str:
+        """Return a variable for the command of a container that has it: one from elsewhere by its name.
+
+        The kubelet puts the value in, wherever it comes from. Empty where the variable is not set.
+        """
+        return f"$({name})" if self.place_from_elsewhere(name) is not None else self.written(name)
+
+    def place_from_elsewhere(self, name: str) -> int | None:
+        """Return which variable of the backend has this name and ``valueFrom``."""
+        places = (place for place, each in enumerate(self.env) if each["name"] == name and each.get("valueFrom"))
+        return next(places, None)
+
     @property
     def env(self) -> tuple[Object, ...]:
         """The variables of the backend."""

@@ -8,7 +8,7 @@ from ....simulation.trace import Moment, TargetReading
 from .correction import Corrector, Situation
 from .optimizer import distribution
 from .recommendation import Observation, recommended
-from .settings import FIXED, Bound, Defects, Number, ScalingPolicy
+from .settings import FIXED, Bound, Defects, Number, ScaledTarget, ScalingPolicy
 
 SCALER = "Kthena"
 
@@ -51,7 +51,7 @@ class BindingScaler:
         """Return what it makes of the replicas that there are, and of what their pods report."""
         current = sum(replicas[target.name] for target in self._bound.targets)
         moment = _with_load_of_the_empty(moment, replicas)
-        states = [self._state(target.name, moment, replicas[target.name]) for target in self._bound.targets]
+        states = [self._state(target, moment, replicas[target.name]) for target in self._bound.targets]
         observed = Observation([state.values for state in states], sum(state.unready for state in states))
         bounds = self._bound.minimum, self._bound.maximum
         wanted = recommended(self._policy, bounds, current, observed, self._defects)
@@ -71,8 +71,9 @@ class BindingScaler:
         names = (target.name for target in self._bound.targets)
         return dict(zip(names, distribution(self._bound, total), strict=True))
 
-    def _state(self, target: str, moment: Moment, replicas: int) -> "_State":
+    def _state(self, scaled: ScaledTarget, moment: Moment, replicas: int) -> "_State":
         """Return what the controller gets of a target: nothing while a single pod has failed or is not ready."""
+        target = scaled.name
         reading = moment.readings.get(target)
         if reading is None:
             return _State(target, None, note="has not reported yet")
@@ -83,6 +84,8 @@ class BindingScaler:
             return _State(target, None, unready=1, note="a pod is starting")
         if not pods.ready:
             return _State(target, None, note="has no pods")
+        if self._defects.absent_endpoint and not scaled.has_endpoint:
+            return _State(target, {}, note=_NO_PORT)
         return _State(target, self._numbers(reading), note="" if reading.values else "no pod answers")
 
     def _numbers(self, reading: TargetReading) -> Mapping[str, Number]:
@@ -114,6 +117,7 @@ def _with_load_of_the_empty(moment: Moment, replicas: Mapping[str, int]) -> Mome
     return Moment(moment.time, readings)
 
 
+_NO_PORT = "no pod answers: metricEndpoint is not set, and the controller asks at port 0"
 _CRASH = "the controller crashes: panicPolicy is not set"
 
 

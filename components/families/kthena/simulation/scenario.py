@@ -110,7 +110,11 @@ def bound_settings(binding: AutoscalingPolicyBinding, costs: Mapping[str, int] =
 
 
 def _target(scaled: ScalingConfiguration | OptimizerParam, cost: int = 0) -> ScaledTarget:
-    return ScaledTarget(scaled.target.target_ref.name or "", scaled.min_replicas, scaled.max_replicas, cost)
+    target = scaled.target
+    has_endpoint = target.metric_endpoint is not None
+    return ScaledTarget(
+        target.target_ref.name or "", scaled.min_replicas, scaled.max_replicas, cost, has_endpoint=has_endpoint
+    )
 
 
 def _cost(param: OptimizerParam, costs: Mapping[str, int]) -> int:

@@ -12,6 +12,7 @@ DEFECTS = {
     "D-16": "the rate of scaling down is limited per pass instead of per period",
     "D-17": "stabilization windows remember what was set instead of what was recommended",
     "D-18": "a binding with an optimizer has no metric targets, and without panicPolicy it crashes",
+    "D-19": "without metricEndpoint the port is 0, so that no pod answers",
     "M2": "nothing fills in what is left out: absent sections of the policy set no limit, a cost is 0",
 }
 """Where the controller does not do what the fields promise (Kthena spec 1.4 and 10)."""
@@ -25,6 +26,7 @@ class Defects:
     least_of_period: bool = False
     windows_of_corrected: bool = False
     optimizer_without_targets: bool = False
+    absent_endpoint: bool = False
     absent_stays: bool = False
 
     @classmethod
@@ -69,12 +71,14 @@ class ScaledTarget:
 
     Attributes:
         cost: Its cost in an optimizer; 0 elsewhere.
+        has_endpoint: Whether ``metricEndpoint`` is set, be it empty.
     """
 
     name: str
     minimum: int
     maximum: int
     cost: int = 0
+    has_endpoint: bool = True
 
 
 @dataclass(frozen=True, slots=True)

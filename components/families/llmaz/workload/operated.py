@@ -109,5 +109,8 @@ def _doubts(asked: Asked, path: str) -> Iterator[Fault]:
         yield field_path(("metadata", "annotations", key)), "does not hand it to the LeaderWorkerSet; remove it"
     if asked.by_hand and asked.template.get("restartPolicy", _DEFAULT_RESTART) != _DEFAULT_RESTART:
         yield f"{_TEMPLATE}.restartPolicy", f"does not hand it on, so that {_DEFAULT_RESTART} applies; remove it"
+    if (asked.rollout.get("rollingUpdateConfiguration") or {}).get("partition"):
+        where = "spec.rolloutStrategy.rollingUpdateConfiguration.partition"
+        yield where, "does not hand it on, so that every replica gets a change; remove it"
     if asked.template.get("subGroupPolicy"):
         yield f"{_TEMPLATE}.subGroupPolicy", "does not hand it on; remove it"

@@ -22,6 +22,7 @@ B = "spec.backends[0]"
 W = f"{B}.workers[0]"
 NAMED: Object = {"served-model-name": "m"}
 ADAPTER = {"name": "a", "artifactURL": "hf://org/a"}
+ELSEWHERE = {"configMapKeyRef": {"name": "runtime", "key": "url"}}
 AFFINITY: Object = {"podAntiAffinity": {}}
 
 
@@ -79,6 +80,14 @@ ERRORS: list[tuple[str, Object, str]] = [
         "D-27",
         booster("m", fit(scalingCost=1, maxReplicas=2), autoscalingPolicy=POLICY, costExpansionRatePercent=0),
         "spec.costExpansionRatePercent",
+    ),
+    *(
+        (
+            f"reads {name} from value alone",
+            booster("m", fit(env=[{"name": "A", "value": "b"}, {"name": name, "valueFrom": ELSEWHERE}])),
+            f"{B}.env[1]",
+        )
+        for name in ("RUNTIME_URL", "RUNTIME_METRICS_PATH", "RUNTIME_PORT")
     ),
     ("D-02", booster("m", pair()), f"{B}.type"),
     ("does not support SGLang", booster("m", fit(type="SGLang")), f"{B}.type"),

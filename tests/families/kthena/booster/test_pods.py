@@ -18,6 +18,7 @@ from tests.families.kthena.booster.support import (
     literal,
     pair,
     pod_of,
+    reported,
     role_of,
     words_of,
     worker,
@@ -201,6 +202,45 @@ def test_the_runtime_is_told_by_variables() -> None:
 def test_a_port_that_is_no_number_counts_as_not_written() -> None:
     runtime, _ = pod_of(serving(CONTROLLERS, env=[{"name": "RUNTIME_PORT", "value": "http"}]))["containers"]
     assert runtime["ports"] == [{"containerPort": 8100}]
+
+
+@pytest.mark.parametrize("name", ["RUNTIME_URL", "RUNTIME_METRICS_PATH"])
+def test_what_comes_from_elsewhere_is_put_in_by_the_kubelet(name: str) -> None:
+    """Kthena's controllers read ``value`` alone, so that the argument is empty (spec 2.2)."""
+    source = {"secretKeyRef": {"name": "runtime", "key": "where"}}
+    runtime, _ = pod_of(serving(CONTROLLERS, env=[{"name": name, "valueFrom": source}]))["containers"]
+    usual = {"RUNTIME_URL": "http://localhost:8000", "RUNTIME_METRICS_PATH": "/metrics"}
+    url, path = (f"$({each})" if each == name else default for each, default in usual.items())
+    assert runtime["args"][5:8:2] == [url, path]
+    assert {"name": name, "valueFrom": source} in runtime["env"]
+
+
+@pytest.mark.parametrize(
+    ("source", "warned"),
+    [({"valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}, 1), ({"value": "8200"}, 0)],
+)
+def test_a_port_from_elsewhere_is_a_warning(source: Object, warned: int) -> None:
+    found = reported(booster("m", backend(workers=[worker()], env=[{"name": "RUNTIME_PORT", **source}])))
+    paths = [problem.path for problem in found if "RUNTIME_PORT has no effect" in problem.reason]
+    assert paths == ["spec.backends[0].env[0]"] * warned
+
+
+def test_the_runtimes_of_a_pair_both_have_the_variables_of_their_sources() -> None:
+    """Upstream gives them to the runtime beside decode alone (spec 2.5)."""
+    made = expanded(booster("m", pair(envFrom=SECRET)), CONTROLLERS)["ModelServing", "m-b"]
+    for place in (0, 1):
+        runtime, _ = pod_of(made, place)["containers"]
+        assert (runtime["name"], runtime["envFrom"]) == ("runtime", SECRET)
+
+
+@pytest.mark.parametrize(("made", "role"), [(backend, "leader"), (pair, "decode")])
+def test_an_autoscaler_reads_a_role_that_is_there(made: Any, role: str) -> None:
+    """Upstream always reads ``leader``, which no pair has (spec 2.8, 4.2)."""
+    policy = {"metrics": [{"metricName": "kthena:num_requests_waiting", "targetValue": 10}]}
+    children = expanded(booster("m", made(maxReplicas=3, autoscalingPolicy=policy)))
+    target = children["AutoscalingPolicyBinding", "m-b"]["spec"]["scalingConfiguration"]["target"]
+    assert target["additionalMatchLabels"] == {"modelserving.volcano.sh/role": role}
+    assert role in [each["name"] for each in children["ModelServing", "m-b"]["spec"]["template"]["roles"]]
 
 
 # -- roles

@@ -209,3 +209,13 @@ def test_sections_that_a_booster_leaves_out(defects: tuple[str, ...], expected: 
         for number, value in enumerate(values)
     ]
     assert [each.total for each in found.run(moments, {"demo-small": 1}, defects).passes] == expected
+
+
+@pytest.mark.parametrize(("written", "has"), [({}, True), ({"port": 8000}, True), (None, False)])
+def test_whether_a_target_says_where_its_metrics_are(written: Any, *, has: bool) -> None:
+    where = {} if written is None else {"metricEndpoint": written}
+    scaled = {"target": {"targetRef": {"kind": "ModelServing", "name": "chat"}, **where}}
+    body = binding(scalingConfiguration={**scaled, "minReplicas": 1, "maxReplicas": 4})
+    resource = parse(yaml.safe_dump(body)).resources[0].resource
+    assert isinstance(resource, AutoscalingPolicyBinding)
+    assert bound_settings(resource).targets == (ScaledTarget("chat", 1, 4, has_endpoint=has),)

@@ -121,3 +121,32 @@ class TestD18:
         calm = ScalingPolicy(10, TARGET, CRD_PACE, CRD_PACE, crashes=True)
         made = run(calm, one(1, 9), {"a": 1}, loads([20]), defects("D-18"))
         assert [each.total for each in made.passes] == [2]
+
+
+class TestD19:
+    """Without ``metricEndpoint`` the port is 0: every scrape fails, and such a pod contributes nothing."""
+
+    ABSENT = Bound((ScaledTarget("a", 1, 10, has_endpoint=False),))
+
+    def test_fixed(self) -> None:
+        assert replicas(CRD, self.ABSENT, 3, ["85"]) == [9]
+
+    def test_literal_changes_nothing(self) -> None:
+        made = run(CRD, self.ABSENT, {"a": 3}, loads([85, 85]), defects("D-19"))
+        assert [each.total for each in made.passes] == [3, 3]
+        assert {each.note for each in made.passes} == {
+            "no pod answers: metricEndpoint is not set, and the controller asks at port 0"
+        }
+
+    def test_literal_still_enforces_the_bounds(self) -> None:
+        assert replicas(CRD, self.ABSENT, 12, ["85"], defects("D-19")) == [10]
+
+    def test_an_endpoint_that_is_set_is_asked(self) -> None:
+        assert replicas(CRD, one(1, 10), 3, ["85"], defects("D-19")) == [9]
+
+    def test_other_targets_of_an_optimizer_still_answer(self) -> None:
+        both = Bound((ScaledTarget("a", 1, 5, cost=30, has_endpoint=False), ScaledTarget("b", 0, 4, cost=20)), 200)
+        readings = {name: TargetReading({"load": TARGET[0][1] * 4}) for name in "ab"}
+        made = run(CRD, both, {"a": 1, "b": 1}, [Moment(0, readings)], defects("D-19"))
+        # b alone reports 40 for two targets, of which the other is missing: 40 / 10 are 4.
+        assert made.passes[0].wanted == 4

@@ -114,8 +114,8 @@ def _runtime(role: RoleOf, commands: Commands) -> Object:
     words = {
         "<port>": str(port),
         "<engine>": part.started.runtime,
-        "<url>": part.written("RUNTIME_URL") or f"http://localhost:{commands.port}",
-        "<path>": part.written("RUNTIME_METRICS_PATH") or "/metrics",
+        "<url>": part.argument("RUNTIME_URL") or f"http://localhost:{commands.port}",
+        "<path>": part.argument("RUNTIME_METRICS_PATH") or "/metrics",
         "<model>": part.model,
     }
     container: Object = {
