@@ -83,7 +83,13 @@ def up(
         show_stack(found, call)
         return
     ask = bool(kubeconfig) and not yes
-    call.options = {"wait": not no_wait, "seconds": timeout, "confirm": confirm if ask else agree}
+    call.options = {
+        "wait": not no_wait,
+        "seconds": timeout,
+        "confirm": confirm if ask else agree,
+        # Who is asked sees each change; otherwise the tables at the end say what there is.
+        "brief": not ask,
+    }
     with progress("deploying", asking=ask) as status:
         outcome = call.local(status).up()
     if not outcome.ok:

@@ -46,6 +46,8 @@ class RunOptions:
     seconds: float = READY_SECONDS
     workers: int = 8
     kubeconfig: str = ""
+    brief: bool = False
+    """Whether ``up`` counts what changes where there is much, and leaves the outputs to its caller."""
     confirm: Callable[[str], bool] = lambda _: True
     status: Callable[[str], None] = lambda _: None
 
@@ -135,8 +137,11 @@ class LocalEngine:
             _refuse_clouds(graph)
             plan = self._plan(graph, state, strict=True)
             _refuse_protected(plan)
-            self._display.tree(plan, graph.root)
-            self._display.differences(plan)
+            if self._options.brief:
+                self._display.summary(plan, graph.root)
+            else:
+                self._display.tree(plan, graph.root)
+                self._display.differences(plan)
             self._try_passed_through(plan)
             changing = self._planned = len(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Apply these {changing} changes?"):
@@ -145,7 +150,7 @@ class LocalEngine:
             if not result.failures:
                 state.set_fact(_OUTPUTS, seal(graph.exports, state.key))
             self._display.failures(result.failures)
-            self._display.outputs(graph.exports if not result.failures else {})
+            self._display.outputs({} if result.failures else graph.exports, brief=self._options.brief)
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
         return Outcome(graph.exports, result.failures, _changed(result))
 
