@@ -1,13 +1,30 @@
 """``python -m workbench``, and the command ``workbench`` of the published package."""
 
+import atexit
+import os
+import signal
 import sys
+from types import FrameType
 
 _COMMAND_LINE = ("cryptography", "rich", "typer")
 """What the components alone do not need."""
 
 
+_INTERRUPTED = 130
+
+
+def _cancelled(_number: int, _frame: FrameType | None) -> None:
+    os.write(2, b"cancelled\n")
+    os._exit(_INTERRUPTED)
+
+
 def main() -> None:
     """Run a command, or say what to install first."""
+    # While modules are imported, and once a command has ended, nothing has to be cleaned up. Python would print a
+    # traceback there, and end by the signal instead of 130. What ignores interrupts, as nohup has it, goes on to.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _cancelled)
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:
         from .cli import main as run
     except ModuleNotFoundError as error:

@@ -3,8 +3,10 @@
 import errno
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,7 +29,8 @@ def run(command: Callable[[], None]) -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
-            command()
+            with _interrupts_raise():
+                command()
         finally:
             sys.stdout.flush()
     except BrokenPipeError:  # ``| head`` has read enough
@@ -49,6 +52,20 @@ def run(command: Callable[[], None]) -> None:
         from components.api.texts.unforeseen import unforeseen
 
         _end(unforeseen(error, Path(STATE_DIR)), UNFORESEEN)
+
+
+@contextmanager
+def _interrupts_raise() -> Iterator[None]:
+    """Let an interrupt raise while a command is at work, unless it is ignored; outside, it may end the process."""
+    outside = signal.getsignal(signal.SIGINT)
+    if not callable(outside):
+        yield
+        return
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        yield
+    finally:
+        signal.signal(signal.SIGINT, outside)
 
 
 def _refused(error: OSError) -> str:

@@ -83,7 +83,13 @@ def up(
         show_stack(found, call)
         return
     ask = bool(kubeconfig) and not yes
-    call.options = {"wait": not no_wait, "seconds": timeout, "confirm": confirm if ask else agree}
+    call.options = {
+        "wait": not no_wait,
+        "seconds": timeout,
+        "confirm": confirm if ask else agree,
+        # Who is asked sees each change; otherwise the tables at the end say what there is.
+        "brief": not ask,
+    }
     with progress("deploying", asking=ask) as status:
         outcome = call.local(status).up()
     if not outcome.ok:
@@ -128,14 +134,17 @@ def destroy(
         recover(folder)
     cli = call.cli()
     if cli:
-        _exit(cli.destroy(yes=yes))
+        code = cli.destroy(yes=yes)
+        # Without --yes a failure may be an answer of no: then everything stands.
+        began = yes or code == 0
     else:
         with progress("deleting", asking=not yes) as status:
             outcome = call.local(status).destroy()
-        if not outcome.ok:
-            raise typer.Exit(1)
-    if not kubeconfig:
+        code, began = int(not outcome.ok), True
+    # After a failure as well: the objects of the live fleet are in no state, and would stay in the cluster.
+    if began and not kubeconfig:
         withdraw(folder, stack)
+    _exit(code)
 
 
 def outputs(

@@ -41,7 +41,10 @@ class Words:
     """A command line: the command, its arguments, its options."""
 
     valued = ("--stack", "--config-file", "--secrets-provider")
-    plain = ("--yes", "--skip-preview", "--create", "--non-interactive", "--json", "--diff", "--expect-no-changes")
+    plain = (
+        *("--yes", "--skip-preview", "--create", "--non-interactive", "--json", "--diff", "--expect-no-changes"),
+        "--suppress-outputs",
+    )
 
     def __init__(self, words: list[str]) -> None:
         self.arguments: list[str] = []

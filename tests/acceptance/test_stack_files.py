@@ -46,7 +46,7 @@ def test_the_cli_gets_the_settings_the_backend_and_the_passphrase(project: Path,
     settings = home / "settings" / "Pulumi.dev.yaml"
     assert stand_in.commands == [
         "stack select dev --create --non-interactive",
-        f"up --yes --skip-preview --config-file {settings} --stack dev",
+        f"up --yes --skip-preview --suppress-outputs --config-file {settings} --stack dev",
         "stack export --stack dev",
     ]
     select, up, _ = stand_in.calls

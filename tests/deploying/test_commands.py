@@ -67,6 +67,37 @@ def test_destroy_takes_the_endpoints_along(pulumi: Stage) -> None:
     assert pulumi.log[-2:] == ["pulumi destroy", "stop door"]
 
 
+def test_a_destroy_that_failed_takes_the_endpoints_along(pulumi: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the live fleet has in the cluster is in no state: nothing else would delete it."""
+    called(pulumi, "up", "--stack", "dev", "--start-cluster")
+    monkeypatch.setattr(pulumi_cli.PulumiCli, "destroy", lambda *_, **__: 255)
+    code, _ = called(pulumi, "destroy", "--stack", "dev", "--yes")
+    assert code == 255
+    assert pulumi.live.read_fleet() == LiveFleet("dev")
+    assert pulumi.log[-1] == "stop door"
+
+
+def test_a_destroy_that_was_declined_leaves_them(pulumi: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    called(pulumi, "up", "--stack", "dev", "--start-cluster")
+    monkeypatch.setattr(pulumi_cli.PulumiCli, "destroy", lambda *_, **__: 255)
+    code, _ = called(pulumi, "destroy", "--stack", "dev")
+    assert code == 255
+    assert pulumi.live.read_fleet() != LiveFleet("dev")
+    assert "stop door" not in pulumi.log
+
+
+def test_a_failure_of_the_local_engine_takes_them_along(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failed(Done):
+        ok = False
+
+    monkeypatch.setattr(local.LocalEngine, "up", answering(stage, "local up", Done()))
+    monkeypatch.setattr(local.LocalEngine, "destroy", answering(stage, "local destroy", Failed()))
+    called(stage, "up", "--stack", "dev", "--start-cluster", "--engine", "local")
+    code, _ = called(stage, "destroy", "--stack", "dev", "--yes", "--engine", "local")
+    assert code == 1
+    assert stage.log[-2:] == ["local destroy", "stop door"]
+
+
 def test_the_local_engine_deploys_between_the_parts(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local.LocalEngine, "up", answering(stage, "local up", Done()))
     code, shown = called(stage, "up", "--stack", "dev", "--start-cluster", "--engine", "local")

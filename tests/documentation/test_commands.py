@@ -88,7 +88,10 @@ def test_pulumi_is_asked_for_what_there_is(command: str) -> None:
     elif words[1:3] == ["stack", "output"]:
         golden = (ROOT / "tests/serving/data/schema.json").read_text()
         assert f'"{words[3]}"' in golden
-    else:
+    elif words[1:3] == ["stack", "init"]:
+        (stack,) = words[3:]
+        assert (ROOT / f"Pulumi.{stack}.yaml").is_file()
+    elif words[1:] != ["login"]:
         assert words[1] in ("up", "preview")
         if words[2:] == ["--exclude", "**kubernetes:**", "--exclude-dependents"]:
             return

@@ -13,7 +13,7 @@ from .diff import Change
 from .listing import OutputChanges, write_json
 from .plan import CHANGING, ChangePlan, Op, Step
 from .program.graph import PLANNED_ONLY
-from .program.resources import STACK_TYPE, urn_name, urn_type
+from .program.resources import PROVIDERS, STACK_TYPE, urn_name, urn_type
 from .values import masked
 
 _MARKS = {
@@ -33,6 +33,9 @@ _DONE = {
     Op.FORGET: "kept",
 }
 _HIDDEN = (Op.SAME, Op.DISCARD)
+_SKIPPED_SHOWN = 5
+_ROWS = 40
+"""More changes are counted by kind in the summary."""
 _WIDTH = 100
 """A longer value is cut; the fields around it matter more."""
 
@@ -83,6 +86,31 @@ class Display:
         text = f" {mark:<3} {label:<{name_at}}{urn_name(step.urn):<{info_at}}{op:<9}{info}".rstrip()
         self.line(text, code)
 
+    def summary(self, plan: ChangePlan, root: str) -> None:
+        """Write how many of which kind change, and the rows of what is not just created; few rows are all shown."""
+        changing = plan.having(*CHANGING)
+        created = plan.having(Op.CREATE)
+        if len(changing) <= _ROWS:
+            self.tree(plan, root)
+            self.differences(plan)
+            return
+        for op in CHANGING:
+            kinds: dict[str, int] = {}
+            for step in plan.having(op):
+                type_ = _short_type(step.urn)
+                kind = "provider" if type_.startswith(PROVIDERS) else type_.rpartition(":")[2]
+                kinds[kind] = kinds.get(kind, 0) + 1
+            if kinds:
+                shown = ", ".join(
+                    f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda e: (-e[1], e[0]))
+                )
+                mark, code = _MARKS[op]
+                self.line(f" {mark} {sum(kinds.values())} to {op.value}: {shown}", code)
+        if len(changing) - len(created) <= _ROWS:
+            self.differences(plan)
+        for note in plan.notes:
+            self.line(f"note: {note}", "33")
+
     def differences(self, plan: ChangePlan) -> None:
         """Write the fields that differ, resource by resource."""
         for step in plan.having(Op.UPDATE, Op.REPLACE):
@@ -108,12 +136,20 @@ class Display:
         if not failures:
             return
         self.line("Failures:", "31;1")
-        for failure in sorted(failures, key=lambda f: (f.skipped, f.urn)):
+        ordered = sorted(failures, key=lambda f: (f.skipped, f.urn))
+        first_skipped = sum(not failure.skipped for failure in ordered)
+        for failure in ordered[: first_skipped + _SKIPPED_SHOWN]:
             self.line(f"  {failure.urn}")
             for text in failure.message.splitlines():
                 self.line(f"      {text}")
             for path, message in failure.causes:
                 self.line(f"      {path}: {message}" if path else f"      {message}")
+        further = len(ordered) - first_skipped - _SKIPPED_SHOWN
+        if further > 0:
+            self.line(f"  and {further} more that were skipped, since they depend on what failed")
+        late = any(failure.late for failure in ordered)
+        when = "The machine may only be busy" if late else "Once the cause is gone"
+        self.line(f"What was done is recorded. {when}: run the same command again, which goes on from there.")
 
     def planned(self, plan: ChangePlan) -> None:
         """Write how many would change."""
@@ -154,9 +190,12 @@ class Display:
             if outputs.unchanged:
                 self.line(f"    {outputs.unchanged} unchanged")
 
-    def outputs(self, outputs: Mapping[str, Any]) -> None:
-        """Write stack outputs."""
+    def outputs(self, outputs: Mapping[str, Any], *, brief: bool = False) -> None:
+        """Write stack outputs, or only how many there are."""
         if not outputs:
+            return
+        if brief:
+            self.line(f"Outputs: {len(outputs)}; `workbench outputs` prints them")
             return
         self.line("Outputs:")
         for name in sorted(outputs):

@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ from .program.graph import ResourceGraph
 from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
 from .program.trace import program_trace
 from .project import Project
-from .state import State
+from .state import State, StateRow
 from .targets import Targets
 from .values import masked, resealed, seal, with_secrets
 
@@ -46,6 +46,8 @@ class RunOptions:
     seconds: float = READY_SECONDS
     workers: int = 8
     kubeconfig: str = ""
+    brief: bool = False
+    """Whether ``up`` counts what changes where there is much, and leaves the outputs to its caller."""
     confirm: Callable[[str], bool] = lambda _: True
     status: Callable[[str], None] = lambda _: None
 
@@ -136,8 +138,11 @@ class LocalEngine:
             _refuse_clouds(graph)
             plan = self._plan(graph, state, strict=True)
             _refuse_protected(plan)
-            self._display.tree(plan, graph.root)
-            self._display.differences(plan)
+            if self._options.brief:
+                self._display.summary(plan, graph.root)
+            else:
+                self._display.tree(plan, graph.root)
+                self._display.differences(plan)
             self._try_passed_through(plan)
             changing = self._planned = len(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Apply these {changing} changes?"):
@@ -146,7 +151,7 @@ class LocalEngine:
             if not result.failures:
                 state.set_fact(_OUTPUTS, seal(graph.exports, state.key))
             self._display.failures(result.failures)
-            self._display.outputs(graph.exports if not result.failures else {})
+            self._display.outputs({} if result.failures else graph.exports, brief=self._options.brief)
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
         return Outcome(graph.exports, result.failures, _changed(result))
 
@@ -204,8 +209,24 @@ class LocalEngine:
         return make_urn(self._project.stack, self._project.name, "", STACK_TYPE, name)
 
     def _plan(self, graph: ResourceGraph | None, state: State, *, strict: bool) -> ChangePlan:
-        planner = Planner(graph, state.rows(), self._targets, state.key, offline=self._options.offline, strict=strict)
+        rows = state.rows()
+        if graph:
+            self._refuse_other_project(graph, rows)
+        planner = Planner(graph, rows, self._targets, state.key, offline=self._options.offline, strict=strict)
         return planner.plan()
+
+    def _refuse_other_project(self, graph: ResourceGraph, rows: Mapping[str, StateRow]) -> None:
+        """Stop where the state is of another project, unless aliases lead to it: all in it would be deleted."""
+        own = f"urn:pulumi:{self._project.stack}::{self._project.name}::"
+        known = {urn for node in graph.nodes.values() for urn in node.former}
+        if not rows or any(urn.startswith(own) or urn in known for urn in rows):
+            return
+        other = next(iter(rows)).split("::")[1]
+        raise WorkbenchError(
+            f"the state of stack {self._project.stack!r} in {self._folder} is of project {other!r}, not of "
+            f"{self._project.name!r}: it holds {next(iter(rows))}. If Pulumi.yaml was renamed, put the former name "
+            "back and run `workbench destroy` first, or give the resources aliases. Nothing was changed."
+        )
 
     def _try_passed_through(self, plan: ChangePlan) -> None:
         if not self._options.offline:

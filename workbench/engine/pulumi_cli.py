@@ -49,7 +49,8 @@ class PulumiCli:
         """Run ``pulumi up``."""
         config = self._prepare()
         self._unlock()
-        code = self._run("up", *_answer(yes))
+        # The caller shows tables of them.
+        code = self._run("up", *_answer(yes), "--suppress-outputs")
         if code == 0:
             after = self.export()
             remains = Remains(after, self._cluster(config))

@@ -63,13 +63,20 @@ def stop_live(folder: LiveFolder) -> tuple[str, ...]:
 
 
 def withdraw(folder: LiveFolder, stack: str) -> None:
-    """Play nothing of a stack any more: its endpoints are gone, and what stands behind pods waits for new ones."""
+    """Play nothing of a stack any more: its endpoints are gone, and what stands behind pods waits for new ones.
+
+    Nothing that the live fleet created for it stays in the cluster.
+    """
     fleet = folder.read_fleet() if folder.path.exists() else None
     if fleet is None or fleet.stack != stack:
         return
+    from .door.keys import delete_created
+    from .door.references import door_objects
+
     folder.write_fleet(LiveFleet(stack))
     for part in reversed(later_parts()):
         part.stop(folder)
+    delete_created(folder, door_objects(fleet))
 
 
 @dataclass(frozen=True, slots=True)

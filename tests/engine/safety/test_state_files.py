@@ -122,6 +122,31 @@ def test_a_row_that_is_none(deployed: Stack, server: StandIn, column: str, value
     assert words in message
 
 
+def test_the_state_of_another_stack(deployed: Stack, server: StandIn) -> None:
+    """Copied or renamed by hand: compared with the program of this stack, all in it would be deleted."""
+    database, _ = files(deployed)
+    with sqlite3.connect(database) as db:
+        db.execute("UPDATE resources SET urn = replace(urn, 'urn:pulumi:dev::', 'urn:pulumi:prod::')")
+    db.close()
+    message = refused(deployed, server)
+    assert message.startswith(f"{database}: is the state of stack 'prod', not of 'dev': it holds urn:pulumi:prod::")
+    assert "rename the file to prod.db" in message
+    with pytest.raises(StateError, match="is the state of stack 'prod'"):
+        deployed.preview(program_of(deployed, THINGS))
+    with pytest.raises(StateError, match="is the state of stack 'prod'"):
+        deployed.run("outputs")
+
+
+def test_the_state_of_another_project(deployed: Stack, server: StandIn) -> None:
+    database, _ = files(deployed)
+    with sqlite3.connect(database) as db:
+        db.execute("UPDATE resources SET urn = replace(urn, '::proj::', '::other::')")
+    db.close()
+    with pytest.raises(WorkbenchError, match="is of project 'other', not of 'proj': it holds urn:"):
+        deployed.up(program_of(deployed, THINGS))
+    assert (server.applied, server.deleted) == ([], [])
+
+
 def test_facts_that_are_none(deployed: Stack) -> None:
     database, _ = files(deployed)
     with sqlite3.connect(database) as db:

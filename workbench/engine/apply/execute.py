@@ -13,9 +13,21 @@ from ..state import Intent, State, StateError, StateRow
 from ..targets import Target, Targets
 from ..values import reveal, secret_texts
 from .claims import refuse_strangers
-from .objects import CRD, await_established, await_gone, delete_object, foreign, ours, put, with_live
+from .objects import (
+    CRD,
+    LateError,
+    Patience,
+    await_established,
+    await_gone,
+    delete_object,
+    foreign,
+    ours,
+    put,
+    with_live,
+)
 from .schedule import Schedule
 
+_TRIES = 2
 _TRANSIENT = (409, 429, 500, 502, 503, 504)
 Progress = Callable[[Step], None]
 
@@ -28,6 +40,8 @@ class Failure:
     message: str
     causes: tuple[tuple[str, str], ...] = ()
     skipped: bool = False
+    late: bool = False
+    """Whether something was only waited for in vain: another try may find it there."""
 
 
 @dataclass(slots=True)
@@ -47,20 +61,27 @@ class Executor:
     progress: Progress = lambda _: None
     workers: int = 8
     result: Result = field(default_factory=Result)
+    patience: Patience = field(default_factory=Patience)
     _steps: Mapping[str, Step] = field(default_factory=dict)
+    _applied: set[str] = field(default_factory=set)
 
     def apply(self, plan: ChangePlan) -> Result:
-        """Apply everything but the deletions."""
+        """Apply everything but the deletions; what was only late is tried again."""
         self._begin(plan)
         self._steps = {urn: step for urn, step in plan.steps.items() if step.node}
-        Schedule(
-            needs={urn: step.dependencies for urn, step in self._steps.items()},
-            work=self._work,
-            trivial=self._trivial,
-            skip=self._skip,
-            workers=self.workers,
-            rank=self._rank,
-        ).run()
+        for tries_left in reversed(range(_TRIES)):
+            Schedule(
+                needs={urn: step.dependencies for urn, step in self._steps.items()},
+                work=self._work,
+                trivial=self._trivial,
+                skip=self._skip,
+                workers=self.workers,
+                rank=self._rank,
+            ).run()
+            failures = self.result.failures
+            if not tries_left or not failures or not all(each.late or each.skipped for each in failures):
+                break
+            failures.clear()
         return self.result
 
     def _begin(self, plan: ChangePlan) -> None:
@@ -84,7 +105,7 @@ class Executor:
 
     def _trivial(self, urn: str) -> bool:
         step = self._steps[urn]
-        return not step.is_object or step.op not in (Op.CREATE, Op.UPDATE, Op.REPLACE)
+        return not step.is_object or step.op not in (Op.CREATE, Op.UPDATE, Op.REPLACE) or urn in self._applied
 
     def _rank(self, urn: str) -> int:
         """Put Services first, as Helm does: pods then find them from their start.
@@ -102,14 +123,16 @@ class Executor:
         except KubeError as error:
             if error.unreachable:
                 raise  # the others would wait as long, and in vain
-            self.result.failures.append(failure_of(step, error))
+            self.result.failures.append(replace(failure_of(step, error), late=self._passes(error)))
             return False
         except StateError:
             raise  # what cannot be recorded is not done
         except WorkbenchError as error:
-            self.result.failures.append(Failure(urn, str(error)))
+            self.result.failures.append(Failure(urn, str(error), late=isinstance(error, LateError)))
             return False
         self.result.done.append(step)
+        self._applied.add(urn)
+        self.patience.progress()
         self.progress(step)
         return True
 
@@ -133,7 +156,7 @@ class Executor:
             obj = with_live(target.kube, obj, step.node.registration.ignore_changes)
         row = self._begun(step, target)
         try:
-            live, created = put(target.kube, obj, self._passes)
+            live, created = put(target.kube, obj, self._passes, self.patience)
         except KubeError as error:
             if step.first or not error.immutable or step.in_the_way is None:
                 raise
@@ -141,12 +164,12 @@ class Executor:
             step.op, step.note = Op.REPLACE, f"cannot change in place: {_fields(error)}"
             row = replace(row, intent=Intent.CREATING, uid="")
             self.state.write([row])
-            live, created = put(target.kube, obj, self._passes)
+            live, created = put(target.kube, obj, self._passes, self.patience)
         if (step.op is Op.CREATE or step.moves) and not created and foreign(live):
             row = replace(row, adopted=True)
             step.note = "already existed: adopted, and kept by destroy"
         if obj["kind"] == CRD:
-            await_established(target.kube, obj["metadata"]["name"])
+            await_established(target.kube, obj["metadata"]["name"], self.patience)
         self.state.write([row.settled(live["metadata"]["uid"])])
 
     def _begun(self, step: Step, target: Target) -> StateRow:

@@ -16,8 +16,8 @@ MANAGER = "inference-platform-workbench"
 CRD = "CustomResourceDefinition"
 PAUSE = 0.1
 """Seconds between two looks at something that is on its way."""
-_PATIENCE = 30.0
-"""Seconds for what the API server makes up for by itself: discovery of a new CRD, a namespace on its way."""
+_PATIENCE, _LIMIT = 30.0, 600.0
+"""Seconds without any progress, and seconds at most, for what the API server makes up for by itself."""
 _CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok", "before-first-apply")
 """Managers that write to what others made. The last stands for no manager at all: a namespace of which we
 set nothing but the name has none."""
@@ -25,9 +25,32 @@ _FOREGROUND = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "C
 _PROPAGATION = "pulumi.com/deletionPropagationPolicy"
 
 
-def put(kube: Kube, obj: dict[str, Any], passes: Callable[[KubeError], bool]) -> tuple[dict[str, Any], bool]:
+class LateError(WorkbenchError):
+    """What the API server makes up for by itself has not come in time: another try may find it there."""
+
+
+class Patience:
+    """How long to wait for the API server: on a busy machine as long as anything is going on."""
+
+    def __init__(self) -> None:
+        """Begin without any progress."""
+        self._progress = 0.0
+
+    def progress(self) -> None:
+        """Note that something has been done: what others wait for may only be slow."""
+        self._progress = time.monotonic()
+
+    def ends(self, since: float) -> bool:
+        """Whether who has been waiting since a moment shall give up."""
+        now = time.monotonic()
+        return now - max(since, self._progress) > _PATIENCE or now - since > _LIMIT
+
+
+def put(
+    kube: Kube, obj: dict[str, Any], passes: Callable[[KubeError], bool], patience: Patience
+) -> tuple[dict[str, Any], bool]:
     """Apply an object, with patience for what passes by itself; also return whether it was created just now."""
-    deadline = time.monotonic() + _PATIENCE
+    since = time.monotonic()
     pause = 0.05
     while True:
         try:
@@ -39,7 +62,7 @@ def put(kube: Kube, obj: dict[str, Any], passes: Callable[[KubeError], bool]) ->
             await_gone(kube, obj, uid=live["metadata"]["uid"])
             continue
         except KubeError as error:
-            if not passes(error) or time.monotonic() > deadline:
+            if not passes(error) or patience.ends(since):
                 raise
         time.sleep(pause)
         pause = min(pause * 1.6, 1.0)
@@ -113,14 +136,15 @@ def ours(kube: Kube, inputs: Mapping[str, Any]) -> bool:
     return live is not None and not foreign(live)
 
 
-def await_established(kube: Kube, name: str) -> None:
+def await_established(kube: Kube, name: str, patience: Patience) -> None:
     """Wait until the kind of a CustomResourceDefinition is served.
 
     Raises:
-        WorkbenchError: its names are taken, or it takes too long.
+        WorkbenchError: its names are taken.
+        LateError: it takes too long.
     """
-    deadline = time.monotonic() + _PATIENCE
-    while time.monotonic() < deadline:
+    since = time.monotonic()
+    while not patience.ends(since):
         live = kube.get("apiextensions.k8s.io/v1", CRD, name)
         conditions = {c["type"]: c for c in live.get("status", {}).get("conditions") or ()}
         refused = conditions.get("NamesAccepted", {})
@@ -131,7 +155,10 @@ def await_established(kube: Kube, name: str) -> None:
                 kube.forget(f"{live['spec']['group']}/{version['name']}")
             return
         time.sleep(0.05)
-    raise WorkbenchError(f"CRD {name} was not established within {_PATIENCE:.0f} s")
+    raise LateError(
+        f"CRD {name} was not established within {time.monotonic() - since:.0f} s, and nothing else went on for "
+        f"{_PATIENCE:.0f} s"
+    )
 
 
 def foreign(live: Mapping[str, Any]) -> bool:

@@ -105,6 +105,7 @@ class State:
                 raise sqlite3.DatabaseError(found)
             self._db.executescript(_SCHEMA)
         self._check_version()
+        self._check_owner()
 
     def _sealing_key(self) -> bytes:
         path = self._path.with_suffix(".key")
@@ -136,6 +137,20 @@ class State:
             raise WorkbenchError(
                 f"{self._path} was written by another version of the workbench (format {found}; this version reads "
                 f"{_VERSION}); use that version, or destroy the stack with it first"
+            )
+
+    def _check_owner(self) -> None:
+        """Refuse the state of another stack: compared with this one's program, everything in it would be deleted."""
+        own = f"urn:pulumi:{self._stack}::"
+        with self._transaction() as db:
+            query = "SELECT urn FROM resources WHERE substr(urn, 1, ?) != ? LIMIT 1"
+            found = db.execute(query, (len(own), own)).fetchone()
+        if found:
+            other = str(found[0]).removeprefix("urn:pulumi:").partition("::")[0]
+            raise StateError(
+                f"{self._path}: is the state of stack {other!r}, not of {self._stack!r}: it holds {found[0]}. Put "
+                f"the state of {self._stack!r} there, or rename the file to {other}.db, together with its key. "
+                "Nothing was changed."
             )
 
     @contextmanager

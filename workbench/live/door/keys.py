@@ -97,6 +97,22 @@ def ensure_certificates(kube: Kube, folder: LiveFolder, objects: Iterable[Object
         write_private(folder.path / "door" / AUTHORITY, base64.b64decode(found.get("ca.crt", "")))
 
 
+def delete_created(folder: LiveFolder, objects: Iterable[Object]) -> None:
+    """Delete the Secrets that were created for a door; one that somebody else has written to since stays."""
+    places = secret_places(objects)
+    if not places or not folder.kubeconfig.exists():
+        return
+    try:
+        with Kube.from_kubeconfig(folder.kubeconfig) as kube:
+            for place in places:
+                found = secret_object(kube, place)
+                fields = found["metadata"].get("managedFields", ()) if found else ()
+                if fields and {each["manager"] for each in fields} == {_MANAGER}:
+                    kube.delete("v1", "Secret", place[1], place[0])
+    except (KubeError, WorkbenchError):
+        return  # without a cluster nothing is left
+
+
 def secret(kube: Kube, place: Place) -> dict[str, str] | None:
     """Return what a Secret holds; None where there is none."""
     found = secret_object(kube, place)

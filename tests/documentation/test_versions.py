@@ -1,0 +1,83 @@
+"""The versions that the README calls supported are those of the tables and of the packaging."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+
+from tests.documentation.blocks import ROOT
+
+SECTION = (ROOT / "README.md").read_text().partition("## Supported versions\n")[2].partition("\n## ")[0]
+ROWS = dict(re.findall(r"^\| ([^|]+?) \| (.+) \|$", SECTION, re.MULTILINE))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+COMPONENTS = ROOT / "components"
+
+
+def least(package: str) -> str:
+    """The oldest version of a package that is allowed, without a patch number."""
+    (found,) = (
+        re.match(rf"{package}>=(\d+\.\d+)", each) for each in PROJECT["dependencies"] if f"{package}>" in each
+    )
+    assert found
+    return found[1]
+
+
+def test_python() -> None:
+    known = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", each)]
+    assert PROJECT["requires-python"] == f">={known[0]}"
+    assert ROWS["Python"].startswith(f"{known[0]} to {known[-1]},")
+
+
+def test_pulumi() -> None:
+    row = ROWS["Pulumi"]
+    assert f"SDK {least('pulumi')} or later" in row
+    for package in ("pulumi-kubernetes", "pulumi-aws"):
+        assert f"`{package}` {least(package)}" in row
+
+
+def test_kubernetes() -> None:
+    server = re.search(r"k8s\.io/kubernetes v(\S+)", (ROOT / "workbench/tools/go.mod").read_text())
+    eks = list(yaml.safe_load((COMPONENTS / "aws/facts/eks.yaml").read_text())["versions"])
+    fields = (COMPONENTS / "api/schema/embedded.py").read_text()
+    assert server
+    assert ROWS["Kubernetes"].startswith(f"{server[1]} in the simulated cluster; on EKS {eks[0]} to {eks[-1]}, ")
+    assert (
+        re.findall(r"fields of pods are those of ([\d.]+),", ROWS["Kubernetes"])
+        == re.findall(r"core-([\d.]+)\.json\"", fields)[:1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "family"), [("LLMKube", "llmkube"), ("Kthena", "kthena"), ("llm-d (VariantAutoscaling)", "llmd")]
+)
+def test_families(row: str, family: str) -> None:
+    release = yaml.safe_load((COMPONENTS / f"families/{family}/upstream.yaml").read_text())["release"]
+    assert release.rpartition(" ")[2] in ROWS[row]
+
+
+def test_llmaz() -> None:
+    assert "llmaz at `3c13ff3`, after v0.1.4" in (ROOT / "docs/deviations.md").read_text()
+    assert ROWS["llmaz"] == "commit `3c13ff3`, after v0.1.4"
+
+
+def test_leader_worker_sets() -> None:
+    charts = yaml.safe_load((COMPONENTS / "prerequisites/charts.yaml").read_text())
+    assert ROWS["LeaderWorkerSet"] == charts["leader-worker-set"]["app"]
+
+
+@pytest.mark.parametrize(("row", "engine"), [("vLLM", "vllm"), ("SGLang", "sglang"), ("TGI", "tgi")])
+def test_engines(row: str, engine: str) -> None:
+    """The sources of a table are named at its beginning, the oldest release first."""
+    header = (COMPONENTS / f"engines/{engine}/flags.yaml").read_text().partition("style:")[0]
+    releases = re.findall(
+        r"(?<![\w.])\d+\.\d+\.\d+(?![\w.]*:)", header.partition("ource")[2].partition(" A bound")[0]
+    )
+    assert ROWS[f"flags of {row}"] == f"releases from {releases[0]} to {releases[-1]}"
+
+
+def test_llama_cpp() -> None:
+    header = (COMPONENTS / "engines/llamacpp/flags.yaml").read_text().partition("style:")[0]
+    first = re.search(r"after build (\d+)", header)
+    assert first
+    assert ROWS["flags of llama.cpp"] == f"builds from {first[1]}"
