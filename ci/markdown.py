@@ -1,15 +1,43 @@
 """Markdown that holds what others wrote: shown as text, cut where it is too long, without reaching out of itself."""
 
+import html
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that turn the direction of text around: what is read must be what is there."""
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"((?:[ >]|[-*+] |\d{1,9}[.)] )*)(`{3,}|~{3,})")
+"""Where a block of code begins or ends, also within quotes and lists, with what stands before it."""
 _OF_ONE_STACK = re.compile(r"^<!-- inference-platform plan: [\w.-]+ -->\n?", re.MULTILINE)
 """By this line the comment of a single stack is found; here all stacks have one comment, with a line of its own."""
+_LISTS = ("bullet_list", "ordered_list")
+_SPANS = frozenset({"br", "sub", "sup", "b", "i", "code"})
+"""Tags that may stand in a line."""
+_BLOCK_SPANS = _SPANS | {"summary"}
+_ANY_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_TAG_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)(?:[\s/][^<>]*)?>")
+_FOLD = re.compile(r"<(/?)details(?:[\s/][^<>]*)?>", re.IGNORECASE)
+_OPEN = re.compile(r"\sopen\b", re.IGNORECASE)
+_SPECIAL = re.compile(r"[\\`*_\[\]|~$]")
+"""What means something to Markdown wherever it stands in a text; ``&`` and ``<`` are written as entities."""
+_MEANING = re.compile(r"[^\w\s.,;:%/()'@#?\u200c-]|_")
+_CALLS = re.compile(r"@|#(?=\d)")
+_BEGINS = re.compile(r"^(\d{0,9})([-+=#>.)])")
+"""What begins a heading, a list, a quote or a rule at the start of a line; a number belongs to the sign behind it."""
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{1,20}")
+_PICTURE = "mermaid"
+_NODE = r'\w+(?:\["(?:[^"<>&]|<br/>|&[a-z]+;|#\w+;)*"\]|\[[\w ./-]*\])?'
+_PICTURED = re.compile(
+    rf"flowchart (?:LR|RL|TB|TD|BT)|{_NODE}(?: --> {_NODE})*|classDef \w+ [\w#:,.%-]+|class [\w,]+ \w+"
+)
+_ALIGNED = {"left": " :-- ", "right": " --: ", "center": " :-: "}
+_ADDRESS = re.compile(r"[-\w.~:/?#@!$&'*+,;=%()\[\]]+", re.ASCII)
 _TAG = re.compile(r"<(/?)details\b", re.IGNORECASE)
-_TAG_WHOLE = re.compile(r"</details\b[^>]*>?", re.IGNORECASE)
 
 
 def length(text: str) -> int:
@@ -39,40 +67,221 @@ def cleaned(text: str, links: str) -> str:
 
     It notifies nobody, loads no picture, hides no text and no marker of ours, and links to nowhere but ``links``:
     who writes it must not speak with the voice of the repository. Addresses that are spelled out stay as they are.
+    The text is parsed, and written anew from what is allowed in it, so that nothing depends on how it was spelled.
     """
-    text = _CONTROLS.sub("", text.replace("\r\n", "\n"))
-    text = _OF_ONE_STACK.sub("", text).replace("<!--", "&lt;!--")
-    text = re.sub(r"(?<!\w)@(?=\w)", "@\N{ZERO WIDTH NON-JOINER}", text)
-    text = re.sub(r"!(?=\[)", "&#33;", text)
-    text = re.sub(r"<(?=/?(?!details\b|summary\b|br\b|sub\b|sup\b|b\b|i\b|code\b)[A-Za-z])", "&lt;", text)
-    text = re.sub(r"<(details|summary|br|sub|sup|b|i|code)\s[^<>]*?(open)?[^<>]*>", _bare, text, flags=re.I)
-    text = re.sub(rf"\](?=\((?!{re.escape(links)}|#))", "\\]", text) if links else text.replace("](", "\\](")
-    return balanced(re.sub(r"^( {0,3}\[[^\]\n]+\]):", r"\1\:", text, flags=re.MULTILINE))
+    # Only what writes comments needs the parser (ci/requirements.lock); the other jobs with rights install nothing.
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+    text = _OF_ONE_STACK.sub("", _CONTROLS.sub("", text.replace("\r\n", "\n")))
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return _Writer(links).document(SyntaxTreeNode(parser.parse(text)))
 
 
-def _bare(found: re.Match[str]) -> str:
-    """Return a tag without attributes, but for the one that opens a fold."""
-    opened = found[1].lower() == "details" and re.search(r"\sopen\b", found[0], re.IGNORECASE)
-    return f"<{found[1]} open>" if opened else f"<{found[1]}>"
+class _Writer:
+    """Writes a parsed text as Markdown, with every character of it escaped that could mean something.
+
+    Folds and other tags are closed in the quote, list item or line in which they were opened, and nothing else is
+    closed there: they must not reach into what surrounds the text.
+    """
+
+    def __init__(self, links: str) -> None:
+        self.links = f"{links.rstrip('/')}/" if links else ""
+        self._write: dict[str, Callable[[SyntaxTreeNode], str]] = {
+            "heading": self._heading,
+            "paragraph": self._paragraph,
+            "bullet_list": self._list,
+            "ordered_list": self._list,
+            "blockquote": self._quote,
+            "fence": self._fence,
+            "code_block": self._fence,
+            "table": self._table,
+            "hr": lambda _: "---",
+            "html_block": lambda node: self._html(node.content),
+        }
+        self._folds = 0
+
+    def document(self, root: "SyntaxTreeNode") -> str:
+        """Return the whole text."""
+        body = self._blocks(root)
+        return f"{body}\n" if body else ""
+
+    def _blocks(self, node: "SyntaxTreeNode", between: str = "\n\n") -> str:
+        """Return what a container holds, with the folds that were opened in it closed."""
+        outside, self._folds = self._folds, 0
+        parts = [self._write[child.type](child) for child in node.children if child.type in self._write]
+        parts += ["</details>"] * self._folds
+        self._folds = outside
+        return between.join(part for part in parts if part)
+
+    def _heading(self, node: "SyntaxTreeNode") -> str:
+        return f"{'#' * int(node.tag[1:])} {self._inline(node, ' ')}".rstrip()
+
+    def _paragraph(self, node: "SyntaxTreeNode") -> str:
+        return "\n".join(_at_the_start(line) for line in self._inline(node).split("\n"))
+
+    def _quote(self, node: "SyntaxTreeNode") -> str:
+        return "\n".join(f"> {line}".rstrip() for line in self._blocks(node).split("\n"))
+
+    def _list(self, node: "SyntaxTreeNode") -> str:
+        is_tight = any(block.hidden for item in node.children for block in item.children)
+        number = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
+        items = []
+        for item in node.children:
+            marker = "- " if number is None else f"{number}. "
+            number = None if number is None else number + 1
+            # A block within a tight item needs an empty line before it all the same, or it is a part of the text.
+            simple = is_tight and all(block.type in ("paragraph", *_LISTS) for block in item.children)
+            body = self._blocks(item, "\n" if simple else "\n\n")
+            items.append((marker + body.replace("\n", "\n" + " " * len(marker))).rstrip())
+        # Lines that hold nothing but the indentation are empty ones.
+        return re.sub(r"\n +(?=\n)", "\n", ("\n" if is_tight else "\n\n").join(items))
+
+    def _fence(self, node: "SyntaxTreeNode") -> str:
+        content = node.content.rstrip("\n")
+        info = node.info.strip()
+        if not _LANGUAGE.fullmatch(info) or (info == _PICTURE and not _is_plain_picture(content)):
+            info = "text"
+        longest = max((len(run) for run in re.findall("`+", content)), default=0)
+        fence = "`" * max(3, longest + 1)
+        return f"{fence}{info}\n{content}\n{fence}"
+
+    def _table(self, node: "SyntaxTreeNode") -> str:
+        rows = [row for part in node.children for row in part.children]
+        lines = [" | ".join(["", *(self._inline(cell, " ", cell=True) for cell in row.children), ""]) for row in rows]
+        styles = [str(cell.attrs.get("style", "")) for cell in rows[0].children]
+        rule = "|".join(["", *(_ALIGNED.get(style.rpartition(":")[2], " --- ") for style in styles), ""])
+        return "\n".join(line.strip() for line in (lines[0], rule, *lines[1:]))
+
+    def _inline(self, node: "SyntaxTreeNode", line_break: str = "\n", *, cell: bool = False) -> str:
+        (inline,) = node.children or (None,)
+        if inline is None:
+            return ""
+        opened: list[str] = []
+        written = self._spans(inline.children, opened, line_break, cell=cell)
+        return (written + "".join(f"</{tag}>" for tag in reversed(opened))).strip()
+
+    def _spans(self, nodes: "Iterable[SyntaxTreeNode]", opened: list[str], line_break: str, *, cell: bool) -> str:
+        """Return spans of text.
+
+        Args:
+            nodes: The spans.
+            opened: The tags that are open; those that the spans open are added, and those that they close removed.
+            line_break: What is written between two lines, where no tag is open: a cut falls between lines.
+            cell: Whether it is the text of a cell.
+        """
+        parts = []
+        for node in nodes:
+            inner = self._spans(node.children, opened, line_break, cell=cell) if node.children else ""
+            match node.type:
+                case "text":
+                    parts.append(_escaped(node.content))
+                case "code_inline":
+                    shown = _span(node.content)
+                    parts.append(shown.replace("|", "\\|") if cell else shown)
+                case "softbreak":
+                    parts.append(" " if opened else line_break)
+                case "hardbreak":
+                    parts.append("<br>" if opened or line_break != "\n" else "\\\n")
+                case "html_inline":
+                    parts.append(_tag(node.content, opened, _SPANS) or _escaped(node.content))
+                case "strong" | "em" | "s":
+                    mark = {"strong": "**", "em": "*", "s": "~~"}[node.type]
+                    parts.append(f"{mark}{inner}{mark}" if inner.strip() else inner)
+                case "link" if self._is_ours(str(node.attrs.get("href", ""))):
+                    parts.append(f"[{inner}](<{node.attrs['href']}>)")
+                case "link":
+                    href = str(node.attrs.get("href", ""))
+                    parts.append(inner if _plain(node) == href else f"{inner} ({_escaped(href)})")
+                case "image":
+                    parts.append(f"{_escaped(node.content)} ({_escaped(str(node.attrs.get('src', '')))})")
+        return "".join(parts)
+
+    def _html(self, content: str) -> str:
+        """Return a block of HTML: allowed tags, and everything else as text that is none of Markdown either."""
+        parts, opened, place = list[str](), list[str](), 0
+        for found in _ANY_TAG.finditer(content):
+            between = html.unescape(content[place : found.start()])
+            parts.append(_entities(between.replace("\n", " ") if opened else between))
+            place = found.end()
+            fold = _FOLD.fullmatch(found[0])
+            if fold is None:
+                parts.append(_tag(found[0], opened, _BLOCK_SPANS) or _entities(found[0]))
+            elif not fold[1]:
+                self._folds += 1
+                parts.append("<details open>" if _OPEN.search(found[0]) else "<details>")
+            elif self._folds:
+                self._folds -= 1
+                parts += [*(f"</{tag}>" for tag in reversed(opened)), "</details>"]
+                opened.clear()
+        rest = html.unescape(content[place:])
+        parts.append(_entities(rest.replace("\n", " ").rstrip() if opened else rest))
+        parts += (f"</{tag}>" for tag in reversed(opened))
+        return "\n".join(line for line in "".join(parts).split("\n") if line.strip())
+
+    def _is_ours(self, href: str) -> bool:
+        """Tell whether an address is one of the repository, however a browser resolves it."""
+        if re.fullmatch(r"#[\w-]*", href, re.ASCII):
+            return True
+        if not self.links or not href.startswith(self.links) or not _ADDRESS.fullmatch(href):
+            return False
+        path = unquote(href.removeprefix(self.links).partition("#")[0].partition("?")[0])
+        return not {".", ".."} & {*re.split(r"[/\\]", path)} and "\\" not in path and "%" not in path
 
 
-def balanced(text: str) -> str:
-    """Return Markdown whose blocks of code and folds are closed, and that closes nothing which it did not open."""
-    kept, fence, folds = [], "", 0
-    for line in text.splitlines(keepends=True):
-        spare = 0 if fence else max(0, -_lowest(line) - folds)
-        kept.append(_TAG_WHOLE.sub("", line, count=spare) if spare else line)
-        fence, folds = _after(line, fence, folds)
-    return "".join(kept) + _closing(fence, folds)
+def _tag(text: str, opened: list[str], allowed: Container[str]) -> str:
+    """Return an allowed tag without attributes, if it opens something or closes what is open; else nothing."""
+    found = _TAG_NAME.fullmatch(text)
+    name = found[2].lower() if found else ""
+    if found is None or name not in allowed:
+        return ""
+    if name == "br":
+        return "<br>"
+    if not found[1]:
+        opened.append(name)
+        return f"<{name}>"
+    if name not in opened:
+        return ""
+    closed = opened[opened.index(name) :]
+    del opened[opened.index(name) :]
+    return "".join(f"</{each}>" for each in reversed(closed))
 
 
-def _lowest(line: str) -> int:
-    """Return how many folds a line closes that it did not open, as a negative number."""
-    depth = lowest = 0
-    for tag in _TAG.finditer(line):
-        depth += -1 if tag[1] else 1
-        lowest = min(lowest, depth)
-    return lowest
+def _plain(node: "SyntaxTreeNode") -> str:
+    return "".join(child.content for child in node.children if child.type == "text")
+
+
+def _span(text: str) -> str:
+    """Return code within a line."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, pad = "`" * (longest + 1), " " if longest or text[:1] == text[-1:] == " " else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _escaped(text: str) -> str:
+    """Return a text that Markdown takes as it is, and that calls nobody."""
+    text = _SPECIAL.sub(r"\\\g<0>", text.replace("&", "&amp;").replace("<", "&lt;"))
+    return _uncalled(text)
+
+
+def _entities(text: str) -> str:
+    """Return a text in which neither Markdown nor HTML finds a sign that means something."""
+    return _MEANING.sub(lambda found: f"&#{ord(found[0])};", _uncalled(text))
+
+
+def _uncalled(text: str) -> str:
+    """Part ``@`` from the name behind it, and ``#`` from the number of an issue, which would be told of it."""
+    return _CALLS.sub(lambda found: f"{found[0]}\N{ZERO WIDTH NON-JOINER}", text)
+
+
+def _at_the_start(line: str) -> str:
+    """Return a line of a paragraph that begins nothing else."""
+    return _BEGINS.sub(r"\1\\\2", line.lstrip())
+
+
+def _is_plain_picture(content: str) -> bool:
+    """Tell whether a picture consists of nodes, arrows and colours: other statements of Mermaid make links."""
+    return all(_PICTURED.fullmatch(line.strip()) for line in content.split("\n") if line.strip())
 
 
 def shortened(text: str, most: int, where: str) -> str:
@@ -93,18 +302,22 @@ def shortened(text: str, most: int, where: str) -> str:
 
 
 def _after(line: str, fence: str, folds: int) -> tuple[str, int]:
-    """Return which block of code and how many folds are open after a line."""
+    """Return which block of code, as it is closed, and how many folds are open after a line."""
     found = _FENCE.match(line)
     if fence:
-        closes = found and found[1].startswith(fence) and not line.strip().strip(fence[0])
+        marks = fence.lstrip(" >")
+        closes = found and found[2].startswith(marks) and not line[found.end() :].strip()
         return ("" if closes else fence), folds
     if found:
-        return found[1], folds
+        return re.sub(r"[^ >]", " ", found[1]) + found[2], folds
     return "", max(0, folds + sum(-1 if tag[1] else 1 for tag in _TAG.finditer(line)))
 
 
 def _closing(fence: str, folds: int) -> str:
-    return (f"\n{fence}\n" if fence else "") + "\n</details>\n" * folds
+    # At its own place: at the start of a line it would end the list that the block is in, and begin another block; an
+    # empty line would end a quote.
+    before = "" if ">" in fence else "\n"
+    return (f"{before}{fence}\n" if fence else "") + "\n</details>\n" * folds
 
 
 def shares(lengths: Mapping[str, int], room: int) -> dict[str, int]:

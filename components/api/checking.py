@@ -1,5 +1,6 @@
 """Checks one object of a known kind, as the API server's admission does."""
 
+import copy
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,8 @@ from .meta import Resource
 from .problems import Hints
 from .rules import NameRule
 
+_ROUNDS = 8
+"""How often wrong fields are removed: those that another one hid are found after that."""
 Found = tuple[tuple[str | int, ...], str]
 """Where something is wrong, and what."""
 
@@ -49,6 +52,62 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
     if kind.reads_status and observed is not None:
         resource = _with_status(resource, value, observed)
     return (None if found else resource), found
+
+
+def without_faults(
+    value: dict[str, Any], kind: Kind, found: list[Found], *, odd: bool = True
+) -> tuple[Resource | None, list[Found]]:
+    """Return what is left of a refused object without its wrong fields, and what the unknown ones among them hid.
+
+    Args:
+        value: The object in wire form; it is not changed.
+        kind: Its kind.
+        found: What :func:`check` found in it.
+        odd: Whether nulls or floats may occur in it.
+
+    Returns:
+        The resource, or None where a field that must be there is wrong itself. What was found beside: rules over
+        several fields are checked only where each field is right, so an unknown field hides them. Those that a wrong
+        value hides stay hidden, as they may hold once it is corrected.
+    """
+    from .schema.embedded import UNKNOWN
+
+    left, more = copy.deepcopy(value), list[Found]()
+    unknown = [each for each in found if each[1].startswith(UNKNOWN)]
+    wrong, hidden = unknown or found, bool(unknown)
+    for _ in range(_ROUNDS):
+        if not all(_removed(left, path) for path, _ in wrong):
+            return None, more
+        resource, wrong = check(left, kind, odd=odd)
+        if hidden:
+            # What an object lacks may be in the misspelled field.
+            owners = {path[:depth] for path, _ in unknown for depth in range(len(path))}
+            more += [each for each in wrong if each not in found and each[0] not in owners]
+            hidden = False
+        if resource is not None:
+            return resource, more
+    return None, more
+
+
+def _removed(value: Json, path: tuple[str | int, ...]) -> bool:
+    """Remove the field at a path, or the nearest map entry above it; tell whether an object is left.
+
+    An item of a list is not removed by itself: the others would get other places.
+    """
+    steps = list(path)
+    while len(steps) > 1:
+        owner, is_there = value, True
+        for step in steps[:-1]:
+            try:
+                owner = owner[step]
+            except (KeyError, IndexError, TypeError):
+                is_there = False
+                break
+        if is_there and isinstance(owner, dict) and steps[-1] in owner:
+            del owner[steps[-1]]
+            return True
+        steps.pop()
+    return False
 
 
 def _unknown_status(status: Json, kind: Kind) -> Iterator[Found]:

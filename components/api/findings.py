@@ -2,22 +2,49 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..findings.ids import FINAL, RuleId
 from .load import Loaded
-from .problems import Problem, Severity, did_you_mean
+from .problems import Problem, Severity, did_you_mean, path_parts
 
 
 class Unrenderable(Exception):  # noqa: N818  it ends the rendering of one resource and never leaves this layer
     """Raised after an error has been recorded that leaves nothing to go on with."""
 
 
+_REGARDLESS = frozenset(
+    {
+        RuleId.CONTRACT,
+        RuleId.REFERENCE_MISSING,
+        RuleId.NAMES_INVALID,
+        RuleId.ADAPTERS_WRONG,
+        RuleId.FLAGS_UNKNOWN,
+        RuleId.FLAGS_UNSUPPORTED,
+        RuleId.FLAGS_DEPRECATED,
+        RuleId.FLAGS_MALFORMED,
+        RuleId.FLAGS_EXCLUSIVE,
+        RuleId.FLAGS_REPEATED,
+        RuleId.FLAGS_RESERVED,
+        RuleId.SECURITY_SCRIPT_SECRET,
+        RuleId.SECURITY_SCRIPT_INJECTION,
+    }
+)
+"""Rules about a value by itself: what they find does not depend on fields or resources that could not be read."""
+
+
 @dataclass(slots=True)
 class Findings:
-    """The problems of one resource."""
+    """The problems of one resource.
+
+    Attributes:
+        is_tentative: Whether a part of the resource, or one that it refers to, could not be read. Only what is wrong
+            whatever stands there is recorded from then on: a missing GPU may be in a misspelled field.
+    """
 
     source: Loaded
     problems: list[Problem] = field(default_factory=list)
+    is_tentative: bool = False
 
     def error(self, path: str, reason: str, rule: RuleId = RuleId.CONTRACT) -> None:
         """Record something that forbids the use of the resource."""
@@ -33,6 +60,8 @@ class Findings:
 
     def record(self, path: str, reason: str, severity: Severity, rule: RuleId = RuleId.CONTRACT) -> None:
         """Record what there is to say of a field."""
+        if self.is_tentative and not (rule in _REGARDLESS and _is_written(self.source, path)):
+            return
         self.problems.append(self.source.problem(path, reason, severity, rule))
 
     def fail(self, path: str, reason: str, rule: RuleId = RuleId.CONTRACT) -> Unrenderable:
@@ -53,6 +82,18 @@ class Findings:
         is wrong with it is found at once.
         """
         return any(problem.is_error and problem.rule in FINAL for problem in self.problems)
+
+
+def _is_written(source: Loaded, path: str) -> bool:
+    """Tell whether a field stands in the manifest: what is said of an absent one may be said of a misspelled one."""
+    value: Any = source.resource.wire()
+    parts = path_parts(path)
+    for part in parts:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return bool(parts)
 
 
 def unknown(what: str, name: str, known: Iterable[str], remedy: str) -> str:

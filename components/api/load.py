@@ -1,6 +1,7 @@
 """Reads manifests: files or folders of YAML in, checked resources and every problem out."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -8,7 +9,7 @@ from typing import Any, BinaryIO
 from ..findings.annotations import reason_to_ignore
 from ..findings.ids import RuleId
 from .base import Json
-from .checking import check
+from .checking import check, without_faults
 from .collection import paused_collection
 from .documents.files import files, text_of
 from .documents.reader import Document, YamlError, documents
@@ -18,6 +19,16 @@ from .meta import Resource
 from .problems import Owner, Problem, Severity, field_path
 from .texts.secrets import masked_text, secret_texts
 
+_MOST_BREAKS = 20
+"""Documents of one file that are no YAML before the rest of it is left unread."""
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_NO_BREAK = re.compile("[^\n\r\x85\u2028\u2029]")
+"""What ends a line in YAML 1.1, and all other characters."""
+_SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_KIND = re.compile(r"^kind:\s*['\"]?([A-Za-z]{1,63})", re.MULTILINE)
+_NAME = re.compile(
+    r"^metadata:\s*\{?(?:[^\n]*\n[ \t]+|[^\n]*,\s*|\s*)?name:\s*['\"]?([-a-z0-9.]{1,253})", re.MULTILINE
+)
 _KUSTOMIZE = ("kustomization.yaml", "kustomization.yml")
 
 
@@ -107,6 +118,8 @@ class Manifests:
         others: Objects of APIs that are none of ours.
         count: How many objects there were, whatever became of them.
         files: How many files were read.
+        partial: Resources without their wrong fields, of which each is among the problems. They show what else is
+            wrong with a resource; nothing may be made of them.
     """
 
     resources: tuple[Loaded, ...] = ()
@@ -114,6 +127,7 @@ class Manifests:
     others: tuple[Other, ...] = ()
     count: int = 0
     files: int = 0
+    partial: tuple[Loaded, ...] = ()
 
     @classmethod
     def joined(cls, parts: Iterable["Manifests"]) -> "Manifests":
@@ -125,6 +139,7 @@ class Manifests:
             tuple(other for part in each for other in part.others),
             sum(part.count for part in each),
             sum(part.files for part in each),
+            tuple(resource for part in each for resource in part.partial),
         )
 
 
@@ -176,49 +191,64 @@ class _ManifestReader:
         self.resources: list[Loaded] = []
         self.problems: list[Problem] = []
         self.others: list[Other] = []
+        self.partial: list[Loaded] = []
         self._count = 0
         self._files = 0
 
     def found(self, *, sort: bool = False) -> Manifests:
         """Return what was collected."""
         problems = sorted(self.problems, key=lambda p: p.place) if sort else self.problems
-        return Manifests(tuple(self.resources), tuple(problems), tuple(self.others), self._count, self._files)
+        return Manifests(
+            tuple(self.resources), tuple(problems), tuple(self.others), self._count, self._files, tuple(self.partial)
+        )
 
     def read(self, text: str, file: str) -> None:
         """Read the documents of a file."""
         self._files += 1
         source = Source(file, text)
-        try:
-            for document in documents(text):
-                if document.value is not None:
-                    source.hold(document)
-                    self._document(document, source)
-        except YamlError as error:
-            self.problems.append(Problem(file, error.line, "", "", "", error.reason))
+        start = 0
+        for _ in range(_MOST_BREAKS):
+            try:
+                # What was read before is blank, so that places stay what they are.
+                for document in documents(_NO_BREAK.sub(" ", text[:start]) + text[start:]):
+                    if document.value is not None:
+                        source.hold(document)
+                        self._document(document, source)
+                break
+            except YamlError as error:
+                # An unclosed text or list ends at a separator, which begins the next document.
+                separators = list(_separators(text))
+                further = next((at for at, line in separators if at > start and line >= error.line), None)
+                inside = (at for at, line in separators if line <= error.line and at != further)
+                kind, name = _guessed(text[max(inside, default=start) : further])
+                self.problems.append(Problem(file, error.line, kind, name, "", error.reason))
+                if further is None:
+                    break
+                start = further
         source.release()
 
     def take(self, value: Json, file: str) -> None:
         """Take one object that has no text."""
-        self._object(value, file, 0, None, odd=True)
+        self._object(value, 0, None, file)
 
     def _document(self, document: Document, source: Source) -> None:
         value = document.value
         place = Place(source, document.span)
-        if document.duplicates:
-            self._count += 1
-            kind, name = _identity(value)
-            self.problems += [
-                Problem(source.file, line, kind, name, "", f"key {key!r} appears twice in the same map; remove one")
-                for line, key in document.duplicates
-            ]
-            return
+        kind, name = _identity(value)
+        self.problems += [
+            Problem(source.file, line, kind, name, "", f"key {key!r} appears twice in the same map; remove one")
+            for line, key in document.duplicates
+        ]
         if isinstance(value, dict):
             title = value.get("apiVersion"), value.get("kind")
+            if document.duplicates and self.kinds.find(*title) is None:
+                self._count += 1
+                return
             of_kind = self.kinds.of_list(*title)
             if of_kind or title == ("v1", "List"):
                 self._list(value, document, place, of_kind)
                 return
-        self._object(value, source.file, document.span.line, place, odd=document.odd)
+        self._object(value, document.span.line, place, source.file, document)
 
     def _list(self, value: dict[str, Any], document: Document, place: Place, kind: Kind | None) -> None:
         """Read a list of objects, all of one kind if it is that kind's own list."""
@@ -240,9 +270,11 @@ class _ManifestReader:
                 if item["kind"] != kind.kind or item["apiVersion"] != kind.api_version:
                     problem(f"items[{index}]", f"must be of kind {kind.kind}; put others into a List of v1")
                     continue
-            self._object(item, file, inner.line(""), inner, odd=document.odd)
+            self._object(item, inner.line(""), inner, file, document)
 
-    def _object(self, value: Json, file: str, line: int, place: Place | None, *, odd: bool) -> None:
+    def _object(
+        self, value: Json, line: int, place: Place | None, file: str, document: Document | None = None
+    ) -> None:
         self._count += 1
         if not isinstance(value, dict):
             reason = "must be a map with apiVersion, kind, metadata and spec"
@@ -264,8 +296,17 @@ class _ManifestReader:
             else:
                 self.others.append(Other(value, file, line, place))
             return
+        odd = document is None or document.odd
         resource, found = check(value, kind, odd=odd)
-        if resource is not None:
+        if resource is None:
+            part, more = without_faults(value, kind, found, odd=odd)
+            found += more
+            if part is not None:
+                self.partial.append(Loaded(part, kind, file, line, place))
+        elif document is not None and document.duplicates:
+            # Of a key that appears twice the last value was read, which may not be the one that is meant.
+            self.partial.append(Loaded(resource, kind, file, line, place))
+        else:
             loaded = Loaded(resource, kind, file, line, place)
             self.resources.append(loaded)
             if resource.metadata.namespace and not kind.namespaced:
@@ -275,6 +316,21 @@ class _ManifestReader:
                 )
         for parts, reason in found:
             problem(field_path(parts), reason)
+
+
+def _separators(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where documents begin, and on which line."""
+    line, before = 1, 0
+    for found in _SEPARATOR.finditer(text):
+        line += len(_BREAK.findall(text, before, found.start()))
+        before = found.start()
+        yield before, line
+
+
+def _guessed(text: str) -> tuple[str, str]:
+    """Return kind and name of a document that is no YAML, so that references to it are not called wrong."""
+    kind, name = _KIND.search(text), _NAME.search(text)
+    return (kind[1], name[1]) if kind and name else ("", "")
 
 
 def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> tuple[str, str] | None:

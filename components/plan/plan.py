@@ -93,7 +93,9 @@ def namespaces_of(fleet: Fleet) -> list[str]:
 @paused_collection()
 def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     """Render, size and check models for an environment; what is wrong is returned, never raised."""
-    written = render_fleet(manifests.resources, environment.options, unread=manifests.problems)
+    written = render_fleet(
+        manifests.resources, environment.options, unread=manifests.problems, partial=manifests.partial
+    )
     chain = metric_chain(written, environment.metrics)
     fleet = hardened(placed(with_scaled_objects(written, chain), environment), environment)
     judged = verdicts(fleet, environment.shapes)

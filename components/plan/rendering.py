@@ -19,7 +19,12 @@ _Member = tuple[tuple[Family, Member], Loaded]
 """A resource, with its kind among those of its family."""
 
 
-def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unread: Iterable[Problem] = ()) -> Fleet:
+def render_fleet(
+    resources: Iterable[Loaded],
+    options: Options = _DEFAULTS,
+    unread: Iterable[Problem] = (),
+    partial: Iterable[Loaded] = (),
+) -> Fleet:
     """Render resources that may refer and contribute to each other.
 
     Every resource that serves gives one ``Rendered``; what it refers to becomes an object only where an operator
@@ -32,14 +37,18 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
         options: How to render.
         unread: Problems of reading. A model with a wrong field is reported there; what claims it is not told
             that there is no such model.
+        partial: What is left of resources with wrong fields. What else is wrong with them is found; they are not
+            rendered, and nothing refers to them.
     """
     known = members()
     ordered = sorted(((known[source.kind.title], source) for source in resources), key=_place)
     library = Library((source for _, source in ordered), options.namespace, unread)
     again = _duplicates(ordered, options)
     problems, rendered = list(again.values()), list[Rendered]()
-    for (family, member), source in ordered:
-        findings = Findings(source)
+    incomplete = sorted(((known[source.kind.title], source) for source in partial), key=_place)
+    turns = [*((False, each) for each in ordered), *((True, each) for each in incomplete)]
+    for is_partial, ((family, member), source) in turns:
+        findings = Findings(source, is_tentative=is_partial)
         for path, reason in fractional_devices(source.resource.wire()):
             findings.error(path, reason)
         try:
@@ -47,10 +56,10 @@ def render_fleet(resources: Iterable[Loaded], options: Options = _DEFAULTS, unre
         except Unrenderable:
             item = None
         problems += findings.problems
-        if item and not findings.has_failed_for_good and id(source) not in again:
+        if item and not (findings.is_tentative or findings.has_failed_for_good) and id(source) not in again:
             rendered.append(item)
             library.add(item)
-        elif findings.failed and not member.attached:
+        elif (findings.failed or findings.is_tentative) and not member.attached:
             library.lose(source)
     clashes, unique = without_clashes(rendered)
     misdirected, moved = with_contributions(unique)

@@ -1,13 +1,18 @@
 """The comment: what is in it, and what cannot get out of it."""
 
+import html
 import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from ci.comment import MARKER, MOST, comment
-from ci.markdown import balanced, block, cleaned, code, length, shares, shortened
+from ci.markdown import block, cleaned, code, length, shares, shortened
 from ci.plans import Plans, StackPlan
 
 HEAD = "0123456789abcdef0123456789abcdef01234567"
@@ -76,56 +81,247 @@ def test_whatever_is_cut_is_short_enough(text: str, most: int) -> None:
 
 CLEANED = {
     "someone is called": ("hello @octocat and @acme/team", "hello @\u200coctocat and @\u200cacme/team"),
+    "someone is called in italics": ("_@octocat_", "*@\u200coctocat*"),
+    "someone is called in bold": ("@**octocat**", "@\u200c**octocat**"),
+    "someone is called by an entity": ("&#64;octocat &commat;octocat", "@\u200coctocat @\u200coctocat"),
+    "someone is called behind a backslash": ("\\@octocat", "@\u200coctocat"),
+    "someone is called in a title": ("# @octocat", "# @\u200coctocat"),
+    "someone is called in a cell": ("| @octocat |\n|---|\n| _@a_ |", "| @\u200coctocat |\n| --- |\n| *@\u200ca* |"),
+    "someone is called in a tag": ("<sub>&#x40;octocat</sub>", "<sub>@\u200coctocat</sub>"),
+    "someone is called in a block of HTML": (
+        "<details><summary>&#64;octocat</summary></details>",
+        "<details><summary>@\u200coctocat</summary></details>",
+    ),
+    "an issue elsewhere is told": ("see other/repo#12", "see other/repo#\u200c12"),
     "an image keeps its digest": ("`vllm@sha256:abc`", "`vllm@sha256:abc`"),
-    "a picture": ("![x](https://evil.example/a.png)", "&#33;[x\\](https://evil.example/a.png)"),
-    "a tag that loads": ("<img src=x> <IMG src=x><script>", "&lt;img src=x> &lt;IMG src=x>&lt;script>"),
-    "a link elsewhere": ("[click](https://evil.example)", "[click\\](https://evil.example)"),
-    "a link of ours": (f"[docs]({LINKS}blob/main/docs/a.md)", f"[docs]({LINKS}blob/main/docs/a.md)"),
+    "a picture": ("![x](https://evil.example/a.png)", "x (https://evil.example/a.png)"),
+    "a picture by reference": ("![x][y]\n\n[y]: https://evil.example/a.png", "x (https://evil.example/a.png)"),
+    "a tag that loads": (
+        "a <img src=x> <IMG src=x><script>",
+        "a &lt;img src=x> &lt;IMG src=x>&lt;script>",
+    ),
+    "a block that loads": (
+        "<script>\n[x](https://evil.example)\n</script>",
+        "&#60;script&#62;\n&#91;x&#93;(https://evil.example)\n&#60;/script&#62;",
+    ),
+    "a link elsewhere": ("[click](https://evil.example)", "click (https://evil.example)"),
+    "an address is a link already": ("<https://example.com/a>", "https://example.com/a"),
+    "a link of ours": (f"[docs]({LINKS}blob/main/docs/a.md)", f"[docs](<{LINKS}blob/main/docs/a.md>)"),
+    "a link with a title": (f'[docs]({LINKS}a "@octocat")', f"[docs](<{LINKS}a>)"),
+    "a link within the page": ("[up](#models)", "[up](<#models>)"),
     "a link that only starts like ours": (
         "[x](https://github.com/acme/models.evil.example)",
-        "[x\\](https://github.com/acme/models.evil.example)",
+        "x (https://github.com/acme/models.evil.example)",
     ),
-    "a link by reference": ("[x]\n\n[x]: https://evil.example", "[x]\n\n[x]\\: https://evil.example"),
-    "a hidden text": ("<!-- hidden -->", "&lt;!-- hidden -->"),
-    "the marker of one stack": ("a\n<!-- inference-platform plan: dev -->\n", "a\n"),
-    "our marker": (MARKER, "&lt;!-- inference-platform: plans -->"),
+    "a link that leaves": (f"[x]({LINKS}../../attacker)", f"x ({LINKS}../../attacker)"),
+    "a link that leaves, encoded": (f"[x]({LINKS}%2e%2E/../a)", f"x ({LINKS}%2e%2E/../a)"),
+    "a link that leaves, encoded twice": (f"[x]({LINKS}%252e%252e/a)", f"x ({LINKS}%252e%252e/a)"),
+    "a link that leaves by backslashes": (f"[x](<{LINKS}..\\\\..\\\\a>)", f"x ({LINKS}..%5C..%5Ca)"),
+    "a link of a user": (
+        "[x](https://github.com@evil.example/acme/models/)",
+        "x (https://github.com@\u200cevil.example/acme/models/)",
+    ),
+    "a script as link": ("[x](javascript:alert(1))", "\\[x\\](javascript:alert(1))"),
+    "a link by reference": ("[x]\n\n[x]: https://evil.example", "x (https://evil.example)"),
+    "a link by reference in a quote": ("> [x]: https://evil.example\n\n[x]", ">\n\nx (https://evil.example)"),
+    "a link by reference in a list": ("- [x]: https://evil.example\n\n[x]", "-\n\nx (https://evil.example)"),
+    "a link by reference with two lines": ("[a\nb]\n\n[a\nb]: https://evil.example", "a\nb (https://evil.example)"),
+    "a link by reference of another label": ("[a][b c]\n\n[B\n C]: https://evil.example", "a (https://evil.example)"),
+    "a footnote": ("a[^1]\n\n[^1]: b", "a^1 (b)"),
+    "a warning of the code host": ("> [!CAUTION]\n> a", "> \\[!CAUTION\\]\n> a"),
+    "a hidden text": ("<!-- hidden -->", "&#60;&#33;-- hidden --&#62;"),
+    "a hidden text in a line": ("a <!-- hidden --> b", "a &lt;!-- hidden --> b"),
+    "the marker of one stack": ("a\n<!-- inference-platform plan: dev -->\n", "a"),
+    "our marker": (MARKER, "&#60;&#33;-- inference-platform: plans --&#62;"),
+    "a declaration": ("<!DOCTYPE html>", "&#60;&#33;DOCTYPE html&#62;"),
     "a fold": ("<details><summary>a</summary>b</details>", "<details><summary>a</summary>b</details>"),
     "an open fold": ("<details open>x</details>", "<details open>x</details>"),
     "a fold with more": ('<details onclick="x">x</details>', "<details>x</details>"),
-    "another tag with a like name": ("<detailsx>", "&lt;detailsx>"),
-    "text that is turned around": ("a\u202eb\u2066c\x1b[31m", "abc[31m"),
+    "another tag with a like name": ("<detailsx>", "&#60;detailsx&#62;"),
+    "text that is turned around": ("a\u202eb\u2066c\x1b[31m", "abc\\[31m"),
     "lines of Windows": ("a\r\nb", "a\nb"),
+    "a formula": ("$`x`$ and $$y$$", "\\$`x`\\$ and \\$\\$y\\$\\$"),
+    "signs that mean something": ("\\*a\\* \\`b\\` \\# c", "\\*a\\* \\`b\\` # c"),
+    "a line that begins something": ("a\n\\- b\n\\# c\n1\\. d\n\\=== ", "a\n\\- b\n\\# c\n1\\. d\n\\==="),
     "a picture of Mermaid": (
-        "```mermaid\nflowchart LR\n  A[a] --> B\n```",
-        "```mermaid\nflowchart LR\n  A[a] --> B\n```",
+        '```mermaid\nflowchart LR\n  a0["x<br/>y"]\n  a0 --> b0\n  classDef good fill:#d7f0dd\n  class a0 good\n```',
+        '```mermaid\nflowchart LR\n  a0["x<br/>y"]\n  a0 --> b0\n  classDef good fill:#d7f0dd\n  class a0 good\n```',
     ),
+    "a picture with a link": (
+        '```mermaid\nflowchart LR\n  click a href "https://evil.example"\n```',
+        '```text\nflowchart LR\n  click a href "https://evil.example"\n```',
+    ),
+    "a picture that loads another one": (
+        "```mermaid\nflowchart LR\n  a[\"<img src='https://evil.example'>\"]\n```",
+        "```text\nflowchart LR\n  a[\"<img src='https://evil.example'>\"]\n```",
+    ),
+    "another language that is drawn": ("```geojson&#10;x y\na\n```", "```text\na\n```"),
+    "a list in a list": ("- a\n  1. b\n  2. c\n- d", "- a\n  1. b\n  2. c\n- d"),
+    "code in a list": ("- a\n\n  ```diff\n  - b\n  ```", "- a\n\n  ```diff\n  - b\n  ```"),
+    "code that holds a fence": ("~~~\n```\n</details>\n~~~", "````text\n```\n</details>\n````"),
+    "code that is indented": ("    @octocat", "```text\n@octocat\n```"),
+    "code in a cell": ("| a |\n|--:|\n| `b\\|c` |", "| a |\n| --: |\n| `b\\|c` |"),
 }
 
 
 @pytest.mark.parametrize("case", CLEANED)
 def test_what_somebody_else_wrote_only_says_something(case: str) -> None:
     text, expected = CLEANED[case]
-    assert cleaned(text, LINKS) == expected
+    assert cleaned(text, LINKS) == f"{expected}\n"
 
 
-UNBALANCED = {
-    "a block that is open": ("```\na\n", "```\na\n\n```\n"),
+@pytest.mark.parametrize("case", CLEANED)
+def test_what_is_clean_is_shown_as_it_is(case: str) -> None:
+    once = cleaned(CLEANED[case][0], LINKS)
+    assert shown(cleaned(once, LINKS)) == shown(once)
+
+
+BALANCED = {
+    "a block that is open": ("```\na\n", "```text\na\n```\n"),
     "a fold that is open": ("<details>\na\n", "<details>\na\n\n</details>\n"),
-    "a fold that somebody else opened": ("a</details>\nb</details></details>\n", "a\nb\n"),
+    "a fold that somebody else opened": (
+        "a</details>\nb</details></details>\n",
+        "a&lt;/details>\nb&lt;/details>&lt;/details>\n",
+    ),
+    "a block of them": ("a\n\n</details>\n</div>\n", "a\n\n&#60;/div&#62;\n"),
     "one too many": ("<details></details></details>x\n", "<details></details>x\n"),
-    "folds in a block are text": ("```\n</details>\n```\n", "```\n</details>\n```\n"),
-    "a shorter fence closes nothing": ("````\n```\n", "````\n```\n\n````\n"),
+    "folds in a block are text": ("```\n</details>\n```\n", "```text\n</details>\n```\n"),
+    "a shorter fence closes nothing": ("````\n```\n", "````text\n```\n````\n"),
+    "a fold that a quote opens": ("> <details>\n\n</details>\n\na", "> <details>\n>\n> </details>\n\na\n"),
+    "a fold that a quote closes": ("<details>\n\n> </details>\n\na", "<details>\n\n>\n\na\n\n</details>\n"),
+    "bold for ever": ("<b>a\n\nb", "<b>a</b>\n\nb\n"),
+    "bold in a cell": ("| <b>a |\n|---|\n| b |", "| <b>a</b> |\n| --- |\n| b |\n"),
+    "a title that is open": ("<details><summary>a\nb\n\nc", "<details><summary>a b</summary>\n\nc\n\n</details>\n"),
 }
 
 
-@pytest.mark.parametrize("case", UNBALANCED)
+@pytest.mark.parametrize("case", BALANCED)
 def test_a_report_does_not_reach_into_the_next_one(case: str) -> None:
-    text, expected = UNBALANCED[case]
-    assert balanced(text) == expected
+    text, expected = BALANCED[case]
+    assert cleaned(text, LINKS) == expected
 
 
 def test_without_links_none_is_made() -> None:
-    assert cleaned(f"[a]({LINKS})", "") == f"[a\\]({LINKS})"
+    assert cleaned(f"[a]({LINKS})", "") == f"a ({LINKS})\n"
+
+
+APPROVED = sorted((Path(__file__).parents[1] / "review/approved").glob("*/report.md"))
+
+
+def shown(text: str) -> str:
+    """What Markdown shows, without what parts signs from names."""
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return html.unescape(parser.render(text)).replace("\u200c", "")
+
+
+@pytest.mark.parametrize("path", APPROVED, ids=lambda path: path.parent.name)
+def test_a_report_of_ours_looks_the_same(path: Path) -> None:
+    text = path.read_text().replace("](docs/", f"]({LINKS}docs/")
+    marker = "<!-- inference-platform plan: dev -->\n"
+    assert shown(cleaned(text, LINKS)) == shown(text.replace(marker, ""))
+
+
+class _Links(HTMLParser):
+    """What a page does: its tags, and the text beside code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.code = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.code += tag == "code"
+
+    def handle_endtag(self, tag: str) -> None:
+        self.code -= tag == "code"
+
+    def handle_data(self, data: str) -> None:
+        if not self.code:
+            self.texts.append(data)
+
+
+_ALLOWED = {
+    *("p", "a", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "table", "thead"),
+    *("tbody", "tr", "th", "td", "hr", "br", "strong", "em", "s", "details", "summary", "sub", "sup", "b", "i"),
+}
+_PIECES = st.sampled_from(
+    [
+        *(
+            "@octocat",
+            "&#64;octocat",
+            "[",
+            "]",
+            "(",
+            ")",
+            "!",
+            "<",
+            ">",
+            "`",
+            "```",
+            "~~~",
+            "*",
+            "_",
+            "~~",
+            "|",
+            "\\",
+            "&",
+            ";",
+        ),
+        *("\n", "\n\n", "\n> ", "\n- ", "\n1. ", "\n    ", "\n# ", "\n---\n", "\n|---|\n", " ", "a", ": ", "x\n=="),
+        *(
+            "https://evil.example",
+            LINKS,
+            "../",
+            "%2e%2e/",
+            "javascript:",
+            "<img src=https://evil.example>",
+            "<!-- x -->",
+        ),
+        *(
+            "<details>",
+            "</details>",
+            "<summary>",
+            "</summary>",
+            "<b>",
+            "</b>",
+            "<a href=x>",
+            "</div>",
+            "<script>",
+            "$",
+            "#1",
+        ),
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=40).map("".join))
+@settings(max_examples=400, deadline=None)
+def test_whatever_is_written_loads_calls_and_leads_nowhere(text: str) -> None:
+    made = cleaned(text, LINKS)
+    page = _Links()
+    page.feed(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(made))
+    page.close()
+    assert {tag for tag, _ in page.tags} <= _ALLOWED
+    for tag, attributes in page.tags:
+        href = attributes.pop("href", None)
+        assert (href is not None) is (tag == "a")
+        assert href is None or href.startswith((LINKS, "#"))
+        assert not href or ".." not in unquote(href)
+        assert attributes.keys() <= {"style", "start", "class", "open"}
+    assert not re.search(r"@\w", "".join(page.texts)), page.texts
+    folds = re.sub(r"(`{3,}).*?\1|`[^`]*`", "", made, flags=re.DOTALL)
+    assert len(re.findall("<details", folds)) == len(re.findall("</details>", folds))
+
+
+def test_a_cut_in_a_nested_block_closes_it_where_it_is() -> None:
+    text = cleaned("- a\n\n  ```diff\n" + "  - b\n" * 100 + "  ```\n", LINKS)
+    made = shortened(text, 150, "there")
+    assert length(made) <= 150
+    parsed = MarkdownIt("commonmark").parse(made)
+    assert [token.type for token in parsed if token.type == "fence"] == ["fence"]
+    assert "Cut here" in parsed[-2].content
 
 
 def test_hostile_reasons_stay_in_their_cell() -> None:

@@ -202,15 +202,40 @@ def test_scripts_call_steps_that_there_are() -> None:
         _parser().parse_args([word.strip('"') for word in re.sub(r'"\$(\w+)"', r"1", each).split()])
 
 
-def test_what_publishes_installs_nothing() -> None:
-    """The jobs with rights run no package's code: Python's own library is enough, and nothing of the project's."""
+def test_what_publishes_installs_only_the_parser() -> None:
+    """The jobs with rights run nothing of the project but ``ci``, and one package of others, pinned by its hash."""
     command = [sys.executable, "-S", "-E", "-m", "ci", "publish", "."]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]}
     )
     assert (done.returncode, done.stderr) == (2, "error: the variable GITHUB_EVENT_PATH is not set\n")
     found = {name.partition(".")[0] for module in modules("ci") for name in module.imports}
-    assert found - sys.stdlib_module_names == {"ci", "yaml"}
+    assert found - sys.stdlib_module_names == {"ci", "markdown_it", "yaml"}
+
+
+def test_the_parser_is_the_version_of_the_lock() -> None:
+    def entries(path: str) -> dict[str, frozenset[str]]:
+        text = (ROOT / path).read_text().replace("\\\n", " ")
+        lines = [line.split() for line in text.splitlines() if "==" in line and not line.startswith((" ", "#"))]
+        return {name: frozenset(more) for name, *more in lines}
+
+    own, all_of_them = entries("ci/requirements.lock"), entries("requirements.lock")
+    assert {name.partition("==")[0] for name in own} == {"markdown-it-py", "mdurl"}
+    assert all(hashes and hashes == all_of_them[name] for name, hashes in own.items())
+
+
+def test_what_writes_comments_installs_the_parser_before() -> None:
+    install = (
+        "python -m pip install --no-deps --only-binary=markdown-it-py,mdurl --require-hashes -r ci/requirements.lock"
+    )
+    (job,) = (
+        [str(step.get("run", "")) for step in content["steps"]]
+        for name, content in BY_NAME["preview-publish.yml"].content["jobs"].items()
+        if name == "comment"
+    )
+    assert job.index(install) < next(place for place, run in enumerate(job) if "ci publish" in run)
+    gitlab = (ROOT / "ci/gitlab/preview.gitlab-ci.yml").read_text()
+    assert gitlab.index(install) < gitlab.index("python -m ci note")
 
 
 def test_workflows_are_yaml_of_one_document() -> None:

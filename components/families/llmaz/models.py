@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from ...api.findings import Findings, Unrenderable, unknown
+from ...api.findings import Findings, unknown
 from ...findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.origins import Origin
 from ...fleet.workloads import NamedWeights
+from .kinds import OPEN_MODEL
 from .types import Flavor, ModelHub, ModelRef, OpenModel
 
 MODEL_ROOT = "/workspace/models/"
@@ -132,10 +133,10 @@ def resolve(
 ) -> Claim:
     """Look up claimed models and flavors: mains go first, the others follow (llmaz spec 2.1).
 
-    Raises:
-        Unrenderable: a model does not exist, or its manifest could not be read, which is reported there.
+    Where a model does not exist, or its manifest could not be read, which is reported there, another one stands in,
+    so that the rest of the resource is checked.
     """
-    known = library.all(OpenModel)
+    known = dict(library.all(OpenModel))
     missing = [(ref.name, path) for ref, path in refs if ref.name not in known]
     for name, path in missing:
         if not library.is_unread("OpenModel", name):
@@ -145,7 +146,9 @@ def resolve(
                 RuleId.REFERENCE_MISSING,
             )
     if missing:
-        raise Unrenderable
+        findings.is_tentative = True
+        known |= {name: _stand_in() for name, _ in missing}
+        flavor_names = None
     ordered = sorted(refs, key=lambda item: item[0].role != "main")
     models = tuple(known[ref.name] for ref, _ in ordered)
     flavors_path = f"{base}.inferenceFlavors"
@@ -159,6 +162,18 @@ def resolve(
         flavor_names=tuple(flavor_names or ()),
         skip_loader=skip_loader,
         chosen_by=Origin(findings.source, path, f"OpenModel {models[0].metadata.name!r}: "),
+    )
+
+
+def _stand_in() -> OpenModel:
+    """Return a model of which nothing is known; its name is its own, for the one that is claimed may be no name."""
+    return OpenModel.model_validate(
+        {
+            "apiVersion": OPEN_MODEL.api_version,
+            "kind": OPEN_MODEL.kind,
+            "metadata": {"name": "any"},
+            "spec": {"familyName": "any", "source": {"modelHub": {"modelID": "any/any"}}},
+        }
     )
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ...api.findings import Findings, Unrenderable, unknown
+from ...api.findings import Findings, unknown
 from ...api.load import Loaded
 from ...api.problems import Problem, Severity
 from ...engines.command_line import CommandLine
@@ -148,7 +148,7 @@ def _decide(service: InferenceService, library: Library, options: Options, findi
 
 
 def _model(spec: InferenceServiceSpec, namespace: str, library: Library, findings: Findings) -> Model:
-    """Look up the Model in the service's namespace."""
+    """Look up the Model in the service's namespace; another one stands in where there is none that could be read."""
     models = library.all(Model, namespace)
     if spec.model_ref in models:
         return models[spec.model_ref]
@@ -162,7 +162,15 @@ def _model(spec: InferenceServiceSpec, namespace: str, library: Library, finding
                 f"{namespace}"
             )
         findings.error(MODEL_PATH, unknown("Model", spec.model_ref, models, remedy), RuleId.REFERENCE_MISSING)
-    raise Unrenderable
+    findings.is_tentative = True
+    return Model.model_validate(
+        {
+            "apiVersion": findings.source.kind.api_version,
+            "kind": Model.__name__,
+            "metadata": {"name": "any", "namespace": namespace},
+            "spec": {"source": "any/any"},
+        }
+    )
 
 
 def _port(spec: InferenceServiceSpec, runtime: LlmkubeRuntime) -> int:
