@@ -19,6 +19,8 @@ def simulated(pod: "LivePod") -> dict[str, str]:
     notes = [f"text, tokens and time; pace: {pod.pace.source}; speed: {pod.clock.speed:g}"]
     if pod.workload.embeds and pod.workload.dimensions is None:
         notes.append("dimensions: assumed")
+    if pod.workload.context is None:
+        notes.append("context: assumed")
     return {HEADER: "; ".join(notes)}
 
 

@@ -35,12 +35,6 @@ def _cache_share(pod: "LivePod") -> float:
     return min(pod.replica.cached / size, 1.0) if size else 0.0
 
 
-def _throughput(pod: "LivePod") -> float:
-    """Return tokens a second of all answers, if the batch stays as it is."""
-    running = pod.replica.running
-    return running / (pod.pace.alpha + pod.pace.beta * running) if running else 0.0
-
-
 def _speed(tokens: str, seconds: str) -> Callable[["LivePod"], float]:
     def since_the_start(pod: "LivePod") -> float:
         passed = pod.meter.seconds[seconds]
@@ -61,7 +55,7 @@ _ONE: Mapping[str, Callable[["LivePod"], float]] = {
     "cached_tokens": lambda pod: pod.replica.cached,
     "cache_share": _cache_share,
     "cache_size": _cache_size,
-    "throughput": _throughput,
+    "throughput": lambda pod: pod.replica.throughput,
     "busy_slots": _busy_slots,
     "decodes": lambda pod: round(pod.meter.decodes),
     "longest": lambda pod: pod.meter.longest,
