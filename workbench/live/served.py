@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import Any
 
 Object = dict[str, Any]
+TIMES_HEADER = "x-simulated-times"
+"""A client that sends it gets the engine's own times at the end of a stream, in a comment that others do not read."""
 
 
 class Speaks(StrEnum):

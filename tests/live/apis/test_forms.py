@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # it has no stubs
 import pytest
 
 from tests.live.apis.asking import FAST, Client, asked

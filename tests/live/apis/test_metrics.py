@@ -355,7 +355,7 @@ def test_steps_are_told_as_often_as_they_are_looked_at() -> None:
     for looks in (1, 7, 50):
         steps: list[tuple[int, int]] = []
         replica = EngineReplica(TokenPace(0.01, 0.001, 0.0001, 4), None, 0.0)
-        replica.watcher = lambda number, running, *_, steps=steps: steps.append((number, running))  # type: ignore[misc]
+        replica.watcher = lambda number, running, *_, steps=steps: steps.append((number, running))
         jobs = [replica.submit(0.0, 20, 30) for _ in range(3)]
         for look in range(looks):
             replica.settle(1.0 * (look + 1) / looks)

@@ -59,6 +59,11 @@ class StreamReply:
         await self.response.write("".join(pieces).encode())
 
 
+def comment(content: Any) -> str:  # noqa: ANN401  any JSON
+    """Return a comment of a stream of server-sent events, which ordinary clients skip."""
+    return f": simulated {json.dumps(content, separators=(',', ':'))}\n\n"
+
+
 def event(content: str) -> str:
     """Return a server-sent event with a JSON text."""
     return f"data: {content}\n\n"
