@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 HTTP_SECONDS = (0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 7.5, 10, 30, 60)
-"""Bounds of prometheus-fastapi-instrumentator 7 (``metrics.default``), of all requests; handlers have three of them."""
+"""Bounds of prometheus-fastapi-instrumentator 7 (``metrics.default``); those of one handler are three of them."""
 
 
 class BucketCounts:
