@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import Any
 
 Object = dict[str, Any]
+TIMES_HEADER = "x-simulated-times"
+"""A client that sends it gets the engine's own times at the end of a stream, in a comment that others do not read."""
 
 
 class Speaks(StrEnum):
@@ -37,10 +39,16 @@ class PaceSource(StrEnum):
 class TokenPace:
     """How fast one replica is on one instance type.
 
-    A decode step with n requests takes ``alpha + beta * n`` (WVA spec 8.2). A prompt takes ``prefill`` seconds for
-    each of its tokens before its first token.
+    A decode step with n requests takes ``alpha + beta * n`` (WVA spec 8.2), and what reading the cache and experts
+    takes beside: ``cached * tokens``, for all tokens that these requests have in the cache, and ``experts`` times the
+    part of the experts that the tokens of a step go through, if each goes through random ones. A prompt takes
+    ``prefill`` seconds for each of its tokens before its first token, and ``attention`` for each token before one.
 
     Attributes:
+        cached: Seconds that each token in the cache adds to a step; 0 where ``beta`` has the cache of usual requests.
+        attention: Seconds that a token of a prompt takes for each token before it.
+        experts: Seconds that reading all experts of a model takes; 0 without any, or where ``alpha`` has them.
+        untouched: The part of the experts that one token does not go through.
         batch: Requests in one step, at most.
         cache_tokens: Tokens of all requests of a step, prompts and answers together; None without a bound.
         chunk: Prompt tokens that are computed in one step, at most.
@@ -53,6 +61,25 @@ class TokenPace:
     cache_tokens: int | None = None
     chunk: int = 2048
     source: PaceSource = PaceSource.ASSUMED
+    cached: float = 0.0
+    attention: float = 0.0
+    experts: float = 0.0
+    untouched: float = 1.0
+
+    def step(self, requests: int, cached: float = 0.0, prompts: int = 0) -> float:
+        """Return the seconds of a step, without what computing prompts takes.
+
+        Args:
+            requests: In the batch.
+            cached: Tokens that those of them who answer have in the cache.
+            prompts: Tokens of prompts that are computed in it; they go through experts, too.
+        """
+        experts = self.experts * (1 - self.untouched ** (requests + prompts)) if self.experts else 0.0
+        return self.alpha + self.beta * requests + self.cached * cached + experts
+
+    def prompt(self, tokens: int, before: int = 0) -> float:
+        """Return the seconds that computing tokens of a prompt takes, of which so many are computed already."""
+        return self.prefill * tokens + self.attention * tokens * (before + (tokens + 1) / 2)
 
 
 @dataclass(frozen=True, slots=True)

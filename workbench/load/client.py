@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..live.served import TIMES_HEADER
 from .arrivals import DueRequest
-from .outcomes import CONNECTION_LOST, CUT_OFF, RequestOutcome, Tally
+from .outcomes import CONNECTION_LOST, CUT_OFF, EngineTimes, RequestOutcome, Tally
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 _WORD = "word "
 """A word that most tokenizers have as one token."""
 _LONGEST_LINE = 2**20
-_DATA, _DONE = b"data:", b"[DONE]"
+_DATA, _DONE, _TIMES = b"data:", b"[DONE]", b": simulated "
+_OWN = ": simulated"
+"""Key of what no server sends as data: the times that a simulated engine tells in a comment."""
 Clock = Callable[[], float]
 
 
@@ -30,6 +33,7 @@ class LoadTarget:
         whole: Whether to ask for answers of the whole length, past the end that the model sees (vLLM, SGLang).
         timeout: Seconds after which a request is given up.
         authority: A certificate that may have signed the server's, beside those that this machine trusts.
+        simulated: Whether a simulated engine answers, which can tell its own times.
     """
 
     url: str
@@ -38,6 +42,12 @@ class LoadTarget:
     whole: bool = False
     timeout: float = 300.0
     authority: Path | None = None
+    simulated: bool = False
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request has beside the usual headers."""
+        return {TIMES_HEADER: "1"} if self.simulated else {}
 
     @property
     def address(self) -> str:
@@ -73,7 +83,8 @@ async def send(
     tally.begun()
     try:
         async with asyncio.timeout(target.timeout):
-            async with session.post(target.address, json=target.body(request, number)) as response:
+            body = target.body(request, number)
+            async with session.post(target.address, json=body, headers=target.headers) as response:
                 await _read(response, outcome, clock, tally)
     except TimeoutError:
         outcome.error = f"no end within {target.timeout:g} s"
@@ -124,6 +135,8 @@ async def _events(response: "ClientResponse") -> AsyncIterator[dict[str, Any] | 
         if len(rest) > _LONGEST_LINE:
             raise Unanswered("line without an end")
         for line in lines:
+            if line.startswith(_TIMES):
+                yield {_OWN: _own_times(line[len(_TIMES) :])}
             if not line.startswith(_DATA):
                 continue
             data = line[len(_DATA) :].strip()
@@ -131,6 +144,15 @@ async def _events(response: "ClientResponse") -> AsyncIterator[dict[str, Any] | 
                 yield None
                 return
             yield _parsed(data)
+
+
+def _own_times(data: bytes) -> EngineTimes | None:
+    """Return what a simulated engine says of its own time; None for any other comment."""
+    try:
+        found = json.loads(data)
+        return EngineTimes(*(float(found[name]) for name in ("first", "between", "took")))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 def _parsed(data: bytes) -> dict[str, Any]:
@@ -147,6 +169,9 @@ def _parsed(data: bytes) -> dict[str, Any]:
 
 def _note(event: dict[str, Any], outcome: RequestOutcome) -> bool:
     """Take in an event, and tell whether it has a piece of the answer."""
+    if _OWN in event:
+        outcome.engine = event[_OWN]
+        return False
     usage = _object(event.get("usage"))
     outcome.input_tokens = _count(usage.get("prompt_tokens")) or outcome.input_tokens
     choices = event.get("choices")

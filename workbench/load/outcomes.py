@@ -7,6 +7,21 @@ from dataclasses import dataclass, field
 CONNECTION_LOST, CUT_OFF = "connection lost", "stream cut off"
 
 
+@dataclass(frozen=True, slots=True)
+class EngineTimes:
+    """How long a simulated engine took for a request by its own clock, in simulated seconds.
+
+    Attributes:
+        first: Until the first token.
+        between: Between two tokens, on average.
+        took: Until the end.
+    """
+
+    first: float
+    between: float
+    took: float
+
+
 @dataclass(slots=True)
 class RequestOutcome:
     """What became of one request. Times are seconds after the start.
@@ -20,6 +35,7 @@ class RequestOutcome:
         output_tokens: Likewise; of an answer without a count, the pieces that arrived.
         error: What went wrong, in a few words; empty if nothing did.
         number: Which one it is, in the order of sending.
+        engine: What a simulated engine says of its own time; None of any other server.
     """
 
     due: float
@@ -30,6 +46,7 @@ class RequestOutcome:
     output_tokens: int = 0
     error: str = ""
     number: int = 0
+    engine: EngineTimes | None = None
 
     @property
     def is_broken(self) -> bool:

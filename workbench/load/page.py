@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from .fleet.report import fleet_rows, fleet_sentences
 from .fleet.summary import FleetSummary
 from .plots import plots
-from .report import latency_rows, sentences
+from .report import latency_rows, machine_sentences, sentences
 from .summary import LoadSummary
 
 _COLUMNS = ("mean", "p50", "p90", "p95", "p99", "max")
@@ -31,8 +31,9 @@ def page(found: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
         WorkbenchError: matplotlib is missing.
     """
     head = html.escape(title)
-    lines = [*sentences(found), *(fleet_sentences(fleet) if fleet else ())]
-    latencies = _table(("milliseconds", *_COLUMNS), latency_rows(found, fleet.speed if fleet else 1))
+    speed = fleet.speed if fleet else 1
+    lines = [*sentences(found), *(fleet_sentences(fleet) if fleet else ()), *machine_sentences(found, speed)]
+    latencies = _table(("milliseconds", *_COLUMNS), latency_rows(found, speed))
     of_fleet = _table(("simulated fleet", "min", "max"), fleet_rows(fleet)) if fleet else ""
     shown = "Rates, times and requests in flight over time" + (
         "; queue, replicas, nodes and dollars an hour of the simulated fleet" if fleet else ""

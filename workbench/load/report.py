@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _SECOND = 1000.0
 _FEW = 0.01
 """Share of requests that may be late without a word: any machine pauses now and then."""
+_MARK = "*"
+_TOO_MUCH = 0.1
+"""Share of a time that may be this machine's without a mark."""
 _RECENT = 10.0
 """Seconds that live figures look back."""
 
@@ -27,11 +30,12 @@ def show(found: LoadSummary, fleet: FleetSummary | None, title: str) -> None:
 
     console = Console(highlight=False, markup=False)
     console.print(printable(title), soft_wrap=True)
-    for line in [*sentences(found), *(fleet_sentences(fleet) if fleet else ())]:
+    speed = fleet.speed if fleet else 1
+    for line in [*sentences(found), *(fleet_sentences(fleet) if fleet else ()), *machine_sentences(found, speed)]:
         console.print(printable(line), soft_wrap=True)
     console.print()
     columns = ("milliseconds", "mean", "p50", "p90", "p95", "p99", "max")
-    console.print(_table(columns, latency_rows(found, fleet.speed if fleet else 1)))
+    console.print(_table(columns, latency_rows(found, speed)))
     if fleet and fleet.points:
         console.print()
         console.print(_table(("simulated fleet", "min", "max"), fleet_rows(fleet)))
@@ -70,21 +74,80 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
 def latency_rows(found: LoadSummary, speed: float | None) -> Iterator[list[str]]:
     """Yield the rows of times; of engines that answer faster than in life, also those that they stand for.
 
+    Of simulated engines their own times follow, and how much of the clients' is not theirs: this machine's, and the
+    more of it the faster they answer. Times in life of which that is too much are marked.
+
     Args:
         found: A load.
         speed: How much faster than life answers were; None if that changed.
     """
-    rows = {"first token": found.ttft, "between tokens": found.itl, "whole answer": found.took}
-    for name, row in rows.items():
+    rows = _times(found)
+    for name, (row, _) in rows.items():
         yield [name, *_cells(row, 1)]
     if speed not in (1, None):
-        for name, row in rows.items():
-            yield [f"{name}, in life (x {speed:g})", *_cells(row, speed)]
+        for name, (row, own) in rows.items():
+            mark = f" {_MARK}" if _is_machines(row, own, speed) else ""
+            yield [f"{name}, in life (x {speed:g}){mark}", *_cells(row, speed)]
+    for name, (row, own) in rows.items():
+        if own is not None:
+            yield [f"{name}, by the engine's clock", *_cells(own, 1)]
+            if speed is not None:
+                yield [f"{name}, share of this machine, %", *_shares(row, own, speed)]
+
+
+def machine_sentences(found: LoadSummary, speed: float | None) -> Iterator[str]:
+    """Yield which times are this machine's rather than the engines'; nothing where none is.
+
+    Args:
+        found: A load.
+        speed: How much faster than life answers were; None if that changed.
+    """
+    if speed is None:
+        return
+    marked = [name for name, (row, own) in _times(found).items() if _is_machines(row, own, speed)]
+    if marked:
+        mark = f"{_MARK} " if speed != 1 else ""
+        yield (
+            f"{mark}more than a tenth of these times is what this machine takes, and not the engine: "
+            f"{', '.join(marked)}. The engine's own times are in the rows by its clock; slow answers down "
+            "(workbench speed) to have clients see them"
+        )
+
+
+def _times(found: LoadSummary) -> dict[str, tuple[Percentiles, Percentiles | None]]:
+    """Return times as clients measured them, and as the engines did, by what they are."""
+    own = found.engine
+    return {
+        "first token": (found.ttft, own.ttft if own else None),
+        "between tokens": (found.itl, own.itl if own else None),
+        "whole answer": (found.took, own.took if own else None),
+    }
+
+
+def _is_machines(row: Percentiles, own: Percentiles | None, speed: float | None) -> bool:
+    """Tell whether too much of a time is not the engine's."""
+    if own is None or speed is None or row.mean is None or own.mean is None:
+        return False
+    return row.mean * speed > 0 and 1 - own.mean / (row.mean * speed) > _TOO_MUCH
+
+
+def _values(row: Percentiles) -> tuple[float | None, ...]:
+    return (row.mean, row.p50, row.p90, row.p95, row.p99, row.most)
+
+
+def _shares(row: Percentiles, own: Percentiles, speed: float) -> list[str]:
+    """Return which part of the clients' times is not the engine's; none where theirs are not longer."""
+    cells = []
+    for measured, told in zip(_values(row), _values(own), strict=True):
+        if not measured or told is None:
+            cells.append("-")
+        else:
+            cells.append(f"{max(1 - told / (measured * speed), 0.0) * 100:.0f}")
+    return cells
 
 
 def _cells(row: Percentiles, factor: float) -> list[str]:
-    values = (row.mean, row.p50, row.p90, row.p95, row.p99, row.most)
-    return ["-" if value is None else f"{value * factor * _SECOND:.1f}" for value in values]
+    return ["-" if value is None else f"{value * factor * _SECOND:.1f}" for value in _values(row)]
 
 
 def live_line(seconds: float, tally: Tally) -> str:

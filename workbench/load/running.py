@@ -63,7 +63,7 @@ def loaded(asked: AskedServer, load: Load) -> LoadResult:
     after = inputs.duration("--follow", asked.follow) if asked.follow else 0.0
     found = asked.of_stack()
     if found:
-        target = LoadTarget(found.url, found.model, asked.chat, asked.whole, timeout, found.authority)
+        target = LoadTarget(found.url, found.model, asked.chat, asked.whole, timeout, found.authority, simulated=True)
         watched = Watched(FleetRecord(found.control, found.titles), after)
     else:
         target = LoadTarget(inputs.base_url(asked.url), asked.model, asked.chat, asked.whole, timeout)

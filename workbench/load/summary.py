@@ -54,6 +54,21 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineFigures:
+    """The times of answered requests by the own clock of simulated engines, in simulated seconds.
+
+    Attributes:
+        answered: Requests of which they are known.
+        itl: Time between two tokens, of each request on average.
+    """
+
+    answered: int
+    ttft: Percentiles
+    itl: Percentiles
+    took: Percentiles
+
+
+@dataclass(frozen=True, slots=True)
 class LoadSummary:
     """What a load comes to.
 
@@ -70,6 +85,7 @@ class LoadSummary:
         took: Time to the end of an answer.
         late: Requests that were sent late.
         step: Seconds of a moment.
+        engine: What simulated engines say of their own times; None of any other server.
     """
 
     seconds: float
@@ -87,6 +103,7 @@ class LoadSummary:
     late: int
     step: float
     moments: tuple[Stretch, ...]
+    engine: EngineFigures | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain JSON. Times are seconds."""
@@ -117,6 +134,19 @@ def summary(tally: Tally) -> LoadSummary:
         late=sum(each.sent - each.due > LATE_SECONDS for each in outcomes),
         step=float(step),
         moments=tuple(_moments(tally, outcomes, seconds, step)),
+        engine=_engine(good),
+    )
+
+
+def _engine(good: Sequence[RequestOutcome]) -> EngineFigures | None:
+    own = [each.engine for each in good if each.engine is not None]
+    if not own:
+        return None
+    return EngineFigures(
+        answered=len(own),
+        ttft=spread(each.first for each in own),
+        itl=spread(each.between for each in own if each.took > each.first),
+        took=spread(each.took for each in own),
     )
 
 

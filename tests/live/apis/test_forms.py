@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # it has no stubs
 import pytest
 
 from tests.live.apis.asking import FAST, Client, asked
@@ -54,10 +54,45 @@ CHATS = [
 ]
 
 
+def version_for(fields: dict[str, Any]) -> str:
+    """Return a version that knows some fields: vLLM has ``guided_*`` before 0.12 (pull request 29326)."""
+    return "v0.10.0" if any(name.startswith("guided") for name in fields) else ""
+
+
 @pytest.mark.parametrize(("engine", "fields"), CHATS, ids=lambda value: str(value)[:60])
 def test_a_chat_answers_with_json_that_satisfies_the_schema(engine: str, fields: dict[str, Any]) -> None:
-    found = json.loads(content(pod_by_hand(engine, speed=FAST), **fields))
+    found = json.loads(content(pod_by_hand(engine, speed=FAST, version=version_for(fields)), **fields))
     jsonschema.validate(found, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("version", "fields", "known"),
+    [
+        # Pull requests 22772 (0.11) and 29326 (0.12); issue 53975: what is not known is ignored, with status 200.
+        ("v0.7.3", {"guided_json": SCHEMA}, True),
+        ("v0.11.0", {"guided_json": SCHEMA}, True),
+        ("v0.12.0", {"guided_json": SCHEMA}, False),
+        ("v0.20.0", {"guided_json": SCHEMA}, False),
+        ("v0.20.0", {"guided_regex": "("}, False),
+        ("v0.7.3", {"structured_outputs": {"json": SCHEMA}}, False),
+        ("v0.11.0", {"structured_outputs": {"json": SCHEMA}}, True),
+        ("v0.20.0", {"structured_outputs": {"json": SCHEMA}}, True),
+        ("v0.7.3", {"response_format": NAMED}, True),
+    ],
+)
+def test_a_version_of_vllm_ignores_fields_that_it_does_not_know(
+    version: str, fields: dict[str, Any], *, known: bool
+) -> None:
+    found = content(pod_by_hand(speed=FAST, version=version), **fields)
+    assert found.startswith("Simulated answer") is not known
+
+
+@pytest.mark.parametrize(("version", "status"), [("v0.7.3", 400), ("v0.8.2", 400), ("v0.8.3", 200), ("v0.20.0", 200)])
+def test_any_tool_may_be_required_since_0_8_3(version: str, status: int) -> None:
+    """Pull request 13483 of vLLM; a tool by its name was known before."""
+    pod = pod_by_hand(speed=FAST, version=version)
+    assert chat(pod, tools=TOOLS, tool_choice="required")[0] == status
+    assert chat(pod, tools=TOOLS, tool_choice=choice_of("named"))[0] == 200
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang", "tgi", "llamacpp", "ollama"])
@@ -83,7 +118,8 @@ OWN = [
 
 @pytest.mark.parametrize(("engine", "path", "body", "field"), OWN, ids=lambda value: str(value)[:30])
 def test_the_engines_own_apis_do_too(engine: str, path: str, body: dict[str, Any], field: str) -> None:
-    status, found = asked(pod_by_hand(engine, speed=FAST), lambda client: client.post(path, body))
+    pod = pod_by_hand(engine, speed=FAST, version=version_for(body))
+    status, found = asked(pod, lambda client: client.post(path, body))
     assert status == 200, found
     text = found[field] if field != "choices" else found["choices"][0]["text"]
     jsonschema.validate(json.loads(text), SCHEMA)
@@ -106,7 +142,7 @@ def test_an_ollama_chat_answers_with_json() -> None:
     ],
 )
 def test_a_text_of_a_form(engine: str, fields: dict[str, Any], pattern: str) -> None:
-    assert re.fullmatch(pattern, content(pod_by_hand(engine, speed=FAST), **fields))
+    assert re.fullmatch(pattern, content(pod_by_hand(engine, speed=FAST, version=version_for(fields)), **fields))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +175,7 @@ REFUSED: list[tuple[str, int, dict[str, Any]]] = [
 def test_what_cannot_be_satisfied_is_refused_as_the_engine_refuses(
     engine: str, status: int, fields: dict[str, Any]
 ) -> None:
-    found, error = chat(pod_by_hand(engine, speed=FAST), **fields)
+    found, error = chat(pod_by_hand(engine, speed=FAST, version=version_for(fields)), **fields)
     assert found == status
     inner = error.get("error", error)
     assert inner if isinstance(inner, str) else inner["message"]

@@ -1,5 +1,6 @@
 """``/metrics``: names, types and labels that upstream documents, and the values of what was really answered."""
 
+import json
 import re
 import subprocess
 from collections import defaultdict
@@ -355,7 +356,7 @@ def test_steps_are_told_as_often_as_they_are_looked_at() -> None:
     for looks in (1, 7, 50):
         steps: list[tuple[int, int]] = []
         replica = EngineReplica(TokenPace(0.01, 0.001, 0.0001, 4), None, 0.0)
-        replica.watcher = lambda number, running, *_, steps=steps: steps.append((number, running))  # type: ignore[misc]
+        replica.watcher = lambda number, running, *_, steps=steps: steps.append((number, running))
         jobs = [replica.submit(0.0, 20, 30) for _ in range(3)]
         for look in range(looks):
             replica.settle(1.0 * (look + 1) / looks)
@@ -389,7 +390,27 @@ def test_llamacpp_says_what_is_missing() -> None:
     assert refusal in text
 
 
-def test_vllm_keeps_its_count_of_requests() -> None:
+def test_vllm_keeps_its_counts_of_http_requests() -> None:
     types, samples = parsed(page_after("vllm", exports=False))
-    assert set(types) == {"http_requests_total"}
+    assert set(types) == {
+        "http_requests_total",
+        "http_request_size_bytes",
+        "http_response_size_bytes",
+        "http_request_duration_seconds",
+        "http_request_duration_highr_seconds",
+    }
     assert sum(samples["http_requests_total"].values()) == 1
+
+
+def test_http_requests_have_sizes_and_durations() -> None:
+    """As in docs/design/metrics.md of vLLM; steps of 200 ms make ten tokens in two seconds."""
+    page = page_after("vllm", 2, pace=TokenPace(alpha=0.2, beta=0.0, prefill=0.0, batch=8))
+    handler = "/v1/chat/completions"
+    assert value(page, "http_request_size_bytes_count", handler=handler) == 2
+    assert value(page, "http_request_size_bytes_sum", handler=handler) == 2 * len(json.dumps(CHAT))
+    assert value(page, "http_response_size_bytes_count", handler=handler) == 2
+    assert value(page, "http_response_size_bytes_sum", handler=handler) > 2 * 100
+    assert value(page, "http_request_duration_seconds_count", handler=handler, method="POST") == 2
+    assert value(page, "http_request_duration_seconds_bucket", handler=handler, method="POST", le="1.0") == 0
+    assert value(page, "http_request_duration_highr_seconds_bucket", le="+Inf") == 2
+    assert value(page, "http_request_duration_highr_seconds_sum") >= 4

@@ -1,5 +1,7 @@
 """OpenAI's API as engines speak it (OpenAI API reference; vLLM's protocol.py)."""
 
+import io
+import json
 from typing import Any
 
 import pytest
@@ -189,3 +191,37 @@ def test_who_makes_embeddings(engine: str, embeds: bool, status: int) -> None:
             return response.status
 
     assert asked(pod_by_hand(engine, speed=FAST, embeds=embeds), ask) == status
+
+
+@pytest.mark.parametrize(
+    ("engine", "path", "body", "status"),
+    [
+        ("vllm", "/v1/chat/completions", {}, 400),
+        ("sglang", "/v1/chat/completions", {}, 400),
+        ("tgi", "/v1/chat/completions", {}, 422),
+        ("vllm", "/v1/completions", {"prompt": [7] * 300_000}, 400),
+        ("vllm", "/v1/embeddings", {"input": [7] * 300_000}, 400),
+    ],
+)
+def test_a_model_of_which_nothing_is_known_has_an_end_too(
+    engine: str, path: str, body: dict[str, Any], status: int
+) -> None:
+    """300,000 tokens are more than 131,072; without a bound they would be computed for minutes."""
+    pod = pod_by_hand(engine, context=None, embeds=path.endswith("embeddings"))
+    long = {"messages": [{"role": "user", "content": "word " * 300_000}]}
+
+    async def ask(client: Client) -> tuple[int, str, str]:
+        data = io.BytesIO(json.dumps({"model": "demo", **(body or long)}).encode())
+        async with client.session.post(client.url + path, data=data) as response:
+            return response.status, await response.text(), response.headers["x-simulated"]
+
+    found, text, header = asked(pod, ask)
+    assert found == status
+    assert "maximum context length is 131072 tokens" in text
+    assert "context: assumed" in header
+
+
+def test_shorter_requests_to_it_are_answered() -> None:
+    body = {**CHAT, "messages": [{"role": "user", "content": " word" * 1000}]}
+    status, found = asked(pod_by_hand(context=None, speed=FAST), lambda pod: pod.post("/v1/chat/completions", body))
+    assert (status, found["usage"]["prompt_tokens"]) == (200, 1004)

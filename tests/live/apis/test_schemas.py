@@ -10,7 +10,7 @@ import socket
 import time
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # it has no stubs
 import pytest
 
 from workbench.live.apis.schemas import SchemaError, example_of, matching

@@ -25,7 +25,7 @@ FIGURES = ("itl_ms", "ttft_ms", "tokens_per_s")
 _ROUNDS = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measured:
     """One figure of one row."""
 

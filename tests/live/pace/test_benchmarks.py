@@ -31,6 +31,26 @@ def test_an_estimate_is_near_what_was_measured(measured: Measured) -> None:
     assert pace_on(measured.row).source is PaceSource.ESTIMATE
 
 
+NEW = tuple(each for each in ALL if each.row["engine"] != "llamacpp" and each.row["version"] != "0.7.3")
+LONG = tuple(each for each in NEW if each.row["prompt"] >= 1000 and each.figure != "tokens_per_s")
+EXPERTS = tuple(each for each in NEW if each.row["model"] in ("Qwen/Qwen3-30B-A3B", "openai/gpt-oss-120b"))
+
+
+def title_of(measured: Measured) -> str:
+    """Return what sorts figures."""
+    return measured.title
+
+
+NEARER = sorted({*LONG, *EXPERTS}, key=title_of)
+
+
+@pytest.mark.parametrize("measured", NEARER, ids=lambda measured: measured.title)
+def test_long_contexts_and_experts_are_nearer(measured: Measured) -> None:
+    """With what the context and the batch add, engines since 2024 are within a factor of 1.6, short prompts aside."""
+    published = float(measured.row[measured.figure])
+    assert 1 / 1.6 <= measured.ratio <= 1.6 or (measured.figure == "ttft_ms" and published < SHORT_MS)
+
+
 @pytest.mark.parametrize("measured", BEYOND, ids=lambda measured: measured.title)
 def test_where_an_estimate_is_too_fast_is_known(measured: Measured) -> None:
     """Of old servers alone, and never too slow; a point that comes near belongs to the others."""

@@ -47,16 +47,20 @@ class TestAccelerators:
         """16.06 GB at 864 GB/s, of which 85 % are got, and 30 us for each of 32 layers."""
         pace = pace_of(verdict(), "g6e.2xlarge")
         assert pace.alpha == pytest.approx(14.96 * GIB / 864e9 / 0.85 + 32 * 30e-6, rel=0.001)
-        # 131,072 bytes of cache for each of 1,024 tokens, of which 70 % of the bandwidth are got; 10 us beside.
-        assert pace.beta == pytest.approx(131072 * 1024 / 864e9 / 0.7 + 10e-6)
-        # Two operations for each of 8.03 billion parameters, at half of 362 * 10^12.
-        assert pace.prefill == pytest.approx(2 * 8030261248 / 362.05e12 / 0.5)
+        # 131,072 bytes of cache for each token, of which 70 % of the bandwidth are got; 10 us for a request beside.
+        assert pace.cached == pytest.approx(131072 / 864e9 / 0.7)
+        assert pace.beta == pytest.approx(10e-6)
+        # Two operations for each of 8.03 billion parameters, at 65 % of 362 * 10^12.
+        assert pace.prefill == pytest.approx(2 * 8030261248 / 362.05e12 / 0.65)
+        # Of each pair of tokens, key and value of 128 numbers in 32 heads of 32 layers are multiplied and added.
+        assert pace.attention == pytest.approx(2 * 2 * 128 * 32 * 32 / 362.05e12 / 0.65)
+        assert (pace.experts, pace.untouched) == (0.0, 0.0)
         assert (pace.batch, pace.source) == (256, PaceSource.ESTIMATE)
 
     def test_what_was_asked_of_one_type_is_asked_of_another(self) -> None:
         """An H200 has 5.56 times the bandwidth of an L40S, and vLLM a larger batch there."""
         slow, fast = (pace_of(verdict(), name) for name in ("g6e.2xlarge", "p5en.48xlarge"))
-        assert fast.beta - 10e-6 == pytest.approx((slow.beta - 10e-6) * 864 / 4800)
+        assert fast.cached == pytest.approx(slow.cached * 864 / 4800)
         assert (fast.cache_tokens or 0) > 3 * (slow.cache_tokens or 0)
 
     def test_cache_is_what_is_left(self) -> None:
@@ -71,9 +75,39 @@ class TestAccelerators:
         pace = pace_of(found, "g6e.2xlarge")
         assert (pace.batch, pace.cache_tokens) == (4, 4 * context)
 
-    def test_short_contexts_read_less_cache(self) -> None:
-        short, long = (pace_of(verdict(context=context), "g6e.2xlarge").beta for context in (256, 8192))
-        assert short - 10e-6 == pytest.approx((long - 10e-6) / 4)
+    def test_a_long_context_doubles_a_step(self) -> None:
+        """Of Llama 3 8B a token takes 131,072 bytes: 122,500 of them are as much as its weights."""
+        pace = pace_of(verdict(on="p5.48xlarge", context=131072), "p5.48xlarge")
+        short, long = (pace.step(1, cached=tokens) for tokens in (1, 122_500))
+        # The cache is read with 70 % of the bandwidth, the weights with 85 %; 0.97 ms are neither.
+        assert long - short == pytest.approx((short - 0.00097) * 0.85 / 0.7, rel=0.001)
+        assert long > 2 * short
+
+    def test_twice_the_prompt_takes_more_than_twice_as_long(self) -> None:
+        pace = pace_of(verdict(on="p5.48xlarge", context=131072), "p5.48xlarge")
+        # 2 x 8.03e9 x n + 524,288 x n^2 / 2 operations: at 61,267 tokens attention is as much as the rest.
+        assert pace.prompt(61_267) == pytest.approx(2 * pace.prefill * 61_267, rel=0.001)
+        assert pace.prompt(122_534) == pytest.approx(3 * pace.prompt(61_267), rel=0.001)
+        # In parts it is the same.
+        parts = sum(pace.prompt(2048, 2048 * part) for part in range(16))
+        assert parts == pytest.approx(pace.prompt(16 * 2048))
+
+    def test_layers_with_a_window_read_that_and_no_more(self) -> None:
+        """Gemma 3: one full layer in six; a token of the others leaves the window of 1,024 again."""
+        model = shape("google/gemma-3-27b-it")
+        pace = pace_of(verdict(model, "p5.48xlarge"), "p5.48xlarge")
+        # 10 full layers of 62, 16 heads of keys and values with 128 numbers each.
+        assert pace.cached == pytest.approx(10 * 16 * 256 * 2 / 3350e9 / 0.7)
+        # The other 52 read the last 1,024 tokens of each request.
+        assert pace.beta == pytest.approx(10e-6 + 1024 * 52 * 16 * 256 * 2 / 3350e9 / 0.7)
+        # And so does attention: 32 heads of queries.
+        assert pace.attention == pytest.approx(2 * 10 * 32 * 256 / 989e12 / 0.65)
+
+    @pytest.mark.parametrize("context", [256, 512])
+    def test_short_requests_do_not_fill_the_window(self, context: int) -> None:
+        model = shape("google/gemma-3-27b-it")
+        pace = pace_of(verdict(model, "p5.48xlarge", context=context), "p5.48xlarge")
+        assert pace.beta == pytest.approx(10e-6 + context * 52 * 16 * 256 * 2 / 3350e9 / 0.7)
 
     def test_eight_bits_read_half_and_compute_twice(self) -> None:
         narrow = replace(shape(), dtype="fp8", weights_bytes=(shape().weights_bytes or 0) // 2)
@@ -111,16 +145,26 @@ class TestAccelerators:
         assert two.batch == 2 * one.batch
         # vLLM keeps a little more beside where there are several ranks.
         assert two.cache_tokens == pytest.approx(2 * (one.cache_tokens or 0), rel=0.02)
-        assert two.beta == pytest.approx(one.beta / 2)
+        assert (two.beta, two.cached) == pytest.approx((one.beta / 2, one.cached / 2))
 
-    def test_experts_that_a_token_does_not_go_through_are_not_computed(self) -> None:
-        """Mixtral: two of eight experts for a token; eight requests go through 90 % of them."""
+    def test_experts_that_no_token_goes_through_are_neither_computed_nor_read(self) -> None:
+        """Mixtral: two of eight experts for a token; eight tokens go through 1 - 0.75^8 of them, 90 %."""
         model = shape("mistralai/Mixtral-8x7B-v0.1")
         pace = pace_of(verdict(model, "p5.48xlarge", parallel=Parallel(2)), "p5.48xlarge")
         parameters = 46702792704 - 45097156608 * Decimal(6) / 8
-        assert pace.prefill == pytest.approx(float(2 * parameters / 2) / 989e12 / 0.5)
-        whole = 86.99 * GIB / 2 / 3350e9 / 0.85
-        assert 0.88 * whole < pace.alpha - 32 * (30 + 30) * 1e-6 < 0.92 * whole
+        assert pace.prefill == pytest.approx(float(2 * parameters / 2) / 989e12 / 0.65)
+        # 45.1 of 46.7 billion parameters are experts, half of them on each of two ranks.
+        experts = 86.99 * GIB * 45097156608 / 46702792704 / 2 / 3350e9 / 0.85
+        assert pace.experts == pytest.approx(experts, rel=0.002)
+        assert pace.untouched == 0.75
+        # 30 us for a layer, 60 for its experts, and two sums of 15.
+        fixed = 32 * 120e-6 + 10e-6
+        dense = 86.99 * GIB / 2 / 3350e9 / 0.85 - experts
+        for tokens, part in ((1, 0.25), (2, 0.4375), (8, 0.8999)):
+            beside = 10e-6 * (tokens - 1)
+            assert pace.step(tokens) == pytest.approx(fixed + beside + dense + experts * part, rel=0.005)
+        # A prompt goes through all of them.
+        assert pace.step(1, prompts=100) == pytest.approx(fixed + dense + experts, rel=0.005)
 
     def test_prompts_are_computed_in_parts_as_the_engine_does(self) -> None:
         assert pace_of(verdict(), "g6e.2xlarge").chunk == 2048

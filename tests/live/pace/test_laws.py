@@ -21,6 +21,10 @@ paces = st.builds(
     batch=st.sampled_from([1, 2, 4, 16]),
     cache_tokens=st.sampled_from([None, 40, 100, 300]),
     chunk=st.sampled_from([1, 7, 64, 2048]),
+    cached=st.sampled_from([0.0, 0.00001, 0.0005]),
+    attention=st.sampled_from([0.0, 0.00001]),
+    experts=st.sampled_from([0.0, 0.03]),
+    untouched=st.sampled_from([1.0, 0.75, 0.0]),
 )
 
 

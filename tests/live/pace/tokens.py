@@ -29,6 +29,7 @@ class PlainEngine:
         self.batch: list[Request] = []  # in the order in which they joined
         self.waiting: deque[Request] = deque()
         self.most_cached = 0
+        self.prompts = 0.0
 
     def run(self, requests: Sequence[Request]) -> None:
         """Serve requests, given in the order in which they come."""
@@ -38,8 +39,12 @@ class PlainEngine:
             if not self.batch and not self.waiting:
                 now = max(now, coming[0].at)
                 self.waiting.append(coming.popleft())
+            self.prompts = 0.0
             computed = self._join(now)
-            length = self.pace.alpha + self.pace.beta * len(self.batch) + self.pace.prefill * computed
+            read = sum(each.prompt + len(each.tokens) for each in self.batch if not each.left)
+            touched = 1 - self.pace.untouched ** (len(self.batch) + computed)
+            length = self.pace.alpha + self.pace.beta * len(self.batch) + self.prompts
+            length += self.pace.cached * read + self.pace.experts * touched
             end = now + length
             while coming and coming[0].at < end:
                 self.waiting.append(coming.popleft())
@@ -81,8 +86,11 @@ class PlainEngine:
             self.most_cached = max(self.most_cached, self._cached() + sum(not each.left for each in self.batch))
         return self.pace.chunk - budget
 
-    @staticmethod
-    def _compute(request: Request, budget: int) -> int:
+    def _compute(self, request: Request, budget: int) -> int:
         computed = min(request.left, budget)
+        before = request.prompt + len(request.tokens) - request.left
+        # One token after the other: each looks at those before it, and at itself.
+        for place in range(before, before + computed):
+            self.prompts += self.pace.prefill + self.pace.attention * (place + 1)
         request.left -= computed
         return computed

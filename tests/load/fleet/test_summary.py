@@ -9,8 +9,8 @@ from tests.load.fleet.figures import STARTED, burst, record
 from workbench.live.control import LiveState, NoteKind
 from workbench.load.fleet.report import fleet_rows, fleet_sentences, live_fleet
 from workbench.load.fleet.summary import fleet_summary
-from workbench.load.outcomes import RequestOutcome, Tally
-from workbench.load.report import latency_rows
+from workbench.load.outcomes import EngineTimes, RequestOutcome, Tally
+from workbench.load.report import latency_rows, machine_sentences
 from workbench.load.summary import summary
 
 
@@ -130,6 +130,69 @@ def test_times_in_life_stand_beside_those_that_were_measured() -> None:
     assert rows["first token, in life (x 60)"][1] == "6000.0"
     assert rows["whole answer, in life (x 60)"][1] == "24000.0"
     assert rows["between tokens, in life (x 60)"][1] == "-"
+
+
+def fast(measured: float, own: float) -> Tally:
+    """A request whose first token came after so long, and after 162 ms by the engine's clock; its end likewise."""
+    engine = EngineTimes(first=own, between=0.02, took=4 * own)
+    return Tally([RequestOutcome(0, 0, measured, 4 * measured, 1, 11, engine=engine)])
+
+
+def test_the_engines_own_times_stand_beside_those_of_clients() -> None:
+    """At 20 x, 55.9 ms look like 1,118 ms in life, where the engine takes 162: 86 % are this machine's."""
+    found = summary(fast(0.0559, 0.162))
+    rows = {name: cells for name, *cells in latency_rows(found, 20)}
+    assert rows["first token"][0] == "55.9"
+    assert rows["first token, in life (x 20) *"][0] == "1118.0"
+    assert rows["first token, by the engine's clock"] == ["162.0"] * 6
+    assert rows["first token, share of this machine, %"] == ["86"] * 6
+    assert rows["whole answer, by the engine's clock"][0] == "648.0"
+    assert rows["between tokens, by the engine's clock"][0] == "20.0"
+    (said,) = machine_sentences(found, 20)
+    assert said.startswith("* more than a tenth")
+    assert "first token, whole answer" in said
+
+
+@pytest.mark.parametrize(
+    ("measured", "speed", "marked"),
+    [
+        (0.162, 1, False),
+        (0.170, 1, False),  # 5 %
+        (0.300, 1, True),
+        (0.0081, 20, False),
+        (0.0089, 20, False),  # 9 %
+        (0.0095, 20, True),  # 15 %
+        (0.0559, None, False),  # the speed was changed: nothing can be compared
+    ],
+)
+def test_what_is_this_machines_is_marked(measured: float, speed: float | None, *, marked: bool) -> None:
+    found = summary(fast(measured, 0.162))
+    assert bool(list(machine_sentences(found, speed))) is marked
+    names = [name for name, *_ in latency_rows(found, speed)]
+    assert any(name.endswith("*") for name in names) is (marked and speed != 1)
+    assert "first token, by the engine's clock" in names
+    assert ("first token, share of this machine, %" in names) is (speed is not None)
+
+
+def test_no_share_is_negative() -> None:
+    """Tokens that come together arrive before the last of them was due: a client may be a moment early."""
+    rows = {name: cells for name, *cells in latency_rows(summary(fast(0.008, 0.162)), 20)}
+    assert rows["first token, share of this machine, %"] == ["0"] * 6
+
+
+def test_other_servers_have_no_times_of_their_own() -> None:
+    found = summary(Tally([RequestOutcome(0, 0, 0.1, 0.4, 1, 1)]))
+    assert found.engine is None
+    assert not list(machine_sentences(found, 20))
+    assert not any("engine" in name or "machine" in name for name, *_ in latency_rows(found, 20))
+
+
+def test_requests_that_failed_do_not_count() -> None:
+    tally = fast(0.1, 0.162)
+    tally.outcomes.append(RequestOutcome(0, 0, 0.1, 0.4, 1, 1, "HTTP 500", engine=EngineTimes(9, 9, 9)))
+    own = summary(tally).engine
+    assert own is not None
+    assert (own.answered, own.ttft.most) == (1, 0.162)
 
 
 def test_another_number_of_replicas_is_an_event() -> None:

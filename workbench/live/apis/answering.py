@@ -35,10 +35,15 @@ async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
             return _refusal(pod, request, error)
         if page is not None:
             return page
-    handlers = handlers_of(workload, path)
+    handlers, began = handlers_of(workload, path), pod.clock()
     response = await _answered(pod, request, handlers)
-    first = str(response.status)[0] + "xx"
-    pod.meter.statuses[path if handlers else "none", request.method, first] += 1
+    first, handler = str(response.status)[0] + "xx", path if handlers else "none"
+    pod.meter.statuses[handler, request.method, first] += 1
+    counts = pod.meter.http[handler, request.method]
+    counts.number += 1
+    counts.seconds.observe(pod.clock() - began)
+    counts.received += request.content_length or 0
+    counts.sent += response.content_length or 0
     return response
 
 

@@ -1,5 +1,6 @@
 """Bodies of requests: what they must hold, and what is refused in whatever form the engine has."""
 
+import asyncio
 import json
 import math
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from aiohttp import web
 
 MOST_BYTES = 64 * 2**20
 """Of a body. The engines themselves take more, except where it is said."""
+BODY_SECONDS = 60.0
+"""Seconds within which the next piece of a body must come."""
 MOST_TEXT = 2_000_000
 """Of a body whose text is taken to pieces."""
 Body = dict[str, Any]
@@ -62,14 +65,20 @@ async def read_bytes(request: web.Request, most: int = MOST_BYTES) -> bytes:
     """Return the body of a request.
 
     Raises:
-        ApiError: it is too large.
+        ApiError: it is too large, or does not go on.
     """
     found = bytearray()
     try:
-        async for chunk in request.content.iter_any():
+        while True:
+            async with asyncio.timeout(BODY_SECONDS):
+                chunk = await request.content.readany()
+            if not chunk:
+                break
             found += chunk
             if len(found) > most:
                 raise ApiError(413, f"the body has more than {most} bytes", kind="size")
+    except TimeoutError:
+        raise ApiError(408, f"no more of the body came within {BODY_SECONDS:g} s", kind="body") from None
     except web.RequestPayloadError as error:
         raise ApiError(400, f"the body cannot be read: {error}", kind="body") from None
     return bytes(found)

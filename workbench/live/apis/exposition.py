@@ -8,7 +8,7 @@ from aiohttp import web
 
 from .bodies import ApiError
 from .pages import Labels, MetricsPage, PageMetric, page_of
-from .values import samples
+from .values import HTTP_KINDS, http_series, samples
 
 if TYPE_CHECKING:
     from ..pods.pod import LivePod
@@ -51,7 +51,10 @@ def _lines(pod: "LivePod", metric: PageMetric, shared: Labels) -> Iterator[str]:
     yield f"# HELP {metric.name} {metric.help} (simulated)\n# TYPE {metric.name} {metric.type}\n"
     for more, value in metric.parts:
         own = (*(() if metric.alone else shared), *more)
-        if metric.type in ("histogram", "summary"):
+        if value in HTTP_KINDS:
+            for end, labels, found in http_series(pod, value):
+                yield f"{metric.name}{end}{_braces(labels)} {_number(found)}\n"
+        elif metric.type in ("histogram", "summary"):
             yield from _observed(pod, metric, value, own)
         else:
             for labels, found in samples(pod, value):

@@ -7,6 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from components.engines.versions import Version
+
 from . import bodies
 from .bodies import ApiError, Body
 from .planning import Form
@@ -107,17 +109,26 @@ def only_form(forms: Sequence[Form | None], field: str) -> Form | None:
     return next(iter(asked), None)
 
 
+_WITHOUT_GUIDED, _WITH_STRUCTURED = (0, 12), (0, 11)
 _GUIDED = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 
 
-def guided_form(body: Body) -> Form | None:
-    """Return the form in vLLM's own fields: ``guided_*``, and ``structured_outputs`` since 0.12.
+def guided_form(body: Body, version: Version | None) -> Form | None:
+    """Return the form in vLLM's own fields: ``guided_*`` before 0.12, and ``structured_outputs`` since 0.11.
 
-    Source: ``vllm/entrypoints/openai/protocol.py`` and ``vllm/sampling_params.py`` (StructuredOutputsParams).
+    What a version does not know it ignores, and answers with free text: its bodies may have any further field (pull
+    requests 22772 and 29326, issue 53975).
+
+    Args:
+        body: The request.
+        version: Of vLLM; None for the newest.
     """
-    nested = bodies.inner(body, "structured_outputs")
-    asked = [(f"guided_{name}", body.get(f"guided_{name}"), name) for name in _GUIDED]
-    asked += [(f"structured_outputs.{name}", nested.get(name), name) for name in _GUIDED]
+    asked: list[tuple[str, Any, str]] = []
+    if version and version < _WITHOUT_GUIDED:
+        asked += [(f"guided_{name}", body.get(f"guided_{name}"), name) for name in _GUIDED]
+    if not version or version >= _WITH_STRUCTURED:
+        nested = bodies.inner(body, "structured_outputs")
+        asked += [(f"structured_outputs.{name}", nested.get(name), name) for name in _GUIDED]
     found = [_guided(field, value, name) for field, value, name in asked if value is not None and value is not False]
     return only_form(found, "structured_outputs")
 

@@ -76,7 +76,7 @@ class Generation:
             return self._pod.replica.due(self.job, tokens)
         gone, passed = self._before - ahead, now - self.job.arrived
         guess = ahead * passed / gone / 2 if gone > 0 else _FIRST_LOOK * self._pod.clock.speed
-        return now + max(guess, ahead // pace.batch * (pace.alpha + pace.beta))
+        return now + max(guess, ahead // pace.batch * pace.step(1))
 
     @property
     def _ahead(self) -> int:

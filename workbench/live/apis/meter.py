@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from .generating import Generation
 
 
+HTTP_SECONDS = (0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 7.5, 10, 30, 60)
+"""Bounds of prometheus-fastapi-instrumentator 7 (``metrics.default``); those of one handler are three of them."""
+
+
 class BucketCounts:
     """Observations of one histogram.
 
@@ -31,6 +35,32 @@ class BucketCounts:
         self.counts[bisect_left(self.bounds, value)] += times
         self.sum += value * times
 
+    def add(self, other: "BucketCounts") -> None:
+        """Take in all that another one with the same bounds has seen."""
+        self.counts = [one + more for one, more in zip(self.counts, other.counts, strict=True)]
+        self.sum += other.sum
+
+    def below(self, bound: float) -> int:
+        """Return how many values were at most one of the bounds."""
+        return sum(self.counts[: self.bounds.index(bound) + 1])
+
+
+class HttpCounts:
+    """What an HTTP framework counts of the requests of one path and method.
+
+    Attributes:
+        number: How many there were.
+        seconds: How long they took, in simulated seconds.
+        received: Bytes of their bodies, as their headers say it.
+        sent: Bytes of the answers, as their headers say it: a stream's does not.
+    """
+
+    __slots__ = ("number", "received", "seconds", "sent")
+
+    def __init__(self) -> None:
+        self.number = self.received = self.sent = 0
+        self.seconds = BucketCounts(HTTP_SECONDS)
+
 
 class EngineMeter:
     """Counters and histograms of one engine since its start.
@@ -43,6 +73,7 @@ class EngineMeter:
         seconds: Time that was spent on prompts and on answers.
         finished: Answers that ended, by why.
         statuses: HTTP requests by handler, method and first digit of the status.
+        http: What the HTTP framework counts beside, by handler and method.
         histograms: By what they measure.
         failures: Requests that were refused, by why (``te_request_failure``).
         decodes: Steps that made a token of each running answer, about.
@@ -57,6 +88,7 @@ class EngineMeter:
         self.finished: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.statuses: Counter[tuple[str, str, str]] = Counter()
+        self.http: defaultdict[tuple[str, str], HttpCounts] = defaultdict(HttpCounts)
         self.histograms = {name: BucketCounts(each) for name, each in bounds.items()}
         self.decodes = 0.0
         self.longest = 0

@@ -94,12 +94,16 @@ def _rows(
     yield from (row for row in rows["more"] if Span.of(row).is_in(known))
 
 
+def _part(labels: Labels, value: str) -> tuple[Labels, str]:
+    return labels, value
+
+
 def _page_metric(row: Mapping[str, Any], bounds: Mapping[str, Bounds]) -> PageMetric:
     if "by" in row:
         ((label, values),) = row["by"].items()
-        parts = tuple((((label, str(name)),), value) for name, value in values.items())
+        parts = tuple(_part(((label, str(name)),), value) for name, value in values.items())
     else:
-        parts = (((), row["value"]),)
+        parts = (_part((), row["value"]),)
     found = bounds[row["bounds"]] if "bounds" in row else ()
     return PageMetric(row["name"], parts, row["type"], row["help"], found, row.get("alone", False))
 

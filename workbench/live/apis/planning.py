@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 Form = Callable[[int], str]
 """Returns the text of a structured answer for a seed; raises an ``ApiError`` where there is none."""
 _MOST_STOPS = 64
-_ASSUMED_CONTEXT = 131_072
-"""Tokens of an answer, where the model's context is not known."""
+ASSUMED_CONTEXT = 131_072
+"""Tokens of a request with its answer, where the model's context is not known: that of most models of 2024 to 2026. A
+request without any bound would take hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def plan_answer(pod: "LivePod", model: str, prompt: Prompt, sampling: Sampling, 
 
 
 def _most(known: int | None, prompt: int, sampling: Sampling) -> int:
-    context = known or _ASSUMED_CONTEXT + prompt
+    context = known or ASSUMED_CONTEXT
     room = context - prompt
     wanted = sampling.most
     if room < 1 or (wanted is not None and wanted > room and not sampling.fitted):

@@ -19,6 +19,8 @@ def simulated(pod: "LivePod") -> dict[str, str]:
     notes = [f"text, tokens and time; pace: {pod.pace.source}; speed: {pod.clock.speed:g}"]
     if pod.workload.embeds and pod.workload.dimensions is None:
         notes.append("dimensions: assumed")
+    if pod.workload.context is None:
+        notes.append("context: assumed")
     return {HEADER: "; ".join(notes)}
 
 
@@ -55,6 +57,11 @@ class StreamReply:
         if not self.response.prepared:
             await self.response.prepare(self._request)
         await self.response.write("".join(pieces).encode())
+
+
+def comment(content: Any) -> str:  # noqa: ANN401  any JSON
+    """Return a comment of a stream of server-sent events, which ordinary clients skip."""
+    return f": simulated {json.dumps(content, separators=(',', ':'))}\n\n"
 
 
 def event(content: str) -> str:

@@ -6,6 +6,7 @@ patterns are checked by an engine without backtracking: a schema is a client's, 
 nor hold up other requests.
 """
 
+import functools
 import json
 import math
 import random
@@ -162,7 +163,7 @@ class _Maker:
             yes = _merged(_merged(rest, schema["if"]), schema.get("then", True))
             return self._first([yes, _merged(rest, schema.get("else", True))], depth)
         kinds = _kinds(schema)
-        return self._first_of([lambda kind=kind: self._of_kind(kind, schema, depth) for kind in kinds])
+        return self._first_of([functools.partial(self._of_kind, kind, schema, depth) for kind in kinds])
 
     def _of_kind(self, kind: str, schema: Mapping[str, Any], depth: int) -> Any:  # noqa: ANN401  any JSON
         match kind:
@@ -365,7 +366,7 @@ class _Maker:
         return _PatternText(self._chance, least).text(parsed)
 
     def _first(self, schemas: Sequence[object], depth: int) -> Any:  # noqa: ANN401  any JSON
-        return self._first_of([lambda each=each: self.value(each, depth + 1) for each in schemas])
+        return self._first_of([functools.partial(self.value, each, depth + 1) for each in schemas])
 
     def _first_of(self, makers: Sequence[Callable[[], Any]]) -> Any:  # noqa: ANN401  any JSON
         """Return what the first one that can makes; with each attempt another one is the first."""

@@ -1,8 +1,9 @@
 """What the metrics on a page are, as of a moment: the words in the column ``value`` of ``pages.yaml``."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from .meter import HTTP_SECONDS, BucketCounts
 from .pages import Labels
 
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ _BLOCK = 16
 """Tokens of a block of vLLM's cache, unless it is told otherwise."""
 _UNCOUNTED = ("/health", "/load", "/ping", "/version")
 """Paths that vLLM does not count (``excluded_handlers`` in vllm/entrypoints/openai/api_server.py)."""
+_HANDLER_SECONDS = (0.1, 0.5, 1)
+"""Bounds of the durations of one handler."""
+HTTP_KINDS = ("http_seconds", "http_all_seconds", "http_received", "http_sent")
 _FINISHED = ("stop", "length", "abort")
 
 
@@ -35,12 +39,6 @@ def _cache_share(pod: "LivePod") -> float:
     return min(pod.replica.cached / size, 1.0) if size else 0.0
 
 
-def _throughput(pod: "LivePod") -> float:
-    """Return tokens a second of all answers, if the batch stays as it is."""
-    running = pod.replica.running
-    return running / (pod.pace.alpha + pod.pace.beta * running) if running else 0.0
-
-
 def _speed(tokens: str, seconds: str) -> Callable[["LivePod"], float]:
     def since_the_start(pod: "LivePod") -> float:
         passed = pod.meter.seconds[seconds]
@@ -61,7 +59,7 @@ _ONE: Mapping[str, Callable[["LivePod"], float]] = {
     "cached_tokens": lambda pod: pod.replica.cached,
     "cache_share": _cache_share,
     "cache_size": _cache_size,
-    "throughput": _throughput,
+    "throughput": lambda pod: pod.replica.throughput,
     "busy_slots": _busy_slots,
     "decodes": lambda pod: round(pod.meter.decodes),
     "longest": lambda pod: pod.meter.longest,
@@ -95,6 +93,40 @@ def _http_requests(pod: "LivePod") -> list[Sample]:
         for (handler, method, status), number in sorted(pod.meter.statuses.items())
         if handler not in _UNCOUNTED
     ]
+
+
+def http_series(pod: "LivePod", kind: str) -> Iterator[tuple[str, Labels, float]]:
+    """Yield the series of what prometheus-fastapi-instrumentator counts beside requests, with the end of their names.
+
+    Args:
+        pod: The pod.
+        kind: ``http_seconds`` by handler and method, ``http_all_seconds`` of all together, or bytes by handler:
+            ``http_received`` and ``http_sent``.
+    """
+    counted = {key: each for key, each in sorted(pod.meter.http.items()) if key[0] not in _UNCOUNTED}
+    if kind == "http_all_seconds":
+        total = BucketCounts(HTTP_SECONDS)
+        for each in counted.values():
+            total.add(each.seconds)
+        yield from _histogram(total, (), HTTP_SECONDS)
+    elif kind == "http_seconds":
+        for (handler, method), each in counted.items():
+            yield from _histogram(each.seconds, (("handler", handler), ("method", method)), _HANDLER_SECONDS)
+    else:
+        for handler in dict.fromkeys(handler for handler, _ in counted):
+            alike = [each for (name, _), each in counted.items() if name == handler]
+            size = sum(each.received if kind == "http_received" else each.sent for each in alike)
+            yield "_count", (("handler", handler),), sum(each.number for each in alike)
+            yield "_sum", (("handler", handler),), size
+
+
+def _histogram(found: BucketCounts, labels: Labels, bounds: tuple[float, ...]) -> Iterator[tuple[str, Labels, float]]:
+    for bound in bounds:
+        yield "_bucket", (*labels, ("le", repr(float(bound)))), found.below(bound)
+    total = sum(found.counts)
+    yield "_bucket", (*labels, ("le", "+Inf")), total
+    yield "_count", labels, total
+    yield "_sum", labels, found.sum
 
 
 def _cache_config(pod: "LivePod") -> list[Sample]:

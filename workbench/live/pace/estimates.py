@@ -24,6 +24,10 @@ from ..served import PaceSource, TokenPace
 from .profiles import Efficiency, StepWork, from_profile, from_roofline
 
 _EIGHT_BITS = frozenset({"fp8", "nvfp4"})
+_MANY = 2**16
+"""Tokens over which the growth of the cache is averaged: what is rounded once per sequence does not count."""
+_LATENT_HEAD = 128 + 64 + 128
+"""Width of a key and a value of a head where one latent stands for all heads (DeepSeek-V3, arXiv 2412.19437)."""
 _WORD = 2
 """Bytes of a parameter that is not quantized."""
 
@@ -71,7 +75,7 @@ def _on_accelerators(node: Instance, asked: MemoryCase) -> TokenPace | None:
     if speed is None or case is None or work is None:
         return None
     batch = (case.requests or _table()["usual_batch"]) * case.parallel.data
-    chunk = case.tokens_at_a_time(verdict.context or _context(case))
+    chunk = case.tokens_at_a_time(verdict.context or _usual_tokens(case))
     bounds = TokenPace(0.0, 0.0, 0.0, batch, _cache_tokens(verdict), max(1, chunk))
     return from_roofline(work, speed.bandwidth, _flops(speed, case), efficiency(), bounds)
 
@@ -111,15 +115,25 @@ def _work(case: MemoryCase, on_host: int = 0) -> StepWork | None:
     if isinstance(weights, str) or not shape.layers:
         return None
     spread = case.budget.spreads_experts
-    usual = _with_experts(weights, _touched(shape, _table()["together"]))
-    whole, read = (rank_bytes(each, shape, parallel, spread=spread) for each in (weights, usual))
-    far = min(1.0, on_host / whole) * read if whole else 0.0
+    dense = replace(weights, total=weights.total - weights.experts, experts=0)
+    whole, read = (rank_bytes(each, shape, parallel, spread=spread) for each in (weights, dense))
+    ranks = parallel.tensor * parallel.pipeline
+    # What is kept in memory is another matter: of layers with a window no engine reads more than that.
+    cache = KeyCache(shape.layers, parallel, case.cache_bytes)
+    # Beyond all windows the cache grows by the same for each token.
+    far = 1 + max((kind.window or 0 for kind in shape.layers), default=0)
+    token = cache.of_sequence(far + _MANY) - cache.of_sequence(far)
+    usual = _usual_tokens(case)
+    pair, bounded = _attention(shape, usual)
     return StepWork(
-        weights=read - far,
-        on_host=far,
-        experts=(whole - read) / _table()["spread"],
-        cache=_cache(case).of_sequence(_context(case)),
-        operations=2 * _active_parameters(shape, weights) / (parallel.tensor * parallel.pipeline),
+        weights=read,
+        experts=whole - read,
+        untouched=float(1 - _touched(shape)),
+        on_host=min(1.0, on_host / whole) if whole else 0.0,
+        cache=max(0.0, cache.of_sequence(usual) - token / _MANY * usual),
+        token=token / _MANY,
+        operations=(2 * _active_parameters(shape, weights) + bounded) / ranks,
+        pair=pair / ranks,
         layers=sum(kind.count for kind in shape.layers),
         tensor=parallel.tensor,
         pipeline=parallel.pipeline,
@@ -127,32 +141,42 @@ def _work(case: MemoryCase, on_host: int = 0) -> StepWork | None:
     )
 
 
-def _cache(case: MemoryCase) -> KeyCache:
-    return KeyCache(case.shape.layers, case.parallel, case.cache_bytes, windows=case.budget.windows)
-
-
-def _context(case: MemoryCase) -> int:
-    """Return how many tokens a request has on average."""
+def _usual_tokens(case: MemoryCase) -> int:
+    """Return how many tokens a request has on average, for layers that read so many of them and no more."""
     usual: int = _table()["context"]
     return min(usual, case.length or usual)
 
 
-def _touched(shape: Shape, requests: int) -> Decimal:
-    """Return which part of the experts some tokens go through, if each goes through random ones."""
-    if not shape.experts:
-        return Decimal(1)
-    return 1 - (1 - Decimal(shape.active_experts) / shape.experts) ** requests
+def _attention(shape: Shape, usual: int) -> tuple[float, float]:
+    """Return the operations of attention while a prompt is computed.
+
+    A token is multiplied with the key and the value of each token before it, in each head: two operations for each
+    number. Layers with a window do so with the window alone.
+
+    Returns:
+        For each token and one before it, in layers without a window; for each token, in layers with one.
+    """
+    pairs = bounded = 0.0
+    for kind in shape.layers:
+        heads = shape.heads or kind.kv_heads
+        width = _LATENT_HEAD if kind.is_latent else kind.key_dim + kind.value_dim
+        operations = 2.0 * kind.count * heads * width
+        if kind.window is None:
+            pairs += operations
+        else:
+            bounded += operations * min(kind.window, usual)
+    return pairs, bounded
 
 
-def _with_experts(weights: WeightSizes, part: Decimal) -> WeightSizes:
-    experts = int(weights.experts * part)
-    return replace(weights, total=weights.total - weights.experts + experts, experts=experts)
+def _touched(shape: Shape) -> Decimal:
+    """Return which part of the experts one token goes through."""
+    return Decimal(shape.active_experts) / shape.experts if shape.experts else Decimal(1)
 
 
 def _active_parameters(shape: Shape, weights: WeightSizes) -> float:
     """Return through how many parameters a token goes."""
     parameters = shape.parameters or weights.total / _WORD
-    idle = (shape.expert_share or Decimal(0)) * (1 - _touched(shape, 1))
+    idle = (shape.expert_share or Decimal(0)) * (1 - _touched(shape))
     return float(parameters) * float(1 - idle)
 
 

@@ -16,7 +16,8 @@ class Forecast:
     Attributes:
         at: When that is.
         step: The number of the last step of the stretch.
-        lasts: Last steps of the requests that get tokens, sorted.
+        ends: Last steps of the requests that get tokens, and what each has in the cache then, sorted.
+        cached: What they have in the cache together.
         filling: The request whose prompt is computed in parts.
         left: Tokens of its prompt after the stretch.
         waiting: Requests that wait, in order.
@@ -25,7 +26,8 @@ class Forecast:
     pace: TokenPace
     at: float
     step: int
-    lasts: Sequence[int]
+    ends: Sequence[tuple[int, int]]
+    cached: int
     filling: Job | None
     left: int
     waiting: Collection[Job]
@@ -36,23 +38,26 @@ class Forecast:
             case Standing.ANSWERING:
                 return self._moment(job.since + tokens)
             case Standing.FILLING:
-                return self._moment(self.step + tokens - job.had) + self.left * self.pace.prefill
+                return self._moment(self.step + tokens - job.had) + self.pace.prompt(
+                    self.left, job.uncomputed - self.left
+                )
             case _:
                 ahead = list(islice(self.waiting, self._ahead(job)))
-                prompts = self.left + job.uncomputed + sum(each.uncomputed for each in ahead)
-                return self._moment(self._start(ahead) + tokens - job.had) + prompts * self.pace.prefill
+                prompts = sum(self.pace.prompt(each.uncomputed) for each in (*ahead, job))
+                prompts += self.pace.prompt(self.left, self.filling.uncomputed - self.left) if self.filling else 0.0
+                return self._moment(self._start(ahead) + tokens - job.had) + prompts
 
     def _ahead(self, job: Job) -> int:
         return next(place for place, each in enumerate(self.waiting) if each is job)
 
     @property
     def _running(self) -> int:
-        return len(self.lasts) + (self.filling is not None)
+        return len(self.ends) + (self.filling is not None)
 
     def _start(self, ahead: Sequence[Job]) -> int:
         """Return the step after which a request joins, by the places in the batch alone."""
         free = self.pace.batch - self._running
-        seats = [*([self.step] * free), *self.lasts]
+        seats = [*([self.step] * free), *(last for last, _ in self.ends)]
         if self.filling:
             seats.append(self.step + self.filling.wanted - self.filling.had)
         heapq.heapify(seats)
@@ -61,15 +66,26 @@ class Forecast:
         return seats[0]
 
     def _moment(self, step: int) -> float:
-        """Return when a step is done; steps get shorter as requests leave, unless others take their places."""
+        """Return when a step is done; steps get shorter as requests leave, unless others take their places.
+
+        Those who wait are not known to have anything in the cache: with them it is early rather than late.
+        """
         at, done, running, waiting = self.at, self.step, max(1, self._running), len(self.waiting)
-        for last in self.lasts:
+        cached, answering = self.cached, len(self.ends)
+        for last, held in self.ends:
             if last >= step:
                 break
-            at += (last - done) * (self.pace.alpha + self.pace.beta * running)
+            at += self._steps(last - done, running, answering, cached)
+            cached += answering * (last - done) - held
+            answering -= 1
             done = last
             if waiting:
                 waiting -= 1
             else:
                 running = max(1, running - 1)
-        return at + (step - done) * (self.pace.alpha + self.pace.beta * running)
+        return at + self._steps(step - done, running, answering, cached)
+
+    def _steps(self, number: int, running: int, answering: int, cached: int) -> float:
+        """Return how long some steps take, in which each request that answers has one token more than before."""
+        grown = self.pace.cached * answering * (number * (number - 1) / 2)
+        return number * self.pace.step(running, cached) + grown

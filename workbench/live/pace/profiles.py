@@ -17,6 +17,7 @@ class Efficiency:
         cache: Part of the bandwidth, when the cache is read.
         compute: Part of the operations a second, when prompts are computed.
         layer_us: What a layer takes beside, in microseconds.
+        experts_us: What a layer with experts takes beside that.
         reduce_us: What a sum over the ranks of tensor parallelism takes.
         request_us: What each request adds to a step.
         host: Bytes of the memory of the host that an accelerator reads in a second.
@@ -26,6 +27,7 @@ class Efficiency:
     cache: float
     compute: float
     layer_us: float
+    experts_us: float
     reduce_us: float
     request_us: float
     host: float
@@ -36,22 +38,28 @@ class StepWork:
     """What the fullest rank of a replica does: bytes that it reads and operations.
 
     Attributes:
-        weights: Read in each step: of experts those that a few requests go through.
-        experts: Further experts that each request makes it read, on average.
-        cache: Of one request, on average.
+        weights: Read in each step, whatever is in the batch: all but the experts.
+        experts: All experts.
+        untouched: The part of them that one token does not go through.
+        cache: Of one request, beside what grows with its tokens: layers with a window, states.
+        token: Cache of one token, where it grows.
         operations: For each token of a prompt, in one stage.
+        pair: Operations for each token of a prompt and one before it, in one stage.
         layers: Of the model.
-        on_host: Weights that are read in each step from the memory of the host.
+        on_host: The part of the weights that is in the memory of the host, and read from there.
         tensor: Ranks that share each layer.
         pipeline: Stages that a token goes through one after the other.
         copies: Ranks among which requests are divided (data parallelism).
     """
 
     weights: float
-    experts: float
     cache: float
     operations: float
     layers: int
+    experts: float = 0.0
+    untouched: float = 1.0
+    token: float = 0.0
+    pair: float = 0.0
     on_host: float = 0.0
     tensor: int = 1
     pipeline: int = 1
@@ -74,6 +82,11 @@ def from_profile(alpha_ms: float, beta_ms: float, batch: int, estimate: TokenPac
         beta=beta_ms * _MILLI,
         batch=batch,
         prefill=0.0 if is_assumed else estimate.prefill,
+        attention=0.0 if is_assumed else estimate.attention,
+        # Its steps are those of whole requests: with their cache, and the experts that they went through.
+        cached=0.0,
+        experts=0.0,
+        untouched=1.0,
         source=PaceSource.PROFILE,
     )
 
@@ -83,10 +96,10 @@ def from_roofline(
 ) -> TokenPace:
     """Estimate a pace from what a rank reads and computes.
 
-    A step reads the weights once, and the cache of each request. With several stages a token goes through all of
-    them, while the others work on other requests: so a step takes the weights of all stages, and a request adds what
-    it takes in one of them. A prompt goes through all stages, too; that they could work on several prompts at once is
-    left out.
+    A step reads the weights once, of experts those that its tokens go through, and the cache of each request. With
+    several stages a token goes through all of them, while the others work on other requests: so a step takes the
+    weights of all stages, and a request adds what it takes in one of them. A prompt goes through all stages, too;
+    that they could work on several prompts at once is left out.
 
     Args:
         work: What a rank does.
@@ -96,17 +109,18 @@ def from_roofline(
         bounds: Batch, cache and chunk.
     """
     sums = 2 * efficiency.reduce_us if work.tensor > 1 else 0.0
-    fixed = work.layers * (efficiency.layer_us + sums) * _MICRO
-    reading = work.weights / (bandwidth * efficiency.weights) + work.on_host / efficiency.host
-    request = (
-        work.cache / (bandwidth * efficiency.cache)
-        + work.experts / (bandwidth * efficiency.weights)
-        + efficiency.request_us * _MICRO
-    )
+    routing = efficiency.experts_us if work.experts else 0.0
+    fixed = work.layers * (efficiency.layer_us + routing + sums) * _MICRO
+    byte = (1 - work.on_host) / (bandwidth * efficiency.weights) + work.on_host / efficiency.host
+    request = work.cache / (bandwidth * efficiency.cache) + efficiency.request_us * _MICRO
     return replace(
         bounds,
-        alpha=work.pipeline * reading + fixed,
+        alpha=work.pipeline * work.weights * byte + fixed,
         beta=request / work.copies,
         prefill=work.operations * work.pipeline / (flops * efficiency.compute),
+        cached=work.token / (bandwidth * efficiency.cache) / work.copies,
+        attention=work.pair * work.pipeline / (flops * efficiency.compute),
+        experts=work.pipeline * work.experts * byte,
+        untouched=work.untouched ** (1 / work.copies),
         source=PaceSource.ESTIMATE,
     )

@@ -1,7 +1,8 @@
 """One replica: a queue with continuous batching, moved from event to event.
 
-The engine works in steps. A step takes ``alpha + beta * n`` with n requests in the batch (WVA spec 8.2), and each of
-them gets a token at its end. Between two steps, as in vLLM (``Scheduler.schedule`` of vllm/v1/core/sched, 00024d3):
+The engine works in steps. A step takes ``alpha + beta * n`` with n requests in the batch (WVA spec 8.2), longer by
+what reading their cache and experts takes (``TokenPace``), and each of them gets a token at its end. Between two
+steps, as in vLLM (``Scheduler.schedule`` of vllm/v1/core/sched, 00024d3):
 
 - Requests that have all their tokens leave.
 - Where the cache has no room for a token of each, the request that joined last is taken out: what it had is computed
@@ -9,18 +10,21 @@ them gets a token at its end. Between two steps, as in vLLM (``Scheduler.schedul
   request that is larger than the cache ends as well.
 - Requests join in the order in which they came, while the batch has a place, the cache has room for the whole prompt
   (``scheduler_reserve_full_isl``, which is vLLM's default) and a token of each request, and prompt tokens are left in
-  this step: ``chunk`` of them are computed at most, and each makes the step ``prefill`` longer, for everybody in it.
+  this step: ``chunk`` of them are computed at most, and each makes the step ``prefill`` longer, and ``attention`` for
+  each token before it, for everybody in it.
   A request gets its first token in the step that computes the end of its prompt. Without ``prefill`` prompts take no
   time, and the replica is the queue of the WVA spec, 8.3.
 
-Steps between two such changes are equal. So tokens are not counted one by one: a stretch of equal steps has a
-beginning, a length of a step and a number of steps, and a request ends in a step whose number is known when it joins.
+Steps between two such changes are equal, or each is longer than the one before by the same time, as each request has
+one token more in the cache. So tokens are not counted one by one: a stretch of steps has a beginning, the length of
+its first step, what each is longer, and a number of steps; a request ends in a step whose number is known when it
+joins.
 """
 
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable
-from math import inf
+from math import inf, sqrt
 
 from ..served import TokenPace
 from .forecast import Forecast
@@ -48,7 +52,8 @@ class EngineReplica:
     """
 
     def __init__(self, pace: TokenPace, queue: int | None, now: float) -> None:
-        if not (0 < pace.alpha + pace.beta < inf and min(pace.alpha, pace.beta, pace.prefill) >= 0):
+        parts = (pace.alpha, pace.beta, pace.prefill, pace.cached, pace.attention, pace.experts)
+        if not (0 < pace.step(1) < inf and min(parts) >= 0 and 0 <= pace.untouched <= 1):
             raise ValueError(f"alpha {pace.alpha:g}, beta {pace.beta:g}, prefill {pace.prefill:g}: no such pace")
         if pace.batch < 1 or pace.chunk < 1:
             raise ValueError(f"a batch of {pace.batch}, {pace.chunk} prompt tokens in a step: 1 is the least")
@@ -63,11 +68,12 @@ class EngineReplica:
         self._answering: list[tuple[int, int, Job]] = []  # last step, number and request, sorted
         self._fresh: list[Job] = []  # get their first token in the first step of the stretch
         self._joined = 0
-        # The stretch: equal steps since ``_at``, none while nothing is done.
-        self._at, self._each, self._steps = now, 0.0, 0
+        # The stretch: steps since ``_at``, none while nothing is done; each is ``_more`` longer than the one before.
+        self._at, self._each, self._more, self._steps = now, 0.0, 0.0, 0
         self._step = 0  # steps before it
         self._cached = 0  # tokens in the cache at its beginning
         self._computed = self._admitted = 0  # prompt tokens and requests of its first step
+        self._prompts = 0.0  # seconds that these prompt tokens take
         self._room = inf if pace.cache_tokens is None else pace.cache_tokens
 
     def submit(self, now: float, prompt: int, wanted: int) -> Job:
@@ -161,21 +167,39 @@ class EngineReplica:
         return len(self._answering) + (self._filling is not None)
 
     @property
+    def throughput(self) -> float:
+        """Tokens a second of all answers, if the batch stays as it is."""
+        answering = len(self._answering)
+        return answering / self.pace.step(self.running, self._read + self._done * answering) if answering else 0.0
+
+    @property
     def cached(self) -> int:
         """Tokens in the cache."""
         return self._cached + self._done * len(self._answering)
 
+    @property
+    def _read(self) -> int:
+        """Tokens that those who answer have in the cache: a step reads them."""
+        return self._cached - (self._filling.uncomputed if self._filling else 0)
+
     def _moment(self, steps: int) -> float:
         """Return when so many steps of the stretch are done."""
-        return self._at + steps * self._each
+        return self._at + steps * self._each + self._more * (steps * (steps - 1) / 2)
 
     @property
     def _done(self) -> int:
         """Steps of the stretch that are done: the most whose moment is not after the present."""
         if not self._steps:
             return 0
-        steps = int(min((self._now - self._at) / self._each, self._steps))
-        # A quotient is rounded; what counts is the moment, which ``due`` returns.
+        passed = self._now - self._at
+        if self._more:
+            # Where the sum of steps that grow evenly reaches a time: the root of a quadratic.
+            half = self._each - self._more / 2
+            found = 2 * passed / (half + sqrt(half * half + 2 * self._more * passed))
+        else:
+            found = passed / self._each
+        steps = int(min(found, self._steps))
+        # That is rounded; what counts is the moment, which ``due`` returns.
         if self._moment(steps) > self._now:
             return steps - 1
         return steps + (steps < self._steps and self._moment(steps + 1) <= self._now)
@@ -184,10 +208,12 @@ class EngineReplica:
         """Let the stretch begin after some of its steps, which are done."""
         self._note_first()
         if done and self.watcher:
-            self.watcher(done, len(self._answering), self._computed, self._admitted, self._each)
+            mean = (self._moment(done) - self._at) / done
+            self.watcher(done, len(self._answering), self._computed, self._admitted, mean)
         if done:
             self._computed = self._admitted = 0
         self._at = self._moment(done)
+        self._each += done * self._more
         self._cached += done * len(self._answering)
         self._step += done
         self._steps -= done
@@ -214,13 +240,15 @@ class EngineReplica:
         """Begin the next stretch, if there is anything to do."""
         while self.running > 1 and self._room - self._cached < len(self._answering):
             self._preempt()
+        self._prompts = 0.0
         computed = self._fill(self._filling, self.pace.chunk) if self._filling else 0
         self._admitted = 0
         while self._waiting and self._fits(self._waiting[0]) and computed < self.pace.chunk:
             computed += self._admit(self._waiting.popleft(), self.pace.chunk - computed)
             self._admitted += 1
         self._computed = computed
-        self._each = self.pace.alpha + self.pace.beta * self.running + self.pace.prefill * computed
+        self._each = self.pace.step(self.running, self._read, computed) + self._prompts
+        self._more = self.pace.cached * len(self._answering)
         self._steps = self._equal_steps(computed)
 
     def _equal_steps(self, computed: int) -> int:
@@ -252,6 +280,7 @@ class EngineReplica:
     def _fill(self, job: Job, budget: int) -> int:
         """Compute tokens of a prompt; return how many."""
         computed = min(self._left, budget)
+        self._prompts += self.pace.prompt(computed, job.uncomputed - self._left) if computed else 0.0
         self._left -= computed
         self._filling = job if self._left else None
         if not self._left:
@@ -283,5 +312,6 @@ class EngineReplica:
 
     def _forecast(self) -> Forecast:
         pace, at = self.pace, self._moment(self._steps)
-        lasts = [last for last, _, _ in self._answering]
-        return Forecast(pace, at, self._step + self._steps, lasts, self._filling, self._left, self._waiting)
+        ends = [(last, job.prompt + job.wanted) for last, _, job in self._answering]
+        cached = self._read + self._steps * len(self._answering)
+        return Forecast(pace, at, self._step + self._steps, ends, cached, self._filling, self._left, self._waiting)

@@ -12,6 +12,10 @@ from ...cluster.pki import LOOPBACK
 _MOST_BYTES = 64 * 2**20
 """Of a request's body; the engines have no bound, and pictures come in the body."""
 _BACKLOG = 1024
+HEADER_SECONDS = 60.0
+"""Seconds within which a request must have its headers whole, and a new connection its first request. A client that
+sends half of them would hold the connection until the process ends: the HTTP library has no such bound."""
+_LATE = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 Answer = Callable[[web.Request, "LoopbackConnection"], Awaitable[web.StreamResponse]]
 
 
@@ -25,7 +29,7 @@ class Held(Protocol):
 class LoopbackConnection(web.RequestHandler):
     """A connection of a client."""
 
-    __slots__ = ("behind", "busy", "heard", "port")
+    __slots__ = ("_deadline", "behind", "busy", "heard", "port")
 
     def __init__(self, port: "LoopbackPort", manager: web.Server, **options: Any) -> None:  # noqa: ANN401 - aiohttp's
         super().__init__(manager, **options)
@@ -35,16 +39,42 @@ class LoopbackConnection(web.RequestHandler):
         self.busy = False
         self.heard = False
         """Whether a request has come, or a part of it, whose answer is not written to its end."""
+        self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember the connection."""
         super().connection_made(transport)
         self.port.connections.add(self)
+        self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
         """Note that there is something to answer."""
+        if not self.heard:
+            self._wait_for_headers()
         self.heard = True
         super().data_received(data)
+
+    def begin(self) -> None:
+        """Note that the headers of a request are whole."""
+        self.busy = True
+        self._stop_waiting()
+
+    def _wait_for_headers(self) -> None:
+        self._stop_waiting()
+        self._deadline = asyncio.get_running_loop().call_later(HEADER_SECONDS, self._end_late)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _end_late(self) -> None:
+        """End a connection whose headers did not come; say so where a part of them did."""
+        if self.transport is None or self.transport.is_closing():
+            return
+        if self.heard:
+            self.transport.write(_LATE)
+        self.transport.close()
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
@@ -57,6 +87,7 @@ class LoopbackConnection(web.RequestHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget the connection."""
+        self._stop_waiting()
         super().connection_lost(exc)
         self.port.connections.discard(self)
         self.hold(None)
@@ -145,7 +176,7 @@ async def _answer(request: web.Request) -> web.StreamResponse:
     connection = request.protocol
     if not isinstance(connection, LoopbackConnection):
         raise web.HTTPNotFound
-    connection.busy = True
+    connection.begin()
     try:
         return await connection.port.answer(request, connection)
     finally:

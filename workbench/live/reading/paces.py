@@ -78,7 +78,7 @@ def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant:
         answering,
         paces,
         startup_of(each.body, None if isinstance(weights, str) else weights.total),
-        answering.context or _context(each, verdict) or (embedder.tokens if embedder else None),
+        answering.context or _context(each, verdict, shape) or (embedder.tokens if embedder else None),
         images=answering.images if answering.images is not None else shape.images if shape else None,
         dimensions=embedder.dimensions if embedder else shape.hidden if shape else None,
     )
@@ -118,12 +118,16 @@ def _device(instance_type: str) -> Device | None:
     return Device(node.accelerator, int(node.accelerator_memory_gib * _GIB))
 
 
-def _context(each: Workload, verdict: MemoryVerdict) -> int | None:
-    """Return the tokens of a request with its answer: what was counted with, else what the server is told."""
+def _context(each: Workload, verdict: MemoryVerdict, shape: Shape | None) -> int | None:
+    """Return the tokens of a request with its answer.
+
+    That is what was counted with, else what the server is told, else what the model was made for.
+    """
     if verdict.asked and verdict.context:
         return verdict.context
     asked = asked_of(each.server.line)
-    return asked.room.context if isinstance(asked, AskedMemory) else None
+    told = asked.room.context if isinstance(asked, AskedMemory) else None
+    return told or (shape.max_context if shape else None)
 
 
 def _measured(planned: "Plan") -> dict[str, "ModelVariant"]:

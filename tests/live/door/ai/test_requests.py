@@ -106,3 +106,15 @@ def test_the_last_usage_counts() -> None:
     reader = UsageReader(stream=True)
     reader.read(events({"usage": USAGE}, {"usage": {**USAGE, "completion_tokens": 9}}))
     assert reader.cost("OutputToken") == 9
+
+
+@pytest.mark.parametrize("path", [AiPath.CHAT, AiPath.COMPLETIONS, AiPath.EMBEDDINGS])
+@pytest.mark.parametrize("model", ["a\r\nX-Evil: 1", "a\n", "\0", "\x1f", "\x7f", "\ud800", "m" * 4097])
+def test_a_model_that_cannot_stand_in_a_header_is_malformed(path: AiPath, model: str) -> None:
+    with pytest.raises(MalformedRequestError, match="model must"):
+        read({"model": model}, path)
+
+
+@pytest.mark.parametrize("model", ["a b", "a\tb", "modèle", "\U0001f600", "m" * 4096, "org/name:tag@1"])
+def test_any_other_name_is_read(model: str) -> None:
+    assert read({"model": model}).model == model

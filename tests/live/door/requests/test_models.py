@@ -1,5 +1,6 @@
 """Which engine answers for which model, through the real Envoy."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -92,12 +93,35 @@ def test_a_model_that_nobody_serves_is_not_found(door: StoodDoor, client: httpx.
     assert door.engines.since(before) == []
 
 
-@pytest.mark.parametrize("model", ["qwen2-7b\n", "qwen2-7b\r\nx-ai-eg-model: phi4", "\0"])
-def test_a_name_that_is_no_header_reaches_nobody(door: StoodDoor, client: httpx.Client, model: str) -> None:
-    """Envoy refuses the header that the processor wants to set."""
+NO_HEADERS = {
+    "end of a line": "qwen2-7b\n",
+    "another header": "a\r\nX-Evil: 1",
+    "the header of another model": "qwen2-7b\r\nx-ai-eg-model: phi4",
+    "zero": "\0",
+    "escape": "\x1b[31mqwen2-7b",
+    "delete": "qwen2-7b\x7f",
+    "half a character": "\ud800",
+    "too long": "m" * 4097,
+    "far too long": "m" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", NO_HEADERS)
+def test_a_name_that_is_no_header_is_refused(door: StoodDoor, client: httpx.Client, name: str) -> None:
+    """Routes choose by a header with the model's name; of one that cannot be such a header the client hears."""
     before = len(door.engines.arrived)
-    assert client.post("/v1/chat/completions", json=chat(model)).status_code == 500
+    body = json.dumps(chat(NO_HEADERS[name])).encode()
+    answer = client.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["type"]) == (400, "BadRequest")
+    assert "model must" in answer.json()["error"]["message"]
+    assert "x-evil" not in answer.headers
     assert door.engines.since(before) == []
+
+
+@pytest.mark.parametrize("model", ["a\tb", "m" * 4096, "modèle\u2028", "\U0001f600"])
+def test_an_odd_name_is_one_that_nobody_serves(client: httpx.Client, model: str) -> None:
+    answer = client.post("/v1/chat/completions", json=chat(model))
+    assert (answer.status_code, answer.text) == (404, NOT_FOUND)
 
 
 def test_the_body_says_which_model_not_a_header(door: StoodDoor, client: httpx.Client) -> None:

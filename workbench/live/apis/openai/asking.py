@@ -11,7 +11,7 @@ from ..forms import guided_form, json_form, only_form, pattern_form, response_fo
 from ..planning import Form, Prompt, Sampling, plan_answer
 from ..texts import PlannedText
 from ..tokens import counted
-from .dialect import Dialect
+from .dialect import Dialect, vllm_version
 from .tools import ToolCall, tool_call
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _form(pod: "LivePod", dialect: Dialect, body: Body) -> Form | None:
     """Return the form that the client asks of an answer, in the fields that the engine has for it."""
     forms = [response_format(body)]
     if dialect.guided:
-        forms.append(guided_form(body))
+        forms.append(guided_form(body, vllm_version(pod.workload.version)))
     if pod.workload.played == "sglang":
         forms.append(pattern_form(body["regex"], "regex") if body.get("regex") is not None else None)
     if pod.workload.played == "llamacpp":

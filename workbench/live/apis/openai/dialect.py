@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.engines.registry import engines
+from components.engines.versions import Version
 
 from ..bodies import ApiError
 
@@ -235,9 +236,14 @@ def dialect_of(engine: str) -> Dialect:
     return DIALECTS.get(engine, VLLM)
 
 
+def vllm_version(version: str) -> Version | None:
+    """Return a version of vLLM; None for the newest."""
+    return engines()["vllm"].version(version)
+
+
 def error_of(engine: str, version: str) -> ErrorForm:
     """Return how a version of an engine refuses in OpenAI's API."""
     if engine == "tei":
         return functools.partial(tei_openai_error, form=own_tei_error(version))
-    known = engines()["vllm"].version(version) if engine == "vllm" else None
+    known = vllm_version(version) if engine == "vllm" else None
     return old_vllm_error if known and known < _NESTED else dialect_of(engine).error

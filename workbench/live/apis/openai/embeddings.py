@@ -9,6 +9,7 @@ from aiohttp import web
 from .. import bodies
 from ..bodies import ApiError, read_object
 from ..generating import PodRequest
+from ..planning import ASSUMED_CONTEXT
 from ..replies import json_reply
 from ..texts import AnswerText, embedding, planned_text
 from .asking import asked_inputs, model_in
@@ -71,8 +72,8 @@ async def compute(pod: "LivePod", request: web.Request, model: str, prompts: lis
     Raises:
         ApiError: one does not fit into the model's context.
     """
-    context = pod.workload.context
-    if context is not None and max(prompts) > context:
+    context = pod.workload.context or ASSUMED_CONTEXT
+    if max(prompts) > context:
         message = f"This model's maximum context length is {context} tokens. However, your input has {max(prompts)}."
         raise ApiError(400, message, "input", "context")
     nothing = planned_text(AnswerText(model, 0), 1, 1)

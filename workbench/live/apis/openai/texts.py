@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from ...pace.replica import QueueFullError
+from ...served import TIMES_HEADER
 from ..bodies import FULL, ApiError, Body, read_object
 from ..generating import PodRequest
-from ..replies import StreamReply, event, json_reply, line, quoted
+from ..replies import StreamReply, comment, event, json_reply, line, quoted
 from ..texts import PlannedText
 from .asking import AskedTexts, asked_chat, asked_completion
 from .dialect import Dialect
@@ -147,9 +148,24 @@ async def _stream(
             )
         if over and asked.usage:
             pieces.append(event(f'{start},"choices":[],"usage":{line(asked.used()).rstrip()}}}'))
-        await reply.write([*pieces, DONE] if over else pieces)
+        if over:
+            pieces += [comment(_own_times(running))] * (TIMES_HEADER in request.headers)
+            pieces.append(DONE)
+        await reply.write(pieces)
         if over:
             return reply.response
+
+
+def _own_times(running: PodRequest) -> dict[str, float]:
+    """Return how long a request took by the engine's own clock, in simulated seconds.
+
+    That is until its first token, between two tokens on average, and until its end.
+    """
+    jobs = [each.job for each in running.generations]
+    first = min(((job.arrived if job.first is None else job.first) - job.arrived for job in jobs), default=0.0)
+    took = max(((job.arrived if job.ended is None else job.ended) - job.arrived for job in jobs), default=0.0)
+    between = max(job.wanted for job in jobs) - 1
+    return {"first": first, "between": (took - first) / between if between > 0 else 0.0, "took": took}
 
 
 def _events(

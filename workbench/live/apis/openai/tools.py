@@ -11,11 +11,14 @@ from .. import bodies
 from ..bodies import ApiError, Body
 from ..forms import json_form
 from ..planning import Form
+from .dialect import Dialect, vllm_version
 
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
-    from .dialect import Dialect
 
+_REQUIRED = (0, 8, 3)
+"""The version of vLLM since which a client may require any tool (pull request 13483)."""
+_UNKNOWN_CHOICE = 'Invalid value for `tool_choice`: {}! Only named tools, "none", {} supported.'
 _USAGE = 'Correct usage: `{"type": "function", "function": {"name": "my_function"}}`'
 
 
@@ -34,7 +37,7 @@ class ToolCall:
     named: bool
 
 
-def tool_call(pod: "LivePod", dialect: "Dialect", body: Body) -> ToolCall | None:
+def tool_call(pod: "LivePod", dialect: Dialect, body: Body) -> ToolCall | None:
     """Return the call that a chat must end in; None where a text will do.
 
     The messages are those of vLLM (``check_tool_usage`` of ``vllm/entrypoints/openai/protocol.py``).
@@ -54,6 +57,9 @@ def tool_call(pod: "LivePod", dialect: "Dialect", body: Body) -> ToolCall | None
             raise ApiError(400, pod.workload.tool_refusal, "tool_choice")
         return None
     if choice == "required":
+        known = vllm_version(pod.workload.version) if pod.workload.played == "vllm" else None
+        if known and known < _REQUIRED:
+            raise ApiError(400, _UNKNOWN_CHOICE.format(choice, 'or "auto" are'), "tool_choice")
         return _called(tools[0], named=False)
     name = _chosen(choice)
     found = next((tool for tool in tools if tool["name"] == name), None)
@@ -82,10 +88,7 @@ def _tools(body: Body) -> list[Body]:
 
 def _chosen(choice: object) -> str:
     if not isinstance(choice, dict):
-        message = (
-            f'Invalid value for `tool_choice`: {str(choice)[:80]}! Only named tools, "none", "auto" or '
-            '"required" are supported.'
-        )
+        message = _UNKNOWN_CHOICE.format(str(choice)[:80], '"auto" or "required" are')
         raise ApiError(400, message, "tool_choice")
     function = choice.get("function")
     if not isinstance(function, dict):

@@ -6,6 +6,7 @@ schemas is left to the engines.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -46,6 +47,10 @@ UNPLAYED = frozenset(
 _WHOLE = ("max_tokens", "max_completion_tokens", "n", "top_logprobs")
 _ROLES = ("user", "assistant", "system", "developer", "tool")
 _INT64 = 2**63
+_IN_A_HEADER = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
+"""What the value of a header may be (RFC 9110, section 5.5), and UTF-8 can say."""
+_LONGEST_MODEL = 4096
+"""Characters of a model's name: routes match no longer value of a header (HTTPHeaderMatch of the Gateway API)."""
 
 
 class MalformedRequestError(Exception):
@@ -115,6 +120,11 @@ def _problem(path: AiPath, fields: Mapping[str, Any]) -> str:
     """Say what is wrong with a body; nothing if it is right."""
     if not isinstance(fields.get("model"), str | None):
         return "model must be a string"
+    if not _IN_A_HEADER.fullmatch(fields.get("model") or ""):
+        # Routes choose by a header with the model's name. The real one hands it over, and Envoy breaks off with 500.
+        return "model must not have control characters"
+    if len(fields.get("model") or "") > _LONGEST_MODEL:
+        return f"model must have at most {_LONGEST_MODEL} characters"
     if not isinstance(fields.get("stream"), bool | None) and path != AiPath.EMBEDDINGS:
         return "stream must be true or false"
     options = fields.get("stream_options")
