@@ -27,7 +27,13 @@ _GROUPS = FigureColumns(
     frozenset({"instance type"}),
     ("instance type", "bounds", "USD/h"),
 )
-_STYLES = {NoteKind.FAULT: "bold red", NoteKind.NODE: "cyan", NoteKind.SCALE: "yellow", NoteKind.POD: ""}
+_STYLES = {
+    NoteKind.FAULT: "bold red",
+    NoteKind.PREEMPTED: "bold magenta",
+    NoteKind.NODE: "cyan",
+    NoteKind.SCALE: "yellow",
+    NoteKind.POD: "",
+}
 
 
 def view(state: LiveState, size: tuple[int, int] | None, below: str = "", *, failing: bool = False) -> RenderableType:

@@ -58,6 +58,22 @@ def test_how_a_workload_is_called(
 
 
 @pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # A leader and three workers, on a node each.
+        ("llama-70b", {"leaderworkerset.sigs.k8s.io/name": "llama-70b"}),
+        ("llama-405b", {"leaderworkerset.sigs.k8s.io/name": "llama-405b"}),
+        ("qwen-chat", {}),
+        ("mistral-7b", {}),
+    ],
+)
+def test_all_pods_of_a_replica_are_known(fleet: LiveFleet, name: str, expected: dict[str, str]) -> None:
+    found = workload(fleet, name)
+    assert found.group == expected
+    assert found.group.items() <= found.selector.items()
+
+
+@pytest.mark.parametrize(
     ("name", "on", "batch", "context", "queue", "in_flight"),
     [
         ("mistral-7b", "g6.2xlarge", 19, 8192, None, None),
