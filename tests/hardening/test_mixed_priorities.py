@@ -351,6 +351,11 @@ CASES: dict[str, Case] = {
         {"InferenceService/k": ("warning", ("Playground/p",))},
         settings={"realizations": {"llmkube": "operator"}},
     ),
+    "the operator's pods do not have the environment's": Case(
+        [*kube("k", **OPERATED), *llmaz("p")],
+        {"InferenceService/k": ("warning", ("Playground/p",))},
+        settings={"realizations": {"llmkube": "operator"}, "hardening": {"priority": "none"}},
+    ),
     "the operator's pods with a class as low as the others": Case(
         [*klass("zero", 0), *kube("k", **OPERATED, priorityClassName="zero"), *llmaz("p")],
         settings={"realizations": {"llmkube": "operator"}, **APPLY},
