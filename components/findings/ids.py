@@ -70,6 +70,8 @@ class RuleId(StrEnum):
     NODES_UNBOUNDED = "nodes-unbounded"
     NODES_EFA_UNUSED = "nodes-efa-unused"
     NODES_UNSCALED = "nodes-unscaled"
+    PRIORITY_MIXED = "priority-mixed"
+    PRIORITY_UNCHECKED = "priority-unchecked"
     QUOTA_EXCEEDED = "quota-exceeded"
     RELEASE_SUPPORT_ENDING = "release-support-ending"
     STORAGE_UNPROVISIONED = "storage-unprovisioned"

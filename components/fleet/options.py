@@ -82,6 +82,8 @@ class Options:
         tolerates_changes: Whether autoscalers can be told how small a change to ignore (Kubernetes 1.35 and later).
         realizations: By family, another realization for its resources.
         levels: What is promised and expected of models.
+        default_class: PriorityClass of pods for which nobody states one, in place of a family's own default; empty
+            for no class, None to keep the family's.
     """
 
     realization: Realization = Realization.NATIVE
@@ -99,6 +101,7 @@ class Options:
     tolerates_changes: bool = False
     realizations: Mapping[str, Realization] = field(default_factory=dict)
     levels: ServiceLevels = field(default_factory=ServiceLevels)
+    default_class: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a namespace that no object can have."""

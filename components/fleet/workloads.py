@@ -80,6 +80,23 @@ class PodSet:
 
 
 @dataclass(frozen=True, slots=True)
+class PodPriority:
+    """What a family knows of the priority of its pods, beside the class that their templates name.
+
+    Attributes:
+        stated_at: The field that states it, or could.
+        known: The PriorityClass, if it is one of the family's operator; None for any other.
+        is_stated: Whether the resource states another priority than the family's default.
+        is_raised: Whether it states one above that default, to precede others.
+    """
+
+    stated_at: Origin
+    known: Object | None = None
+    is_stated: bool = False
+    is_raised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """Equal replicas of one pod, or of one group of pods.
 
@@ -97,6 +114,7 @@ class Workload:
         bare: Whether that operator makes its pods one by one: then ``body`` only has their shape.
         part_of: The pods that its own are a part of; None if they are nobody else's. The workloads of one set are
             equal to each other.
+        priority: What its family knows of the priority of its pods; None if their templates alone state it.
     """
 
     body: Object
@@ -111,6 +129,7 @@ class Workload:
     operated: bool = False
     bare: bool = False
     part_of: PodSet | None = None
+    priority: PodPriority | None = None
 
     @property
     def kind(self) -> str:

@@ -18,3 +18,5 @@ class Priority(Word):
     CRITICAL = "critical"
     STANDARD = "standard"
     BATCH = "batch"
+    NONE = "none"
+    """No class for any pod, also where its family has a default."""

@@ -29,13 +29,20 @@ class Hardening:
         pod_security: Profile that pods shall meet as far as images allow.
         disruption_budgets: Whether a drain may take only one replica at a time.
         topology_spread: Whether replicas shall be spread over zones, where there is room.
-        priority: Which other models make room; None for no class.
+        priority: The one priority of all models that state none of their own; None leaves it to each family.
     """
 
     pod_security: PodSecurity = PodSecurity.NONE
     disruption_budgets: bool = False
     topology_spread: bool = False
     priority: Priority | None = None
+
+    @property
+    def class_name(self) -> str | None:
+        """PriorityClass of pods that state none: empty for no class, None where each family has its own default."""
+        if self.priority is None:
+            return None
+        return "" if self.priority is Priority.NONE else _CLASS_PREFIX + self.priority
 
 
 def harden(item: Rendered, options: Hardening) -> Rendered:
@@ -94,15 +101,15 @@ def _classes() -> Mapping[str, Object]:
 def _harden_pod(spec: Object, options: Hardening) -> None:
     if options.pod_security != PodSecurity.NONE:
         secure(spec, options.pod_security)
-    if options.priority:
-        spec.setdefault("priorityClassName", _CLASS_PREFIX + options.priority)
+    if options.class_name:
+        spec.setdefault("priorityClassName", options.class_name)
 
 
 def _ranked(gang: Object, options: Hardening) -> Object:
     """Return a gang with a priority, which Volcano takes in place of the pods' (pkg/scheduler/cache/cache.go)."""
-    if not options.priority:
+    if not options.class_name:
         return gang
-    return {**gang, "spec": {"priorityClassName": _CLASS_PREFIX + options.priority, **gang["spec"]}}
+    return {**gang, "spec": {"priorityClassName": options.class_name, **gang["spec"]}}
 
 
 def _spread(body: Object) -> None:

@@ -77,8 +77,8 @@ def unserved(fleet: Fleet, kinds: Sequence[NodeKind], *, tolerates_devices: bool
     """
     for item, workload in fleet.workloads:
         found: dict[Problem, None] = {}
-        for template, demand in _pods(workload):
-            pod = _admitted(template, demand) if tolerates_devices else template
+        for template, demand in pods_of(workload):
+            pod = admitted(template, demand) if tolerates_devices else template
             field = _field(demand) or NodeField(Origin(item.source, "spec"))
             reason = _obstacles(pod, demand, field, kinds) if demand.most else ""
             if reason:
@@ -86,11 +86,12 @@ def unserved(fleet: Fleet, kinds: Sequence[NodeKind], *, tolerates_devices: bool
         yield from found
 
 
-def _pods(workload: Workload) -> Iterable[tuple[Object, PodDemand]]:
+def pods_of(workload: Workload) -> Iterable[tuple[Object, PodDemand]]:
+    """Return the spec of each pod template of a workload, with what its pods demand."""
     return zip((template["spec"] for template in workload.templates), workload.pods, strict=False)
 
 
-def _admitted(pod: Object, demand: PodDemand) -> Object:
+def admitted(pod: Object, demand: PodDemand) -> Object:
     """Return a pod as the admission plugin ExtendedResourceToleration leaves it."""
     added = [{"key": key, "operator": "Exists"} for key in demand.requests if "/" in key]
     return {**pod, "tolerations": [*(pod.get("tolerations") or ()), *added]}

@@ -13,7 +13,7 @@ from ..front_door.balancers import guarded
 from ..front_door.door import ENVOY_GATEWAY, ENVOY_NAMESPACE, FrontDoorPlan
 from ..front_door.words import Exposure
 from ..hardening.network_policies import Allowed, network_policies
-from ..hardening.words import PodSecurity
+from ..hardening.words import PodSecurity, Priority
 from ..hardening.workloads import Hardening, harden, restricted_exemptions
 from .environment import Environment
 from .monitoring import scraper_of
@@ -53,7 +53,9 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
             Severity.WARNING,
             rule=RuleId.ACCESS_LIMITS_ELSEWHERE,
         )
-    if environment.operated and environment.hardening != Hardening():
+    # What 'none' leaves to an operator is a finding of its own: models that may evict others.
+    nothing = (Hardening(), Hardening(priority=Priority.NONE))
+    if environment.operated and environment.hardening not in nothing:
         reason = (
             "has no effect with realization 'operator', because the operator creates the pods; use realization "
             "'native', or set only networkPolicies"

@@ -21,6 +21,7 @@ from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..nodes.fit import fit
 from ..nodes.groups import NodeGroupDemand, node_groups, offered_by
 from ..nodes.policy import NodePolicy
+from ..nodes.preemption import DefaultClass, preemptions
 from ..nodes.unserved import NodeKind, unserved
 from ..prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
 from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
@@ -127,19 +128,42 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         monitoring=monitoring,
         door=door,
         policies=policies_of(fleet, door, environment, monitored=bool(monitoring)),
-        classes=priority_classes() if environment.hardening.priority else (),
+        classes=priority_classes() if environment.hardening.class_name else (),
         claims=claim_objects(environment.claims, namespaces_of(fleet)),
         cloud_groups=cloud_groups,
         verdicts=judged,
         manifests=manifests,
     )
-    return _without_ignored(_with_others(planned, manifests.others), manifests)
+    return _without_ignored(_with_priorities(_with_others(planned, manifests.others)), manifests)
 
 
 def _with_others(planned: Plan, others: Iterable[Other]) -> Plan:
     """Return a plan with what becomes of objects of other APIs."""
     passed = passed_through(others, planned.environment, planned.objects)
     return replace(planned, others=passed.objects, problems=(*planned.problems, *passed.problems))
+
+
+def _with_priorities(planned: Plan) -> Plan:
+    """Return a plan with the models that may evict others: objects of other APIs may have a part in it."""
+    environment = planned.environment
+    found = preemptions(
+        planned.fleet,
+        _kinds_of_nodes(planned.groups, environment),
+        (*planned.objects, *planned.others),
+        knows_nodes=environment.knows_nodes,
+        tolerates_devices=environment.options.tolerates_devices,
+        default=_default_class(environment),
+    )
+    return replace(planned, problems=tuple(first_causes([*planned.problems, *found])))
+
+
+def _default_class(environment: Environment) -> DefaultClass | None:
+    """Return the class that the environment gives pods; the name of a class precedes a word for one."""
+    named = environment.options.overrides.priority_class_name
+    if named:
+        return DefaultClass(named, "pods.priorityClassName", environment.file)
+    created = environment.hardening.class_name
+    return DefaultClass(created, "hardening.priority", environment.file) if created else None
 
 
 def _without_ignored(planned: Plan, manifests: Manifests) -> Plan:
@@ -186,8 +210,13 @@ def _needed(
 
 def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: Environment) -> Iterator[Problem]:
     """Yield the pods that no node takes, where all nodes are known."""
-    if not environment.knows_nodes:
-        return
+    if environment.knows_nodes:
+        kinds = _kinds_of_nodes(groups, environment)
+        yield from unserved(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
+
+
+def _kinds_of_nodes(groups: tuple[NodeGroupDemand, ...], environment: Environment) -> list[NodeKind]:
+    """Return every kind of node that is known: those of the models, and those of the cluster itself."""
     system = environment.aws.system_types if environment.aws else ()
     kinds = [NodeKind.of_group(group) for group in groups]
     kinds += [NodeKind.of_type(f"the node group of the system ({name})", name) for name in system]
@@ -196,7 +225,7 @@ def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: En
         kinds.append(
             NodeKind("the general pool", offered_by(general.name, efa=False), {"kubernetes.io/arch": general.arch})
         )
-    yield from unserved(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
+    return kinds
 
 
 def _unheld(

@@ -238,6 +238,7 @@ class FleetSettings(Section):
                 labels=pods.labels,
                 node_selector=pods.node_selector,
             ),
+            default_class=self.hardening.hardening().class_name,
             monitoring=self.prerequisites.monitoring,
             alternatives=self.aws.alternatives if self.aws else {},
             # EKS has the admission plugin in every version since 1.19 (aws/containers-roadmap issue 739).

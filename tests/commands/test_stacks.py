@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Path:
     """A project of one's own with the stacks that are shipped."""
     for name in ("Pulumi.yaml", *(f"Pulumi.{stack}.yaml" for stack in ("local", *ON_AWS))):
         shutil.copy(ROOT / name, tmp_path / name)
-    for folder in ("stacks/models", "stacks/variants"):
+    for folder in ("stacks/models", "stacks/variants", "stacks/spot"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 

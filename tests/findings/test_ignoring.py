@@ -31,7 +31,7 @@ from workbench.cli import app
 Object = dict[str, Any]
 TWO_GPUS = open_model(flavors=[{**GPU, "limits": {"nvidia.com/gpu": 2}, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}])
 RIGHT = open_model(flavors=[{**GPU, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}])
-SAMPLES = [*ROOT.glob("stacks/models/*.yaml"), *ROOT.glob("stacks/variants/*.yaml")]
+SAMPLES = [*ROOT.glob("stacks/models/*.yaml"), *ROOT.glob("stacks/variants/*.yaml"), *ROOT.glob("stacks/spot/*.yaml")]
 
 
 def ignoring(body: Object, **reasons: str) -> Object:

@@ -79,7 +79,11 @@ def test_priority_classes() -> None:
         kubernetes_validate.validate(body, "1.36", strict=True)
 
 
-@pytest.mark.parametrize("name", Priority)
+def test_no_class_is_a_choice_too() -> None:
+    assert "priorityClassName" not in hardened(model(), Hardening(priority=Priority.NONE))
+
+
+@pytest.mark.parametrize("name", sorted(set(Priority) - {Priority.NONE}))
 def test_a_workload_has_the_class_that_was_chosen(name: Priority) -> None:
     spec = hardened(model(), Hardening(priority=name))
     assert spec["priorityClassName"] in {body["metadata"]["name"] for body in priority_classes()}

@@ -242,7 +242,7 @@ class TestRefusals:
                 {"frontDoor": {**INTERNAL, "clientCidrs": ["10.0.0.1/8"]}},
                 "frontDoor.clientCidrs[0]: must be an address range whose host bits are zero",
             ),
-            ({"hardening": {"priority": "high"}}, "hardening.priority: must be 'critical', 'standard' or"),
+            ({"hardening": {"priority": "high"}}, "hardening.priority: must be 'critical', 'standard', "),
         ],
     )
     def test_of_settings(self, changes: dict[str, Any], expected: str) -> None:

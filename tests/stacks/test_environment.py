@@ -193,13 +193,18 @@ def test_an_absent_kubeconfig_says_how_to_get_one(project: Path) -> None:
 def test_the_samples_need_no_warning_but_of_what_a_gateway_and_an_operator_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Two backends of one model share requests in a gateway, and a load only where their operator scales them."""
+    """Two backends of one model share requests in a gateway, and a load only where their operator scales them.
+
+    Families have different default priorities, so that a stack of several states one for all.
+    """
     monkeypatch.chdir(ROOT)
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text("")
     warned: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda message, _: warned.append(message))
-    recorded = record(lambda: deploy(read()), config={"kubeconfig": str(kubeconfig)})
+    recorded = record(
+        lambda: deploy(read()), config={"kubeconfig": str(kubeconfig), "hardening": {"priority": "none"}}
+    )
     assert len(recorded.exports["endpoints"]) >= 10
     lost = {each.partition("has no ")[2].partition(" ")[0] for each in warned if "ModelBooster/qwen2-5-7b: " in each}
     assert lost == {"common", "effect"}

@@ -40,13 +40,14 @@ _FLEET_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["pods"], "verbs": [*_WATCH, "create", "delete"]},
     {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]},
     {"apiGroups": [""], "resources": ["services"], "verbs": ["create"]},
+    {"apiGroups": [""], "resources": ["events"], "verbs": _WATCH},
     {"apiGroups": ["apps"], "resources": ["deployments", "replicasets"], "verbs": _WATCH},
     {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": _WATCH},
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets"], "verbs": _WATCH},
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets/status"], "verbs": ["patch"]},
 ]
 """What the process behind the pods takes (``workbench/live/pods``): it ends and readies pods, holds nodes in reserve,
-and plays the controller of LeaderWorkerSets."""
+plays the controller of LeaderWorkerSets, and reports what the scheduler preempts."""
 _DOOR_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["services"], "verbs": _WATCH},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": _WATCH},

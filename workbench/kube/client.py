@@ -205,17 +205,25 @@ class Kube:
                 return
             params["continue"] = more
 
-    def watch(self, api_version: str, kind: str, since: str) -> Iterator[tuple[str, Json]]:
+    def watch(self, api_version: str, kind: str, since: str, fields: str = "") -> Iterator[tuple[str, Json]]:
         """Yield what changes after a version: ``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``, and the object.
 
-        It ends after some minutes, when the server closes it; whoever wants to know more watches again from the
-        version of the last object.
+        It ends after some minutes, when the server closes it; to go on, watch again from the version of the last
+        object.
+
+        Args:
+            api_version: Of the kind.
+            kind: What is watched, in all namespaces.
+            since: The version.
+            fields: A field selector; empty for all objects.
 
         Raises:
             KubeError: the server refused; with 410, it does not know so old a version any more.
         """
         params = {"watch": "true", "resourceVersion": since, "allowWatchBookmarks": "true"}
         params["timeoutSeconds"] = str(_WATCH_SECONDS)
+        if fields:
+            params["fieldSelector"] = fields
         for line in self._transport.lines(self.path(api_version, kind), params, _WATCH_SECONDS + _LATE):
             event = json.loads(line)
             if event["type"] == "ERROR":

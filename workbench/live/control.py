@@ -32,6 +32,8 @@ class NoteKind(StrEnum):
     """A pod became Ready, ended, or stays Pending."""
     SCALE = "scale"
     """The replicas that are wanted changed."""
+    PREEMPTED = "preempted"
+    """The scheduler ended a pod, the victim, for one of a higher priority, the preemptor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,15 @@ class FleetNote:
     Attributes:
         at: Seconds since the epoch.
         text: What, in a sentence that names the object.
+        victim: ``namespace/name`` of the pod that was preempted; empty for other kinds of notes.
+        preemptor: ``namespace/name`` of the pod for which it was.
     """
 
     at: float
     kind: NoteKind
     text: str
+    victim: str = ""
+    preemptor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class FaultOutcome:
 
 @dataclass(frozen=True, slots=True)
 class PodState:
-    """A pod that serves, or will.
+    """A pod that serves, or will, or a worker of one: replicas may span several pods.
 
     Attributes:
         name: ``namespace/name``.
@@ -77,7 +83,7 @@ class PodState:
         zone: Of the node; empty without one.
         spot: Whether the node is one that the cloud may take back.
         ready: Whether it answers.
-        waiting: Requests that wait in it.
+        waiting: Requests that wait in it; those of a replica of several pods wait in the leader.
         running: Requests that it computes.
     """
 
@@ -122,14 +128,14 @@ class ModelState:
         replicas: Wanted by its workloads.
         ready: Replicas that answer.
         starting: Replicas whose pods are on a node, and do not answer yet.
-        pending: Replicas for which there is no room.
+        pending: Replicas with a pod for which there is no room.
         waiting: Requests that wait.
         running: Requests that are computed.
         cache: Share of the cache in use, the fullest replica's.
         answered: Requests that were answered since it started.
         refused: Requests that were refused or broken off since it started.
         tokens: Tokens that it produced since it started.
-        usd_per_hour: What the replicas that hold accelerators would cost; None without a price.
+        usd_per_hour: What the accelerators that its pods hold would cost, workers included; None without a price.
         pace: Where its speed is from.
         scalers: Its autoscalers.
     """
@@ -181,7 +187,7 @@ class LiveState:
         speed: How much faster than life answers are.
         start_speed: How much faster than life nodes and pods start.
         usd_per_hour: What all nodes that are there would cost; those without a price are not in it.
-        pods: Every pod that serves, or will, by name.
+        pods: Every pod that serves, or will, and its workers, by name.
         notes: What happened lately, newest last: a node came, a fault, a pod that stays Pending and why.
     """
 

@@ -24,9 +24,10 @@ class Followed:
         kube: A client of its own or a shared one.
         api_version: Of the kind.
         kind: What is followed, in all namespaces.
+        fields: A field selector; empty for all objects.
     """
 
-    def __init__(self, kube: Kube, api_version: str, kind: str) -> None:
+    def __init__(self, kube: Kube, api_version: str, kind: str, fields: str = "") -> None:
         self.objects: dict[str, Json] = {}
         """By ``namespace/name``, or name where the kind has no namespaces."""
         self.complete = asyncio.Event()
@@ -34,6 +35,7 @@ class Followed:
         self.changed: list[Changed] = []
         """Called in the event loop after each change."""
         self._what = (kube, api_version, kind)
+        self._fields = fields
         self._loop = asyncio.get_running_loop()
 
     def start(self) -> None:
@@ -42,7 +44,7 @@ class Followed:
 
     def _run(self) -> None:
         with contextlib.suppress(ClosedError):
-            for change in follow(*self._what):
+            for change in follow(*self._what, fields=self._fields):
                 for obj in change.there:
                     obj["metadata"].pop("managedFields", None)  # a third of the memory, and nobody reads them
                 if self._loop.is_closed():

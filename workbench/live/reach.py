@@ -18,6 +18,8 @@ from .folder import LiveFolder
 
 START = "start it with `make up` (workbench up --start-cluster)"
 _SECONDS = 5.0
+_FAULT_SECONDS = 60.0
+"""A fault is answered at once, but the process may be busy with the load that it breaks."""
 _LISTED = 20
 
 
@@ -75,7 +77,7 @@ class LiveControl:
         Raises:
             WorkbenchError: there is nothing with that name; the message has what there is.
         """
-        content = self._asked("POST", "/fault", {"fault": fault.value, "name": name})
+        content = self._asked("POST", "/fault", {"fault": fault.value, "name": name}, _FAULT_SECONDS)
         try:
             return TypeAdapter(FaultOutcome).validate_json(content)
         except ValidationError:
@@ -91,15 +93,26 @@ class LiveControl:
         except (ValidationError, KeyError):
             raise self._strange() from None
 
-    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes:
+    def _asked(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, seconds: float | None = None
+    ) -> bytes:
+        seconds = _SECONDS if seconds is None else seconds
         parts = urlsplit(self.address)
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         # Not through a proxy of the environment: the address is of this machine.
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=_SECONDS)
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
         try:
             connection.request(method, path, None if body is None else json.dumps(body), headers)
             response = connection.getresponse()
             content = response.read()
+        except TimeoutError:
+            # It listens: to start it once more would not help.
+            asked = "; what was asked may have happened all the same" if method == "POST" else ""
+            raise UnreachableError(
+                f"the live fleet at {self.address} did not answer within {seconds:g} s{asked}: this machine is busy, "
+                "or the process hangs; `workbench watch` shows how the fleet is, live/logs/pods.log in the state "
+                "folder what the process does"
+            ) from None
         except (OSError, http.client.HTTPException):
             raise UnreachableError(f"the live fleet does not answer at {self.address}; {START}") from None
         finally:

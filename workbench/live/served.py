@@ -98,6 +98,8 @@ class ServedWorkload:
         kind: ``Deployment`` or ``LeaderWorkerSet``.
         title: The resource, as the outputs name it (key of ``models`` and ``endpoints``).
         selector: Labels of the pods that take requests.
+        group: Labels of all pods of its replicas, where a replica is a leader and its workers; empty where it is one
+            pod.
         container: Name of the container that serves.
         engine: Name of the engine, as in ``components/engines``; empty if it is not known.
         version: Version of the engine as its image says it; empty if that says none.
@@ -150,6 +152,7 @@ class ServedWorkload:
     inputs: int | None = None
     truncates: bool = False
     adapters: tuple[str, ...] = ()
+    group: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

@@ -22,7 +22,11 @@ _LONGEST = 40
 _DOLLARS = "USD/h (simulated)"
 _WISH = "autoscaler's wish"
 """Mostly the same as what is wanted, and so drawn with gaps."""
-_MARKS = {NoteKind.FAULT: ("#c0392b", "-", 1.4), NoteKind.SCALE: ("#555555", ":", 1.2)}
+_MARKS = {
+    NoteKind.FAULT: ("#c0392b", "-", 1.4),
+    NoteKind.PREEMPTED: ("#8e44ad", "-.", 1.4),
+    NoteKind.SCALE: ("#555555", ":", 1.2),
+}
 """How what happened is drawn; what has no style is not: nodes and pods are lines of their own."""
 
 

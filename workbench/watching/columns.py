@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rich.console import JustifyMethod
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -27,12 +27,14 @@ class FigureColumns:
     left: frozenset[str] = frozenset()
     spare: tuple[str, ...] = ()
 
-    def table(self, rows: Sequence[tuple[Sequence[object], str]], more: int, width: int | None) -> Table:
-        """Return a table.
+    def table(
+        self, rows: Sequence[tuple[Sequence[object], str]], more: tuple[int, int], width: int | None
+    ) -> RenderableType:
+        """Return a table, and below it how many rows it does not show.
 
         Args:
             rows: Cells, and a style. What others wrote is text, neither markup nor something that moves the cursor.
-            more: Rows that are not among them.
+            more: Rows above them and below them that are not shown.
             width: Columns of the terminal; None for as many as it takes.
         """
         texts = [[printable(str(cell)) for cell in cells] for cells, _ in rows]
@@ -45,9 +47,12 @@ class FigureColumns:
             table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis", max_width=room)
         for text, (_, style) in zip(texts, rows, strict=True):
             table.add_row(*(Text(text[index]) for index in shown), style=style)
-        if more > 0:
-            table.add_row(Text(f"and {more} more"), style="dim")
-        return table
+        above, below = (max(each, 0) for each in more)
+        if not above and not below:
+            return table
+        # Not in the table, whose first column may be narrower than the line.
+        where = f" ({above} above, {below} below)" if above else ""
+        return Group(table, Text(f"and {above + below} more{where}", style="dim", no_wrap=True, overflow="ellipsis"))
 
     def _fitting(self, texts: Sequence[Sequence[str]], width: int | None) -> list[int]:
         shown = list(range(len(self.names)))

@@ -11,6 +11,7 @@ import typer
 from ..errors import WorkbenchError
 from ..live.fault import LiveFault
 from ..printing import Format
+from .order import Order
 
 if TYPE_CHECKING:
     from ..live.reach import LiveControl
@@ -45,29 +46,45 @@ Starts = Annotated[
 ]
 
 
+Filter = Annotated[
+    str,
+    typer.Option("--filter", metavar="TEXT", help="Show the models whose name, or name for clients, contains it."),
+]
+Sort = Annotated[Order, typer.Option("--sort", help="What comes first in the table of models.")]
+
+
 def register(app: typer.Typer) -> None:
     """Add this package's commands."""
     for command in (watch, fault, speed):
         app.command()(command)
 
 
-def watch(*, cwd: Cwd = Path(), once: Once = False, output: Output = Format.TEXT) -> None:
+def watch(
+    *,
+    filter_: Filter = "",
+    sort: Sort = Order.MOVEMENT,
+    cwd: Cwd = Path(),
+    once: Once = False,
+    output: Output = Format.TEXT,
+) -> None:
     """Show the live fleet: replicas, queues, autoscalers' wishes, nodes, cost; q or Ctrl-C leaves.
 
-    What moves comes first. Everything is simulated. Where there is no terminal, or with --output json, it writes
-    lines again and again; --once ends after the first.
+    What moves comes first. Arrows and PgUp/PgDn scroll, / filters, s sorts, Tab goes to the nodes and back.
+    Everything is simulated. Where there is no terminal, or with --output json, it writes lines again and again;
+    --once ends after the first.
     """
     from . import lines, screen
+    from .looking import Looking
 
-    control = _control(cwd)
+    control, looking = _control(cwd), Looking(filter_, sort)
     if output is Format.JSON:
-        lines.as_json(control, once=once)
+        lines.as_json(control, looking, once=once)
     elif once:
-        screen.show_once(control.state())
+        screen.show_once(control.state(), looking)
     elif sys.stdout.isatty():
-        screen.show(control)
+        screen.show(control, looking)
     else:
-        lines.as_text(control)
+        lines.as_text(control, looking)
 
 
 def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), output: Output = Format.TEXT) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from .looking import END_OF_INPUT
+
 _ENDING = ("SIGTERM", "SIGHUP")
 _HOLDING = "SIGTSTP"
 Wait = Callable[[float], str]
@@ -42,8 +44,7 @@ def _key(descriptor: int, seconds: float) -> str:
     if not ready:
         return ""
     read = os.read(descriptor, 64)
-    # Nothing is left to read where the terminal is gone.
-    return read.decode(errors="replace") if read else "q"
+    return read.decode(errors="replace") if read else END_OF_INPUT
 
 
 def _no_key(seconds: float) -> str:

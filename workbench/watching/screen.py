@@ -9,23 +9,22 @@ from rich.live import Live
 from ..live.control import LiveState
 from ..live.reach import LiveControl, UnreachableError
 from .keys import Wait, pressed_keys
-from .view import view
+from .looking import Looking
+from .view import shares, view
 
 _EVERY = 1.0
-_LEAVING = frozenset("qQ")
-_HELP = "q leaves"
 _WIDE = 240
 
 
-def show_once(state: LiveState) -> None:
+def show_once(state: LiveState, looking: Looking) -> None:
     """Print the fleet as it is now."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _WIDE  # a log has no edge to cut names at
-    console.print(view(state, None))
+    console.print(view(state, None, looking=looking))
 
 
-def show(control: LiveControl) -> None:
+def show(control: LiveControl, looking: Looking) -> None:
     """Show the fleet until ``q`` or Ctrl-C.
 
     Raises:
@@ -33,27 +32,34 @@ def show(control: LiveControl) -> None:
     """
     state = control.state()
     console = Console(highlight=False, markup=False)
-    keys = _HELP if sys.stdin.isatty() else "Ctrl-C leaves"
     try:
         with pressed_keys() as wait, Live(console=console, screen=True, auto_refresh=False) as live:
-            _follow(control, state, live, wait, keys)
+            _follow(control, state, live, wait, looking)
     except KeyboardInterrupt:
         return
 
 
-def _size(live: Live) -> tuple[int, int]:
-    size = live.console.size
-    return size.width, size.height
-
-
-def _follow(control: LiveControl, state: LiveState, live: Live, wait: Wait, keys: str) -> None:
-    below, failing = keys, False
+def _follow(control: LiveControl, state: LiveState, live: Live, wait: Wait, looking: Looking) -> None:
+    failing, due = "", time.monotonic() + _EVERY
     while True:
-        live.update(view(state, _size(live), below, failing=failing), refresh=True)
-        if _LEAVING.intersection(wait(_EVERY)):
-            return
+        size = live.console.size
+        models, groups = looking.rows(state)
+        page = shares(state, looking, size.height)[looking.at_nodes]
+        count = len(groups if looking.at_nodes else models)
+        looking = looking.within(page, count)
+        below = looking.line if sys.stdin.isatty() else "Ctrl-C leaves"
+        whole = f"{failing}; {below}" if failing else below
+        live.update(
+            view(state, (size.width, size.height), whole, failing=bool(failing), looking=looking), refresh=True
+        )
+        pressed = wait(max(due - time.monotonic(), 0.0))
+        if pressed:
+            looking = looking.pressed(pressed, page, count)
+            if looking.has_left:
+                return
+            continue
+        due = time.monotonic() + _EVERY
         try:
-            state, below, failing = control.state(), keys, False
+            state, failing = control.state(), ""
         except UnreachableError:
-            since = max(time.time() - state.at, 0.0)
-            below, failing = f"no answer for {since:.0f} s: the figures are old; {keys}", True
+            failing = f"no answer for {max(time.time() - state.at, 0.0):.0f} s: the figures are old"

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from components.api.texts.printable import printable
 
 from ..live.control import FleetNote, GroupState, LiveState, ModelState, NoteKind
 from .columns import FigureColumns
-from .moving import by_movement, groups_by_movement, headline, speeds, usd, wish
+from .looking import Looking
+from .moving import headline, speeds, usd, wish
 
+_EVERYTHING = Looking()
 _NOTES = 6
 _FIXED = 7
 """Lines that are no rows: two of the fleet, two heads, two that count what is not shown, and the last one."""
@@ -27,10 +28,23 @@ _GROUPS = FigureColumns(
     frozenset({"instance type"}),
     ("instance type", "bounds", "USD/h"),
 )
-_STYLES = {NoteKind.FAULT: "bold red", NoteKind.NODE: "cyan", NoteKind.SCALE: "yellow", NoteKind.POD: ""}
+_STYLES = {
+    NoteKind.FAULT: "bold red",
+    NoteKind.PREEMPTED: "bold magenta",
+    NoteKind.NODE: "cyan",
+    NoteKind.SCALE: "yellow",
+    NoteKind.POD: "",
+}
 
 
-def view(state: LiveState, size: tuple[int, int] | None, below: str = "", *, failing: bool = False) -> RenderableType:
+def view(
+    state: LiveState,
+    size: tuple[int, int] | None,
+    below: str = "",
+    *,
+    failing: bool = False,
+    looking: Looking = _EVERYTHING,
+) -> RenderableType:
     """Return what is shown.
 
     Args:
@@ -38,15 +52,18 @@ def view(state: LiveState, size: tuple[int, int] | None, below: str = "", *, fai
         size: Columns and lines of the terminal; None for as many as it takes.
         below: The last line.
         failing: Whether the last line says that something is wrong.
+        looking: Which rows are shown, and in which order.
     """
     notes = state.notes[-_NOTES:]
     width, height = size or (None, None)
-    models, groups = _shares(state, height, len(notes))
+    of_models, of_groups = shares(state, looking, height)
+    models, groups = looking.rows(state)
+    first = (0, looking.first) if looking.at_nodes else (looking.first, 0)
     parts: list[RenderableType] = [
         Text(headline(state), style="bold", no_wrap=True, overflow="ellipsis"),
         Text(speeds(state), style="dim", no_wrap=True, overflow="ellipsis"),
-        _models(by_movement(state.models), models, width),
-        _groups(groups_by_movement(state.groups), groups, width),
+        _models(models, slice(first[0], first[0] + of_models), width),
+        _groups(groups, slice(first[1], first[1] + of_groups), width),
         *map(_note, notes),
     ]
     if below:
@@ -54,19 +71,22 @@ def view(state: LiveState, size: tuple[int, int] | None, below: str = "", *, fai
     return Group(*parts)
 
 
-def _shares(state: LiveState, height: int | None, notes: int) -> tuple[int, int]:
-    """Return how many rows models and groups get: groups at most a third, models what is left."""
-    models, groups = len(state.models), len(state.groups)
+def shares(state: LiveState, looking: Looking, height: int | None) -> tuple[int, int]:
+    """Return how many rows models and groups get: two thirds the table that scrolls, or what the other one leaves."""
+    models, groups = map(len, looking.rows(state))
     if height is None:
         return models, groups
-    room = max(height - _FIXED - notes, 2 * _LEAST_ROWS)
+    room = max(height - _FIXED - len(state.notes[-_NOTES:]), 2 * _LEAST_ROWS)
+    if looking.at_nodes:
+        of_models = min(models, max(room // 3, room - groups, _LEAST_ROWS))
+        return of_models, min(groups, room - of_models)
     of_groups = min(groups, max(room // 3, room - models, _LEAST_ROWS))
     return min(models, room - of_groups), of_groups
 
 
-def _models(models: Sequence[ModelState], room: int, width: int | None) -> Table:
-    rows = [(_model_cells(each), _style(each)) for each in models[:room]]
-    return _MODELS.table(rows, len(models) - room, width)
+def _models(models: Sequence[ModelState], shown: slice, width: int | None) -> RenderableType:
+    rows = [(_model_cells(each), _style(each)) for each in models[shown]]
+    return _MODELS.table(rows, (shown.start, len(models) - len(rows) - shown.start), width)
 
 
 def _model_cells(model: ModelState) -> tuple[object, ...]:
@@ -84,9 +104,9 @@ def _model_cells(model: ModelState) -> tuple[object, ...]:
     )
 
 
-def _groups(groups: Sequence[GroupState], room: int, width: int | None) -> Table:
-    rows = [(_group_cells(each), "cyan" if each.starting else "" if each.nodes else "dim") for each in groups[:room]]
-    return _GROUPS.table(rows, len(groups) - room, width)
+def _groups(groups: Sequence[GroupState], shown: slice, width: int | None) -> RenderableType:
+    rows = [(_group_cells(each), "cyan" if each.starting else "" if each.nodes else "dim") for each in groups[shown]]
+    return _GROUPS.table(rows, (shown.start, len(groups) - len(rows) - shown.start), width)
 
 
 def _group_cells(group: GroupState) -> tuple[object, ...]:

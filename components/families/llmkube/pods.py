@@ -2,12 +2,15 @@
 
 from typing import TypeVar
 
+from ...api.load import Loaded
 from ...engines.paths import path_prefix
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
+from ...fleet.origins import Origin
 from ...fleet.placement import SHARED_MEMORY, place
 from ...fleet.serving import deny_token, last_of_each, restrictions_of
+from ...fleet.workloads import PodPriority
 from .arguments.started import StartCommand
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import Hardware, tolerations_of
@@ -77,12 +80,36 @@ def pod_template(
 
 
 def priority_of(spec: InferenceServiceSpec, options: Options) -> str:
-    """Return the PriorityClass of the pods; the environment's goes before a default that nobody wrote."""
+    """Return the PriorityClass of the pods, empty for none; the environment's replaces a default nobody wrote."""
     if spec.priority_class_name:
         return spec.priority_class_name
-    if options.overrides.priority_class_name and "priority" not in spec.model_fields_set:
-        return options.overrides.priority_class_name
+    if "priority" not in spec.model_fields_set:
+        if options.overrides.priority_class_name:
+            return options.overrides.priority_class_name
+        # The operator knows nothing of it.
+        if options.default_class is not None and options.realization.is_native:
+            return options.default_class
     return class_name(spec.priority)
+
+
+def pod_priority(spec: InferenceServiceSpec, source: Loaded, options: Options) -> PodPriority:
+    """Return where the priority of the pods comes from.
+
+    Among LLMKube's services only ``high`` and ``critical`` ask to precede others; against pods without a class, all
+    but ``batch`` do, which nobody asked for.
+    """
+    if spec.priority_class_name:
+        known = priority_class(spec.priority_class_name)
+        return PodPriority(Origin(source, "spec.priorityClassName"), known, is_stated=True, is_raised=True)
+    stated = "priority" in spec.model_fields_set
+    values = {name: facts.value for name, facts in llmkube().priorities.items()}
+    usual = InferenceServiceSpec.model_fields["priority"].default
+    return PodPriority(
+        Origin(source, "spec.priority"),
+        known=priority_class(priority_of(spec, options)),
+        is_stated=stated and spec.priority != usual,
+        is_raised=stated and values[spec.priority] > values[usual],
+    )
 
 
 def class_name(priority: str) -> str:

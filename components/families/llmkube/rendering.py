@@ -26,7 +26,7 @@ from .exposure import endpoint_of, left_to_operator, service_of
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import MODEL_PATH, NODES_PATH, Hardware, check_nodes, hardware_of, node_choices, node_field
 from .operated import check_for_operator
-from .pods import labels_of, pod_template, priority_class, priority_of, selected_nodes, selector_of
+from .pods import labels_of, pod_priority, pod_template, priority_class, priority_of, selected_nodes, selector_of
 from .serving import Serving
 from .types import InferenceService, InferenceServiceSpec, Model
 from .weights import MountedWeights, cache_claim, named_weights, weights_of
@@ -75,7 +75,7 @@ def render_inference_service(source: Loaded, library: Library, options: Options,
         kind=service.kind,
         name=service.metadata.name,
         namespace=serving.namespace,
-        workloads=(_workload(decided, started.line, template, operated=not native),),
+        workloads=(_workload(decided, started.line, template, options),),
         endpoints=(endpoint,),
         autoscalers=(scaler,) if scaler else (),
         others=() if native else (as_written(source, options),),
@@ -90,7 +90,7 @@ def render_model(source: Loaded, _library: Library, options: Options, _findings:
     return render_declared(source, options, OPERATOR)
 
 
-def _workload(decided: _Decided, line: CommandLine, template: Object, *, operated: bool) -> Workload:
+def _workload(decided: _Decided, line: CommandLine, template: Object, options: Options) -> Workload:
     serving = decided.serving
     source = serving.findings.source
     if line.engine != serving.engine:  # the image is another engine's than the runtime
@@ -104,7 +104,8 @@ def _workload(decided: _Decided, line: CommandLine, template: Object, *, operate
         model=serving.model.metadata.name,
         origin=Origin(source, "spec"),
         most=_most(serving.service.spec),
-        operated=operated,
+        operated=not options.realization.is_native,
+        priority=pod_priority(serving.service.spec, source, options),
     )
 
 

@@ -125,7 +125,9 @@ class HardeningSettings(Section):
     topology_spread: Flag = False
     """Whether replicas are spread over zones if there is room."""
     priority: Priority | None = None
-    """Priority of the models, which decides which others they may preempt. Default: no priority class."""
+    """Priority of every model that states none of its own, which decides which others it may preempt; with none, pods
+    have no class, not even that which LLMKube gives its own. Default: that of the family, 10000 for LLMKube's and 0
+    for all others."""
     network_policies: Flag = False
     """Whether only the gateway and the monitoring may reach the models."""
 

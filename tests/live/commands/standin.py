@@ -114,6 +114,8 @@ class StandIn:
     answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
     """Status and body by path, for what is no state."""
     asked: list[tuple[str, Any]] = field(default_factory=list)
+    pause: float = 0.0
+    """Seconds before each answer."""
     text: str = ""
     """Served instead of the state."""
     stop: Callable[[], None] = lambda: None
@@ -139,6 +141,7 @@ def control(first: LiveState) -> Iterator[StandIn]:
             self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
         def _reply(self, body: Any) -> None:
+            time.sleep(found.pause)
             known = self.headers.get("Authorization") == f"Bearer {TOKEN}"
             status, answer = found.answer(self.path, body) if known else (401, {"error": "wrong token"})
             content = (found.text if found.text and known else json.dumps(answer)).encode()

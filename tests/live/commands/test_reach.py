@@ -1,11 +1,13 @@
 """The commands' side of the control address."""
 
+import socket
 from pathlib import Path
 
 import pytest
 
 from tests.live.commands.standin import TOKEN, control, model, note, pod, project, scaler, state
 from workbench.errors import WorkbenchError
+from workbench.live import reach
 from workbench.live.control import FaultOutcome, LiveFault, NoteKind
 from workbench.live.folder import LiveFolder
 from workbench.live.notes import new_notes
@@ -28,6 +30,27 @@ def test_it_has_ended(tmp_path: Path) -> None:
         found = LiveControl.of(project(tmp_path, served))
     with pytest.raises(UnreachableError, match=r"does not answer at http://127\.0\.0\.1:\d+; start it with"):
         found.state()
+
+
+def test_a_process_that_is_too_busy_need_not_be_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It listens, and takes its time: that it must be started would be wrong."""
+    monkeypatch.setattr(reach, "_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(UnreachableError) as caught:
+            LiveControl(address, "x").state()
+    assert str(caught.value).startswith(f"the live fleet at {address} did not answer within ")
+    assert "make up" not in str(caught.value)
+
+
+def test_a_fault_may_take_longer_than_a_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "_SECONDS", 0.2)
+    with control(state()) as served:
+        served.pause = 1.0
+        served.answers["/fault"] = 200, {"fault": "zone", "name": "a", "pods": [], "broken": 0, "text": "gone"}
+        assert LiveControl.of(project(tmp_path, served)).fault(LiveFault.ZONE, "a").text == "gone"
 
 
 def test_a_proxy_of_the_environment_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,12 @@ def test_hostile_names_stay_text(name: str) -> None:
     assert len(lines) == 7
 
 
+def test_what_is_preempted_is_noted() -> None:
+    text = "pod models/p-1 of p (priority 0) made room on node g6-1 for pod models/k-2 of k (priority 10000)"
+    lines = shown(state(notes=(note(text, NoteKind.PREEMPTED),)), None, 200)
+    assert lines[-1].endswith(f" preempted: {text}")
+
+
 def test_an_empty_fleet() -> None:
     fleet = state(models=(), groups=(), pods=(), usd_per_hour=0.0)
     assert headline(fleet) == "simulated: 0 models, 0/0 replicas ready, 0 nodes, 0.00 USD/h"

@@ -102,6 +102,39 @@ def test_it_takes_the_size_that_the_terminal_has(tmp_path: Path) -> None:
             assert terminal.ended() == 0
 
 
+def test_a_small_terminal_is_scrolled_filtered_and_sorted(tmp_path: Path) -> None:
+    with control(state(models=MANY)) as served:
+        project(tmp_path, served)
+        with on_terminal("watch", "--cwd", tmp_path, lines=24, columns=80) as terminal:
+            terminal.wait_for("model-00")
+            assert "model-39" not in terminal.shown
+            terminal.press("\x1b[F")
+            terminal.wait_for("model-39")
+            terminal.press("/model-2")
+            terminal.wait_for("filter: model-2_")
+            terminal.press("q")
+            terminal.wait_for("model-2q_")
+            terminal.press("\x7f\r")
+            terminal.wait_for("model-29")
+            terminal.press("\x1b")
+            terminal.wait_for("model-00")
+            terminal.press("s")
+            terminal.wait_for("sorted by name")
+            terminal.press("q")
+            assert terminal.ended() == 0
+
+
+def test_once_filtered_and_sorted(tmp_path: Path) -> None:
+    models = (model("b", usd_per_hour=1.0), model("ab", usd_per_hour=3.0), model("c", usd_per_hour=9.0))
+    with control(state(models=models)) as served:
+        project(tmp_path, served)
+        options = ("watch", "--once", "--cwd", tmp_path, "--filter", "B", "--sort", "cost")
+        ran, as_json = workbench(*options), workbench(*options, "--output", "json")
+    assert ran.returncode == 0, ran.stderr
+    assert [line.split()[0] for line in ran.stdout.splitlines()[3:5]] == ["ab", "b"]
+    assert [each["title"] for each in json.loads(as_json.stdout)["models"]] == ["ab", "b"]
+
+
 def test_once_has_everything(tmp_path: Path) -> None:
     with control(state(models=MANY)) as served:
         project(tmp_path, served)

@@ -1,7 +1,9 @@
 """What breaks, what does not, and that the fleet is whole again."""
 
+import asyncio
 import http.client
 import json
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from http.client import RemoteDisconnected
@@ -13,8 +15,9 @@ import pytest
 from tests.live.pods.stand import ZONE, Stand, asked, slower
 from tests.monitoring.programs.daemon import eventually
 from workbench.errors import WorkbenchError
-from workbench.live.control import LiveFault
+from workbench.live.control import LiveFault, NoteKind
 from workbench.live.pods import serving
+from workbench.live.pods.cluster import LiveCluster
 
 LONG = 100_000
 """Tokens of an answer that does not end within a test."""
@@ -26,6 +29,10 @@ def busy(stand: Stand, requests: int) -> list["Future[Any]"]:
     sent = [pool.submit(stand.ask, "demo", LONG) for _ in range(requests)]
     eventually(lambda: stand.control.state().models[0].running == requests, "requests that run")
     return sent
+
+
+def nodes_of(stand: Stand) -> set[str]:
+    return {pod["spec"].get("nodeName", "") for pod in stand.pods()}
 
 
 def test_a_killed_pod_breaks_its_requests_and_another_one_comes(stand: Stand) -> None:
@@ -82,8 +89,7 @@ def test_a_node_that_is_gone_takes_its_pods_and_comes_back_as_reserve(stand: Sta
         running = {pod.node: pod.running for pod in stand.control.state().pods}
         outcome = stand.control.fault(LiveFault.NODE, victim)
         assert outcome.broken == running[victim]
-        eventually(lambda: stand.ready() == 2, "two Ready pods again")
-        assert victim not in {pod["spec"]["nodeName"] for pod in stand.pods()}
+        eventually(lambda: victim not in nodes_of(stand) and stand.ready() == 2, "two Ready pods again")
         eventually(lambda: stand.stage_of(group) == {"there": 2, "reserve": 1}, "the node is back, in reserve")
         again = next(each for each in stand.kube.list("v1", "Node") if each["metadata"]["name"] == victim)
         assert again["metadata"]["labels"][ZONE]
@@ -126,10 +132,61 @@ def test_a_zone_is_gone_and_no_node_comes_there(stand: Stand) -> None:
         eventually(lambda: stand.ready() == 3, "three Ready pods")
         outcome = stand.control.fault(LiveFault.ZONE, f"{stand.namespace}-a")
         assert len(outcome.pods) == 1
+        gone = {name.partition("/")[2] for name in outcome.pods}
+        eventually(lambda: not gone & {pod["metadata"]["name"] for pod in stand.pods()}, "the pods are gone")
         eventually(lambda: stand.ready() == 3, "three Ready pods again")
         zones = {each.zone for each in stand.control.state().pods}
         assert zones <= {f"{stand.namespace}-b", f"{stand.namespace}-c"}
         assert stand.stage_of(group) == {"there": 3, "reserve": 1}
+
+
+def test_a_zone_is_gone_before_the_api_server_has_heard_of_it(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty nodes take a busy API server longer than a command waits; connections break at once all the same."""
+    slow, delete = 7.0, LiveCluster.delete_node
+
+    async def delete_slowly(cluster: LiveCluster, name: str) -> None:
+        await asyncio.sleep(slow)
+        await delete(cluster, name)
+
+    monkeypatch.setattr(LiveCluster, "delete_node", delete_slowly)
+    group = stand.group("gpu", nodes=6, least=4)
+    workload = stand.workload(context=2 * LONG)
+    with stand.playing(stand.fleet(workload, groups=(group,)), starts=60.0):
+        stand.deploy(replicas=4)
+        eventually(lambda: stand.ready() == 4, "four Ready pods")
+        sent = busy(stand, 8)
+        zone = f"{stand.namespace}-a"
+        lost = {pod.name: pod.running for pod in stand.control.state().pods if pod.zone == zone}
+        begun = time.time()
+        outcome = stand.control.fault(LiveFault.ZONE, zone)
+        assert time.time() - begun < slow / 2
+        assert (set(outcome.pods), outcome.broken) == (set(lost), sum(lost.values()))
+        failed = [each for each in sent if each.done() or isinstance(_error(each), ConnectionError)]
+        broken_by = time.time()
+        (fault,) = (note for note in stand.control.state().notes if note.kind is NoteKind.FAULT)
+        assert begun <= fault.at <= broken_by
+        assert len(failed) == outcome.broken
+        # Nothing counts them any more, though the API server still has them.
+        state = stand.control.state()
+        assert zone not in {pod.zone for pod in state.pods}
+        assert state.groups[0].nodes == 4 - len(lost)
+        assert time.time() - begun < slow
+        assert sum(stand.stage_of(group).values()) == 6
+        with pytest.raises(WorkbenchError, match=f"no node is in a zone '{zone}'; there is {stand.namespace}-b"):
+            stand.control.fault(LiveFault.ZONE, zone)
+        eventually(lambda: sum(stand.stage_of(group).values()) == 4, "the nodes are deleted")
+        eventually(lambda: stand.ready() == 4, "four Ready pods elsewhere")
+        monkeypatch.setattr(LiveCluster, "delete_node", delete)
+        for pod in stand.pods():
+            stand.control.fault(LiveFault.POD, pod["metadata"]["name"])
+
+
+def _error(sent: "Future[Any]") -> BaseException | None:
+    """What became of a request within a second; None while it is computed."""
+    try:
+        return sent.exception(1)
+    except TimeoutError:
+        return None
 
 
 @pytest.mark.parametrize("fault", list(LiveFault), ids=str)

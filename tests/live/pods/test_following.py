@@ -124,7 +124,7 @@ def test_too_old_a_version_is_made_up_for(kube: Kube, client: Kube, monkeypatch:
     watched = client.watch
     refusals = [KubeError(410, "Expired", "too old resource version")]
 
-    def watch(api_version: str, kind: str, since: str) -> Iterator[tuple[str, dict[str, object]]]:
+    def watch(api_version: str, kind: str, since: str, _: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         if refusals:
             kube.apply(config_map("missed"), manager="test")
             raise refusals.pop()

@@ -1,6 +1,7 @@
 """LeaderWorkerSets: their controller's stand-in against the real API server."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -34,9 +35,9 @@ def group_set(stand: Stand, replicas: int, size: int = 2, image: str = "one", **
     }
 
 
-def served(stand: Stand) -> ServedWorkload:
+def served(stand: Stand, **rest: Any) -> ServedWorkload:
     selector = {"app": NAME, f"{LABEL}/worker-index": "0"}
-    return stand.workload(name=NAME, kind=KIND, selector=selector)
+    return stand.workload(name=NAME, kind=KIND, selector=selector, group={f"{LABEL}/name": NAME}, **rest)
 
 
 def status(stand: Stand) -> Json:
@@ -71,6 +72,12 @@ def test_groups_come_go_and_take_their_pods_along(stand: Stand) -> None:
         assert stand.kube.get("v1", "Service", NAME, stand.namespace)["spec"]["clusterIP"] == "None"
         model = stand.control.state().models[0]
         assert (model.replicas, model.ready) == (2, 2)
+        # Four nodes at a dollar an hour, and all their pods.
+        assert model.usd_per_hour == pytest.approx(4.0)
+        pods = {pod.name.partition("/")[2]: pod for pod in stand.control.state().pods}
+        assert sorted(pods) == ["big-0", "big-0-1", "big-1", "big-1-1"]
+        assert len({pod.node for pod in pods.values()}) == 4
+        assert all(pod.ready for pod in pods.values())
         assert stand.ask(NAME)[0] == 200
         # Up and down, through the scale subresource as an autoscaler does it.
         path = f"{stand.kube.path(API, KIND, NAME, stand.namespace)}/scale"
@@ -155,10 +162,31 @@ def test_a_leader_that_is_killed_is_cold_the_next_time(stand: Stand) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("workbench.live.pods.groups.rounds.FIRST_SECONDS", 0.0)
             stand.control.fault(LiveFault.POD, "big-0")
+            eventually(lambda: true_conditions(status(stand)) == {"Progressing"}, "the set without its leader")
             eventually(lambda: stand.control.state().models[0].starting == 1, "a leader that starts")
-            assert true_conditions(status(stand)) == {"Progressing"}
             process.speed(None, 100_000.0)
             eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available again")
+
+
+def test_a_worker_that_is_lost_breaks_what_its_leader_computes(stand: Stand) -> None:
+    install_kind(stand.kube)
+    group = stand.group("gpu", nodes=4, least=4)
+    with stand.playing(stand.fleet(served(stand, context=200_000), groups=(group,))), ThreadPoolExecutor(1) as pool:
+        stand.kube.apply(group_set(stand, 1), manager=MANAGER)
+        eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
+        sent = pool.submit(stand.ask, NAME, 100_000)
+        eventually(lambda: stand.control.state().models[0].running == 1, "a request that runs")
+        (worker,) = (pod for pod in stand.control.state().pods if pod.name.endswith("/big-0-1"))
+        outcome = stand.control.fault(LiveFault.NODE, worker.node)
+        assert (outcome.pods, outcome.broken) == ((worker.name,), 1)
+        assert isinstance(sent.exception(10), ConnectionError)
+
+        def whole() -> bool:
+            nodes = {pod.node for pod in stand.control.state().pods}
+            return len(nodes) == 2 and worker.node not in nodes and true_conditions(status(stand)) == {"Available"}
+
+        eventually(whole, "the group whole again, elsewhere")
+        assert stand.ask(NAME)[0] == 200
 
 
 def test_the_status_of_nothing() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from components.aws.names import capacity_in
 from workbench.engine.project import load_project
 from workbench.live.folder import LiveFolder
 from workbench.live.served import LiveFleet, PaceSource, ServedWorkload, Speaks
@@ -55,6 +56,22 @@ def test_how_a_workload_is_called(
         port,
         models,
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # A leader and three workers, on a node each.
+        ("llama-70b", {"leaderworkerset.sigs.k8s.io/name": "llama-70b"}),
+        ("llama-405b", {"leaderworkerset.sigs.k8s.io/name": "llama-405b"}),
+        ("qwen-chat", {}),
+        ("mistral-7b", {}),
+    ],
+)
+def test_all_pods_of_a_replica_are_known(fleet: LiveFleet, name: str, expected: dict[str, str]) -> None:
+    found = workload(fleet, name)
+    assert found.group == expected
+    assert found.group.items() <= found.selector.items()
 
 
 @pytest.mark.parametrize(
@@ -192,3 +209,13 @@ def test_it_is_the_same_when_it_was_kept(fleet: LiveFleet, tmp_path: Path) -> No
     folder.write_fleet(fleet)
     assert (folder.path / "fleet.json").read_bytes() == first
     assert (folder.path / "fleet.json").stat().st_mode & 0o077 == 0
+
+
+def test_one_group_of_nodes_is_spot(fleet: LiveFleet) -> None:
+    """So that ``workbench fault spot`` has something to take back, with room for the pod elsewhere."""
+    spot = [group for group in fleet.groups if capacity_in(group.labels) == "spot"]
+    assert [(group.instance_type, group.accelerators) for group in spot] == [("g6.2xlarge", 1)]
+    assert spot[0].least == 2
+    assert spot[0].most > 2
+    coder = workload(fleet, "coder-spot")
+    assert (coder.title, coder.engine, coder.context) == ("coder-spot", "vllm", 16384)

@@ -1,6 +1,7 @@
 """What a load came to on the side of the fleet, worked out by hand."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -101,6 +102,30 @@ def test_who_was_hit_by_a_fault() -> None:
         in list(fleet_sentences(result))
     )
     assert not any("long ago" in line for line in fleet_sentences(result))
+
+
+def test_what_the_scheduler_preempted_is_in_the_report() -> None:
+    found = record()
+    pods = {"victim": "models/p-1", "preemptor": "models/k-2"}
+    text = "pod models/p-1 of p (priority 0) made room on node g6-1 for pod models/k-2 of k (priority 10000)"
+    ended = replace(note(text, NoteKind.PREEMPTED, STARTED + 7.25), **pods)
+    found.take(8.0, state(notes=(ended,)), STARTED)
+    result = fleet_summary(found, [outcome(0, 1, 9)])
+    (event,) = result.events
+    assert (event.seconds, event.kind, event.victim, event.preemptor) == (7.25, NoteKind.PREEMPTED, *pods.values())
+    assert f"preempted at 7.2 s: {text}" in list(fleet_sentences(result))
+    (plain,) = json.loads(json.dumps(result.as_dict()))["events"]
+    assert plain["kind"] == "preempted"
+    assert pods.items() <= plain.items()
+
+
+def test_of_many_that_were_preempted_the_first_are_named() -> None:
+    found = record()
+    notes = tuple(note(f"pod {number}", NoteKind.PREEMPTED, STARTED + number) for number in range(1, 16))
+    found.take(20.0, state(notes=notes), STARTED)
+    lines = [line for line in fleet_sentences(fleet_summary(found, [])) if "preempted" in line]
+    assert len(lines) == 13
+    assert lines[-1] == "and 3 further pods preempted"
 
 
 SAID = {

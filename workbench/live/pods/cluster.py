@@ -18,6 +18,9 @@ Json = dict[str, Any]
 _T = TypeVar("_T")
 AT_ONCE = 0
 """The grace of a pod that is killed."""
+PREEMPTED = "reason=Preempted"
+"""Field selector of the events in which kube-scheduler reports a preemption (kubernetes/kubernetes
+pkg/scheduler/framework/preemption); each is about a victim."""
 _PATIENCE = 30.0
 _THREADS = 8
 _LOG = logging.getLogger(__name__)
@@ -40,10 +43,14 @@ class LiveCluster:
         self.deployments = Followed(kube, "apps/v1", "Deployment")
         self.groups = Followed(kube, GROUP_API, GROUP_KIND)
         self.scalers = Followed(kube, "autoscaling/v2", "HorizontalPodAutoscaler")
+        self.preemptions = Followed(kube, "v1", "Event", PREEMPTED)
+        self.ending: set[str] = set()
+        """Nodes that are gone as far as anybody is concerned, and are being deleted."""
 
     async def follow(self) -> None:
         """Begin to follow everything, the pods when what tells of them is known."""
-        for followed in (self.nodes, self.replica_sets, self.deployments, self.groups, self.scalers):
+        rest = (self.deployments, self.groups, self.scalers, self.preemptions)
+        for followed in (self.nodes, self.replica_sets, *rest):
             followed.start()
         await asyncio.gather(self.nodes.complete.wait(), self.replica_sets.complete.wait())
         self.pods.start()
@@ -62,6 +69,10 @@ class LiveCluster:
     def is_first(self, pod: Mapping[str, Any]) -> bool:
         """Tell whether a pod is one of the first of its owner."""
         return is_first(pod, self.owner_of(pod))
+
+    def nodes_there(self) -> dict[str, Json]:
+        """Return the nodes, without those that are being deleted."""
+        return {name: node for name, node in self.nodes.objects.items() if name not in self.ending}
 
     def pods_on(self, node: str) -> list[Json]:
         """Return the pods that are bound to a node."""

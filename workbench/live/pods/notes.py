@@ -16,10 +16,20 @@ class FleetNotes:
     def __init__(self) -> None:
         self._notes: deque[FleetNote] = deque(maxlen=_KEPT)
 
-    def add(self, kind: NoteKind, text: str) -> None:
-        """Note that something happened now."""
+    def add(
+        self, kind: NoteKind, text: str, at: float | None = None, *, victim: str = "", preemptor: str = ""
+    ) -> None:
+        """Note that something happened.
+
+        Args:
+            kind: What it is about.
+            text: What happened.
+            at: When, in seconds since the epoch; now, without.
+            victim: The pod that was preempted, if that is what happened.
+            preemptor: The pod for which it was.
+        """
         _LOG.info("%s: %s", kind.value, text)
-        self._notes.append(FleetNote(time.time(), kind, text))
+        self._notes.append(FleetNote(time.time() if at is None else at, kind, text, victim, preemptor))
 
     def all(self) -> tuple[FleetNote, ...]:
         """Return what is kept."""

@@ -26,6 +26,7 @@ from .nodes.keeper import NodeKeeper
 from .nodes.lost import LostNodes
 from .notes import FleetNotes
 from .ports import Loopback
+from .preempting import PreemptionNotes
 from .serving import Engine
 from .stage import PodStage
 
@@ -60,6 +61,9 @@ class PodsProcess:
         self._control = ControlAddress(self, self._kept.token)
         self._cluster.pods.changed += [self.stage.changed, self._groups.pod_changed, self._keeper.changed]
         self._cluster.nodes.changed += [self._keeper.changed, self._node_changed]
+        preempted = PreemptionNotes(self._cluster, self.stage, self.notes)
+        self._cluster.pods.changed.append(preempted.pod_changed)
+        self._cluster.preemptions.changed.append(preempted.event_changed)
         self._ending: set[asyncio.Task[None]] = set()
         self._cluster.groups.changed += [self._groups.changed]
 
@@ -87,7 +91,7 @@ class PodsProcess:
         """Return the fleet as it is."""
         cluster = self._cluster
         workloads = {"Deployment": cluster.deployments.objects, GROUP_KIND: cluster.groups.objects}
-        view = ClusterView(cluster.nodes.objects, workloads, cluster.scalers.objects)
+        view = ClusterView(cluster.nodes_there(), workloads, cluster.scalers.objects)
         groups = group_states(self.stage.fleet, view.nodes)
         return LiveState(
             at=time.time(),

@@ -72,6 +72,14 @@ class ServingPod:
             connection.abort()
         return broken
 
+    def break_off(self) -> int:
+        """Break what runs, and go on: an engine loses its requests with a worker. Return how many there were."""
+        broken = self.running
+        for connection in (*self.port.connections, *self.connections):
+            if connection.busy:
+                connection.abort()
+        return broken
+
     async def settled(self) -> None:
         """Wait until nothing runs: requests that were broken off end a moment later."""
         await self._idle.wait()

@@ -16,6 +16,7 @@ from ..pace.replica import EngineReplica
 from ..served import LiveFleet, ServedWorkload
 from .clock import SimulatedClock
 from .cluster import LiveCluster, replica_set_of
+from .groups.pods import leader_of
 from .kubelet import is_ending, is_ready, is_running, ready_now, running_since
 from .pod import LivePod
 from .ports import Loopback
@@ -79,6 +80,16 @@ class PodStage:
                 return workload
         return None
 
+    def member_of(self, pod: Mapping[str, Any]) -> ServedWorkload | None:
+        """Return the workload that a pod is a part of: one that serves, or one of its workers."""
+        meta = pod["metadata"]
+        labels = meta.get("labels") or {}
+        for workload in self.fleet.workloads:
+            same = workload.namespace == meta["namespace"]
+            if same and workload.group and workload.group.items() <= labels.items():
+                return workload
+        return self.workload_of(pod)
+
     def changed(self, before: Json | None, after: Json | None) -> None:
         """Follow one pod."""
         if before and (after is None or before["metadata"]["uid"] != after["metadata"]["uid"]):
@@ -92,6 +103,8 @@ class PodStage:
                 self._drain(serving, after)
             elif serving and not serving.leaving:  # kwok ends at once whatever was asked to end
                 serving.kill()
+        elif after["spec"].get("nodeName") in self._cluster.ending:
+            return  # the scheduler has not heard yet that the node is gone
         elif is_running(after) and not serving and after["metadata"]["uid"] not in self._starting:
             workload = self.workload_of(after)
             if workload or not is_ready(after):
@@ -101,8 +114,18 @@ class PodStage:
         """Yield the pods that serve, or will, by name."""
         for _, pod in sorted(self._cluster.pods.objects.items()):
             workload = self.workload_of(pod)
-            if workload and not is_ending(pod):
+            if workload and self._is_there(pod):
                 yield pod, workload
+
+    def members(self) -> Iterator[tuple[Json, ServedWorkload]]:
+        """Yield the pods that serve, or will, and their workers, by name."""
+        for _, pod in sorted(self._cluster.pods.objects.items()):
+            workload = self.member_of(pod)
+            if workload and self._is_there(pod):
+                yield pod, workload
+
+    def _is_there(self, pod: Json) -> bool:
+        return not is_ending(pod) and pod["spec"].get("nodeName") not in self._cluster.ending
 
     def close(self) -> None:
         """End all engines at once."""
@@ -112,14 +135,21 @@ class PodStage:
             serving.kill()
 
     def kill(self, pod: Mapping[str, Any]) -> int:
-        """End the engine of a pod at once; return how many requests that broke."""
-        serving = self.serving.get(pod["metadata"]["uid"])
-        return serving.kill() if serving and not serving.ended else 0
+        """End the engine of a pod at once; return how many requests broke, those of its leader if it is a worker.
+
+        The leader itself goes on: whether its group is made anew is up to the controller.
+        """
+        own = self.serving.get(pod["metadata"]["uid"])
+        if own:
+            return 0 if own.ended else own.kill()
+        leader = self.serving.get(leader_of(pod, self._cluster.pods.objects)["metadata"]["uid"])
+        return leader.break_off() if leader and not leader.ended else 0
 
     def kill_on(self, node: str) -> int:
-        """End all engines of a node at once, those that drain as well; return how many requests that broke."""
+        """End all engines that compute on a node, also those that drain; return how many requests that broke."""
         there = [each for each in self.serving.values() if each.live.node == node and not each.ended]
-        return sum(each.kill() for each in there)
+        broken = sum(each.kill() for each in there)
+        return broken + sum(self.kill(pod) for pod in self._cluster.pods_on(node) if self.member_of(pod))
 
     def ready(self) -> Iterator[ServingPod]:
         """Yield the pods that take requests."""

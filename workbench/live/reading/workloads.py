@@ -73,6 +73,7 @@ def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tu
         tool_refusal=answering.tool_refusal,
         inputs=answering.inputs,
         truncates=answering.truncates,
+        group={f"{LWS_LABEL}/name": each.name} if each.size > 1 and _makes_groups(each) else {},
     )
 
 
@@ -113,9 +114,13 @@ def _loaded(line: "CommandLine") -> str:
 
 def _selector(each: Workload) -> dict[str, str]:
     """Return the labels of its own pods alone: those of its set may be others' as well."""
-    if each.bare or each.kind != LEADER_WORKER_SET:
+    if not _makes_groups(each):
         return each.selector
     return {f"{LWS_LABEL}/name": each.name, f"{LWS_LABEL}/worker-index": "0"}
+
+
+def _makes_groups(each: Workload) -> bool:
+    return not each.bare and each.kind == LEADER_WORKER_SET
 
 
 def _port(each: Workload) -> int:

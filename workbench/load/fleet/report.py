@@ -78,6 +78,11 @@ def fleet_sentences(found: FleetSummary) -> Iterator[str]:
         yield _fault(event)
     if len(faults) > _MOST_EVENTS:
         yield f"and {counted(len(faults) - _MOST_EVENTS, 'further fault')}"
+    preempted = [each for each in found.events if each.kind is NoteKind.PREEMPTED]
+    for event in preempted[:_MOST_EVENTS]:
+        yield f"preempted at {event.seconds:.1f} s: {printable(event.text)}"
+    if len(preempted) > _MOST_EVENTS:
+        yield f"and {counted(len(preempted) - _MOST_EVENTS, 'further pod')} preempted"
 
 
 def _pace(found: FleetSummary) -> str:

@@ -35,6 +35,8 @@ class FleetEvent:
         in_flight: Requests that had been sent and had no end.
         hit: Those of them that failed.
         later: Requests sent after it that failed, until the next fault.
+        victim: The pod that was preempted; empty where none was.
+        preemptor: The pod for which it was.
     """
 
     seconds: float
@@ -43,6 +45,8 @@ class FleetEvent:
     in_flight: int
     hit: tuple[HitRequest, ...]
     later: int
+    victim: str = ""
+    preemptor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ def _events(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> list[Fle
             until = faults[place] - _TOLD if place < len(faults) else float("inf")
             found.append(_fault(seconds, note.text, until, outcomes))
         else:
-            found.append(FleetEvent(seconds, note.kind, note.text, 0, (), 0))
+            found.append(FleetEvent(seconds, note.kind, note.text, 0, (), 0, note.victim, note.preemptor))
     return sorted(found, key=lambda each: each.seconds)
 
 

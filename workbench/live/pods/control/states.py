@@ -11,6 +11,8 @@ from components.fleet.placement import requests_of
 
 from ...control import GroupState, ModelState, PodState, ScalerState
 from ...served import LiveFleet, PaceSource, ServedGroup, ServedWorkload
+from ..groups.pods import replica_of
+from ..kubelet import is_ready
 from ..nodes.marks import group_of, is_starting, is_there
 from ..serving import ServingPod
 from ..stage import PodStage
@@ -34,15 +36,21 @@ class ClusterView:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A pod that serves, or will."""
+    """A pod that serves, or will, or a worker of one.
+
+    Attributes:
+        serving: The engine that answers at it; None while it does not, and for workers.
+        leads: Whether it is the pod of its replica that takes requests.
+    """
 
     pod: Json
     workload: ServedWorkload
     serving: ServingPod | None
+    leads: bool
 
     @property
     def ready(self) -> bool:
-        return bool(self.serving and not self.serving.leaving)
+        return bool(self.serving and not self.serving.leaving) if self.leads else is_ready(self.pod)
 
     @property
     def bound(self) -> bool:
@@ -50,7 +58,7 @@ class _Member:
 
 
 def pod_states(stage: PodStage, view: ClusterView) -> tuple[PodState, ...]:
-    """Return the pods that serve, or will."""
+    """Return the pods that serve, or will, and their workers."""
     return tuple(_pod_state(member, view.nodes) for member in _members(stage))
 
 
@@ -68,8 +76,9 @@ def model_states(stage: PodStage, view: ClusterView) -> tuple[ModelState, ...]:
 
 
 def _members(stage: PodStage) -> Iterator[_Member]:
-    for pod, workload in stage.pods():
-        yield _Member(pod, workload, stage.serving.get(pod["metadata"]["uid"]))
+    for pod, workload in stage.members():
+        leads = stage.workload_of(pod) is workload
+        yield _Member(pod, workload, stage.serving.get(pod["metadata"]["uid"]), leads)
 
 
 def _pod_state(member: _Member, nodes: Mapping[str, Json]) -> PodState:
@@ -91,6 +100,11 @@ def _pod_state(member: _Member, nodes: Mapping[str, Json]) -> PodState:
 def _model_state(
     title: str, workloads: list[ServedWorkload], members: list[_Member], stage: PodStage, view: ClusterView
 ) -> ModelState:
+    replicas: dict[tuple[str, str], list[_Member]] = {}
+    for member in members:
+        replicas.setdefault((member.workload.key, replica_of(member.pod)), []).append(member)
+    ready = {key for key, pods in replicas.items() if any(each.leads and each.ready for each in pods)}
+    pending = {key for key, pods in replicas.items() if key not in ready and not all(each.bound for each in pods)}
     live = [member.serving.live for member in members if member.serving]
     past = stage.past.get(title, (0, 0, 0))
     counted = [each.live for each in stage.serving.values() if each.live.workload.title == title]  # some are ending
@@ -99,9 +113,9 @@ def _model_state(
         title=title,
         model=workloads[0].models[0] if workloads[0].models else "",
         replicas=sum(_wanted(each, view) for each in workloads),
-        ready=sum(member.ready for member in members),
-        starting=sum(member.bound and not member.ready for member in members),
-        pending=sum(not member.bound for member in members),
+        ready=len(ready),
+        starting=len(replicas.keys() - ready - pending),
+        pending=len(pending),
         waiting=sum(each.replica.waiting for each in live),
         running=sum(each.replica.running for each in live),
         cache=max((_cache_share(member.serving) for member in members if member.serving), default=0.0),

@@ -30,6 +30,24 @@ def pods_of(group_set: Mapping[str, Any]) -> Iterator[Object]:
             yield _pod(group_set, template["workerTemplate"], index, worker, f"{leader}-{worker}")
 
 
+def leader_of(pod: Mapping[str, Any], pods: Mapping[str, Object]) -> Mapping[str, Any]:
+    """Return the leader of a worker, where it is there; any other pod itself.
+
+    Args:
+        pod: The pod.
+        pods: All pods by ``namespace/name``.
+    """
+    meta = pod["metadata"]
+    name = (meta.get("annotations") or {}).get(f"{LABEL}/leader-name")
+    return pods.get(f"{meta['namespace']}/{name}", pod) if name else pod
+
+
+def replica_of(pod: Mapping[str, Any]) -> str:
+    """Return what the pods of a replica have in common, within their workload: their group, or else the pod."""
+    labels = pod["metadata"].get("labels") or {}
+    return str(labels.get(f"{LABEL}/group-index") or pod["metadata"]["uid"])
+
+
 def service_of(group_set: Mapping[str, Any]) -> Object:
     """Return the headless Service that gives the pods their names."""
     name, namespace = group_set["metadata"]["name"], group_set["metadata"]["namespace"]

@@ -1,11 +1,12 @@
 """What goes wrong when somebody asks for it, as it does in a cloud."""
 
-import asyncio
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from components.fleet.demand import ZONE_LABEL
 
+from ....printing import counted
 from ...control import FaultOutcome, LiveFault, NoteKind
 from ...followed import key_of
 from ..cluster import AT_ONCE, LiveCluster
@@ -41,64 +42,71 @@ class FaultMaker:
         """
         match fault:
             case LiveFault.POD:
-                return await self._pod(name)
+                return self._pod(name)
             case LiveFault.NODE:
-                return await self._node(name)
+                return self._node(name)
             case LiveFault.SPOT:
                 return await self._spot(name)
             case LiveFault.ZONE:
-                return await self._zone(name)
+                return self._zone(name)
 
-    async def _pod(self, name: str) -> FaultOutcome:
-        pods = [pod for pod, _ in self._stage.pods()]
+    def _pod(self, name: str) -> FaultOutcome:
+        pods = [pod for pod, _ in self._stage.members()]
         found = [pod for pod in pods if name in (key_of(pod), pod["metadata"]["name"])]
         if len(found) != 1:
             several = "several pods are" if found else "no pod that serves is"
             raise NotThereError(f"{several} called {name!r}", tuple(sorted(map(key_of, found or pods))))
+        at = time.time()
         broken = self._stage.kill(found[0])
-        await self._cluster.delete_pod(found[0], AT_ONCE)
-        return self._outcome(LiveFault.POD, name, (key_of(found[0]),), broken, f"pod {key_of(found[0])} was killed")
+        text = f"pod {key_of(found[0])} was killed"
+        outcome = self._outcome(LiveFault.POD, name, (key_of(found[0]),), broken, text, at)
+        self._keeper.later(self._keeper.delete_pods(found, AT_ONCE))
+        return outcome
 
-    async def _node(self, name: str) -> FaultOutcome:
+    def _node(self, name: str) -> FaultOutcome:
         node = self._found_node(name)
-        pods, broken = await self._keeper.end_nodes([node])
-        return self._outcome(LiveFault.NODE, name, pods, broken, f"node {name} is gone, with {_counted(pods)}")
+        at = time.time()
+        pods, broken = self._keeper.end_nodes([node])
+        text = f"node {name} is gone, with {counted(len(pods), 'pod')}"
+        return self._outcome(LiveFault.NODE, name, pods, broken, text, at)
 
-    async def _zone(self, name: str) -> FaultOutcome:
-        nodes = [node for node in self._cluster.nodes.objects.values() if _zone_of(node) == name]
+    def _zone(self, name: str) -> FaultOutcome:
+        there = self._cluster.nodes_there().values()
+        nodes = [node for node in there if _zone_of(node) == name]
         if not nodes:
-            zones = {_zone_of(node) for node in self._cluster.nodes.objects.values()} - {""}
-            raise NotThereError(f"no node is in a zone {name!r}", tuple(sorted(zones)))
-        there = sum(map(is_there, nodes))
-        pods, broken = await self._keeper.end_nodes(nodes, ZONE_SECONDS)
-        text = f"zone {name} is gone, with {there} nodes and {_counted(pods)}"
-        return self._outcome(LiveFault.ZONE, name, pods, broken, text)
+            raise NotThereError(f"no node is in a zone {name!r}", tuple(sorted({*map(_zone_of, there)} - {""})))
+        count, at = sum(map(is_there, nodes)), time.time()
+        pods, broken = self._keeper.end_nodes(nodes, ZONE_SECONDS)
+        text = f"zone {name} is gone, with {counted(count, 'node')} and {counted(len(pods), 'pod')}"
+        return self._outcome(LiveFault.ZONE, name, pods, broken, text, at)
 
     async def _spot(self, name: str) -> FaultOutcome:
         """Announce the end of a node: its pods are ended in time, as a drain does."""
         self._found_node(name)
+        at = time.time()
         await self._keeper.announce(name)
-        pods = [pod for pod in self._cluster.pods_on(name) if self._stage.workload_of(pod)]
-        await asyncio.gather(*(self._cluster.delete_pod(pod) for pod in pods))
+        pods = [pod for pod in self._cluster.pods_on(name) if self._stage.member_of(pod)]
         names = tuple(sorted(map(key_of, pods)))
-        text = f"spot node {name} will be taken back in two minutes; {_counted(names)} are ended before"
-        return self._outcome(LiveFault.SPOT, name, names, 0, text)
+        text = f"spot node {name} will be taken back in two minutes; {counted(len(names), 'pod')} are ended before"
+        outcome = self._outcome(LiveFault.SPOT, name, names, 0, text, at)
+        self._keeper.later(self._keeper.delete_pods(pods))
+        return outcome
 
     def _found_node(self, name: str) -> Json:
-        nodes = {key: node for key, node in self._cluster.nodes.objects.items() if is_there(node)}
+        nodes = {key: node for key, node in self._cluster.nodes_there().items() if is_there(node)}
         if name not in nodes:
             raise NotThereError(f"no node is called {name!r}, or it is in reserve", tuple(sorted(nodes)))
         return nodes[name]
 
-    def _outcome(self, fault: LiveFault, name: str, pods: tuple[str, ...], broken: int, text: str) -> FaultOutcome:
-        sentence = f"{text}; {broken} requests were broken off" if broken else text
-        self._notes.add(NoteKind.FAULT, sentence)
+    def _outcome(
+        self, fault: LiveFault, name: str, pods: tuple[str, ...], broken: int, text: str, at: float
+    ) -> FaultOutcome:
+        """Note a fault at the time at which connections broke, whenever the API server hears of it."""
+        were = "was" if broken == 1 else "were"
+        sentence = f"{text}; {counted(broken, 'request')} {were} broken off" if broken else text
+        self._notes.add(NoteKind.FAULT, sentence, at)
         return FaultOutcome(fault, name, pods, broken, sentence)
 
 
 def _zone_of(node: Mapping[str, Any]) -> str:
     return str((node["metadata"].get("labels") or {}).get(ZONE_LABEL, ""))
-
-
-def _counted(pods: tuple[str, ...]) -> str:
-    return f"{len(pods)} pod{'' if len(pods) == 1 else 's'}"

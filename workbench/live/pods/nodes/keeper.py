@@ -11,7 +11,7 @@ import datetime
 import http
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from components.fleet.demand import INSTANCE_TYPE_LABEL
@@ -65,6 +65,7 @@ class NodeKeeper:
         self._idle: dict[str, tuple[float, float]] = {}
         """Since when a node has no pods: simulated and real seconds."""
         self._stuck: dict[str, str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def changed(self, *_: Json | None) -> None:
         """Look soon: a node or a pod has changed."""
@@ -85,7 +86,7 @@ class NodeKeeper:
                 _LOG.exception("nodes")
 
     async def _look(self) -> None:
-        view = NodeView(self._stage.fleet.groups, self._cluster.nodes.objects, self._cluster.pods.objects.values())
+        view = NodeView(self._stage.fleet.groups, self._cluster.nodes_there(), self._cluster.pods.objects.values())
         steps = [self._set(name, stage) for name, stage in first_states(view).items()]
         steps += [self._age(node) for node in view.nodes.values()]
         late = list(overtaken(view))
@@ -123,8 +124,8 @@ class NodeKeeper:
         elif stage is NodeStage.LEAVING and gone_by * self._starts.speed >= NOTICE:
             busy = any(each.live.node == name for each in self._stage.serving.values())
             if not busy or gone_by * self._answers.speed >= NOTICE:
-                await self.end_nodes([node])
                 self._notes.add(NoteKind.FAULT, f"spot node {name} is gone, as announced")
+                self.end_nodes([node])
 
     def _start_time(self, node: Json) -> float:
         """Return how long a node of a type takes to start, as the workloads say that run there."""
@@ -165,8 +166,11 @@ class NodeKeeper:
         await self._set(name, NodeStage.RESERVE)
         self._notes.add(NoteKind.NODE, f"node {name} is given back: it had no pods for {UNNEEDED / 60:.0f} minutes")
 
-    async def end_nodes(self, nodes: Iterable[Json], seconds: float | None = None) -> tuple[tuple[str, ...], int]:
+    def end_nodes(self, nodes: Iterable[Json], seconds: float | None = None) -> tuple[tuple[str, ...], int]:
         """End nodes and their pods at once; return the pods, and how many requests that broke.
+
+        Connections break before this returns, and nothing counts the nodes or their pods any more. The API server is
+        told afterwards: with many nodes that takes longer than a caller waits.
 
         Args:
             nodes: The nodes.
@@ -175,14 +179,52 @@ class NodeKeeper:
         nodes = list(nodes)
         pods = [pod for node in nodes for pod in self._cluster.pods_on(node["metadata"]["name"])]
         broken = sum(self._stage.kill_on(node["metadata"]["name"]) for node in nodes)
+        self._cluster.ending.update(node["metadata"]["name"] for node in nodes)
         self._lost.add((node, self._start_time(node) if seconds is None else seconds) for node in nodes)
-        # The nodes first: pods that are made for those that go must not come there.
-        await asyncio.gather(*(self._cluster.delete_node(node["metadata"]["name"]) for node in nodes))
-        await asyncio.gather(*(self._cluster.delete_pod(pod, AT_ONCE) for pod in pods))
+        self.later(self._delete(nodes, pods))
         return tuple(sorted(map(key_of, pods))), broken
+
+    async def _delete(self, nodes: list[Json], pods: list[Json]) -> None:
+        """Delete nodes that are gone, and then their pods: pods that replace them must not come there."""
+        names = [node["metadata"]["name"] for node in nodes]
+        try:
+            await asyncio.gather(*(self._until_done(self._cluster.delete_node, name) for name in names))
+            await asyncio.gather(*(self._until_done(self._cluster.delete_pod, pod, AT_ONCE) for pod in pods))
+            # What follows the nodes may hear of their end later than this.
+            while any(name in self._cluster.nodes.objects for name in names):
+                await asyncio.sleep(_PAUSE)
+        finally:
+            self._cluster.ending.difference_update(names)
+            self._changed.set()
+
+    async def _until_done(self, delete: Callable[..., Awaitable[None]], *what: object) -> None:
+        """Delete something, again and again where the API server is too busy."""
+        while True:
+            try:
+                await delete(*what)
+            except KubeError as error:
+                if error.status == http.HTTPStatus.NOT_FOUND:
+                    return
+                _LOG.warning("deleting what is gone: %s", error)
+                await asyncio.sleep(_LOOK)
+            else:
+                return
+
+    def later(self, work: Coroutine[None, None, None]) -> None:
+        """Do something that nobody waits for."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def delete_pods(self, pods: Iterable[Json], grace: int | None = None) -> None:
+        """Delete pods, with a grace of their own or another one."""
+        await asyncio.gather(*(self._until_done(self._cluster.delete_pod, pod, grace) for pod in pods))
 
     async def _return(self, node: Json) -> None:
         """Make a node in the place of one that is gone, unless somebody else has."""
+        if node["metadata"]["name"] in self._cluster.ending:
+            self._lost.add([(node, 0.0)])
+            return
         try:
             await self._cluster.create_node(node)
         except KubeError as error:

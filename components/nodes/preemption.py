@@ -1,0 +1,299 @@
+"""Models that evict others: priorities that differ among pods that may be on the same nodes.
+
+kube-scheduler preempts before any autoscaler of nodes hears of a pod: if no node has room, pods of a lower priority
+are evicted from one where that makes room (Kubernetes, "Pod Priority and Preemption"; kubernetes/kubernetes
+pkg/scheduler/framework/preemption). Any pod of a node may be evicted, whichever scheduler placed it.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..api.problems import Problem, Severity
+from ..findings.ids import RuleId
+from ..fleet.objects import Object
+from ..fleet.origins import Argument, Origin, Reporter
+from ..fleet.rendered import Fleet, Rendered
+from ..fleet.workloads import Workload
+from .unserved import NodeKind, admitted, pods_of
+
+PRIORITY_CLASS = "PriorityClass"
+_SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""Classes of every cluster (kubernetes/kubernetes pkg/apis/scheduling/types.go and helpers.go)."""
+_NEVER = "Never"
+_USUAL_SCHEDULER = "default-scheduler"
+_NO_PREEMPTION = ("volcano",)
+"""Schedulers that preempt nobody as their charts configure them: Volcano's actions do not include ``preempt``
+(volcano-sh/volcano, installer/helm/chart/volcano/config/volcano-scheduler.conf)."""
+_SHOWN = 3
+"""Models and kinds of nodes that a message names."""
+_UNNAMED = "nodes that no manifest names"
+_SETTING = "hardening.priority"
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The PriorityClasses of a cluster, as far as they are known.
+
+    Attributes:
+        values: Priority by the name of the class.
+        never: Classes whose pods preempt nobody.
+        usual: The class of pods that name none; empty without one.
+    """
+
+    values: Mapping[str, int]
+    never: frozenset[str]
+    usual: str = ""
+
+    @classmethod
+    def of(cls, objects: Iterable[Object]) -> "Classes":
+        """Return the classes among objects, and those of every cluster."""
+        found = [body for body in objects if body["kind"] == PRIORITY_CLASS]
+        values = {str(body["metadata"]["name"]): int(body.get("value") or 0) for body in found}
+        never = frozenset(str(b["metadata"]["name"]) for b in found if b.get("preemptionPolicy") == _NEVER)
+        usual = [str(body["metadata"]["name"]) for body in found if body.get("globalDefault")]
+        # Of several the lowest counts (kubernetes/kubernetes plugin/pkg/admission/priority/admission.go).
+        return cls({**values, **_SYSTEM}, never, min(usual, key=lambda name: (values[name], name), default=""))
+
+    def value(self, name: str) -> int | None:
+        """Return the priority of pods that name a class, or none; None where it is not known."""
+        return self.values.get(name or self.usual) if name or self.usual else 0
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultClass:
+    """The PriorityClass of pods for which nobody states one, as an environment has it.
+
+    Attributes:
+        path: The setting that says so.
+        file: Of the settings.
+    """
+
+    name: str
+    path: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """Equal pods of a resource, with their priority.
+
+    Attributes:
+        klass: The class that they name; empty for none.
+        value: Their priority; None where it is not known.
+        is_default: Whether the class is the environment's.
+        is_stated: Whether the resource states a priority other than its family's default.
+        is_raised: Whether it states one in order to precede others.
+        places: Kinds of nodes that take them.
+    """
+
+    item: Rendered
+    workload: Workload
+    klass: str
+    value: int | None
+    preempts: bool
+    scheduler: str
+    is_default: bool
+    is_stated: bool
+    is_raised: bool
+    places: frozenset[int]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.item.title, self.item.namespace
+
+    @property
+    def field(self) -> Reporter:
+        known = self.workload.priority
+        return known.stated_at if known else Origin(self.item.source, "spec")
+
+
+@dataclass(frozen=True, slots=True)
+class _Victims:
+    """Whom pods of some priority may evict: the lowest priority by resource, and where."""
+
+    lowest: Mapping[tuple[str, str], int]
+    unstated: frozenset[tuple[str, str]]
+    places: frozenset[int]
+
+
+def preemptions(
+    fleet: Fleet,
+    kinds: Sequence[NodeKind],
+    classes: Iterable[Object],
+    *,
+    knows_nodes: bool,
+    tolerates_devices: bool = False,
+    default: DefaultClass | None = None,
+) -> Iterator[Problem]:
+    """Yield the resources whose pods may evict those of others, and those of which that cannot be told.
+
+    A warning where nobody asked for it: a family has a default priority of its own, and others have none. A note
+    where the resource states that it precedes others, or those state that they yield.
+
+    Args:
+        fleet: What is rendered.
+        kinds: Every kind of node that is known.
+        classes: What is created; the PriorityClasses among it count.
+        knows_nodes: Whether there are no other nodes.
+        tolerates_devices: Whether the API server lets pods tolerate the taints of the devices that they request.
+        default: The class that the environment gives pods; None where it gives none.
+    """
+    families = (workload.priority.known for _, workload in fleet.workloads if workload.priority)
+    known = Classes.of([*classes, *(body for body in families if body)])
+    usual = default.name if default else ""
+    ranked = list(_ranked(fleet, kinds, known, usual, knows_nodes=knows_nodes, tolerates_devices=tolerates_devices))
+    if len({(each.value, each.klass if each.value is None else "") for each in ranked}) < 2:
+        return
+    names = [kind.name for kind in kinds]
+    by_item: dict[tuple[str, str], list[_Ranked]] = {}
+    for each in ranked:
+        by_item.setdefault(each.key, []).append(each)
+    found: dict[tuple[frozenset[int], int], _Victims] = {}
+    is_reported = False
+    for key, pods in by_item.items():
+        evicted: dict[tuple[str, str], int] = {}
+        places, unstated = set[int](), False
+        for each in pods:
+            if each.value is None:
+                # A class of the environment's is reported once, at its setting.
+                if not (each.is_default and is_reported) and (reason := _unknown(each, ranked)):
+                    is_reported = is_reported or each.is_default
+                    field = Argument(default.file, default.path) if each.is_default and default else each.field
+                    yield field.problem(reason, Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
+                continue
+            if not each.preempts:
+                continue
+            cached = (each.places, each.value)
+            if cached not in found:
+                found[cached] = _victims(ranked, *cached)
+            victims = found[cached]
+            others = victims.lowest.keys() - {key}
+            if not others:
+                continue
+            if each.scheduler != _USUAL_SCHEDULER:
+                yield each.field.problem(_scheduled(each), Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
+                continue
+            evicted |= {other: victims.lowest[other] for other in others}
+            places |= victims.places
+            unstated = unstated or bool(victims.unstated - {key})
+        if evicted:
+            leading = max((each for each in pods if each.value is not None), key=lambda each: each.value or 0)
+            is_warning = unstated and not leading.is_raised
+            shown = [names[place] if place < len(names) else _UNNAMED for place in sorted(places)]
+            reason = _evicts(leading, evicted, sorted(dict.fromkeys(shown)), is_meant=not unstated)
+            severity = Severity.WARNING if is_warning else Severity.NOTE
+            yield leading.field.problem(reason, severity, RuleId.PRIORITY_MIXED)
+
+
+def _ranked(
+    fleet: Fleet, kinds: Sequence[NodeKind], known: Classes, usual: str, *, knows_nodes: bool, tolerates_devices: bool
+) -> Iterator[_Ranked]:
+    unnamed: dict[str, int] = {}
+    cache: dict[str, frozenset[int]] = {}
+    for item, workload in fleet.workloads:
+        for template, demand in pods_of(workload):
+            if not demand.most:
+                continue
+            pod = admitted(template, demand) if tolerates_devices else template
+            where = {name: pod[name] for name in ("nodeSelector", "affinity", "tolerations") if name in pod}
+            requests = sorted((name, str(amount)) for name, amount in demand.requests.items())
+            shape = json.dumps([where, requests], sort_keys=True, default=str)
+            if shape not in cache:
+                places = {place for place, kind in enumerate(kinds) if not kind.obstacle(pod, demand.requests)}
+                if not knows_nodes and not any(choice.instance_type for choice in demand.choices):
+                    # Nodes that are there already: pods that select the same labels and devices may meet on them.
+                    devices = sorted(name for name in demand.requests if "/" in name)
+                    labels = pod.get("nodeSelector") or {}
+                    other = json.dumps([devices, labels], sort_keys=True, default=str)
+                    places.add(unnamed.setdefault(other, len(kinds) + len(unnamed)))
+                cache[shape] = frozenset(places)
+            klass = str(pod.get("priorityClassName") or "")
+            scheduler = str(pod.get("schedulerName") or _USUAL_SCHEDULER)
+            own = workload.priority
+            stated = bool(klass) and klass != usual
+            yield _Ranked(
+                item,
+                workload,
+                klass,
+                known.value(klass),
+                (klass or known.usual) not in known.never and scheduler not in _NO_PREEMPTION,
+                scheduler,
+                bool(klass) and klass == usual,
+                own.is_stated if own else stated,
+                own.is_raised if own else stated,
+                cache[shape],
+            )
+
+
+def _victims(ranked: Iterable[_Ranked], places: frozenset[int], value: int) -> _Victims:
+    lowest: dict[tuple[str, str], int] = {}
+    shared, unstated = set[int](), set[tuple[str, str]]()
+    for each in ranked:
+        common = each.places & places
+        if each.value is None or each.value >= value or not common:
+            continue
+        lowest[each.key] = min(each.value, lowest.get(each.key, each.value))
+        shared |= common
+        if not each.is_stated:
+            unstated.add(each.key)
+    return _Victims(lowest, frozenset(unstated), frozenset(shared))
+
+
+def _evicts(
+    leading: _Ranked, evicted: Mapping[tuple[str, str], int], places: Sequence[str], *, is_meant: bool
+) -> str:
+    if leading.is_default:
+        whence = "the default of this environment"
+    elif leading.is_stated:
+        whence = "stated here"
+    elif leading.workload.priority:
+        whence = f"the default of {leading.item.kind}, which nobody stated"
+    else:
+        whence = "of pods that state no class"
+    own = f"{leading.klass}, " if leading.klass else ""
+    models = _first_of([f"{title} ({value})" for (title, _), value in sorted(evicted.items())])
+    if is_meant:
+        remedy = "if that is not meant, remove the lower priority that those state"
+    elif leading.is_raised:
+        remedy = "if that is not meant, remove it"
+    elif leading.workload.operated:
+        remedy = "name a PriorityClass here that is as low as theirs: its operator knows no other default"
+    elif leading.is_stated:
+        remedy = f"remove it, and set {_SETTING}, the one priority of all models that state none"
+    else:
+        remedy = f"set {_SETTING}, the one priority of all models that state none (`none` for no class)"
+    return (
+        f"its pods have priority {leading.value} ({own}{whence}), and those of {models} a lower one on the same "
+        f"nodes ({_first_of(list(places))}): where no node has room, the scheduler evicts these before another node "
+        f"is asked for; {remedy}"
+    )
+
+
+def _unknown(each: _Ranked, ranked: Iterable[_Ranked]) -> str:
+    """Return that a priority cannot be compared with that of others on the same nodes; empty if there are none."""
+    others = {
+        other.key[0]: other.klass or "no class"
+        for other in ranked
+        if other.key != each.key and other.klass != each.klass and other.places & each.places
+    }
+    if not others:
+        return ""
+    shown = _first_of([f"{title} ({klass})" for title, klass in sorted(others.items())])
+    return (
+        f"PriorityClass {each.klass!r} is not among what is created here, so its value is not known: whether its "
+        f"pods evict those of {shown} on the same nodes, or are evicted by them, is not checked; add the "
+        "PriorityClass to the manifests (with otherKinds: apply), or use one class for all"
+    )
+
+
+def _scheduled(each: _Ranked) -> str:
+    return (
+        f"its pods are placed by {each.scheduler!r}, whose configuration is not known: whether they evict pods of a "
+        "lower priority on the same nodes is not checked"
+    )
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,72 @@
+"""What the scheduler preempts: pods of a lower priority, for a pod that found no room."""
+
+import re
+import time
+from collections import OrderedDict
+from typing import Any
+
+from ..control import NoteKind
+from ..followed import key_of
+from .cluster import LiveCluster
+from .kubelet import is_ending, moment
+from .notes import FleetNotes
+from .stage import PodStage
+
+Json = dict[str, Any]
+_REMEMBERED = 500
+_MESSAGE = re.compile(r"^Preempted by pod (?P<pod>\S+) on node (?P<node>\S+)$")
+"""The scheduler's words, with the uid of the preemptor (kubernetes/kubernetes v1.36
+pkg/scheduler/framework/preemption); the event's ``related`` stays empty."""
+
+
+class PreemptionNotes:
+    """Notes each preemption, with victim and preemptor.
+
+    Args:
+        cluster: Where the scheduler's events are.
+        stage: Knows whose pods they are.
+        notes: Where it is noted.
+    """
+
+    def __init__(self, cluster: LiveCluster, stage: PodStage, notes: FleetNotes) -> None:
+        self._cluster, self._stage, self._notes = cluster, stage, notes
+        self._since = time.time()
+        self._gone: OrderedDict[str, Json] = OrderedDict()
+        """Pods that ended lately, by their uid: the event may come after its victim is gone."""
+
+    def pod_changed(self, before: Json | None, after: Json | None) -> None:
+        """Follow a pod."""
+        pod = after or before
+        if pod and (after is None or is_ending(pod)):
+            self._gone[pod["metadata"]["uid"]] = pod
+            while len(self._gone) > _REMEMBERED:
+                self._gone.popitem(last=False)
+
+    def event_changed(self, before: Json | None, after: Json | None) -> None:
+        """Note an event, unless it is known or older than this process."""
+        if before is not None or after is None:
+            return
+        at = moment(after.get("eventTime") or after["metadata"]["creationTimestamp"])
+        if at < self._since:
+            return
+        regarding = after["involvedObject"]
+        victim = self._pod(str(regarding.get("uid", "")))
+        found = _MESSAGE.search(str(after.get("message") or ""))
+        preemptor = self._pod(found["pod"]) if found else None
+        key = f"{regarding.get('namespace', '')}/{regarding.get('name', '')}"
+        by = key_of(preemptor) if preemptor else ""
+        where = f" on node {found['node']}" if found else ""
+        text = f"{self._described(key, victim)} made room{where} for {self._described(by, preemptor)}"
+        self._notes.add(NoteKind.PREEMPTED, text, at, victim=key, preemptor=by)
+
+    def _pod(self, uid: str) -> Json | None:
+        there = (pod for pod in self._cluster.pods.objects.values() if pod["metadata"]["uid"] == uid)
+        return self._gone.get(uid) or next(there, None)
+
+    def _described(self, key: str, pod: Json | None) -> str:
+        """Return a pod with the model that it serves and its priority, as far as they are known."""
+        if pod is None:
+            return f"pod {key}" if key else "a pod of a higher priority"
+        workload = self._stage.member_of(pod)
+        whose = f" of {workload.title}" if workload else ""
+        return f"pod {key}{whose} (priority {pod['spec'].get('priority', 0)})"
