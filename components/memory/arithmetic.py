@@ -9,12 +9,13 @@ import functools
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..nodes.instances import instance
 from . import wording
-from .accelerators.choices import cheapest_types
+from .accelerators.choices import cheapest_types, spread_over
 from .accelerators.devices import maker_of
-from .accelerators.refusals import refusal
+from .accelerators.refusals import allowed_degrees, refusal
 from .activations import adapter_bytes, unknown_widths
-from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict
+from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict, Parallel
 from .ledger import Ledger
 from .weights import WeightSizes, shares_unknown_experts, weights_of
 
@@ -64,13 +65,15 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
     if uncut:
         return Fit.EXCEEDED, uncut
     if ledger.lacks_to_load:
-        return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(context, 0, 0, types)
+        return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(
+            case, _remedies(case, types)
+        )
     if margin >= error:
         return Fit.FITS, wording.fitting(case, parts, usable, margin)
     if not case.shape.exact and ledger.least(context) >= 0:
         return Fit.UNKNOWN, _unclear(case, wording.gib(sum(part.size for part in parts)), wording.gib(usable))
     if margin >= 0:
-        step = wording.next_step(context, _roomy(ledger, largest), 0, types)
+        step = wording.next_step(case, _remedies(case, types, context=_roomy(ledger, largest)))
         return Fit.TIGHT, wording.tight(case, parts, usable, margin, error) + step
     reason = wording.exceeding(case, parts, usable)
     if case.budget.spills:
@@ -80,7 +83,49 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         )
     if largest and not (case.budget.reserves_context or case.budget.reserves_all):
         return Fit.TIGHT, f"{reason}; it starts, and refuses requests of more than {largest:,} tokens"
-    return Fit.EXCEEDED, reason + wording.next_step(context, largest, _fewer_requests(ledger, context), types)
+    remedies = _remedies(case, types, context=largest, requests=_fewer_requests(ledger, context))
+    return Fit.EXCEEDED, reason + wording.next_step(case, remedies)
+
+
+def _remedies(
+    case: MemoryCase, types: tuple[CheaperType, ...], *, context: int = 0, requests: int = 0
+) -> wording.Remedies:
+    return wording.Remedies(_spread(case), _more(case), context, requests, types)
+
+
+def _more(case: MemoryCase) -> Parallel | None:
+    """Return over how many accelerators of its node, which has more than the pod, a model would fit; else None."""
+    node = instance(case.instance_type)
+    if node is None or not case.budget.cuts or case.pods > 1:
+        return None
+    degrees = allowed_degrees(case.shape, experts=case.parallel.experts)
+    tried = (Parallel(each, experts=case.parallel.experts) for each in degrees)
+    within = (each for each in tried if case.per_pod < each.tensor <= node.accelerators)
+    return next((each for each in within if _fits(spread_over(case, each))), None)
+
+
+def _spread(case: MemoryCase) -> Parallel | None:
+    """Return how the accelerators that a replica has already could share its model so that it fits.
+
+    The most accelerators first: those that are left idle are paid for as well. None where all are used, where the
+    manifest cannot say it, and where it does not help.
+    """
+    now, spread = case.parallel, case.spread
+    if spread is None or not case.budget.cuts or now.accelerators >= case.per_pod * case.pods:
+        return None
+    pipeline = now.pipeline if case.pods == 1 else case.pods
+    most = case.per_pod // (now.pipeline * now.data) if case.pods == 1 else case.per_pod
+    if case.pods > 1 and (now.data > 1 or not spread.both):
+        return None
+    degrees = [
+        degree
+        for degree in reversed(allowed_degrees(case.shape, experts=now.experts))
+        if degree <= most and degree * pipeline > now.tensor * now.pipeline
+    ]
+    if spread.is_whole:
+        degrees = [degree for degree in degrees if degree == most]
+    tried = [Parallel(degree, pipeline, now.data, now.experts) for degree in degrees]
+    return next((each for each in tried if _fits(spread_over(case, each))), None)
 
 
 def _unknown(case: MemoryCase) -> str:

@@ -14,6 +14,7 @@ from .wording import gib, in_gib
 from .workloads.asking import Serves, question_of
 from .workloads.known import KnownShapes
 from .workloads.placing import Placement, device_of, placement_of
+from .workloads.spreading import spread_field
 
 _NOTHING = KnownShapes()
 _WORST = (Fit.EXCEEDED, Fit.UNKNOWN, Fit.TIGHT, Fit.FITS)
@@ -90,7 +91,7 @@ def _judged(
     if isinstance(asked, str):
         return "", _unknown(asked)
     weights = tuple(each for each in workload.server.weights if each.loaded_as in (asked.model, asked.draft))
-    serves = Serves(line.engine, line.tag, asked, weights)
+    serves = Serves(line.engine, line.tag, asked, weights, spread_field(workload.server))
     key = (serves, placement)
     if key not in found:
         found[key] = _worst(serves, placement, shapes)

@@ -8,7 +8,7 @@ from ...engines.asked.memory import AskedMemory
 from ...engines.asked.rows import asked_table
 from ...engines.memory.rows import Device, memory_of
 from ...engines.registry import engines
-from ...fleet.workloads import NamedWeights
+from ...fleet.workloads import NamedWeights, SpreadField
 from ...nodes.instances import Instance
 from ..accelerators.devices import GIB
 from ..cases import EngineMemory, MemoryCase, Parallel
@@ -24,8 +24,8 @@ _PLAIN = ("", "bfloat16", "float16", "float32")
 class _Place:
     """Accelerators, how they share a model, and what the engine does with their memory."""
 
-    device: str
-    memory: int
+    node: Instance
+    placement: Placement
     parallel: Parallel
     budget: EngineMemory
 
@@ -59,12 +59,14 @@ class Serves:
         tag: Tag of its image.
         asked: What it is told.
         weights: Other names of what it loads.
+        spread: How its manifest says over how many accelerators the model is spread.
     """
 
     engine: str
     tag: str
     asked: AskedMemory
     weights: tuple[NamedWeights, ...] = ()
+    spread: SpreadField | None = None
 
     @property
     def reads_single_files(self) -> bool:
@@ -96,14 +98,11 @@ def question_of(serves: Serves, placement: Placement, node: Instance, known: Kno
         return shape
     if isinstance(draft, str):
         return draft
-    return _question(asked, shape, draft, _on(node, parallel, budget))
+    return _question(serves, shape, draft, _Place(node, placement, parallel, budget))
 
 
-def _on(node: Instance, parallel: Parallel, budget: EngineMemory) -> _Place:
-    return _Place(node.accelerator, memory_bytes(node), parallel, budget)
-
-
-def _question(asked: AskedMemory, shape: Shape, draft: Shape | None, place: _Place) -> MemoryQuestion | str:
+def _question(serves: Serves, shape: Shape, draft: Shape | None, place: _Place) -> MemoryQuestion | str:
+    asked = serves.asked
     if asked.quantized and shape.dtype in _PLAIN[1:]:
         return f"it is told that the weights are quantized, and those of {shape.name} are {shape.dtype}"
     offloaded = _offloaded(shape, asked.division, place.parallel)
@@ -114,8 +113,8 @@ def _question(asked: AskedMemory, shape: Shape, draft: Shape | None, place: _Pla
         return part
     case = MemoryCase(
         shape=part,
-        device=place.device,
-        device_bytes=place.memory,
+        device=place.node.accelerator,
+        device_bytes=memory_bytes(place.node),
         parallel=place.parallel,
         budget=place.budget,
         weights_dtype=asked.converted if shape.dtype in _PLAIN else "",
@@ -129,6 +128,12 @@ def _question(asked: AskedMemory, shape: Shape, draft: Shape | None, place: _Pla
         adapter_rank=asked.adapter_rank,
         offloaded_bytes=offloaded,
         share=asked.share,
+        engine=serves.engine,
+        tag=serves.tag,
+        instance_type=place.node.name,
+        per_pod=place.placement.per_pod,
+        pods=place.placement.pods,
+        spread=serves.spread,
     )
     return MemoryQuestion(case, is_whole=part is shape)
 
