@@ -17,7 +17,9 @@ from .accelerators.refusals import allowed_degrees, refusal
 from .activations import adapter_bytes, unknown_widths
 from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict, Parallel
 from .ledger import Ledger
-from .weights import WeightSizes, shares_unknown_experts, weights_of
+from .naming import least_of, most_of
+from .shapes import SizeSpan
+from .weights import WeightSizes, bits_of, shares_unknown_experts, weights_of
 
 _MEASURED = frozenset({"NVIDIA", ""})
 """Makers of the accelerators that engines were measured on, and accelerators that no instance type has."""
@@ -35,6 +37,8 @@ def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
 
 @functools.lru_cache(maxsize=4096)
 def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
+    if case.shape.span is not None:
+        return _judge_span(case, case.shape.span, types=types)
     unknown = _unknown(case)
     if unknown:
         return MemoryVerdict(Fit.UNKNOWN, unknown, case)
@@ -46,7 +50,7 @@ def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
     fit, reason = _verdict(ledger, context, largest, choices)
     return MemoryVerdict(
         fit=fit,
-        reason=reason,
+        reason=f"{wording.estimated(case)}: {reason}" if case.shape.estimate and fit is not Fit.UNKNOWN else reason,
         asked=case,
         parts=parts,
         usable=usable,
@@ -55,6 +59,52 @@ def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
         largest_context=largest,
         types=choices,
         notes=_notes(case, error),
+    )
+
+
+def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdict:
+    """Return whether a model fits of which its name alone tells how large it is.
+
+    It is exceeded where not even the least of it fits, without any cache, and fits where the most does.
+    """
+    bits = bits_of(case.weights_dtype)
+    if bits is not None and bits < span.most_bits:
+        span = replace(span, least_bits=min(bits, span.least_bits), most_bits=bits)
+    spanned = replace(case, shape=replace(case.shape, span=span))
+    least = replace(case, shape=least_of(case.shape, span), weights_dtype="", context=case.context or 1)
+    most = replace(case, shape=most_of(case.shape, span), weights_dtype="")
+    unknown = _unknown(least)
+    if unknown:
+        return MemoryVerdict(Fit.UNKNOWN, unknown, case)
+    lower = _ledger(least)
+    choices = cheapest_types(most, _fits) if types and case.context else ()
+    if lower.margin(1) < 0:
+        parts, usable = lower.parts(1), lower.usable(1)
+        fit = Fit.TIGHT if case.budget.spills else Fit.EXCEEDED
+        reason = wording.exceeding(least, parts, usable) + wording.next_step(most, _remedies(most, choices))
+    elif case.context is None:
+        size = wording.gib(sum(part.size for part in lower.parts(1)))
+        reason = f"{case.shape.name}: neither a context is set nor is its longest one known; by an estimate from "
+        reason += f"{case.shape.estimate} it needs at least {size} of {wording.gib(lower.usable(1))}"
+        return MemoryVerdict(Fit.UNKNOWN, reason, case)
+    else:
+        upper, context = _ledger(most), case.context
+        parts, usable = upper.parts(context), upper.usable(context)
+        margin, error = upper.margin(context), upper.error(context)
+        fit = Fit.FITS if margin >= error else Fit.TIGHT
+        reason = wording.fitting(most, parts, usable, margin)
+        if fit is Fit.TIGHT:
+            remedies = _remedies(most, choices, context=_roomy(upper, _largest(upper, context)))
+            reason = wording.perhaps(most, parts, usable) + wording.next_step(most, remedies)
+    return MemoryVerdict(
+        fit=fit,
+        reason=f"{wording.estimated(spanned)}: {reason}",
+        asked=case,
+        parts=parts,
+        usable=usable,
+        context=case.context or 0,
+        types=choices,
+        notes=_notes(case, 0),
     )
 
 
@@ -70,6 +120,9 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         )
     if margin >= error:
         return Fit.FITS, wording.fitting(case, parts, usable, margin)
+    if case.shape.estimate and margin < 0 <= margin + ledger.unsure:
+        remedies = _remedies(case, types, context=_roomy(ledger, largest))
+        return Fit.TIGHT, wording.perhaps(case, parts, usable) + wording.next_step(case, remedies)
     if not case.shape.exact and ledger.least(context) >= 0:
         return Fit.UNKNOWN, _unclear(case, wording.gib(sum(part.size for part in parts)), wording.gib(usable))
     if margin >= 0:
@@ -142,16 +195,24 @@ def _unknown(case: MemoryCase) -> str:
         return f"{name}: what its layers keep of a token is not known"
     if case.length is None:
         return f"{name}: neither a context is set nor is its longest one known"
-    if case.draft is not None:
-        draft = weights_of(case.draft)
-        if isinstance(draft, str):
-            return f"the draft model {case.draft.name}: {draft}"
-        if not case.draft.layers:
-            return f"the draft model {case.draft.name}: what its layers keep of a token is not known"
+    unknown = _unknown_draft(case)
+    if unknown:
+        return unknown
     if shares_unknown_experts(case):
         return f"{name}: which part of its weights are experts, which data parallel ranks share, is not known"
     if adapter_bytes(case) is None:
         return f"{name}: its widths, which LoRA adapters have too, are not known"
+    return ""
+
+
+def _unknown_draft(case: MemoryCase) -> str:
+    if case.draft is None:
+        return ""
+    draft = weights_of(case.draft)
+    if isinstance(draft, str):
+        return f"the draft model {case.draft.name}: {draft}"
+    if not case.draft.layers:
+        return f"the draft model {case.draft.name}: what its layers keep of a token is not known"
     return ""
 
 
@@ -223,6 +284,8 @@ def _fewer_requests(ledger: Ledger, context: int) -> int:
 
 def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
     notes = [f"servers were seen to need up to {wording.gib(error)} more than this sum"] if error else []
+    if case.shape.estimate:
+        notes.append("an estimate: describe the model in modelShapes, by its config.json or weightsGib, for figures")
     if not case.shape.exact:
         notes.append("the cache is an upper bound: which layers keep the whole context, no source says")
     if case.shape.rounded and case.shape.weights_bytes is None:
@@ -232,6 +295,6 @@ def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
     if case.adapters and case.shape.experts:
         notes.append("LoRA adapters of experts are not counted")
     unknown = unknown_widths(case.shape)
-    if unknown:
+    if unknown and case.shape.span is None:
         notes.append(f"activations are counted without the {' and '.join(unknown)}, which no source says")
     return tuple(notes)

@@ -36,6 +36,21 @@ def exceeding(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str
     return f"{_needs(parts)}, {gib(over)} more than the {gib(usable)} that it may use of {_one(case)}"
 
 
+def perhaps(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str:
+    """Return that a model may not fit, by what it needs at most."""
+    return f"{_needs(parts)} at most of the {gib(usable)} that it may use of {_one(case)}, and perhaps does not fit"
+
+
+def estimated(case: MemoryCase) -> str:
+    """Return from what a verdict is estimated."""
+    span = case.shape.span
+    if span is None:
+        return f"by an estimate from {case.shape.estimate}"
+    least, most = int(span.least_bits), int(span.most_bits)
+    bits = f"{least}" if least == most else f"{least} to {most}"
+    return f"by an estimate from {case.shape.estimate}, of {bits} bits each"
+
+
 def loading(case: MemoryCase, lacking: int) -> str:
     """Return that a model cannot be loaded."""
     lack = f"{gib(lacking)} more than {_one(case)} has"

@@ -25,7 +25,7 @@ def spread_field(server: Server) -> SpreadField | None:
             return f"set {flag} to {degree}" + (f" in {place}" if place else "")
         return f"add {flag} {degree}" + (f" to {place}" if place else "")
 
-    cut = step(Setting.TENSOR_PARALLEL, tensor, "{tensor}")
+    sharing = step(Setting.TENSOR_PARALLEL, tensor, "{tensor}")
     pipeline = engine.flag(Setting.PIPELINE_PARALLEL)
-    both = f"{cut} and {step(Setting.PIPELINE_PARALLEL, pipeline, '{pipeline}')}" if pipeline else ""
-    return SpreadField(cut, both)
+    both = f"{sharing} and {step(Setting.PIPELINE_PARALLEL, pipeline, '{pipeline}')}" if pipeline else ""
+    return SpreadField(sharing, both)
