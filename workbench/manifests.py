@@ -4,7 +4,7 @@ import enum
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from components.api.kinds import Kind
     from components.api.load import Manifests
     from components.api.problems import Problem
+    from components.plan.plan import Plan
 
 
 class _Output(enum.StrEnum):
@@ -60,11 +61,19 @@ def validate(
 ) -> None:
     """Check manifests. Exit with 0 if they are valid, with 1 if there are errors.
 
-    One line per problem: file:line: Kind/name: field.path: reason. What was checked is counted on stderr.
+    One line per problem: file:line: Kind/name: field.path: reason. What was checked is counted on stderr, with the
+    models of which it is not known whether they fit their accelerators, and why.
     """
     from components.api.problems import errors
 
-    manifests, found = _checked_alone(subject, paths) if alone else _checked(subject, paths)
+    found: Iterable[Problem]
+    unchecked: Iterable[str] = ()
+    if alone:
+        manifests, found = _checked_alone(subject, paths)
+    else:
+        manifests, plan = planned(subject, paths)
+        found = (*plan.problems, *(each.problem for each in plan.ignored))
+        unchecked = _unchecked(plan)
     problems = sorted(set(found), key=lambda problem: problem.place)
     if output is _Output.JSON:
         _write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
@@ -72,14 +81,9 @@ def validate(
         _write(_sarif(problems))
     else:
         _write("".join(f"{_line(problem)}\n" for problem in problems))
-        print(_summary(manifests, problems), file=sys.stderr)  # noqa: T201
+        print(*(_summary(manifests, problems), *unchecked), sep="\n", file=sys.stderr)  # noqa: T201
     if errors(problems):
         raise typer.Exit(1)
-
-
-def _checked(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
-    manifests, found = planned(subject, paths)
-    return manifests, (*found.problems, *(each.problem for each in found.ignored))
 
 
 def _checked_alone(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
@@ -89,6 +93,22 @@ def _checked_alone(subject: Subject, paths: list[Path] | None) -> "tuple[Manifes
     manifests = subject.manifests(paths, settings)
     others = refused(manifests.others) if settings.other_kinds is OtherKinds.ERROR else ()
     return manifests, (*manifests.problems, *others)
+
+
+def _unchecked(plan: "Plan") -> "Iterator[str]":
+    """Yield the models of which nobody knows whether they fit their accelerators, by reason, and those estimated."""
+    from components.memory.reading import estimated, unchecked
+
+    models = len({each.item.title for each in plan.verdicts})
+    reasons = unchecked(plan.verdicts)
+    if reasons:
+        count = len({name for names in reasons.values() for name in names})
+        yield f"memory not checked for {count} of {counted(models, 'model')}:"
+        yield from (f"  {', '.join(names)}: {reason}" for reason, names in reasons.items())
+    names = estimated(plan.verdicts)
+    if names:
+        yield f"memory estimated for {len(names)} of {counted(models, 'model')}, by what their names tell:"
+        yield f"  {', '.join(names)}: for exact figures describe them in modelShapes"
 
 
 def _sarif(problems: "Iterable[Problem]") -> str:

@@ -33,6 +33,21 @@ class NamedWeights:
 
 
 @dataclass(frozen=True, slots=True)
+class SpreadField:
+    """How a manifest says over how many accelerators a model is spread: what messages tell people to write.
+
+    Attributes:
+        tensor: What sets tensor parallelism; ``{tensor}`` stands for the degree.
+        both: What sets pipeline parallelism as well, ``{pipeline}``; empty where no field does.
+        is_whole: Whether the degree must be the number of accelerators of a pod.
+    """
+
+    tensor: str
+    both: str = ""
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
     """The container that serves the model, and the engine in it.
 
@@ -44,6 +59,7 @@ class Server:
         weights: Where what it is told to load is from, as far as its command line does not say it.
         fields: The fields that settings come from, where they have fields of their own.
         is_written: Whether the field with its arguments has them one by one.
+        spread: The field for the degree of parallelism; None where a flag of the engine is all there is.
     """
 
     position: int
@@ -53,6 +69,7 @@ class Server:
     weights: tuple[NamedWeights, ...] = ()
     fields: Mapping[Setting, Origin] = field(default_factory=dict, compare=False, repr=False)
     is_written: bool = False
+    spread: SpreadField | None = field(default=None, compare=False, repr=False)
 
     def field_of(self, setting: Setting) -> Origin:
         """Return the field that says a setting; the one with the arguments where none does."""

@@ -9,14 +9,17 @@ import functools
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..nodes.instances import instance
 from . import wording
-from .accelerators.choices import cheapest_types
+from .accelerators.choices import cheapest_types, spread_over
 from .accelerators.devices import maker_of
-from .accelerators.refusals import refusal
+from .accelerators.refusals import allowed_degrees, refusal
 from .activations import adapter_bytes, unknown_widths
-from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict
+from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict, Parallel
 from .ledger import Ledger
-from .weights import WeightSizes, shares_unknown_experts, weights_of
+from .naming import least_of, most_of
+from .shapes import SizeSpan
+from .weights import WeightSizes, bits_of, shares_unknown_experts, weights_of
 
 _MEASURED = frozenset({"NVIDIA", ""})
 """Makers of the accelerators that engines were measured on, and accelerators that no instance type has."""
@@ -34,6 +37,8 @@ def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
 
 @functools.lru_cache(maxsize=4096)
 def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
+    if case.shape.span is not None:
+        return _judge_span(case, case.shape.span, types=types)
     unknown = _unknown(case)
     if unknown:
         return MemoryVerdict(Fit.UNKNOWN, unknown, case)
@@ -45,7 +50,7 @@ def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
     fit, reason = _verdict(ledger, context, largest, choices)
     return MemoryVerdict(
         fit=fit,
-        reason=reason,
+        reason=f"{wording.estimated(case)}: {reason}" if case.shape.estimate and fit is not Fit.UNKNOWN else reason,
         asked=case,
         parts=parts,
         usable=usable,
@@ -57,6 +62,52 @@ def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
     )
 
 
+def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdict:
+    """Return whether a model fits of which its name alone tells how large it is.
+
+    It is exceeded where not even the least of it fits, without any cache, and fits where the most does.
+    """
+    bits = bits_of(case.weights_dtype)
+    if bits is not None and bits < span.most_bits:
+        span = replace(span, least_bits=min(bits, span.least_bits), most_bits=bits)
+    spanned = replace(case, shape=replace(case.shape, span=span))
+    least = replace(case, shape=least_of(case.shape, span), weights_dtype="", context=case.context or 1)
+    most = replace(case, shape=most_of(case.shape, span), weights_dtype="")
+    unknown = _unknown(least)
+    if unknown:
+        return MemoryVerdict(Fit.UNKNOWN, unknown, case)
+    lower = _ledger(least)
+    choices = cheapest_types(most, _fits) if types and case.context else ()
+    if lower.margin(1) < 0:
+        parts, usable = lower.parts(1), lower.usable(1)
+        fit = Fit.TIGHT if case.budget.spills else Fit.EXCEEDED
+        reason = wording.exceeding(least, parts, usable) + wording.next_step(most, _remedies(most, choices))
+    elif case.context is None:
+        size = wording.gib(sum(part.size for part in lower.parts(1)))
+        reason = f"{case.shape.name}: neither a context is set nor is its longest one known; by an estimate from "
+        reason += f"{case.shape.estimate} it needs at least {size} of {wording.gib(lower.usable(1))}"
+        return MemoryVerdict(Fit.UNKNOWN, reason, case)
+    else:
+        upper, context = _ledger(most), case.context
+        parts, usable = upper.parts(context), upper.usable(context)
+        margin, error = upper.margin(context), upper.error(context)
+        fit = Fit.FITS if margin >= error else Fit.TIGHT
+        reason = wording.fitting(most, parts, usable, margin)
+        if fit is Fit.TIGHT:
+            remedies = _remedies(most, choices, context=_roomy(upper, _largest(upper, context)))
+            reason = wording.perhaps(most, parts, usable) + wording.next_step(most, remedies)
+    return MemoryVerdict(
+        fit=fit,
+        reason=f"{wording.estimated(spanned)}: {reason}",
+        asked=case,
+        parts=parts,
+        usable=usable,
+        context=case.context or 0,
+        types=choices,
+        notes=_notes(case, 0),
+    )
+
+
 def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperType, ...]) -> tuple[Fit, str]:
     case, margin = ledger.case, ledger.margin(context)
     parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
@@ -64,13 +115,18 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
     if uncut:
         return Fit.EXCEEDED, uncut
     if ledger.lacks_to_load:
-        return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(context, 0, 0, types)
+        return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(
+            case, _remedies(case, types)
+        )
     if margin >= error:
         return Fit.FITS, wording.fitting(case, parts, usable, margin)
+    if case.shape.estimate and margin < 0 <= margin + ledger.unsure:
+        remedies = _remedies(case, types, context=_roomy(ledger, largest))
+        return Fit.TIGHT, wording.perhaps(case, parts, usable) + wording.next_step(case, remedies)
     if not case.shape.exact and ledger.least(context) >= 0:
         return Fit.UNKNOWN, _unclear(case, wording.gib(sum(part.size for part in parts)), wording.gib(usable))
     if margin >= 0:
-        step = wording.next_step(context, _roomy(ledger, largest), 0, types)
+        step = wording.next_step(case, _remedies(case, types, context=_roomy(ledger, largest)))
         return Fit.TIGHT, wording.tight(case, parts, usable, margin, error) + step
     reason = wording.exceeding(case, parts, usable)
     if case.budget.spills:
@@ -80,7 +136,49 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         )
     if largest and not (case.budget.reserves_context or case.budget.reserves_all):
         return Fit.TIGHT, f"{reason}; it starts, and refuses requests of more than {largest:,} tokens"
-    return Fit.EXCEEDED, reason + wording.next_step(context, largest, _fewer_requests(ledger, context), types)
+    remedies = _remedies(case, types, context=largest, requests=_fewer_requests(ledger, context))
+    return Fit.EXCEEDED, reason + wording.next_step(case, remedies)
+
+
+def _remedies(
+    case: MemoryCase, types: tuple[CheaperType, ...], *, context: int = 0, requests: int = 0
+) -> wording.Remedies:
+    return wording.Remedies(_spread(case), _more(case), context, requests, types)
+
+
+def _more(case: MemoryCase) -> Parallel | None:
+    """Return over how many accelerators of its node, which has more than the pod, a model would fit; else None."""
+    node = instance(case.instance_type)
+    if node is None or not case.budget.cuts or case.pods > 1:
+        return None
+    degrees = allowed_degrees(case.shape, experts=case.parallel.experts)
+    tried = (Parallel(each, experts=case.parallel.experts) for each in degrees)
+    within = (each for each in tried if case.per_pod < each.tensor <= node.accelerators)
+    return next((each for each in within if _fits(spread_over(case, each))), None)
+
+
+def _spread(case: MemoryCase) -> Parallel | None:
+    """Return how the accelerators that a replica has already could share its model so that it fits.
+
+    The most accelerators first: those that are left idle are paid for as well. None where all are used, where the
+    manifest cannot say it, and where it does not help.
+    """
+    now, spread = case.parallel, case.spread
+    if spread is None or not case.budget.cuts or now.accelerators >= case.per_pod * case.pods:
+        return None
+    pipeline = now.pipeline if case.pods == 1 else case.pods
+    most = case.per_pod // (now.pipeline * now.data) if case.pods == 1 else case.per_pod
+    if case.pods > 1 and (now.data > 1 or not spread.both):
+        return None
+    degrees = [
+        degree
+        for degree in reversed(allowed_degrees(case.shape, experts=now.experts))
+        if degree <= most and degree * pipeline > now.tensor * now.pipeline
+    ]
+    if spread.is_whole:
+        degrees = [degree for degree in degrees if degree == most]
+    tried = [Parallel(degree, pipeline, now.data, now.experts) for degree in degrees]
+    return next((each for each in tried if _fits(spread_over(case, each))), None)
 
 
 def _unknown(case: MemoryCase) -> str:
@@ -97,16 +195,24 @@ def _unknown(case: MemoryCase) -> str:
         return f"{name}: what its layers keep of a token is not known"
     if case.length is None:
         return f"{name}: neither a context is set nor is its longest one known"
-    if case.draft is not None:
-        draft = weights_of(case.draft)
-        if isinstance(draft, str):
-            return f"the draft model {case.draft.name}: {draft}"
-        if not case.draft.layers:
-            return f"the draft model {case.draft.name}: what its layers keep of a token is not known"
+    unknown = _unknown_draft(case)
+    if unknown:
+        return unknown
     if shares_unknown_experts(case):
         return f"{name}: which part of its weights are experts, which data parallel ranks share, is not known"
     if adapter_bytes(case) is None:
         return f"{name}: its widths, which LoRA adapters have too, are not known"
+    return ""
+
+
+def _unknown_draft(case: MemoryCase) -> str:
+    if case.draft is None:
+        return ""
+    draft = weights_of(case.draft)
+    if isinstance(draft, str):
+        return f"the draft model {case.draft.name}: {draft}"
+    if not case.draft.layers:
+        return f"the draft model {case.draft.name}: what its layers keep of a token is not known"
     return ""
 
 
@@ -178,6 +284,8 @@ def _fewer_requests(ledger: Ledger, context: int) -> int:
 
 def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
     notes = [f"servers were seen to need up to {wording.gib(error)} more than this sum"] if error else []
+    if case.shape.estimate:
+        notes.append("an estimate: describe the model in modelShapes, by its config.json or weightsGib, for figures")
     if not case.shape.exact:
         notes.append("the cache is an upper bound: which layers keep the whole context, no source says")
     if case.shape.rounded and case.shape.weights_bytes is None:
@@ -187,6 +295,6 @@ def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
     if case.adapters and case.shape.experts:
         notes.append("LoRA adapters of experts are not counted")
     unknown = unknown_widths(case.shape)
-    if unknown:
+    if unknown and case.shape.span is None:
         notes.append(f"activations are counted without the {' and '.join(unknown)}, which no source says")
     return tuple(notes)

@@ -5,6 +5,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from ..engines.memory.budget import EngineMemory as EngineMemory
+from ..fleet.workloads import SpreadField
 from .shapes import Shape
 
 
@@ -60,6 +61,10 @@ class MemoryCase:
         share: Share of the memory that the engine may use, where the command line says it.
         engine: Name of the engine, whose table tells the budget on other accelerators; empty where that is the same.
         tag: Tag that tells its version.
+        instance_type: The nodes that it is asked about; empty where only the accelerator is known.
+        per_pod: Accelerators of a pod, whether the model is spread over all of them or not.
+        pods: Pods of a replica that have accelerators.
+        spread: How the manifest says over how many of them the model is spread; None where it cannot.
     """
 
     shape: Shape
@@ -80,6 +85,10 @@ class MemoryCase:
     share: Decimal | None = None
     engine: str = ""
     tag: str = ""
+    instance_type: str = ""
+    per_pod: int = 0
+    pods: int = 1
+    spread: SpreadField | None = None
 
     @property
     def requests(self) -> int | None:

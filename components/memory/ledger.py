@@ -13,6 +13,8 @@ from .weights import WeightSizes, rank_bytes
 
 _UNMEASURED = Decimal("0.02")
 """Which part of its memory an accelerator keeps from programs, at most, where nobody reported it."""
+_BY_NAME = Decimal("0.05")
+"""Part of the weights by which those of a model may be less than those of another one of the same name."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,15 @@ class Ledger:
         cards = case.parallel.tensor * case.parallel.pipeline
         unseen = 0 if is_measured(case.device, case.device_bytes) else int(case.device_bytes * _UNMEASURED)
         return case.budget.spread_bytes + activation_bytes(case, context) // 4 + -(-weights // cards) + unseen
+
+    @property
+    def unsure(self) -> int:
+        """By how much less than counted the weights of an accelerator may be, where they are an estimate."""
+        shape, parallel = self.case.shape, self.case.parallel
+        less = max(self.weights.error, int(self.weights.total * _BY_NAME))
+        if shape.least_bytes is not None and shape.weights_bytes is not None:
+            less = max(less, shape.weights_bytes - shape.least_bytes)
+        return less // (parallel.tensor * parallel.pipeline)
 
     def of_sequence(self, context: int) -> int:
         """Return what one request takes of the cache, with that of the model that proposes tokens."""

@@ -1,6 +1,6 @@
 """Reads a fleet: for each workload that serves, whether its model fits the accelerators that it may run on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from .wording import gib, in_gib
 from .workloads.asking import Serves, question_of
 from .workloads.known import KnownShapes
 from .workloads.placing import Placement, device_of, placement_of
+from .workloads.spreading import spread_field
 
 _NOTHING = KnownShapes()
 _WORST = (Fit.EXCEEDED, Fit.UNKNOWN, Fit.TIGHT, Fit.FITS)
@@ -47,7 +48,9 @@ class WorkloadVerdict:
         if verdict.fit is Fit.UNKNOWN:
             return f"{verdict.fit}: {verdict.reason}"
         each = " each" if self.accelerators > 1 else ""
-        return f"{verdict.fit}: {in_gib(verdict.needed)} of {gib(verdict.usable)}{each} on {self.instance_type}"
+        estimated = ", an estimate" if verdict.asked and verdict.asked.shape.estimate else ""
+        size = f"{in_gib(verdict.needed)} of {gib(verdict.usable)}{each}"
+        return f"{verdict.fit}: {size} on {self.instance_type}{estimated}"
 
 
 def verdicts(fleet: Fleet, shapes: KnownShapes = _NOTHING) -> tuple[WorkloadVerdict, ...]:
@@ -64,6 +67,23 @@ def fit_in_words(found: Sequence[WorkloadVerdict]) -> str:
     roles = [each.workload.role for each in found]
     names = roles if all(roles) and len(set(roles)) == len(roles) else [each.workload.set_name for each in found]
     return "; ".join(f"{name}: {each.text}" for name, each in zip(names, found, strict=True))
+
+
+def unchecked(found: Iterable[WorkloadVerdict]) -> dict[str, list[str]]:
+    """Return the resources whose memory is not checked, by the reason."""
+    reasons: dict[str, list[str]] = {}
+    for each in found:
+        names = reasons.setdefault(each.verdict.reason, []) if each.verdict.fit is Fit.UNKNOWN else None
+        if names is not None and each.item.title not in names:
+            names.append(each.item.title)
+    return reasons
+
+
+def estimated(found: Iterable[WorkloadVerdict]) -> list[str]:
+    """Return the resources of whose models the name is all that is known, as far as that is enough for a verdict."""
+    known = [each for each in found if each.verdict.fit is not Fit.UNKNOWN and each.verdict.asked]
+    names = [each.item.title for each in known if each.verdict.asked and each.verdict.asked.shape.estimate]
+    return list(dict.fromkeys(names))
 
 
 def _of_item(item: Rendered, shapes: KnownShapes, found: _Memory) -> Iterator[WorkloadVerdict]:
@@ -90,7 +110,7 @@ def _judged(
     if isinstance(asked, str):
         return "", _unknown(asked)
     weights = tuple(each for each in workload.server.weights if each.loaded_as in (asked.model, asked.draft))
-    serves = Serves(line.engine, line.tag, asked, weights)
+    serves = Serves(line.engine, line.tag, asked, weights, spread_field(workload.server))
     key = (serves, placement)
     if key not in found:
         found[key] = _worst(serves, placement, shapes)

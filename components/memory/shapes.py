@@ -31,6 +31,22 @@ class Layers:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeSpan:
+    """How large a model is, from the least to the most.
+
+    Attributes:
+        least_bits, most_bits: Of a number of the weights, with its part of the scales.
+        ends_are_wide: Whether the vocabulary has 16 bits beside quantized weights.
+    """
+
+    least_parameters: int
+    most_parameters: int
+    least_bits: Decimal
+    most_bits: Decimal
+    ends_are_wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A model.
 
@@ -57,6 +73,9 @@ class Shape:
         images: Whether it reads images or sounds as well, which takes memory that is not counted.
         exact: Whether the layers are known one by one; otherwise the cache is an upper bound.
         source: Where all of this is from, for the reader of a report.
+        estimate: From what it is estimated, in words; empty where a source says it.
+        span: All that is known of a model by its name; None where its layers are known.
+        least_bytes: The least that its files may have, where ``weights_bytes`` is an estimate.
     """
 
     name: str
@@ -80,3 +99,6 @@ class Shape:
     images: bool = False
     exact: bool = True
     source: str = ""
+    estimate: str = ""
+    span: SizeSpan | None = None
+    least_bytes: int | None = None

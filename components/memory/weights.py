@@ -51,6 +51,11 @@ class WeightSizes:
     error: int
 
 
+def bits_of(dtype: str) -> Decimal | None:
+    """Return the bits of a number of a type, with its part of the scales; None for a type that is not known."""
+    return Decimal(_WIDE[dtype]) if dtype in _WIDE else _NARROW.get(dtype)
+
+
 def weights_of(shape: Shape, dtype: str = "") -> WeightSizes | str:
     """Return the weights of a model that is loaded as a type, or what is not known of them.
 

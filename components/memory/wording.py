@@ -1,10 +1,12 @@
 """Verdicts in words: one plain sentence each, with its numbers and what to do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
+from ..fleet.workloads import SpreadField
 from .accelerators.devices import GIB
-from .cases import CheaperType, MemoryCase, MemoryPart
+from .cases import CheaperType, MemoryCase, MemoryPart, Parallel
 
 
 def gib(size: int) -> str:
@@ -34,38 +36,81 @@ def exceeding(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str
     return f"{_needs(parts)}, {gib(over)} more than the {gib(usable)} that it may use of {_one(case)}"
 
 
+def perhaps(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str:
+    """Return that a model may not fit, by what it needs at most."""
+    return f"{_needs(parts)} at most of the {gib(usable)} that it may use of {_one(case)}, and perhaps does not fit"
+
+
+def estimated(case: MemoryCase) -> str:
+    """Return from what a verdict is estimated."""
+    span = case.shape.span
+    if span is None:
+        return f"by an estimate from {case.shape.estimate}"
+    least, most = int(span.least_bits), int(span.most_bits)
+    bits = f"{least}" if least == most else f"{least} to {most}"
+    return f"by an estimate from {case.shape.estimate}, of {bits} bits each"
+
+
 def loading(case: MemoryCase, lacking: int) -> str:
     """Return that a model cannot be loaded."""
     lack = f"{gib(lacking)} more than {_one(case)} has"
     return f"quantizes its weights to {case.weights_dtype} once all are loaded as they are, which needs {lack}"
 
 
-def next_step(context: int, largest: int, requests: int, types: Iterable[CheaperType]) -> str:
-    """Return what to do about a model that does not fit.
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """What helps a model that does not fit.
 
-    Args:
-        context: Tokens of a request that were asked for.
-        largest: Tokens of the longest one that fits.
+    Attributes:
+        spread: How the accelerators that a replica has could share the model; None where that does not help.
+        more: The accelerators of the same nodes that a replica would have to have; None where that does not help.
+        context: Tokens of the longest request that fits.
         requests: With how many requests at once it would fit as well; 0 where that does not help.
         types: Instance types on which it would fit, cheapest first.
     """
+
+    spread: Parallel | None = None
+    more: Parallel | None = None
+    context: int = 0
+    requests: int = 0
+    types: tuple[CheaperType, ...] = ()
+
+
+def next_step(case: MemoryCase, remedies: Remedies) -> str:
+    """Return what to do about a model that does not fit: first what costs nothing."""
     steps = []
-    if requests:
-        steps.append(f"lower the number of requests at once to {requests:,}")
-    if 0 < largest < context:
-        steps.append(f"lower the context to {largest:,} tokens")
-    first = next(iter(types), None)
+    if remedies.spread and case.spread:
+        steps.append(_spreading(case.spread, remedies.spread))
+    elif remedies.more:
+        degrees = _degrees(remedies.more)
+        steps.append(f"give each replica {remedies.more.accelerators} accelerators of {case.instance_type}{degrees}")
+    if remedies.requests:
+        steps.append(f"lower the number of requests at once to {remedies.requests:,}")
+    if 0 < remedies.context < (case.length or 0):
+        steps.append(f"lower the context to {remedies.context:,} tokens")
+    # Nodes of the type that it has already are no remedy.
+    others = (each for each in remedies.types if each.instance_type != case.instance_type or each.count > 1)
+    first = next(others, None)
     if first is not None:
         steps.append(f"use {instances_of(first)}")
     return "; " + ", or ".join(steps) if steps else ""
 
 
+def _spreading(field: SpreadField, parallel: Parallel) -> str:
+    text = field.both if parallel.pipeline > 1 and field.both else field.tensor
+    return text.replace("{tensor}", str(parallel.tensor)).replace("{pipeline}", str(parallel.pipeline))
+
+
 def instances_of(choice: CheaperType) -> str:
     """Return how people name some instances: ``2 x p5.48xlarge (tensor parallelism 8, pipeline parallelism 2)``."""
-    parallel, name = choice.parallel, choice.instance_type
+    name = choice.instance_type
+    return (name if choice.count == 1 else f"{choice.count} x {name}") + _degrees(choice.parallel)
+
+
+def _degrees(parallel: Parallel) -> str:
     degrees = {"tensor": parallel.tensor, "pipeline": parallel.pipeline}
     shared = ", ".join(f"{kind} parallelism {degree}" for kind, degree in degrees.items() if degree > 1)
-    return (name if choice.count == 1 else f"{choice.count} x {name}") + (f" ({shared})" if shared else "")
+    return f" ({shared})" if shared else ""
 
 
 def _needs(parts: Sequence[MemoryPart]) -> str:

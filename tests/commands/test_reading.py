@@ -45,7 +45,7 @@ class TestStdin:
         (tmp_path / "model.yaml").write_text(yaml.safe_dump(MODELS[0]))
         done = workbench("validate", tmp_path, "-", text=yaml.safe_dump(MODELS[1]))
         assert (done.returncode, done.stdout) == (0, "")
-        assert done.stderr == "2 resources in 2 files: no problems\n"
+        assert done.stderr.startswith("2 resources in 2 files: no problems\n")
 
     def test_a_file_of_that_name_is_read_by_its_path(self, tmp_path: Path) -> None:
         (tmp_path / "-").write_text(WRONG)
@@ -70,7 +70,11 @@ class TestCounts:
     ) -> None:
         done = workbench("validate", "-", *alone, text=text)
         assert done.returncode == code, done.stdout
-        assert done.stderr == said + "\n"
+        first, *unchecked = done.stderr.splitlines()
+        assert first == said
+        reason = "  Playground/chat: its pods request no accelerator"
+        counted = ["memory not checked for 1 of 1 model:", reason] if text.startswith(TEXT) and not alone else []
+        assert unchecked == counted
 
     def test_json_is_all_there_is(self) -> None:
         done = workbench("validate", "--output", "json", "-", text=TEXT)

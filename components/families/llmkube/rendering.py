@@ -17,7 +17,7 @@ from ...fleet.origins import Origin
 from ...fleet.placement import requests_of
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written, render_declared
-from ...fleet.workloads import Server, Workload
+from ...fleet.workloads import Server, SpreadField, Workload
 from .arguments.line import EXTRA
 from .arguments.started import arguments
 from .autoscaling import autoscaler
@@ -114,7 +114,10 @@ def _server(serving: Serving, line: CommandLine) -> Server:
     arguments_at = Origin(source, "spec.args" if written.args and not written.extra_args else EXTRA)
     fields = {setting: Origin(source, path) for setting, path in serving.fields.items()}
     weights = tuple(named_weights(serving.model, serving.model_path))
-    return Server(0, line, arguments_at, Origin(source, "spec"), weights, fields)
+    config = written.vllm_config
+    is_field = config is not None and config.tensor_parallel_size is not None
+    spread = SpreadField("set spec.vllmConfig.tensorParallelSize to {tensor}") if is_field else None
+    return Server(0, line, arguments_at, Origin(source, "spec"), weights, fields, spread=spread)
 
 
 def _decide(service: InferenceService, library: Library, options: Options, findings: Findings) -> _Decided:

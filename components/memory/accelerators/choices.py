@@ -85,19 +85,26 @@ def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Par
 
 def on_instance(case: MemoryCase, instance: Instance, parallel: Parallel) -> MemoryCase:
     """Return a case on other accelerators."""
-    size, budget = _memory(instance), case.budget
-    engine = engines().get(case.engine)
+    moved = replace(case, device=instance.accelerator, device_bytes=_memory(instance), instance_type="")
+    return spread_over(moved, parallel)
+
+
+def spread_over(case: MemoryCase, parallel: Parallel) -> MemoryCase:
+    """Return a case whose model is spread over its accelerators in another way.
+
+    What an engine takes depends on how many there are. What its command line says of the context stays as it was.
+    """
+    budget, engine = case.budget, engines().get(case.engine)
     if engine is not None:
-        device = Device(instance.accelerator, size, parallel.accelerators)
-        budget = memory_of(engine, case.tag, device, case.batch_tokens) or budget
-    return replace(
-        case,
-        device=instance.accelerator,
-        device_bytes=size,
-        parallel=parallel,
-        budget=budget,
-        draft_tensor=min(case.draft_tensor, parallel.tensor),
-    )
+        device = Device(case.device, case.device_bytes, parallel.accelerators)
+        found = memory_of(engine, case.tag, device, case.batch_tokens) or budget
+        budget = replace(
+            found,
+            reserves_context=found.reserves_context and budget.reserves_context,
+            reserves_all=found.reserves_all and budget.reserves_all,
+            spills=found.spills or budget.spills,
+        )
+    return replace(case, parallel=parallel, budget=budget, draft_tensor=min(case.draft_tensor, parallel.tensor))
 
 
 def _memory(instance: Instance) -> int:

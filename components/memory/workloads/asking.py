@@ -8,7 +8,7 @@ from ...engines.asked.memory import AskedMemory
 from ...engines.asked.rows import asked_table
 from ...engines.memory.rows import Device, memory_of
 from ...engines.registry import engines
-from ...fleet.workloads import NamedWeights
+from ...fleet.workloads import NamedWeights, SpreadField
 from ...nodes.instances import Instance
 from ..accelerators.devices import GIB
 from ..cases import EngineMemory, MemoryCase, Parallel
@@ -18,14 +18,18 @@ from .placing import Placement, memory_bytes
 
 _PLAIN = ("", "bfloat16", "float16", "float32")
 """Types of weights that are not quantized."""
+_LEAST_BITS = Decimal(2)
+"""Of weights that are quantized in a way that their name does not tell."""
+_MORE_THAN_ALL = 99
+"""Layers that no model has of which only the name is known; ggml-org/llama.cpp's own examples write ``-ngl 99``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Accelerators, how they share a model, and what the engine does with their memory."""
 
-    device: str
-    memory: int
+    node: Instance
+    placement: Placement
     parallel: Parallel
     budget: EngineMemory
 
@@ -59,12 +63,14 @@ class Serves:
         tag: Tag of its image.
         asked: What it is told.
         weights: Other names of what it loads.
+        spread: How its manifest says over how many accelerators the model is spread.
     """
 
     engine: str
     tag: str
     asked: AskedMemory
     weights: tuple[NamedWeights, ...] = ()
+    spread: SpreadField | None = None
 
     @property
     def reads_single_files(self) -> bool:
@@ -96,14 +102,14 @@ def question_of(serves: Serves, placement: Placement, node: Instance, known: Kno
         return shape
     if isinstance(draft, str):
         return draft
-    return _question(asked, shape, draft, _on(node, parallel, budget))
+    return _question(serves, shape, draft, _Place(node, placement, parallel, budget))
 
 
-def _on(node: Instance, parallel: Parallel, budget: EngineMemory) -> _Place:
-    return _Place(node.accelerator, memory_bytes(node), parallel, budget)
-
-
-def _question(asked: AskedMemory, shape: Shape, draft: Shape | None, place: _Place) -> MemoryQuestion | str:
+def _question(serves: Serves, shape: Shape, draft: Shape | None, place: _Place) -> MemoryQuestion | str:
+    asked = serves.asked
+    if asked.quantized and shape.span and not shape.dtype:
+        narrow = replace(shape.span, least_bits=min(shape.span.least_bits, _LEAST_BITS))
+        shape = replace(shape, span=narrow)
     if asked.quantized and shape.dtype in _PLAIN[1:]:
         return f"it is told that the weights are quantized, and those of {shape.name} are {shape.dtype}"
     offloaded = _offloaded(shape, asked.division, place.parallel)
@@ -114,8 +120,8 @@ def _question(asked: AskedMemory, shape: Shape, draft: Shape | None, place: _Pla
         return part
     case = MemoryCase(
         shape=part,
-        device=place.device,
-        device_bytes=place.memory,
+        device=place.node.accelerator,
+        device_bytes=memory_bytes(place.node),
         parallel=place.parallel,
         budget=place.budget,
         weights_dtype=asked.converted if shape.dtype in _PLAIN else "",
@@ -129,6 +135,12 @@ def _question(asked: AskedMemory, shape: Shape, draft: Shape | None, place: _Pla
         adapter_rank=asked.adapter_rank,
         offloaded_bytes=offloaded,
         share=asked.share,
+        engine=serves.engine,
+        tag=serves.tag,
+        instance_type=place.node.name,
+        per_pod=place.placement.per_pod,
+        pods=place.placement.pods,
+        spread=serves.spread,
     )
     return MemoryQuestion(case, is_whole=part is shape)
 
@@ -166,14 +178,21 @@ def _on_accelerators(shape: Shape, division: Division) -> Shape | str:
     total = sum(kind.count for kind in shape.layers)
     if division.layers == 0:
         return "it puts no layer on an accelerator"
-    if division.layers is not None and not total:
+    if division.layers is not None and not total and not _has_all(division, shape):
+        return f"the layers of {shape.name} are not known"
+    if shape.span and division.shares:
         return f"the layers of {shape.name} are not known"
     part = Decimal(1)
-    if division.layers is not None and division.layers < total:
+    if division.layers is not None and total and division.layers < total:
         part = Decimal(division.layers) / total
     if division.shares:
         part *= max(division.shares) / sum(division.shares)
     return shape if part == 1 else _scaled(shape, part)
+
+
+def _has_all(division: Division, shape: Shape) -> bool:
+    """Tell whether a number of layers is that of all: people write 99 or 999, and no model has as many."""
+    return shape.span is not None and division.layers is not None and division.layers >= _MORE_THAN_ALL
 
 
 def _scaled(shape: Shape, part: Decimal) -> Shape:
@@ -182,6 +201,7 @@ def _scaled(shape: Shape, part: Decimal) -> Shape:
         shape,
         parameters=None if shape.parameters is None else _up(shape.parameters * part),
         weights_bytes=None if shape.weights_bytes is None else _up(shape.weights_bytes * part),
+        least_bytes=None if shape.least_bytes is None else int(shape.least_bytes * part),
         layers=tuple(_scaled_layers(kind, part) for kind in shape.layers),
     )
 

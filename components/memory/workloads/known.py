@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from ...api.problems import Problem
 from ...fleet.workloads import NamedWeights
 from ..catalog import shape_of
+from ..naming import estimate
 from ..shapes import Shape
 
 
@@ -48,9 +49,10 @@ class KnownShapes:
         if own is not None and (own.is_sized or not of_file):
             return own.shape
         if of_file:
-            return f"the size of the file {shown} is not known; say it with weightsGib of modelShapes"
-        found = shape_of(named.name if named else model)
-        return found or f"the model {shown} is not known; describe it in modelShapes"
+            found = estimate(shown, single_file=True)
+            return found or f"the size of the file {shown} is not known; say it with weightsGib of modelShapes"
+        name = named.name if named else model
+        return shape_of(name) or estimate(name) or f"the model {shown} is not known; describe it in modelShapes"
 
 
 def _names(model: str, named: NamedWeights | None) -> Iterator[str]:

@@ -26,6 +26,11 @@ class Placement:
     types: tuple[str, ...]
     is_open: bool = False
 
+    @property
+    def pods(self) -> int:
+        """Pods of a replica that have accelerators."""
+        return -(-self.total // self.per_pod)
+
 
 def placement_of(workload: Workload) -> Placement | str:
     """Return where the pods of a workload may run; in words what is not known of it."""

@@ -41,9 +41,11 @@ def by_how_much(verdict: MemoryVerdict | None) -> str:
     """Say how much is left or too much; empty where no figures are known."""
     if verdict is None or not verdict.parts:
         return ""
+    estimated = ", an estimate" if verdict.asked and verdict.asked.shape.estimate else ""
     if verdict.margin < 0:
-        return f"{gib(-verdict.margin)} too much for {gib(verdict.usable)}"
-    return f"{gib(verdict.margin)} of {gib(verdict.usable)} left ({share(verdict.margin, verdict.usable)})"
+        return f"{gib(-verdict.margin)} too much for {gib(verdict.usable)}{estimated}"
+    left = share(verdict.margin, verdict.usable)
+    return f"{gib(verdict.margin)} of {gib(verdict.usable)} left ({left}){estimated}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from components.review.snapshot import Snapshot
 
 from .figures import counted, joined, usd
 from .findings import doubtful_starts, summed_up
-from .fits import fit_of
+from .fits import fit_of, worst
 from .models import Sums, environment, is_paid
 from .resources import changed, left_pending, restarted
 
@@ -72,16 +72,19 @@ def _fit(head: Snapshot) -> str:
     counts = Counter(fit for _, fit in found)
     if not found:
         return ""
+    verdicts = [verdict for model, fit in found if fit is not Fit.UNKNOWN and (verdict := worst(model))]
+    by_name = sum(bool(verdict.asked and verdict.asked.shape.estimate) for verdict in verdicts)
+    estimated = f", {by_name} by an estimate" if by_name else ""
     if not counts[Fit.EXCEEDED] and not counts[Fit.UNKNOWN]:
         tight = f", {counts[Fit.TIGHT]} of them tightly" if counts[Fit.TIGHT] else ""
-        return f"all {len(found)} models fit their GPUs{tight}" if len(found) > 1 else _only(found[0][1])
+        return f"all {len(found)} models fit their GPUs{tight}{estimated}" if len(found) > 1 else _only(found[0][1])
     if len(found) == 1 and counts[Fit.UNKNOWN]:
         return "whether the model fits its GPUs is not checked"
     parts = [f"{number} {one if number == 1 else many}" for fit, one, many in _EACH if (number := counts[fit])]
     if names := [model.title for model, fit in found if fit is Fit.EXCEEDED]:
         rest = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
         parts.insert(0, f"{joined(names[:_MOST_NAMES] + rest)} {'does' if len(names) == 1 else 'do'} not fit")
-    return f"of {counted(len(found), 'model')} {joined(parts)}"
+    return f"of {counted(len(found), 'model')} {joined(parts)}{estimated}"
 
 
 _EACH = (

@@ -2,20 +2,21 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ....api.findings import Unrenderable
 from ....api.problems import did_you_mean
 from ....engines.command_line import line_of
-from ....engines.registry import engines
+from ....engines.registry import Engine, engines
+from ....engines.settings import Setting
 from ....engines.shell import expanded_in
 from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.origins import Whole
 from ....fleet.serving import check_containers, declared_port, require_containers, server_of
-from ....fleet.workloads import LWS_VARIABLES, Server
-from ..made import behind
+from ....fleet.workloads import LWS_VARIABLES, Server, SpreadField
+from ..made import Behind, behind
 from ..types.model_serving import Role
 from .asked import AskedServing
 from .pods import GROUP_VARIABLES, Template, complete
@@ -101,8 +102,24 @@ def server_in(role: Role, source: Whole, path: str) -> Listening:
     preferred = "" if any(line.engine for line in lines) else _preferred(containers)
     server = server_of(containers, source, f"{path}.entryTemplate.spec.containers", preferred, lines)
     engine = engines().get(server.line.engine)
+    if engine and isinstance(source, Behind):
+        server = replace(server, spread=_spread_of_booster(engine))
     port = declared_port(containers[server.position], server.line) or (engine.port if engine else None) or 0
     return server, port
+
+
+def _spread_of_booster(engine: Engine) -> SpreadField | None:
+    """Return how the config of a worker sets parallelism: its keys are the engine's flags."""
+    keys = [
+        flag.removeprefix("--")
+        for setting in (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL)
+        if (flag := engine.flag(setting))
+    ]
+    if not keys:
+        return None
+    tensor = f"{keys[0]}: {{tensor}}"
+    both = f"{tensor}, {keys[1]}: {{pipeline}}" if len(keys) > 1 else ""
+    return SpreadField(f"set config: {{{tensor}}}", f"set config: {{{both}}}" if both else "")
 
 
 def ports_in(role: Role, listening: int) -> list[int]:

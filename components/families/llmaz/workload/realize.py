@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from ....api.findings import Findings
 from ....api.load import Loaded
 from ....engines.paths import path_prefix
+from ....engines.settings import Setting
 from ....fleet import capabilities
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
@@ -12,7 +13,7 @@ from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, Object, new_object
 from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ....fleet.serving import declared_port, server_of
-from ....fleet.workloads import Server, Workload
+from ....fleet.workloads import Server, SpreadField, Workload
 from ..backend import PORT
 from ..loaders import RUNNER
 from ..metric_flags import turn_on_metrics
@@ -73,7 +74,10 @@ def _server(source: Loaded, asked: Asked) -> Server:
         server = server_of(asked.front["spec"]["containers"], source, path, preferred=RUNNER)
         return replace(server, weights=named_weights(asked.claim))
     args = Origin(source, "spec.backendRuntimeConfig.args")
-    return Server(0, asked.line, args, Origin(source, "spec"), weights=named_weights(asked.claim))
+    # Params beside a flag that is there already would contradict it.
+    by_flag = asked.line.holds(Setting.TENSOR_PARALLEL) and asked.parallelism.tensor is None
+    spread = None if by_flag else SpreadField("add params: {TP: '{tensor}'}", is_whole=True)
+    return Server(0, asked.line, args, Origin(source, "spec"), weights=named_weights(asked.claim), spread=spread)
 
 
 def _probe_under_prefix(asked: Asked, server: Server) -> None:

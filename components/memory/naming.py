@@ -1,0 +1,279 @@
+"""What the name of a model tells of it, where no source knows its shape: its parameters, the type of its weights.
+
+Both are estimates, and every verdict that rests on them says so. Names differ from what is behind them: publishers
+round (Llama-2-7b has 6.74 billion parameters, gemma-7b 8.54, Qwen2.5-VL-3B 3.75), count what experts share more than
+once (Mixtral-8x7B has 46.7 billion), or name only what a token goes through (17B-16E, A3B, E4B), of which nothing
+follows. So a number is a span, from the least to the most that was found behind such a name.
+"""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+from .catalog import shapes
+from .shapes import Layers, Shape, SizeSpan
+
+_COUNT = re.compile(
+    r"(?<![a-z0-9.])(?:(?P<times>\d{1,3})x)?(?P<whole>\d{1,4})(?:[._](?P<part>\d{1,3}))?(?P<unit>[bmt])(?P<tenth>\d)?"
+    r"(?![a-z0-9])(?!-tokens)",
+    re.IGNORECASE,
+)
+_UNITS = {"b": 10**9, "m": 10**6, "t": 10**12}
+_LEAST_MILLIONS = 50
+"""What is less stands for a context, such as the million tokens of Qwen2.5-7B-Instruct-1M."""
+_OF_A_PATH = re.compile(r"(?<![a-z0-9])(?:\d+e|a\d[\d.]*b|e\d[\d.]*b)(?![a-z0-9])", re.IGNORECASE)
+"""Experts, and what a token goes through: 16E, A3B, E4B."""
+_NO_MODEL = re.compile(
+    r"eagle|medusa|draft|lora|adapter|speculator|mmproj|projector|exl[23]|bpw|aqlm|hqq|mlx", re.IGNORECASE
+)
+"""Parts of models, which are called after the whole, and types of weights of many sizes."""
+_LEAST, _MOST, _LEAST_OF_EXPERTS = Decimal("0.92"), Decimal("1.25"), Decimal("0.8")
+_LARGE, _MOST_OF_LARGE = 10**10, Decimal("1.12")
+"""Names of large models are closer: llama-30b has 32.5 billion parameters, NVIDIA-Nemotron-Nano-12B-v2-VL 13.2."""
+_TYPES: tuple[tuple[str, str, Decimal, Decimal], ...] = (
+    (r"nvfp4|mxfp4|fp4", "nvfp4", Decimal("4.25"), Decimal("4.5")),
+    (r"awq|gptq|w4a\d+|int4|4[-_]?bit|bnb|nf4", "int4", Decimal(4), Decimal("4.6")),
+    (r"fp8|w8a\d+|int8|8[-_]?bit", "fp8", Decimal(8), Decimal("8.5")),
+    (r"bf16|fp16|f16|bfloat16|float16", "bfloat16", Decimal(16), Decimal(16)),
+)
+"""What names say of weights: a type, and bits of a number with its part of the scales, least and most."""
+_EIGHT_BITS_OF_FOUR = re.compile(r"(gptq|awq|bnb).*(int8|8[-_]?bit)|(int8|8[-_]?bit).*(gptq|awq|bnb)", re.IGNORECASE)
+_UNNAMED_TYPES = re.compile(
+    r"^(openai|mistralai|deepseek-ai|moonshotai|minimaxai|xiaomimimo)/|gpt-oss|kimi|minimax|mimo-v2|ministral-3|"
+    r"devstral-(2|small-2)|mistral-(large-3|small-4|medium-3)|deepseek-(v3|r1)(?!-distill)|quant",
+    re.IGNORECASE,
+)
+"""Publishers and models whose weights have 4 or 8 bits without a word of it in their names."""
+_GGUF_BITS = {
+    "IQ1_S": "2.00", "IQ1_M": "2.15", "IQ2_XXS": "2.38", "IQ2_XS": "2.59", "IQ2_S": "2.74", "IQ2_M": "2.93",
+    "IQ3_XXS": "3.25", "IQ3_XS": "3.50", "IQ3_S": "3.66", "IQ3_M": "3.76", "IQ4_XS": "4.46", "IQ4_NL": "4.68",
+    "Q2_K_S": "2.97", "Q2_K": "3.16", "Q3_K_S": "3.64", "Q3_K_M": "4.00", "Q3_K_L": "4.30", "Q4_0": "4.66",
+    "Q4_K_S": "4.67", "Q4_K_M": "4.89", "Q5_0": "5.57", "Q5_K_S": "5.57", "Q5_K_M": "5.70", "Q6_K": "6.56",
+    "Q8_0": "8.50", "F16": "16", "BF16": "16",
+}  # fmt: skip
+"""Bits of a number of files of llama.cpp (ggml-org/llama.cpp@311c2c9, tools/quantize/README.md, Llama-3.1-8B)."""
+_GGUF = re.compile(
+    rf"(?<![A-Z0-9])({'|'.join(sorted(_GGUF_BITS, key=len, reverse=True))})(?![A-Z0-9_])", re.IGNORECASE
+)
+_GGUF_LEAST, _GGUF_MOST, _GGUF_MOST_SMALL = Decimal("0.95"), Decimal("1.1"), Decimal("1.3")
+"""How much more the largest matrices of a small model weigh: qwen2-0_5b-instruct-q5_k_m.gguf has 6.8 bits each."""
+_SMALL = 2 * 10**9
+_LONGER = re.compile(r"(?<![a-z0-9])\d+[km](?![a-z0-9])", re.IGNORECASE)
+_MODEL_ENDING = re.compile(r"\.(gguf|bin|safetensors)$", re.IGNORECASE)
+_TYPE_WORDS = re.compile(
+    r"[-_.]?(gguf|awq|gptq|nvfp4|mxfp4|fp8(-dynamic)?|w\d+a\d+|int[48]|[48][-_]?bit|bnb|bf16|fp16|quantized)(?=$|[-_.])",
+    re.IGNORECASE,
+)
+_WHOLE = ("bfloat16", "float16", "float32")
+"""Types of models that are not quantized: those that are made from them may be."""
+_VOCABULARY = 262_144
+_WIDTH_PER_LAYER, _MORE_LAYERS = 128, Decimal("1.1")
+"""A layer has about 12 x width² parameters, and the width is about 128 x layers (GPT-3, Llama, Qwen, OPT, Phi)."""
+
+
+def estimate(model: str, *, single_file: bool = False) -> Shape | None:
+    """Return what the name of a model tells; None where that is too little.
+
+    Args:
+        model: A repository, an address, a folder or a file.
+        single_file: Whether it is a file of llama.cpp, whose name says the type of its weights.
+    """
+    for name in _names(model):
+        found = _of_file(name) if single_file else _of_repository(name)
+        if found is not None:
+            return replace(found, name=model)
+    return None
+
+
+def most_of(shape: Shape, span: SizeSpan) -> Shape:
+    """Return a model of which only a span of its parameters is known, with as much of everything as there may be.
+
+    Every layer keeps all heads, as Llama-2 and OPT do; the vocabulary is as large as that of Gemma, and has 16 bits.
+    """
+    layers = max(1, round((span.most_parameters / (12 * _WIDTH_PER_LAYER**2)) ** (1 / 3)))
+    hidden = _WIDTH_PER_LAYER * layers
+    ends = min(span.most_parameters, 2 * _VOCABULARY * hidden)
+    wider = ends * max(Decimal(0), 16 - span.most_bits) if span.ends_are_wide else Decimal(0)
+    kept = Layers(int(layers * _MORE_LAYERS) + 1, 8, max(1, hidden // 8), max(1, hidden // 8))
+    return replace(
+        shape,
+        dtype="",
+        weights_bytes=int((span.most_parameters * span.most_bits + wider) / 8),
+        layers=(kept,),
+        exact=True,
+        heads=64,
+        hidden=hidden,
+        vocabulary=_VOCABULARY,
+        intermediate=4 * hidden,
+        embeddings=ends,
+        span=None,
+    )
+
+
+def least_of(shape: Shape, span: SizeSpan) -> Shape:
+    """Return a model of which only a span of its parameters is known, with the least of everything."""
+    return replace(
+        shape,
+        dtype="",
+        weights_bytes=int(span.least_parameters * span.least_bits / 8),
+        # So many that each degree of pipeline parallelism divides them.
+        layers=(Layers(840),),
+        vocabulary=0,
+        intermediate=0,
+        span=None,
+    )
+
+
+def _names(model: str) -> Iterator[str]:
+    """Yield what a model may be called: the end of its path, and a folder before a revision or a plain word.
+
+    The publisher stays, since some say less than others in the names of their models.
+    """
+    cached = re.search(r"models--([^/]+?)--([^/]+)", model)
+    if cached:
+        yield f"{cached[1]}/{cached[2]}"
+        return
+    typed = re.fullmatch(r"([\w.-]+/[\w.-]+):([\w.-]+)", model)
+    if typed:
+        yield f"{typed[1]}-{typed[2]}"
+        return
+    parts = [part for part in re.split(r"[/:?#]", model) if part]
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", model):
+        yield model
+    else:
+        yield from reversed(parts[-3:])
+
+
+def _of_repository(name: str) -> Shape | None:
+    if _NO_MODEL.search(name):
+        return None
+    own = name.rpartition("/")[2]
+    named, least, most = _type_of(name)
+    like = _like(own)
+    if like is not None and (like.dtype in _WHOLE or _bare(own) == _bare(like.name)):
+        dtype = named or like.dtype
+        kept = like.weights_bytes if dtype == like.dtype else None
+        basis = f"what is known of {like.name}, which has the same name"
+        # The vocabulary of a quantized model stays at 16 bits, which needs its size.
+        is_sized = like.parameters and (dtype in _WHOLE or like.embeddings is not None)
+        if kept is not None or is_sized:
+            return replace(like, dtype=dtype, weights_bytes=kept, estimate=basis, **_context(own, like))
+    count = _count(own)
+    if count is None:
+        return None
+    text, low, high = count
+    if not named and _UNNAMED_TYPES.search(name):
+        least, most = Decimal("4.25"), Decimal(16)
+    basis = f"{text} parameters in its name"
+    span = SizeSpan(low, high, least, most, ends_are_wide=True)
+    return Shape(name, span=span, estimate=basis)
+
+
+def _of_file(name: str) -> Shape | None:
+    """Return what the name of a file of llama.cpp tells; all of its weights are quantized."""
+    kind = _GGUF.search(name)
+    if kind is None or _NO_MODEL.search(name):
+        return None
+    own = (name[: kind.start()] + name[kind.end() :]).rpartition("/")[2]
+    bits = Decimal(_GGUF_BITS[kind[1].upper()])
+    like, count = _like(own), _count(own)
+    if like is not None and like.parameters and (like.dtype in _WHOLE or _bare(own) == _bare(like.name)):
+        most = _GGUF_MOST_SMALL if like.parameters < _SMALL else _GGUF_MOST
+        span = SizeSpan(like.parameters, like.parameters, bits * _GGUF_LEAST, bits * most)
+        basis = f"what is known of {like.name}, which has the same name, and the type {kind[1].upper()} of the file"
+        size = int(like.parameters * bits * most / 8)
+        return replace(like, dtype="", weights_bytes=size, span=None, estimate=basis, least_bytes=_least_bytes(span))
+    if count is None:
+        return None
+    text, low, high = count
+    most = _GGUF_MOST_SMALL if low < _SMALL else _GGUF_MOST
+    basis = f"{text} parameters and the type {kind[1].upper()} in its name"
+    return Shape(name, span=SizeSpan(low, high, bits * _GGUF_LEAST, bits * most), estimate=basis)
+
+
+def _least_bytes(span: SizeSpan) -> int:
+    return int(span.least_parameters * span.least_bits / 8)
+
+
+def _count(name: str) -> tuple[str, int, int] | None:
+    """Return the number of parameters in a name: in words, and the least and the most that may be behind it."""
+    rest = _OF_A_PATH.sub("", name)
+    if re.search(r"(?<![a-z0-9])\d+e(?![a-z0-9])", name, re.IGNORECASE):
+        return None
+    found = [match for match in _COUNT.finditer(rest) if _is_count(match)]
+    if not found:
+        return None
+    match = max(found, key=lambda each: (each["unit"].lower() == "b", _value(each)))
+    value = _value(match)
+    number = Decimal(f"{match['whole']}.{match['part'] or match['tenth'] or 0}").normalize()
+    text = f"{number:f}{match['unit'].upper()}"
+    if match["times"]:
+        text = f"{match['times']}x{text}"
+    least = _LEAST_OF_EXPERTS if match["times"] else _LEAST
+    most = Decimal(1) if match["times"] else _MOST if value < _LARGE else _MOST_OF_LARGE
+    return text, int(value * least), int(value * most)
+
+
+def _is_count(match: re.Match[str]) -> bool:
+    unit = match["unit"].lower()
+    return unit != "m" or int(match["whole"]) >= _LEAST_MILLIONS
+
+
+def _value(match: re.Match[str]) -> Decimal:
+    number = Decimal(f"{match['whole']}.{match['part'] or match['tenth'] or 0}")
+    return number * int(match["times"] or 1) * _UNITS[match["unit"].lower()]
+
+
+def _type_of(name: str) -> tuple[str, Decimal, Decimal]:
+    """Return the type of weights that a name tells, and its bits; 16 bits and no type where it says nothing."""
+    if _EIGHT_BITS_OF_FOUR.search(name):
+        return "fp8", Decimal(8), Decimal("8.5")
+    for pattern, dtype, least, most in _TYPES:
+        if re.search(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])", name, re.IGNORECASE):
+            return dtype, least, most
+    return "", Decimal(16), Decimal(16)
+
+
+def _context(name: str, like: Shape) -> dict[str, int | None]:
+    """Return the context of a model that is made from another: unknown where the name tells of a longer one."""
+    own = set(_LONGER.findall(name.lower()))
+    return {} if own <= set(_LONGER.findall(like.name.lower())) else {"max_context": None}
+
+
+def _like(name: str) -> Shape | None:
+    """Return the known model that another is made from, by its name: the longest that it begins with.
+
+    Only with a number of parameters in it, unless that is all of the name: DeepSeek-R1-Distill-Qwen-14B is not made
+    from DeepSeek-R1.
+    """
+    bare = _bare(name)
+    exact = _keys().get(bare)
+    if exact is not None:
+        return exact
+    for end in reversed([match.start() for match in re.finditer(r"[-_.]", bare)]):
+        known = _keys().get(bare[:end])
+        if known is None:
+            continue
+        same = _count(bare[:end]) and _count(bare) == _count(bare[:end])
+        return known if same else None
+    return None
+
+
+def _bare(name: str) -> str:
+    """Return a name without what it says of the type of weights, as names are compared."""
+    own = _MODEL_ENDING.sub("", name.rpartition("/")[2])
+    before = ""
+    while before != own:
+        before, own = own, _TYPE_WORDS.sub("", own)
+    return own.strip("-_.").lower().removeprefix("meta-").replace("_", ".")
+
+
+@functools.cache
+def _keys() -> Mapping[str, Shape]:
+    """Return the known models by their bare names; of several those that are not quantized."""
+    found: dict[str, Shape] = {}
+    for shape in sorted(shapes().values(), key=lambda each: (each.dtype != "bfloat16", each.name)):
+        found.setdefault(_bare(shape.name), shape)
+    return found
