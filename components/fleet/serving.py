@@ -216,8 +216,8 @@ def restrictions_of(context: Object | None, pod: Object | None = None, dropped: 
     taken: dict[str, Any] = {}
     for name in _PROFILES:
         profile = context.get(name) or {}
-        confines = _CONFINES.get(profile.get("type"), 0)
-        if confines > _CONFINES.get((pod.get(name) or {}).get("type"), 0):
+        confines, without = (_CONFINES.get(str(each.get("type")), 0) for each in (profile, pod.get(name) or {}))
+        if confines > without:
             taken[name] = profile
     labels = context.get("seLinuxOptions") or {}
     if _is_confined(labels) and not _is_confined(pod.get("seLinuxOptions") or {}):

@@ -13,6 +13,7 @@ class _Program:
     Attributes:
         flags: Flags whose value is a secret, or ``user:password``.
         glued: Flags whose value may follow without a space.
+        clusters: Whether flags of one letter may share a dash, as in ``curl -su``.
         needs: A word without which the flags mean something else, as ``docker run -p`` does.
         after: Words that positional secrets follow, as in ``mc alias set``.
         places: How many words after these they are.
@@ -20,20 +21,23 @@ class _Program:
 
     flags: frozenset[str] = frozenset()
     glued: tuple[str, ...] = ()
+    clusters: bool = False
     needs: str = ""
     after: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
 
 
-def _flags(*names: str, glued: str = "", needs: str = "") -> _Program:
-    return _Program(frozenset(names), tuple(glued.split()), needs)
+def _flags(*names: str, glued: str = "", clusters: bool = False, needs: str = "") -> _Program:
+    return _Program(frozenset(names), tuple(glued.split()), clusters, needs)
 
 
 _LOGIN = _flags("-p", "--password", needs="login")
 _PROGRAMS: Mapping[str, _Program] = {
     # https://curl.se/docs/manpage.html
     "curl": _flags(
-        "-u", "--user", "-U", "--proxy-user", "--oauth2-bearer", "--pass", "-b", "--cookie", glued="-u -U"
+        *("-u", "--user", "-U", "--proxy-user", "--oauth2-bearer", "--pass", "-b", "--cookie"),
+        glued="-u -U",
+        clusters=True,
     ),
     "wget": _flags("--password", "--http-password", "--ftp-password", "--proxy-password"),
     "http": _flags("-a", "--auth"),
@@ -108,9 +112,11 @@ def credential_words(words: Sequence[Any]) -> dict[int, int]:
     for place, word in enumerate(words[1:], start=1):
         if not isinstance(word, str):
             continue
-        previous = words[place - 1]
+        previous = str(words[place - 1])
+        if program.clusters and previous[:1] == "-" and previous[1:].isalpha():
+            previous = f"-{previous[-1]}"
         name, equals, _ = word.partition("=")
-        if previous in program.flags and _is_secret(str(previous), word):
+        if previous in program.flags and _is_secret(previous, word):
             found[place] = 0
         elif equals and name in program.flags:
             found[place] = len(name) + 1

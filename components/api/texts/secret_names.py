@@ -33,7 +33,7 @@ _TOKENS_OF_TEXT = frozenset(
         *("reasoning", "system", "user", "assistant", "role", "infill", "classification", "transcribe", "translate"),
         # that are counted, timed or paid
         *("per", "input", "output", "prompt", "completion", "generated", "first", "last", "next", "previous", "prev"),
-        *("new", "max", "min", "num", "total", "draft", "drafted", "accepted", "cached", "speculative", "decode"),
+        *("new", "max", "min", "num", "total", "draft", "drafted", "accepted", "cached", "decode"),
         *("prefill", "context", "logprob", "single", "each", "every", "adapter"),
     }
 )

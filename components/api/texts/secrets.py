@@ -51,7 +51,7 @@ _REFERENCE = re.compile(
     r"\$\(\w[\w.-]*\)|\$\{?\w+\}?|\$\{\w+:?[?+][^}]*\}|\$\{\w+:?-\}|\$[@*#?!]"  # variables
     r"|\$\((?!\s*(?:echo|printf)\b)[^()]*\)|`(?!\s*(?:echo|printf)\b)[^`]*`"  # what another command prints
     r"|(?:~|\.{1,2})?(?:/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*"  # a path, an address without a password
-    r"|<[^<>]*>|%[^%]+%|\{\{[^{}]*\}\}|\*{3,}|[xX]{3,}|\.{3}"  # a place to fill in
+    r"|<[^<>]*>|%[^%]+%|\$?\{\{[^{}]*\}\}|\*{3,}|[xX]{3,}|\.{3}"  # a place to fill in
 )
 _SCHEMES = ("basic", "bearer", "digest", "token", "apikey", "key")
 """What stands before the credentials of a header."""
@@ -94,11 +94,13 @@ _NAME = rf"(?<![\w$-])(?<!\$\{{)(?=[\w-]*?{_STEM})(?P<name>-{{0,2}}+[A-Za-z_][\w
 _PROSE = re.compile(rf"{_NAME}(?:=|['\"]?(?::\s*|,\s*)(?=['\"]))", re.IGNORECASE)
 """What leads to a value in ``NAME=value``, ``"name": "value"`` and ``'--flag', 'value'``, as messages quote them."""
 _SCRIPT = re.compile(
-    rf"{_NAME}(?:(?P<equals>=)|(?P<mark>\\?['\"]?)(?P<colon>[ \t]*:[ \t]*)(?P<open>\\?['\"])?"
-    r"|(?P<spaced>[ \t]+=[ \t]*)|(?P<xml>>)|(?P<after>\s+)(?=[^\s=-]))",
+    rf"{_NAME}(?:(?P<equals>=(?!=)|['\"]\][ \t]*=(?!=)[ \t]*)|(?P<comma>['\"],[ \t]*)(?=['\"])"
+    r"|(?P<mark>\\?['\"]?)(?P<colon>[ \t]*:[ \t]*)(?P<open>\\?['\"])?"
+    r"|(?P<spaced>[ \t]+=(?!=)[ \t]*)|(?P<xml>>)|(?P<after>\s+)(?=[^\s=-]))",
     re.IGNORECASE,
 )
-"""The same in what programs read: also ``name: value``, ``name = value``, ``--flag value`` and ``<name>value<``."""
+"""The same in what programs read: also ``name: value``, ``name = value``, ``["name"] = value``, ``--flag value`` and
+``<name>value<``."""
 _QUERY = re.compile(
     r"[?&;](?P<name>sig|signature|[\w.-]*-signature|sas|code|auth|key|access_key|pwd|pass)=(?P<value>[^\s&'\";#]+)",
     re.IGNORECASE,
@@ -108,7 +110,9 @@ _VALUE = re.compile(r"\"[^\"]*\"?|'[^']*'?|[^\s\"';&|,)]+")
 _WORD = re.compile(r"(?:\$\([^()]*\)|`[^`]*`|\"(?:\\.|[^\"\\])*\"?|'[^']*'?|\\.|[^\s\"';&|()\\`])+", re.DOTALL)
 """A word of a shell. Where it is the value of a name, it ends before a comma that another name follows."""
 _LINE_START = re.compile(r"(?:^|[\n\r])[ \t]*(?:-[ \t]+|#+[ \t]*|export[ \t]+|set[ \t]+)?['\"]?\Z")
-_HEADER_LEAD = re.compile(r"(?:(?<![\w-])-H|--header|(?:set|add|extra)_?header)[ \t=]*\\?['\"]?\Z", re.IGNORECASE)
+_HEADER_LEAD = re.compile(
+    r"(?:(?<![\w-])-[A-Za-z]{0,8}H|--header|(?:set|add|extra)_?header)[ \t=]*\\?['\"]?\Z", re.IGNORECASE
+)
 _QUOTED = re.compile(r"[\"']\Z")
 _SENTENCE = frozenset(
     {
@@ -310,8 +314,10 @@ def _script_value(text: str, lead: re.Match[str]) -> tuple[int, int] | None:
         return None  # two words that follow each other
     before = text[max(0, lead.start() - 64) : lead.start()]
     at_start = _LINE_START.search(before if lead.start() > 64 else "\n" + before) is not None
-    if lead["spaced"] and not at_start:
+    if lead["spaced"] and not at_start and text[start : start + 1] not in ("'", '"'):
         return None  # a comparison
+    if lead["comma"] and not any(map(str.isdigit, text[start : start + _ENOUGH].split(text[start])[1])):
+        return None  # a list of names
     if lead["colon"] is None:
         return _word(text, start, name)
     in_header = _HEADER_LEAD.search(before) is not None
@@ -509,7 +515,7 @@ def _all(value: Any, replace: Replace) -> Any:  # noqa: ANN401  any JSON value
         return {key: _all(inner, replace) for key, inner in value.items()}
     if isinstance(value, list):
         return [_all(inner, replace) for inner in value]
-    return value if value is None or value in (SECRET_TEXT, _HIDDEN) else replace(value, SECRET_TEXT)
+    return value if value in (None, "", SECRET_TEXT, _HIDDEN) else replace(value, SECRET_TEXT)
 
 
 def _list(
