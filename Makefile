@@ -65,7 +65,7 @@ policy/venv/.installed: policy/requirements.txt
 	@touch $@
 
 lock: env ## Regenerate requirements.lock and policy/requirements.txt (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra dev pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra plot --extra fit --extra dev pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header policy/requirements.in -o policy/requirements.txt
 
 schema-golden: env ## Regenerate the golden schema of the components

@@ -47,7 +47,9 @@ def picture(where: Path | IO[bytes], inches: tuple[int, int] = _INCHES) -> "Iter
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
-        raise WorkbenchError(f"--plot needs {error.name}: pip install 'inference-platform[workbench]'") from None
+        raise WorkbenchError(
+            f"pictures need {error.name}: pip install 'inference-platform[workbench,plot]'"
+        ) from None
     figure = Figure(figsize=inches, layout="constrained")
     yield figure
     FigureCanvasAgg(figure)
