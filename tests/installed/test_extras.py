@@ -55,6 +55,14 @@ def test_without_matplotlib_a_picture_names_its_extra(tmp_path: Path) -> None:
     assert run("matplotlib", tmp_path, "fit-profile", "bench.csv").returncode == 0
 
 
+def test_a_load_begins_only_where_its_page_can_be_drawn(tmp_path: Path) -> None:
+    words = ("load", "--model", "m", "--url", "http://127.0.0.1:9/v1", "--rate", "1", "--duration", "1s")
+    done = run("matplotlib", tmp_path, *words, "--save", "page.html")
+    assert done.returncode == 1
+    assert done.stderr == "pictures need matplotlib: pip install 'inference-platform[workbench,plot]'\n"
+    assert "pictures need" not in run("matplotlib", tmp_path, *words, "--save", "page.json").stderr
+
+
 @pytest.mark.parametrize("package", LARGE)
 def test_other_commands_need_neither(package: str, tmp_path: Path) -> None:
     done = run(package, tmp_path, "validate", str(ROOT / "stacks/models/qwen-chat.yaml"))
