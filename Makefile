@@ -16,7 +16,7 @@ env: $(INSTALLED) ## Create the Python environment
 $(INSTALLED): requirements.lock pyproject.toml workbench/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is required, found " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python ci/install.py requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e ./workbench --config-settings editable_mode=compat
 	@touch $@
@@ -65,7 +65,7 @@ policy/venv/.installed: policy/requirements.txt
 	@touch $@
 
 lock: env ## Regenerate requirements.lock and policy/requirements.txt (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra dev pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra plot --extra fit --extra dev pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header policy/requirements.in -o policy/requirements.txt
 
 schema-golden: env ## Regenerate the golden schema of the components

@@ -9,6 +9,7 @@ import typer
 from . import explaining, fitting, load, manifests, planning, rendering, simulation, sizing, stack, watching
 from .cluster import commands as cluster
 from .edge import run
+from .helping import arrange
 from .version import show_version
 
 _ALLOCATIONS = 50_000
@@ -36,6 +37,7 @@ def _workbench(
 _ALL = (stack, planning, manifests, rendering, explaining, simulation, sizing, fitting, load, watching, cluster)
 for module in _ALL:
     module.register(app)
+arrange(app)
 
 
 def main() -> None:

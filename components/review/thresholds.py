@@ -17,7 +17,7 @@ def failures(head: Snapshot, thresholds: Thresholds) -> tuple[str, ...]:
 
 def _failures(head: Snapshot, thresholds: Thresholds) -> Iterator[str]:
     if head.failed:
-        yield f"no plan could be made: {head.failed}"
+        yield "no plan could be made"  # the verdict gives the reasons
     for severity in _COUNTED[thresholds.fail_on]:
         number = sum(finding.severity == severity for finding in counted(head))
         if number:

@@ -30,7 +30,10 @@ __all__ = ["project"]
 def requirements() -> dict[str, str]:
     """Every package that is installed for a user, with the versions that are allowed."""
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    allowed = [*described["dependencies"], *described["optional-dependencies"]["workbench"]]
+    allowed = [
+        *described["dependencies"],
+        *(one for name in ("workbench", "plot", "fit") for one in described["optional-dependencies"][name]),
+    ]
     names = [re.split(r"[<>=!~]", each)[0] for each in allowed]
     return {name: each.removeprefix(name) for name, each in zip(names, allowed, strict=True)}
 

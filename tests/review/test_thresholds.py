@@ -38,7 +38,7 @@ CLUSTER = replace(GROUPS, bill=Bill("", ""))
         (replace(GROUPS, findings=(finding(severity="warning"),)), Thresholds(), []),
         (replace(GROUPS, findings=(finding(severity="warning"),)), Thresholds("warning"), ["1 warning"]),
         (replace(GROUPS, findings=(finding(severity="note"),)), Thresholds("warning"), []),
-        (replace(GROUPS, failed="bad settings"), Thresholds(), ["bad settings"]),
+        (replace(GROUPS, failed="bad settings"), Thresholds(), ["no plan could be made"]),
         (GROUPS, Thresholds(max_gpus=8), []),
         (GROUPS, Thresholds(max_gpus=7), ["8 accelerators", "more than 7"]),
         (bill(NODE), Thresholds(max_monthly_usd=Decimal(2190)), []),
@@ -55,6 +55,10 @@ def test_what_ends_a_review(head: Snapshot, thresholds: Thresholds, expected: li
     found = failures(head, thresholds)
     assert len(found) == bool(expected)
     assert all(part in found[0] for part in expected)
+
+
+def test_why_there_is_no_plan_is_told_by_the_verdict_alone() -> None:
+    assert failures(replace(GROUPS, failed="bad\nsettings"), Thresholds()) == ("no plan could be made",)
 
 
 def test_each_reason_is_told() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import WorkbenchError
+from ..plotting.pictures import check_drawing
 from ..printing import Format
 from .client import LoadTarget
 from .fleet.summary import FleetSummary
@@ -47,13 +48,15 @@ def check_files(paths: Sequence[Path]) -> None:
     """Refuse files that could not be written in the end.
 
     Raises:
-        WorkbenchError: one has another suffix, or no folder.
+        WorkbenchError: one has another suffix, no folder, or pictures that nothing can draw.
     """
     for path in paths:
         if path.suffix not in _FORMS:
             raise WorkbenchError(f"--save: must end in {' or '.join(_FORMS)}, found {str(path)!r}", 2)
         if not path.parent.is_dir():
             raise WorkbenchError(f"--save: there is no folder {str(path.parent)!r}", 2)
+        if path.suffix != ".json":
+            check_drawing()
 
 
 def write(found: LoadResult, paths: Sequence[Path], output: Format) -> None:

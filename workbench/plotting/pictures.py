@@ -1,5 +1,6 @@
 """Pictures as files: the same input is the same file, to the byte."""
 
+import importlib.util
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 Corner = Literal["upper right", "upper left", "lower right"]
 _INCHES = (10, 6)
 _DPI = 120
+_MISSING = "pictures need matplotlib: pip install 'inference-platform[workbench,plot]'"
 _SALT = "inference-platform"
 """Of the names of what an SVG refers to; without it they are random."""
 
@@ -24,10 +26,22 @@ def check_picture(path: Path | None, suffixes: Sequence[str]) -> None:
     """Refuse a file of ``--plot`` that is no picture of these kinds.
 
     Raises:
-        WorkbenchError: it has another suffix.
+        WorkbenchError: it has another suffix, or what draws it is not installed.
     """
     if path and path.suffix not in suffixes:
         raise WorkbenchError(f"--plot: must be a file that ends in {' or '.join(suffixes)}, found {str(path)!r}", 2)
+    if path:
+        check_drawing()
+
+
+def check_drawing() -> None:
+    """Refuse to begin work whose result could not be drawn.
+
+    Raises:
+        WorkbenchError: matplotlib is missing.
+    """
+    if importlib.util.find_spec("matplotlib") is None:
+        raise WorkbenchError(_MISSING)
 
 
 @contextmanager
@@ -47,7 +61,7 @@ def picture(where: Path | IO[bytes], inches: tuple[int, int] = _INCHES) -> "Iter
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
-        raise WorkbenchError(f"--plot needs {error.name}: pip install 'inference-platform[workbench]'") from None
+        raise WorkbenchError(_MISSING) from error
     figure = Figure(figsize=inches, layout="constrained")
     yield figure
     FigureCanvasAgg(figure)

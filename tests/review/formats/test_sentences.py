@@ -50,6 +50,10 @@ def fitting(*fits: Fit) -> Review:
             replace(ALONE, head=Snapshot("dev", failed="settings cannot be read")),
             "No plan could be made: settings cannot",
         ),
+        (
+            replace(ALONE, head=Snapshot("dev", failed="a: unknown key\n  b: unknown key\n")),
+            "No plan could be made: a: unknown key; b: unknown key",
+        ),
         (replace(WHOLE, head=SETTLED), "No comparison, because the base has errors; "),
         (
             replace(WHOLE, head=SETTLED, base=Snapshot("dev", failed="x")),

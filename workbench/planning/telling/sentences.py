@@ -22,7 +22,8 @@ _MOST_NAMES = 3
 def verdict(review: Review) -> str:
     """Say in one sentence what changes, whether everything fits, what it costs, and what is wrong."""
     if review.head.failed:
-        return f"No plan could be made: {review.head.failed}"
+        reasons = [line.strip() for line in review.head.failed.splitlines() if line.strip()]
+        return f"No plan could be made: {'; '.join(reasons)}"
     if review.changes_nothing:
         return NOTHING
     parts = [

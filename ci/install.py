@@ -1,0 +1,80 @@
+"""``python ci/install.py LOCK``: install what a lock file lists, and say how far it is.
+
+It runs before anything is installed, by its path, and needs only Python and pip. pip is either silent for minutes or
+prints hundreds of lines.
+"""
+
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+_PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--require-hashes", "-r")
+_FOUND = re.compile(r"(?:Collecting|Requirement already satisfied:) ([\w.\[\]-]+)")
+_LAST = 40
+"""Lines of pip that are shown where it fails."""
+_PAUSE = 5.0
+"""Seconds between two lines of progress."""
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+class Progress:
+    """What pip is doing; a line now and then, also while pip says nothing."""
+
+    def __init__(self, packages: int, pause: float = _PAUSE) -> None:
+        """Take how many packages there are at most: some are for other systems."""
+        self._packages, self._pause = packages, pause
+        self._found = 0
+        self._doing = "asking for packages"
+        self._begun = time.monotonic()
+        self._ended = threading.Event()
+
+    def hear(self, line: str) -> None:
+        """Take in a line of pip."""
+        if found := _FOUND.match(line):
+            self._found += 1
+            self._doing = f"package {self._found} of up to {self._packages}: {found[1]}"
+        elif line.startswith("Installing collected packages"):
+            self._doing = f"unpacking {self._found} packages"
+
+    def tell(self) -> None:
+        """Write what is being done, until it ends."""
+        while not self._ended.wait(self._pause):
+            _say(f"  {self._doing} ({time.monotonic() - self._begun:.0f} s)")
+
+    def end(self) -> float:
+        """Stop telling; return the seconds that it took."""
+        self._ended.set()
+        return time.monotonic() - self._begun
+
+
+def main(lock: Path, pause: float = _PAUSE) -> int:
+    """Install; return pip's exit code, after the end of what it said where that is not 0."""
+    packages = len(re.findall(r"^[\w.\[\]-]+==", lock.read_text(encoding="utf-8"), re.MULTILINE))
+    _say(f"Installing {packages} packages; the first time this takes a few minutes.")
+    progress = Progress(packages, pause)
+    teller = threading.Thread(target=progress.tell, daemon=True)
+    teller.start()
+    said = []
+    command = [sys.executable, *_PIP, str(lock)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
+        for line in pip.stdout or ():
+            said.append(line)
+            progress.hear(line)
+    seconds = progress.end()
+    teller.join()
+    if pip.returncode:
+        sys.stderr.write("".join(said[-_LAST:]))
+    else:
+        _say(f"  done in {seconds:.0f} s")
+    return pip.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
