@@ -133,7 +133,7 @@ def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
         api=known.api,
         embeds=engine is None or any(_is_given(own, flag, values) for flag, values in known.embeds.items()),
         is_told=stated.get("batch") is not None,
-        model=_told(known.facts.get("model", {}), own, variables),
+        model=_stated(known.facts.get("model", {}), own, variables),
         truncates=_truncates(known, own, variables),
         metrics_refusal=known.facts.get("silent", ""),
         tool_refusal=_tool_refusal(known, own),
@@ -143,7 +143,7 @@ def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
     )
 
 
-def _told(row: Mapping[str, Any], line: CommandLine, variables: Mapping[str, str]) -> str:
+def _stated(row: Mapping[str, Any], line: CommandLine, variables: Mapping[str, str]) -> str:
     """Return what a flag, or else a variable, says."""
     flags = row.get("flags", ())
     return (line.value_of(*flags) if flags else None) or variables.get(row.get("variable", ""), "")
@@ -153,7 +153,7 @@ def _truncates(known: _Table, line: CommandLine, variables: Mapping[str, str]) -
     row = known.facts.get("truncates")
     if row is None:
         return False
-    text = _told(row, line, variables)
+    text = _stated(row, line, variables)
     if not text and line.holds(*row["flags"]):
         return True
     return (
@@ -169,10 +169,10 @@ def _tool_refusal(known: _Table, line: CommandLine) -> str:
 def _reads_images(known: _Table, line: CommandLine, variables: Mapping[str, str]) -> bool | None:
     """Tell whether a model reads images, where what it is started with decides that; None elsewhere."""
     row = known.facts.get("images", {})
-    told = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
-    if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in told):
+    given = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
+    if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in given):
         return None
-    return line.holds(*row["flags"]) or bool(told)
+    return line.holds(*row["flags"]) or bool(given)
 
 
 def _is_given(line: CommandLine, flag: str, values: tuple[str, ...]) -> bool:
