@@ -18,7 +18,7 @@ from typing import Any
 
 _MOST_TEXT = 100_000
 """Characters of a schema."""
-_MOST_VALUES = 4000
+_MOST_VALUES = 2000
 """Values that are made for one answer, also those that are thrown away again."""
 _MOST_ITEMS = 256
 _MOST_CHARACTERS = 4096
@@ -102,15 +102,22 @@ def matching(pattern: str, seed: int) -> str:
 
 def _checker(schema: object) -> Callable[[Any], bool]:
     """Return what tells whether a value satisfies a schema."""
-    import jsonschema_rs
-
     if not isinstance(schema, dict | bool):
         raise SchemaError("a schema is an object or a boolean")
-    if len(json.dumps(schema)) > _MOST_TEXT:
+    text = json.dumps(schema)
+    if len(text) > _MOST_TEXT:
         raise SchemaError(f"it has more than {_MOST_TEXT} characters")
+    return _compiled(text)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: str) -> Callable[[Any], bool]:
+    """Return what tells whether a value satisfies a schema, which a request may ask of many answers."""
+    import jsonschema_rs
+
     try:
         validator = jsonschema_rs.validator_for(
-            schema,
+            json.loads(text),
             validate_formats=True,
             pattern_options=jsonschema_rs.RegexOptions(size_limit=2**20, dfa_size_limit=2**20),
             offline=True,
