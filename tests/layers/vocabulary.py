@@ -39,7 +39,7 @@ ORDINARY = {
     "a value of the chart of the Cluster Autoscaler": "extraArgs",
     "metadata of Envoy AI Gateway": "backend_name",
     "fields of OpenAI's list of models": "max_model_len owned_by",
-    "fields of what engines answer": "context_length created_at max_total_tokens",
+    "fields of what engines answer": "context_length created_at max_input_length max_total_tokens",
     "a metric of the Workload Variant Autoscaler": "desired_replicas",
     "the model of queues, and what is asked of it": "accelerators alpha applied beta load",
     "the shape of a model": "factor layers",

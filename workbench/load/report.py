@@ -138,11 +138,11 @@ def _values(row: Percentiles) -> tuple[float | None, ...]:
 def _shares(row: Percentiles, own: Percentiles, speed: float) -> list[str]:
     """Return which part of the clients' times is not the engine's; none where theirs are not longer."""
     cells = []
-    for measured, told in zip(_values(row), _values(own), strict=True):
-        if not measured or told is None:
+    for measured, own_time in zip(_values(row), _values(own), strict=True):
+        if not measured or own_time is None:
             cells.append("-")
         else:
-            cells.append(f"{max(1 - told / (measured * speed), 0.0) * 100:.0f}")
+            cells.append(f"{max(1 - own_time / (measured * speed), 0.0) * 100:.0f}")
     return cells
 
 

@@ -35,7 +35,7 @@ from ...api.tables import read_table, table
 from ..asked.numbers import whole
 from ..command_line import CommandLine, line_of
 from ..flags.values import is_filled_later
-from ..images import Image, image_of, is_one_of
+from ..images import image_of, is_one_of
 from ..memory.rows import Device
 from ..registry import Engine, engines
 from ..scripts.commands import engine_line
@@ -210,7 +210,7 @@ def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
         api=known.api,
         embeds=engine is None or any(_is_given(own, flag, values) for flag, values in known.embeds.items()),
         is_told=stated.get("batch") is not None,
-        model=_told(known.facts.get("model", {}), own, variables),
+        model=_stated(known.facts.get("model", {}), own, variables),
         truncates=_truncates(known, own, variables),
         metrics_refusal=known.facts.get("silent", ""),
         tool_refusal=_tool_refusal(known, own),
@@ -269,8 +269,8 @@ def _within(found: AtOnce, known: "_Table", line: CommandLine, variables: Mappin
 def usual_at_once(device: Device | None) -> AtOnce:
     """Return how many requests are computed at once by the engine that most models are served with, untold."""
     engine = next(iter(engines().values()))
-    image = engine.current_image or Image(engine.name)
-    container = {"image": f"{image.repository}:{image.tag}"}
+    image = engine.current_image
+    container = {"image": f"{image.repository}:{image.tag}" if image else engine.name}
     return most_at_once(container, line_of(container), device)
 
 
@@ -282,7 +282,7 @@ def _variables(container: Mapping[str, Any]) -> dict[str, str | None]:
     }
 
 
-def _told(row: Mapping[str, Any], line: CommandLine, variables: Mapping[str, str | None]) -> str:
+def _stated(row: Mapping[str, Any], line: CommandLine, variables: Mapping[str, str | None]) -> str:
     """Return what a flag, or else a variable, says."""
     flags = row.get("flags", ())
     return (line.value_of(*flags) if flags else None) or variables.get(row.get("variable", "")) or ""
@@ -292,7 +292,7 @@ def _truncates(known: _Table, line: CommandLine, variables: Mapping[str, str | N
     row = known.facts.get("truncates")
     if row is None:
         return False
-    text = _told(row, line, variables)
+    text = _stated(row, line, variables)
     if not text and line.holds(*row["flags"]):
         return True
     return (
@@ -308,10 +308,10 @@ def _tool_refusal(known: _Table, line: CommandLine) -> str:
 def _reads_images(known: _Table, line: CommandLine, variables: Mapping[str, str | None]) -> bool | None:
     """Tell whether a model reads images, where what it is started with decides that; None elsewhere."""
     row = known.facts.get("images", {})
-    told = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
-    if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in told):
+    given = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
+    if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in given):
         return None
-    return line.holds(*row["flags"]) or bool(told)
+    return line.holds(*row["flags"]) or bool(given)
 
 
 def _is_given(line: CommandLine, flag: str, values: tuple[str, ...]) -> bool:

@@ -123,7 +123,7 @@ def test_a_served_name_with_a_line_break_is_escaped() -> None:
 
 def test_a_body_of_ten_megabytes_is_read() -> None:
     body = {**CHAT, "messages": [{"role": "user", "content": "word " * 2_000_000}]}
-    pod = pod_by_hand(speed=FAST, context=None)
+    pod = pod_by_hand(speed=FAST, context=4_000_000)
     status, found = asked(pod, lambda client: client.post("/v1/chat/completions", body))
     assert status == 200
     # Two million words, what the ends of blocks divide, the last space and the marks.

@@ -26,13 +26,13 @@ def json_form(schema: object, field: str) -> Form:
         except ValueError as error:
             raise ApiError(400, f"{field}: the schema is not JSON: {error}", field) from None
 
-    def made(seed: int) -> str:
+    def text(seed: int) -> str:
         try:
             return json.dumps(example_of(schema, seed), ensure_ascii=False)
         except SchemaError as error:
             raise ApiError(400, f"{field}: no JSON is generated for the schema: {error}", field) from None
 
-    return made
+    return text
 
 
 def any_object_form(field: str) -> Form:
@@ -45,21 +45,21 @@ def pattern_form(pattern: object, field: str) -> Form:
     if not isinstance(pattern, str):
         raise ApiError(400, f"{field}: must be a string with a regular expression", field, "body")
 
-    def made(seed: int) -> str:
+    def text(seed: int) -> str:
         try:
             return matching(pattern, seed)
         except SchemaError as error:
             raise ApiError(400, f"{field}: no text is generated for the pattern: {error}", field) from None
 
-    return made
+    return text
 
 
 def choice_form(choices: object, field: str) -> Form:
     """Return the form of one of some texts."""
     if not isinstance(choices, list) or not choices or not all(isinstance(each, str) for each in choices):
         raise ApiError(400, f"{field}: must be an array of strings, at least one", field)
-    listed: list[str] = choices
-    return lambda seed: listed[seed % len(listed)]
+    options: list[str] = choices
+    return lambda seed: options[seed % len(options)]
 
 
 def unknown_form(field: str, what: str) -> ApiError:

@@ -18,7 +18,7 @@ from typing import Any
 
 _MOST_TEXT = 100_000
 """Characters of a schema."""
-_MOST_VALUES = 4000
+_MOST_VALUES = 2000
 """Values that are made for one answer, also those that are thrown away again."""
 _MOST_ITEMS = 256
 _MOST_CHARACTERS = 4096
@@ -76,7 +76,7 @@ def example_of(schema: object, seed: int) -> Any:  # noqa: ANN401  any JSON
     why = "no value satisfies it"
     for attempt in range(_ATTEMPTS):
         try:
-            value = _Maker(schema, random.Random(seed + attempt), attempt).value(schema, 0)  # noqa: S311  no secret
+            value = _ExampleMaker(schema, random.Random(seed + attempt), attempt).value(schema, 0)  # noqa: S311  no secret
         except SchemaError as error:
             why = str(error)
             continue
@@ -102,15 +102,22 @@ def matching(pattern: str, seed: int) -> str:
 
 def _checker(schema: object) -> Callable[[Any], bool]:
     """Return what tells whether a value satisfies a schema."""
-    import jsonschema_rs
-
     if not isinstance(schema, dict | bool):
         raise SchemaError("a schema is an object or a boolean")
-    if len(json.dumps(schema)) > _MOST_TEXT:
+    text = json.dumps(schema)
+    if len(text) > _MOST_TEXT:
         raise SchemaError(f"it has more than {_MOST_TEXT} characters")
+    return _compiled(text)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: str) -> Callable[[Any], bool]:
+    """Return what tells whether a value satisfies a schema, which a request may ask of many answers."""
+    import jsonschema_rs
+
     try:
         validator = jsonschema_rs.validator_for(
-            schema,
+            json.loads(text),
             validate_formats=True,
             pattern_options=jsonschema_rs.RegexOptions(size_limit=2**20, dfa_size_limit=2**20),
             offline=True,
@@ -121,7 +128,7 @@ def _checker(schema: object) -> Callable[[Any], bool]:
     return validator.is_valid
 
 
-class _Maker:
+class _ExampleMaker:
     """Makes a value for a schema.
 
     Args:
@@ -132,7 +139,7 @@ class _Maker:
 
     def __init__(self, root: object, chance: random.Random, attempt: int) -> None:
         self._root, self._chance, self._attempt = root, chance, attempt
-        self._made = 0
+        self._count = 0
 
     def value(self, schema: object, depth: int) -> Any:  # noqa: ANN401  any JSON
         """Return a value.
@@ -140,8 +147,8 @@ class _Maker:
         Raises:
             SchemaError: there is none.
         """
-        self._made += 1
-        if depth > _DEEPEST or self._made > _MOST_VALUES:
+        self._count += 1
+        if depth > _DEEPEST or self._count > _MOST_VALUES:
             raise SchemaError("it is nested too deeply, or too large")
         if schema is True:
             return self._word()
@@ -151,12 +158,13 @@ class _Maker:
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
-            return self._one(self._listed(schema["enum"]))
+            return self._one(self._alternatives(schema["enum"]))
         for several in ("anyOf", "oneOf"):
             if several in schema:
                 rest = {key: each for key, each in schema.items() if key != several}
                 return self._first(
-                    [_merged(rest, self._flat_or_bool(each, depth)) for each in self._listed(schema[several])], depth
+                    [_merged(rest, self._flat_or_bool(each, depth)) for each in self._alternatives(schema[several])],
+                    depth,
                 )
         if "if" in schema:
             rest = {key: each for key, each in schema.items() if key not in ("if", "then", "else")}
@@ -196,7 +204,7 @@ class _Maker:
                 merged = _merged(found, self._referred(reference))
             else:
                 merged = found
-                for each in self._listed(found.pop("allOf")):
+                for each in self._alternatives(found.pop("allOf")):
                     merged = _merged(merged, self._flat_or_bool(each, steps))
             if not isinstance(merged, dict):
                 raise SchemaError("nothing satisfies the schema false")
@@ -295,10 +303,10 @@ class _Maker:
 
     def _other(self, schema: object, before: Sequence[Any], depth: int) -> Any:  # noqa: ANN401  any JSON
         """Return a value that is none of those before it."""
-        listed = [json.dumps(each, sort_keys=True) for each in before]
+        seen = [json.dumps(each, sort_keys=True) for each in before]
         for _ in range(40):
             found = self.value(schema, depth + 1)
-            if json.dumps(found, sort_keys=True) not in listed:
+            if json.dumps(found, sort_keys=True) not in seen:
                 return found
         raise SchemaError("its items must differ, and too few are found")
 
@@ -386,7 +394,7 @@ class _Maker:
         return values[self._chance.randrange(len(values))]
 
     @staticmethod
-    def _listed(value: object) -> list[Any]:
+    def _alternatives(value: object) -> list[Any]:
         if not isinstance(value, list):
             raise SchemaError("a list of alternatives is none")
         return value

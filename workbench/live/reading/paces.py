@@ -126,8 +126,8 @@ def _context(each: Workload, verdict: MemoryVerdict, shape: Shape | None) -> int
     if verdict.asked and verdict.context:
         return verdict.context
     asked = asked_of(each.server.line)
-    told = asked.room.context if isinstance(asked, AskedMemory) else None
-    return told or (shape.max_context if shape else None)
+    stated = asked.room.context if isinstance(asked, AskedMemory) else None
+    return stated or (shape.max_context if shape else None)
 
 
 def _measured(planned: "Plan") -> dict[str, "ModelVariant"]:

@@ -1,5 +1,6 @@
 """Simulated engines behind the door: what clients of real ones see through it."""
 
+import json
 import time
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from tests.live.door.requests.planned import KEYS, SECRET, models, planned
 from tests.live.pods_by_hand import pod_by_hand, serving
 from tests.monitoring.programs.daemon import eventually
 from workbench.live.pods.pod import LivePod
+from workbench.live.served import TIMES_HEADER
 
 ENGINES = {"vllm": "vllm", "llamacpp": "llama", "ollama": "olla", "tgi": "tgi"}
 """A model of each engine."""
@@ -59,6 +61,14 @@ def test_every_engine_streams(client: httpx.Client, model: str) -> None:
     assert found[-1][1] == "data: [DONE]"
     # Fifty steps of ten milliseconds: the first token is there long before the last.
     assert found[-1][0] - found[0][0] > 0.25
+
+
+def test_the_engines_own_times_pass_through_the_door(client: httpx.Client) -> None:
+    """Fifty steps of 10.1 ms, told by the engine's clock to whoever asks for it."""
+    body = chat("vllm", stream=True, max_tokens=50)
+    with client.stream("POST", "/v1/chat/completions", json=body, headers={TIMES_HEADER: "1"}) as answer:
+        (told,) = [line for line in answer.iter_lines() if line.startswith(":")]
+    assert json.loads(told.removeprefix(": simulated "))["took"] == pytest.approx(50 * 0.0101, rel=0.01)
 
 
 def test_a_slot_is_free_once_its_client_has_hung_up(client: httpx.Client, pods: dict[str, LivePod]) -> None:
