@@ -104,6 +104,23 @@ def test_who_was_hit_by_a_fault() -> None:
     assert not any("long ago" in line for line in fleet_sentences(result))
 
 
+def test_of_two_faults_the_one_counts_that_broke_a_request() -> None:
+    found = record()
+    first, second = (note(name, NoteKind.FAULT, STARTED + at) for name, at in (("spot", 5), ("zone", 11.5)))
+    found.take(12.0, state(notes=(first, second)), STARTED)
+    outcomes = [
+        outcome(0, 1, 11.5, "connection lost"),  # in flight at both, broken by the second
+        outcome(1, 1, 11.45, "connection lost"),  # the same, by a clock that is a little behind
+        outcome(2, 1, 5.01, "connection lost"),  # broken by the first
+        outcome(3, 6, 6.1, "HTTP 503"),  # sent after the first
+        outcome(4, 1, 20),  # answered after both
+        outcome(5, 1, 9, "HTTP 500"),  # in flight at the first alone
+    ]
+    spot, zone = fleet_summary(found, outcomes).events
+    assert ([each.number for each in spot.hit], spot.in_flight, spot.later) == ([2, 5], 5, 1)
+    assert ([each.number for each in zone.hit], zone.in_flight, zone.later) == ([0, 1], 3, 0)
+
+
 def test_what_the_scheduler_preempted_is_in_the_report() -> None:
     found = record()
     pods = {"victim": "models/p-1", "preemptor": "models/k-2"}

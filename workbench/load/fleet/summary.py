@@ -11,9 +11,9 @@ from ..outcomes import RequestOutcome
 from .record import FleetPoint, FleetRecord
 
 _HOUR = 3600.0
-_TOLD = 1.0
-"""Seconds within which the fleet tells of a fault: what broke so shortly before was in flight when it came, and what
-was sent so shortly before and failed otherwise came after it."""
+_TOLD = 0.25
+"""Seconds by which the clocks of a fault and of a client may differ: what broke so shortly before was in flight when
+it came, and what was sent so shortly before and failed otherwise came after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _events(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> list[Fle
     for seconds, note in record.notes:
         if note.kind is NoteKind.FAULT:
             place = bisect.bisect_right(faults, seconds)
-            until = faults[place] - _TOLD if place < len(faults) else float("inf")
+            until = faults[place] if place < len(faults) else float("inf")
             found.append(_fault(seconds, note.text, until, outcomes))
         else:
             found.append(FleetEvent(seconds, note.kind, note.text, 0, (), 0, note.victim, note.preemptor))
@@ -127,15 +127,30 @@ def _scaled(points: Sequence[FleetPoint]) -> list[FleetEvent]:
 
 
 def _fault(seconds: float, text: str, until: float, outcomes: Sequence[RequestOutcome]) -> FleetEvent:
-    there = [each for each in outcomes if each.sent <= seconds < each.ended + (_TOLD if each.is_broken else 0)]
-    hit = [each for each in there if each.error]
+    """Return a fault with the requests that it hit; of several, the last one before the end of a request counts.
+
+    Args:
+        seconds: When it came.
+        text: What happened.
+        until: When the next one came; infinity for the last.
+        outcomes: What became of all requests.
+    """
+    there = [each for each in outcomes if each.sent <= seconds < each.ended + _slack(each)]
+    failed = [each for each in outcomes if each.error and each.ended < until - _slack(each)]
+    ours = {each.number for each in failed}
+    hit = [each for each in there if each.number in ours]
     numbers = {each.number for each in hit}
-    later = [each for each in outcomes if each.error and seconds - _TOLD < each.sent < until]
+    later = [each for each in failed if seconds - _TOLD < each.sent < until - _TOLD and each.number not in numbers]
     return FleetEvent(
         seconds,
         NoteKind.FAULT,
         text,
         len(there),
         tuple(HitRequest(each.number, each.sent, each.ended, each.error) for each in hit),
-        sum(each.number not in numbers for each in later),
+        len(later),
     )
+
+
+def _slack(request: RequestOutcome) -> float:
+    """Return by how much a request may have ended before the fault that broke it."""
+    return _TOLD if request.is_broken else 0.0

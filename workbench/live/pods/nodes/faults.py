@@ -87,7 +87,8 @@ class FaultMaker:
         await self._keeper.announce(name)
         pods = [pod for pod in self._cluster.pods_on(name) if self._stage.member_of(pod)]
         names = tuple(sorted(map(key_of, pods)))
-        text = f"spot node {name} will be taken back in two minutes; {counted(len(names), 'pod')} are ended before"
+        are = "is" if len(names) == 1 else "are"
+        text = f"spot node {name} will be taken back in two minutes; {counted(len(names), 'pod')} {are} ended before"
         outcome = self._outcome(LiveFault.SPOT, name, names, 0, text, at)
         self._keeper.later(self._keeper.delete_pods(pods))
         return outcome
