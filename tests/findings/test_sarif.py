@@ -55,6 +55,17 @@ def uri(found: FindingState, **options: str) -> str:
     return text
 
 
+def test_without_a_comparison_no_finding_has_a_baseline_state() -> None:
+    assert "baselineState" not in results(ONE)[0]
+
+
+def test_with_a_comparison_each_finding_has_a_baseline_state() -> None:
+    other = replace(ONE, line=9, severity="error")
+    log = checked(sarif([ONE, other], "1.2.3", states={ONE: "unchanged", other: "new"}))
+    found = [(each["level"], each["baselineState"]) for each in log["runs"][0]["results"]]
+    assert found == [("error", "new"), ("warning", "unchanged")]
+
+
 def test_a_finding() -> None:
     (result,) = results(ONE)
     assert result["ruleId"] == "flags-unknown"
