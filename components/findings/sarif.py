@@ -75,7 +75,7 @@ def sarif(
     *,
     folder: str = "",
     documentation: str = "",
-    states: Mapping[FoundThing, str] = _NO_STATES,
+    states: Mapping[Any, str] = _NO_STATES,
 ) -> _Json:
     """Return the log of a run.
 

@@ -14,6 +14,7 @@ from .speeds import speed_changes
 from .thresholds import counted, failures
 
 _Key = tuple[str, ...]
+_ManifestKey = tuple[str, str, str]
 
 
 def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thresholds()) -> Review:  # noqa: B008
@@ -92,7 +93,7 @@ def _matched(
 
 
 def _renamed(
-    before: list[ServedModel], after: list[ServedModel], moved: Mapping[_Key, _Key]
+    before: list[ServedModel], after: list[ServedModel], moved: Mapping[_ManifestKey, _ManifestKey]
 ) -> list[tuple[ServedModel | None, ServedModel | None]]:
     """Take out of both lists what is the same manifest under another name."""
     olds = {model.key: model for model in before}

@@ -34,13 +34,13 @@ ONE = FindingState(
 )
 
 
-def results(*findings: FindingState, **options: str) -> list[Json]:
+def results(*findings: FindingState, **options: Any) -> list[Json]:
     log = checked(sarif(findings, "1.2.3", **options))
     found: list[Json] = log["runs"][0]["results"]
     return found
 
 
-def rules(*findings: FindingState, **options: str) -> list[Json]:
+def rules(*findings: FindingState, **options: Any) -> list[Json]:
     found: list[Json] = checked(sarif(findings, "1.2.3", **options))["runs"][0]["tool"]["driver"]["rules"]
     return found
 
@@ -49,7 +49,7 @@ def marks(*findings: FindingState) -> list[str]:
     return [each["partialFingerprints"]["primaryLocationLineHash"] for each in results(*findings)]
 
 
-def uri(found: FindingState, **options: str) -> str:
+def uri(found: FindingState, **options: Any) -> str:
     location: Mapping[str, Any] = results(found, **options)[0]["locations"][0]["physicalLocation"]
     text: str = location["artifactLocation"]["uri"]
     return text
