@@ -7,7 +7,8 @@ scanning" and "SARIF results exceed limit".
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from .registry import RuleInfo, rules
@@ -23,6 +24,9 @@ _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
 _GRADES = {"error": "error", "warning": "warning", "note": "recommendation"}
 """GitHub's own words, by which it sorts alerts (``properties.problem.severity``)."""
+
+
+_NO_STATES: Mapping[Any, str] = MappingProxyType({})
 
 
 class FoundThing(Protocol):
@@ -65,7 +69,14 @@ class FoundThing(Protocol):
         """Why it does not count; empty where it does."""
 
 
-def sarif(findings: Iterable[FoundThing], version: str, *, folder: str = "", documentation: str = "") -> _Json:
+def sarif(
+    findings: Iterable[FoundThing],
+    version: str,
+    *,
+    folder: str = "",
+    documentation: str = "",
+    states: Mapping[Any, str] = _NO_STATES,
+) -> _Json:
     """Return the log of a run.
 
     Args:
@@ -73,6 +84,8 @@ def sarif(findings: Iterable[FoundThing], version: str, *, folder: str = "", doc
         version: Of the package.
         folder: What stands before relative files, where findings are of a folder within a repository.
         documentation: Address of the folder that has ``docs``, ending in a slash; without one rules have no link.
+        states: What each finding is beside another revision: ``new``, ``unchanged`` or ``updated`` (3.27.24). Either
+            all findings have one or none has.
     """
     found = list(findings)
     kept = sorted(found, key=lambda each: _ORDER.index(each.severity))[:MOST_RESULTS]
@@ -83,6 +96,9 @@ def sarif(findings: Iterable[FoundThing], version: str, *, folder: str = "", doc
     driver: _Json = {"name": "inference-platform", "semanticVersion": _semantic(version)}
     driver["rules"] = [_rule(info, documentation) for info in used]
     results = [_result(each, places[each.rule], mark, folder) for each, mark in zip(kept, marks, strict=True)]
+    if states:
+        for each, result in zip(kept, results, strict=True):
+            result["baselineState"] = states[each]
     run: _Json = {"tool": {"driver": driver}, "results": results}
     if len(kept) < len(found):
         text = f"{len(found) - len(kept)} of {len(found)} findings are left out, the least severe ones"

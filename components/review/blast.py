@@ -1,7 +1,7 @@
 """The blast radius: what a change does to replicas that run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..fleet.objects import pod_templates
 from .differences import Path, differences, path_text
@@ -11,6 +11,7 @@ from .review import Blast, ChangeKind, Interruption, ModelChange, ResourceChange
 from .rollouts import Rollout, rollout_of
 from .room import Room
 from .snapshot import Snapshot, WorkloadState
+from .spans import about, span
 from .starts import StartEstimate, grace_seconds, source, start_estimate
 
 _TEMPLATES = (("spec", "template"), ("spec", "leaderWorkerTemplate"))
@@ -115,7 +116,13 @@ def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Site) ->
         return None if new is None else _added(new, site)
     if new is None:
         return _removed(old, site)
-    return _changed(old, new, site)
+    found = _changed(old, new, site)
+    if found is None:
+        return None
+    # Accelerators that the workload has from now on, beside those that it needs while it is updated.
+    more, most = (max(0, new.replicas[n] * new.accelerators - old.replicas[n] * old.accelerators) for n in (0, 2))
+    most = most if old.replicas[2] != new.replicas[2] else 0
+    return replace(found, extra_accelerators=found.extra_accelerators + more, extra_at_most=most)
 
 
 def _removed(old: WorkloadState, site: _Site) -> Blast:
@@ -138,7 +145,7 @@ def _added(new: WorkloadState, site: _Site) -> Blast:
         seconds=None if pending else 0,
         extra_accelerators=extra,
         because=(f"takes the place of {_joined([other.title for other in others])}",) if others else (),
-        estimate="" if pending else _estimate("answers after about", start, start.seconds),
+        estimate="" if pending else _estimate("answers after", start, start.seconds),
         warning=_stays_pending(pending, new, site.room),
         pending=pending,
     )
@@ -211,9 +218,8 @@ def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[s
         abs(new.replicas[0] - old.replicas[0]),
         short=pending,
         seconds=None if pending else 0,
-        extra_accelerators=max(0, new.replicas[0] * new.accelerators - old.replicas[0] * old.accelerators),
         because=causes,
-        estimate=_estimate("the new ones answer after about", start, start.seconds) if more and not pending else "",
+        estimate=_estimate("the new ones answer after", start, start.seconds) if more and not pending else "",
         waves=1 if more else 0,
         warning=_stays_pending(pending, new, site.room)
         or (f"at most, {_stays_pending(later, new, site.room, further)}" if later else ""),
@@ -262,9 +268,7 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
         seconds if gap else 0,
         extra * new.accelerators,
         causes,
-        _estimate(
-            "short for about" if gap else "nothing is missing; it takes about", first, seconds, rollout, ending
-        ),
+        _estimate("short for" if gap else "nothing is missing; it takes", first, seconds, rollout, ending),
         rollout.waves,
     )
 
@@ -297,7 +301,7 @@ def _gap(
         rollout.short,
         seconds,
         because=causes,
-        estimate=_estimate("short for about", start, seconds, rollout, ending),
+        estimate=_estimate("short for", start, seconds, rollout, ending),
         waves=rollout.waves,
     )
 
@@ -309,8 +313,8 @@ def _estimate(
     if seconds is None:
         return f"no estimate: {start.text}"
     waves = f"; {rollout.waves} times one after the other" if rollout and rollout.waves > 1 else ""
-    ends = f", and up to {ending} s until the old ones end" if ending else ""
-    return f"estimate: {lead} {seconds} s ({start.text}{waves}{ends}; {source()})"
+    ends = f", and up to {span(ending)} until the old ones end" if ending else ""
+    return f"estimate: {lead} {about(seconds)} ({start.text}{waves}{ends}; {source()})"
 
 
 def _joined(titles: Sequence[str]) -> str:

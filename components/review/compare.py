@@ -10,9 +10,11 @@ from .renames import Renames
 from .resources import resource_changes, value_text
 from .review import EndpointChange, ModelChange, Review, Thresholds
 from .snapshot import FindingState, ServedModel, Snapshot
+from .speeds import speed_changes
 from .thresholds import counted, failures
 
 _Key = tuple[str, ...]
+_ManifestKey = tuple[str, str, str]
 
 
 def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thresholds()) -> Review:  # noqa: B008
@@ -68,7 +70,10 @@ def _models(head: Snapshot, base: Snapshot | None, renames: Renames) -> tuple[Mo
     ]
     ordered = sorted(found, key=lambda pair: [_place(model) for model in (pair[1] or pair[0],) if model])
     old_costs, new_costs = _costs(base), _costs(head)
-    return tuple(ModelChange(old, new, _cost(old, old_costs), _cost(new, new_costs)) for old, new in ordered)
+    return tuple(
+        ModelChange(old, new, _cost(old, old_costs), _cost(new, new_costs), speed_changes(old, new, base, head))
+        for old, new in ordered
+    )
 
 
 def _place(model: ServedModel) -> _Key:
@@ -88,7 +93,7 @@ def _matched(
 
 
 def _renamed(
-    before: list[ServedModel], after: list[ServedModel], moved: Mapping[_Key, _Key]
+    before: list[ServedModel], after: list[ServedModel], moved: Mapping[_ManifestKey, _ManifestKey]
 ) -> list[tuple[ServedModel | None, ServedModel | None]]:
     """Take out of both lists what is the same manifest under another name."""
     olds = {model.key: model for model in before}
@@ -147,6 +152,26 @@ def _findings(
                 fixed.remove(old)
                 break
     return tuple(new), tuple(fixed)
+
+
+def baseline_states(found: Review) -> dict[FindingState, str]:
+    """Return what each finding of the head is beside the base, in the words of SARIF 2.1.0 (3.27.24).
+
+    ``updated`` is what differs by names that were replaced.
+    """
+    base = found.base.findings if found.base else ()
+    before = frozenset(map(_same, base))
+    new = frozenset(found.new)
+    renames = Renames.of(found.base, found.head) if found.base else Renames()
+    states = {}
+    for each in found.head.findings:
+        if each in new:
+            states[each] = "new"
+        elif _same(each) in before:
+            states[each] = "unchanged"
+        else:
+            states[each] = "updated" if any(renames.is_same(old, each) for old in base) else "new"
+    return states
 
 
 def _without(found: Iterable[FindingState], others: Iterable[FindingState]) -> Iterator[FindingState]:

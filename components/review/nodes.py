@@ -8,6 +8,8 @@ from .differences import is_within, parse_path
 from .review import ChangeKind, ResourceChange
 from .snapshot import NodeGroupState
 
+_MOST_FIELDS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
@@ -33,7 +35,9 @@ def node_changes(groups: Iterable[NodeGroupState], changes: Sequence[ResourceCha
         rolled = next((change for change in own if _rolls(change)), None)
         if change := replaced or rolled:
             why = f"{change.title} {'is replaced' if replaced else 'replaces its nodes one by one'}"
-            paths = ", ".join(field.path for field in change.fields)
+            paths = ", ".join(field.path for field in change.fields[:_MOST_FIELDS])
+            left = len(change.fields) - _MOST_FIELDS
+            paths += f" and {left} more" if left > 0 else ""
             found[group.name] = NodeChange(f"{why} ({paths})", replaced is not None, group.accelerators)
     return found
 

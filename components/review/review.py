@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from ..costs.bill import ModelCost
 from .snapshot import FindingState, ServedModel, Snapshot
+from .speeds import SpeedChange
 
 
 class ChangeKind(StrEnum):
@@ -75,11 +76,12 @@ class Blast:
         replicas: Replicas that restart, come or go.
         short: Replicas that are missing at once, at most.
         seconds: For how long some are missing; None where nothing tells it.
-        extra_accelerators: Accelerators that are needed on top while it lasts.
+        extra_accelerators: Accelerators that are needed on top: while it lasts, and those of replicas that are added.
         because: The fields that cause it.
         estimate: What the seconds are made of, for the reader.
         waves: How many times replicas start one after the other.
         warning: What may go wrong while it lasts, such as pods that stay Pending.
+        extra_at_most: Accelerators that an autoscaler may add beyond what it might before.
         pending: New replicas that stay Pending until there is room for them, at most.
         pending_at_most: Replicas that find no room when an autoscaler adds all it may.
     """
@@ -97,6 +99,7 @@ class Blast:
     warning: str = ""
     pending: int = 0
     pending_at_most: int = 0
+    extra_at_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +111,14 @@ class ModelChange:
     Attributes:
         cost_before: What it cost; None where there is no bill or it is not in it.
         cost_after: What it will cost.
+        speeds: For which of its workloads the GPUs are others, and how fast these are.
     """
 
     before: ServedModel | None
     after: ServedModel | None
     cost_before: ModelCost | None = None
     cost_after: ModelCost | None = None
+    speeds: tuple[SpeedChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..api.tables import table
 from ..fleet.objects import Object, pod_templates
+from .spans import span
 
 _GIB = Decimal(2**30)
 _USUAL_PERIOD = 10
@@ -38,7 +39,7 @@ class StartEstimate:
         """What it is made of, for a reader."""
         if self.unknown:
             return self.unknown
-        return ", ".join(f"{name} {seconds} s" for name, seconds in self.parts)
+        return ", ".join(f"{name} {span(seconds)}" for name, seconds in self.parts)
 
 
 def source() -> str:

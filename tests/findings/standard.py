@@ -85,6 +85,7 @@ _RESULT = {
             },
         },
         "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+        "baselineState": {"enum": ["new", "unchanged", "updated", "absent"]},  # 3.27.24
         "suppressions": {
             "type": "array",
             "items": {

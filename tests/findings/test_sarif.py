@@ -34,13 +34,13 @@ ONE = FindingState(
 )
 
 
-def results(*findings: FindingState, **options: str) -> list[Json]:
+def results(*findings: FindingState, **options: Any) -> list[Json]:
     log = checked(sarif(findings, "1.2.3", **options))
     found: list[Json] = log["runs"][0]["results"]
     return found
 
 
-def rules(*findings: FindingState, **options: str) -> list[Json]:
+def rules(*findings: FindingState, **options: Any) -> list[Json]:
     found: list[Json] = checked(sarif(findings, "1.2.3", **options))["runs"][0]["tool"]["driver"]["rules"]
     return found
 
@@ -49,10 +49,21 @@ def marks(*findings: FindingState) -> list[str]:
     return [each["partialFingerprints"]["primaryLocationLineHash"] for each in results(*findings)]
 
 
-def uri(found: FindingState, **options: str) -> str:
+def uri(found: FindingState, **options: Any) -> str:
     location: Mapping[str, Any] = results(found, **options)[0]["locations"][0]["physicalLocation"]
     text: str = location["artifactLocation"]["uri"]
     return text
+
+
+def test_without_a_comparison_no_finding_has_a_baseline_state() -> None:
+    assert "baselineState" not in results(ONE)[0]
+
+
+def test_with_a_comparison_each_finding_has_a_baseline_state() -> None:
+    other = replace(ONE, line=9, severity="error")
+    log = checked(sarif([ONE, other], "1.2.3", states={ONE: "unchanged", other: "new"}))
+    found = [(each["level"], each["baselineState"]) for each in log["runs"][0]["results"]]
+    assert found == [("error", "new"), ("warning", "unchanged")]
 
 
 def test_a_finding() -> None:

@@ -9,6 +9,7 @@ from components.review.compare import review
 from components.review.review import Blast, Interruption
 from components.review.snapshot import Snapshot, WorkloadState
 from tests.review.revisions import GIB, changed, cloud, deployment, groups, node_group, resource, revision, workload
+from workbench.planning.telling.resources import blast_lines
 
 ARGS = "spec.template.spec.containers.0.args"
 IMAGE = "spec.template.spec.containers.0.image"
@@ -18,6 +19,11 @@ GRACE = 30
 SIZE = round(51.75 * GIB)
 ONE_BY_ONE = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 NEW_FIRST = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+
+
+def about(seconds: int) -> str:
+    """Estimates are in whole minutes from two of them on, rounded up."""
+    return f"about {-(-seconds // 60)} min"
 
 
 def blasts(before: Snapshot, after: Snapshot) -> list[Blast]:
@@ -47,7 +53,7 @@ def test_old_replicas_go_first() -> None:
     assert found.seconds == 2 * (RUNNING + GRACE)
     assert found.extra_accelerators == 0
     assert found.because == ("spec.template.spec.containers[main].args[1]",)
-    assert found.estimate.startswith("estimate: short for about 764 s")
+    assert found.estimate.startswith(f"estimate: short for {about(764)} (")
     assert "kaito issue 2325" in found.estimate
 
 
@@ -60,7 +66,7 @@ def test_new_replicas_come_first() -> None:
 
 def test_the_first_one_on_top_waits_for_a_node_where_those_at_rest_are_taken() -> None:
     found = updated(deployment(strategy=NEW_FIRST), replicas=(2, 2, 2))
-    assert f"about {(284 + 126 + 101 + RUNNING) + RUNNING} s" in found.estimate
+    assert about((284 + 126 + 101 + RUNNING) + RUNNING) in found.estimate
 
 
 def test_on_other_nodes_each_waits_for_its_own() -> None:
@@ -74,7 +80,7 @@ def test_on_other_nodes_each_waits_for_its_own() -> None:
 def test_new_replicas_wait_for_nodes_that_are_not_there_yet(nodes: int, further: int) -> None:
     before = revision(weights=SIZE, groups=(node_group(nodes=nodes),))
     found = one(before, revision(workload(deployment()), weights=SIZE))
-    assert f"about {101 + RUNNING + further} s" in found.estimate
+    assert about(101 + RUNNING + further) in found.estimate
 
 
 def test_on_nodes_with_room_nobody_waits_for_one() -> None:
@@ -83,7 +89,7 @@ def test_on_nodes_with_room_nobody_waits_for_one() -> None:
         revision(workload(each, replicas=(1, 1, 1)), weights=SIZE, groups=(node_group(nodes=2),))
         for each in (body, changed(body, ARGS, ["x"]))
     )
-    assert f"about {RUNNING} s" in one(before, after).estimate
+    assert about(RUNNING) in one(before, after).estimate
 
 
 def test_another_image_is_pulled_on_every_node() -> None:
@@ -119,21 +125,28 @@ def test_how_updates_happen_restarts_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "replicas", "because"),
+    ("before", "after", "replicas", "because", "extra"),
     [
-        ((1, 1, 1), (3, 3, 3), 2, ["replicas 1 -> 3"]),
-        ((3, 3, 3), (1, 1, 1), 2, ["replicas 3 -> 1"]),
-        ((1, 1, 2), (1, 1, 4), 0, ["at most 2 -> 4 replicas"]),
-        ((1, 1, 4), (1, 1, 2), 0, ["at most 4 -> 2 replicas: replicas above 2 are removed"]),
-        ((1, 1, 4), (2, 2, 4), 1, ["replicas 1 -> 2"]),
-        ((1, 1, 1), (1, 1, 3), 0, ["at most 1 -> 3 replicas"]),
-        ((0, 0, 0), (1, 1, 1), 1, ["replicas 0 -> 1"]),
+        ((1, 1, 1), (3, 3, 3), 2, ["replicas 1 -> 3"], "4"),
+        ((3, 3, 3), (1, 1, 1), 2, ["replicas 3 -> 1"], "-"),
+        ((1, 1, 2), (1, 1, 4), 0, ["at most 2 -> 4 replicas"], "4 at most"),
+        ((1, 1, 4), (1, 1, 2), 0, ["at most 4 -> 2 replicas: replicas above 2 are removed"], "-"),
+        ((1, 1, 4), (2, 2, 4), 1, ["replicas 1 -> 2"], "2"),
+        ((1, 1, 1), (1, 1, 3), 0, ["at most 1 -> 3 replicas"], "4 at most"),
+        ((0, 0, 0), (1, 1, 1), 1, ["replicas 0 -> 1"], "2"),
+        ((1, 1, 2), (2, 2, 5), 1, ["replicas 1 -> 2", "at most 2 -> 5 replicas"], "2, 6 at most"),
     ],
 )
 def test_other_bounds_scale(
-    before: tuple[int, int, int], after: tuple[int, int, int], replicas: int, because: list[str]
+    before: tuple[int, int, int], after: tuple[int, int, int], replicas: int, because: list[str], extra: str
 ) -> None:
-    found = one(revision(workload(deployment(), before)), revision(workload(deployment(), after)))
+    """A replica has two accelerators."""
+    room = (node_group(most=99),)
+    old, new = (revision(workload(deployment(), each, accelerators=2), groups=room) for each in (before, after))
+    compared = review(new, old)
+    (found,) = compared.blasts
+    (line,) = blast_lines(compared)
+    assert line.extra == extra
     assert (found.disruption, found.replicas, found.short) == (Interruption.SCALE, replicas, 0)
     assert list(found.because) == because
 
@@ -145,6 +158,7 @@ def test_another_template_and_another_number() -> None:
     found = one(revision(before), revision(after))
     assert (found.disruption, found.replicas) == (Interruption.GAP, 3)
     assert found.because[-1] == "replicas 2 -> 3"
+    assert found.extra_accelerators == 1
 
 
 def test_what_does_not_run_does_not_restart() -> None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from components.costs.bill import NOTHING, Bill, ModelCost
-from components.review.compare import review
+from components.review.compare import baseline_states, review
 from components.review.snapshot import FindingState, ServedModel, Snapshot
 from tests.review.revisions import changed, deployment, finding, model, revision, workload
 
@@ -143,4 +143,18 @@ def test_a_change_of_one_deployment() -> None:
     (change,) = found.changes
     assert [(field.path, field.before, field.after) for field in change.fields] == [
         ("spec.template.spec.containers[main].image", "vllm/vllm-openai:v0.20.0", "vllm/vllm-openai:v0.21.0")
+    ]
+
+
+def test_the_baseline_states_of_sarif() -> None:
+    """SARIF 2.1.0, 3.27.24; of what the head has not, nothing is written."""
+    gone, kept, come, ignored = (
+        finding(reason, severity="warning") for reason in ("gone", "kept", "come", "ignored")
+    )
+    before = replace(BASE, findings=(gone, replace(kept, line=1), ignored))
+    after = replace(BASE, findings=(kept, come, replace(ignored, ignored="known")))
+    assert [*baseline_states(review(after, before)).items()] == [
+        (kept, "unchanged"),
+        (come, "new"),
+        (replace(ignored, ignored="known"), "unchanged"),
     ]

@@ -88,7 +88,7 @@ def test_another_revision_of_the_files(folder: Path) -> None:
     write_model(folder / "chat.yaml", replicas=3)
     done = workbench("plan", "chat.yaml", "--cluster", "eks", "--base", "main", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "1 replica comes or goes" in done.stdout
+    assert "1 replica is added" in done.stdout
     assert "replicas 2 -> 3" in done.stdout
     assert "Compared with main at " in done.stdout
 

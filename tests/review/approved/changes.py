@@ -1,4 +1,4 @@
-"""Five pull requests against a small project: what each of them edits."""
+"""Seven pull requests against a small project: what each of them edits."""
 
 import os
 import shutil
@@ -45,6 +45,8 @@ spec:
 CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "raised-bound": {"models/chat.yaml": ("maxReplicas: 3", "maxReplicas: 6")},
     "other-type": {"models/chat.yaml": ("INSTANCE-TYPE: g6e.2xlarge", "INSTANCE-TYPE: g6.2xlarge")},
+    "renamed": {"models/reason.yaml": ("  name: reason\n", "  name: think\n")},
+    "scaled": {"models/coder.yaml": ("replicas: 2", "replicas: 3")},
     "broken-flag": {"models/reason.yaml": ("--max-model-len", "--max-modle-len")},
     "edited-comment": {"models/coder.yaml": ("# Completes code: a", "# Completes what programmers type: a")},
     "moved-family": {"models/chat.yaml": ("", MOVED)},

@@ -51,6 +51,18 @@ def test_a_page_fits_its_window_and_nothing_is_said_against_it(
         window.picture(Path(PICTURES, f"{name}-{width}-{scheme}.png"))
 
 
+@pytest.mark.parametrize("name", REVIEWS)
+def test_a_phone_shows_every_amount_without_scrolling_aside(name: str, window: Browser, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text(html(REVIEWS[name]))
+    window.open(tmp_path / "report.html", 360, "light")
+    edges = "[...document.querySelectorAll('td.number[data-title], .stacked td')].map(e => e.getBoundingClientRect())"
+    outside = f"{edges}.filter(r => r.width && (r.left < 0 || r.right > 360)).length"
+    assert window.value(outside) == 0
+    # And no table of them has more beside what is seen.
+    wide = "[...document.querySelectorAll('.scroll')].filter(e => e.querySelector('.stacked'))"
+    assert window.value(f"{wide}.filter(e => e.scrollWidth > e.clientWidth).length") == 0
+
+
 def test_what_the_browser_says_is_heard(window: Browser, tmp_path: Path) -> None:
     """The same test fails where a page loads what it must not, or is too wide."""
     added = f"<script>console.log(1)</script><pre>{'x' * 300}</pre>"

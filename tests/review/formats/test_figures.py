@@ -5,18 +5,8 @@ from decimal import Decimal
 import pytest
 
 from components.costs.bill import Amounts
-from workbench.planning.telling.figures import (
-    about,
-    cents,
-    counted,
-    joined,
-    monthly,
-    share,
-    span,
-    usd,
-    usd_difference,
-    whole,
-)
+from components.review.spans import about, span
+from workbench.planning.telling.figures import cents, counted, joined, monthly, share, usd, usd_difference, whole
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from components.api.problems import Problem
 from components.findings.ids import RuleId
-from tests.review.formats.samples import HEAD, WHOLE
+from tests.review.formats.samples import ALONE, HEAD, WHOLE
 from workbench.planning.formats import SUFFIXES, ReviewFormat, format_of, show, write
 from workbench.planning.formats.links import Links
 
@@ -53,3 +53,9 @@ def test_a_secret_in_a_reason_stays_out_of_every_format() -> None:
     review = replace(WHOLE, head=replace(HEAD, findings=(replace(HEAD.findings[0], reason=reason),)))
     for form in ReviewFormat:
         assert token not in write(review, form)
+
+
+def test_sarif_says_what_is_new_where_something_is_compared() -> None:
+    compared, alone = (json.loads(write(each, ReviewFormat.SARIF))["runs"][0]["results"] for each in (WHOLE, ALONE))
+    assert {each["baselineState"] for each in compared} == {"new", "unchanged"}
+    assert not any("baselineState" in each for each in alone)

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from components.memory.cases import Fit
-from components.review.review import ChangeKind, ResourceChange, Review
+from components.review.review import ChangeKind, ModelChange, ResourceChange, Review
 from components.review.snapshot import Snapshot
-from tests.review.formats.samples import ALONE, HEAD, NOTHING, SETTLED, WHOLE, bill, model, verdict
+from tests.review.formats.samples import ALONE, HEAD, NOTHING, SETTLED, WHOLE, bill, finding, model, verdict
 from workbench.planning.telling.sentences import footnotes
 from workbench.planning.telling.sentences import verdict as sentence
 
@@ -17,6 +17,27 @@ def changed(*kinds: ChangeKind) -> Review:
         ResourceChange(kind, f"Service models/{place}", "t:i:Service") for place, kind in enumerate(kinds)
     )
     return replace(NOTHING, changes=changes)
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (("chat",), "Playground/chat is removed; "),
+        (("chat", "code"), "Playground/chat and Playground/code are removed; "),
+        (("a", "b", "c", "d", "e"), "Playground/a, Playground/b, Playground/c and 2 more models are removed; "),
+    ],
+)
+def test_models_that_are_removed_are_named(names: tuple[str, ...], text: str) -> None:
+    gone = tuple(ModelChange(model(name, None), None) for name in names)
+    assert f"; {text}" in sentence(replace(changed(ChangeKind.DELETED), models=gone))
+    # An error keeps a resource from being rendered: then it is missing in the plan, and not removed.
+    wrong = replace(HEAD, findings=(finding("contract", "error", "wrong"),))
+    assert "removed" not in sentence(replace(changed(ChangeKind.DELETED), models=gone, head=wrong))
+
+
+def test_models_that_stay_or_move_are_not_removed() -> None:
+    moved = (ModelChange(model("chat", None), model("talk", None)), ModelChange(None, model("new", None)))
+    assert "removed" not in sentence(replace(changed(ChangeKind.UPDATED), models=moved))
 
 
 def fitting(*fits: Fit) -> Review:

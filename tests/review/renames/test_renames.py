@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.review.compare import review
+from components.review.compare import baseline_states, review
 from components.review.review import Interruption, Review
 from components.review.snapshot import FindingState
 from tests.review.renames.cases import CASES, CHAT, MOVED, TALK, Case, edited
@@ -83,7 +83,7 @@ def test_the_verdict_names_what_finds_no_room() -> None:
 def test_a_new_replica_waits_for_a_node_while_the_old_one_has_its_own() -> None:
     found = reviewed(Case("", CHAT, edited(CHAT, TALK), MOVED, most={"g5.2xlarge": 2}))
     (new,) = [each for each in found.blasts if each.disruption is Interruption.NEW]
-    assert "node 284 s" in new.estimate
+    assert "node 4 min 44 s" in new.estimate
 
 
 def test_other_node_groups_that_take_the_pods_have_room_too() -> None:
@@ -93,6 +93,14 @@ def test_other_node_groups_that_take_the_pods_have_room_too() -> None:
     found = reviewed(Case("", two, edited(two, TALK), MOVED))
     assert [blast.pending for blast in found.blasts] == [0, 0]
     assert "Pending" not in verdict(found)
+
+
+def test_a_finding_of_something_renamed_is_updated_in_sarif() -> None:
+    before, after = planned(CHAT), planned(edited(CHAT, TALK))
+    wrong = FindingState("r", "warning", "models.yaml", 1, "Playground", "qwen-chat", "spec", "qwen-chat is odd")
+    now = replace(wrong, name="qwen-talk", reason="qwen-talk is odd")
+    found = review(replace(after, findings=(now,)), replace(before, findings=(wrong,)))
+    assert baseline_states(found) == {now: "updated"}
 
 
 def test_findings_that_are_ignored_after_a_rename_are_not_fixed() -> None:

@@ -69,12 +69,18 @@ def _writer(form: ReviewFormat, links: Links) -> Callable[["Review"], str]:
 
 
 def _sarif(review: "Review", links: Links) -> str:
-    """Return every finding of the proposed revision: code hosts themselves know which ones are new."""
+    """Return every finding of the proposed revision, and which are new where there is something to compare with.
+
+    What is fixed is left out: code hosts would show it as an alert, since they know ``baselineState`` as little as
+    ``absent``.
+    """
     import json
 
     from components.findings.sarif import sarif
+    from components.review.compare import baseline_states
     from components.version import __version__
 
     documentation = f"{links.sources}/" if links.sources and links.rules else ""
-    log = sarif(review.head.findings, __version__, folder=links.folder, documentation=documentation)
+    states = baseline_states(review) if review.base else {}
+    log = sarif(review.head.findings, __version__, folder=links.folder, documentation=documentation, states=states)
     return json.dumps(log, indent=2) + "\n"

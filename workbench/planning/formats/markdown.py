@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from components.review.review import ResourceChange, Review
 from components.review.snapshot import FindingState
 
+from ..telling.causes import is_field
 from ..telling.figures import counted
 from ..telling.findings import finding_groups, ignored, place, subject
 from ..telling.fits import MemoryLine, memory_lines, word
-from ..telling.models import ModelLine, environment, is_paid, model_lines
+from ..telling.models import ModelLine, cost_lines, environment, is_paid, model_lines
 from ..telling.picture import picture
 from ..telling.resources import blast_lines, kind_lines
 from ..telling.sentences import footnotes, remains, verdict
@@ -66,9 +67,10 @@ def _models(review: Review) -> Iterator[Passage]:
     if not lines:
         return
     paid = is_paid(review)
-    costs = ("cost a month, now", "at least", "at most") if paid else ()
-    titles = ("model", "fits", "GPUs", *costs)
-    total = cells("**environment, all in**", "", "", *(prose(str(sums)) for sums in environment(review)))
+    # The costs come second: a narrow screen shows no more than two columns.
+    titles = ("model", *(["cost a month"] if paid else []), "fits", "GPUs")
+    sums = "<br>".join(map(prose, cost_lines(environment(review)))) if paid else ""
+    total = cells("**environment, all in**", sums, "", "")
     before = ("### Models", "", cells(*titles), cells(*("---" for _ in titles)), *([total] if paid else []))
     yield Passage("models", 2, _pieces(_model(line, paid=paid) for line in lines), before, ("",), 25)
 
@@ -77,9 +79,9 @@ def _model(line: ModelLine, *, paid: bool) -> str:
     state = f"**{line.state}**" if line.state in ("new", "removed") else prose(line.state)
     name = "<br>".join(filter(None, (code(line.name), prose(line.model), state)))
     fits = ": ".join(filter(None, (line.fits, line.margin)))
-    costs = (prose(str(sums)) for sums in line.monthly if paid)
-    gpus = "<br>".join(filter(None, (prose(line.accelerators), prose(line.nodes))))
-    return cells(name, prose(fits), gpus, *costs)
+    costs = ["<br>".join(map(prose, line.costs))] if paid else []
+    gpus = "<br>".join(filter(None, map(prose, (line.accelerators, line.nodes, *line.speeds))))
+    return cells(name, *costs, prose(fits), gpus)
 
 
 def _findings(review: Review, links: Links) -> Iterator[Passage]:
@@ -147,7 +149,7 @@ _MOST_NOTES = 8
 
 def _cause(text: str) -> str:
     """Return a field, or what there is to say in its place."""
-    return prose(text) if " " in text else code(text)
+    return code(text) if is_field(text) else prose(text)
 
 
 def _endpoints(review: Review) -> Iterator[Passage]:

@@ -99,6 +99,7 @@ def _models(review: Review) -> "Iterator[RenderableType]":
         table.add_row(_plain_text("environment, all in", "bold"), "", "", "", *map(str, environment(review)))
     yield ""
     yield table
+    yield from _each(f"{line.name}: {speed}" for line in lines for speed in line.speeds)
 
 
 def _findings(review: Review) -> "Iterator[RenderableType]":

@@ -1,4 +1,4 @@
-"""Figures as readers expect them: money with cents, memory in GiB, spans of time in their largest units."""
+"""Figures as readers expect them: money with cents, memory in GiB."""
 
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
@@ -39,22 +39,6 @@ def whole(number: int) -> str:
 def share(part: int, of: int) -> str:
     """Write a share in percent; nothing of nothing is none."""
     return f"{_rounded(Decimal(100) * part / of, 0)}%" if of else "0%"
-
-
-def span(seconds: int) -> str:
-    """Write how long something takes: ``45 s``, ``4 min 30 s``, ``2 h 5 min``."""
-    minutes, rest = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    units = [(hours, "h"), (minutes, "min"), (rest if not hours else 0, "s")]
-    return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"
-
-
-def about(seconds: int) -> str:
-    """Write how long something is estimated to take: nobody knows the seconds of a quarter of an hour."""
-    return f"about {span(seconds if seconds < _EXACT else -(-seconds // 60) * 60)}"
-
-
-_EXACT = 120
 
 
 def counted(number: int, one: str, many: str = "") -> str:

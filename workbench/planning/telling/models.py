@@ -50,6 +50,7 @@ class ModelLine:
         accelerators: At rest, before and after, with the bounds.
         nodes: The groups of nodes that it prefers, before and after.
         monthly: US dollars a month at rest, at least and at most.
+        speeds: How fast the GPUs are where they are others than before.
     """
 
     name: str
@@ -61,6 +62,19 @@ class ModelLine:
     accelerators: str
     nodes: str
     monthly: tuple[Sums, Sums, Sums]
+    speeds: tuple[str, ...] = ()
+
+    @property
+    def costs(self) -> tuple[str, ...]:
+        """What it costs a month, in as few lines as say it."""
+        return cost_lines(self.monthly)
+
+
+def cost_lines(sums: tuple[Sums, Sums, Sums]) -> tuple[str, ...]:
+    """Write what something costs a month: at rest, and the bounds of autoscalers that differ from it."""
+    now, least, most = sums
+    bounds = [f"{word} {each}" for word, each in (("at least", least), ("at most", most)) if each != now]
+    return (str(now), *bounds)
 
 
 def model_lines(review: Review) -> Iterator[ModelLine]:
@@ -84,6 +98,7 @@ def _line(change: ModelChange, present: ServedModel, review: Review, *, several:
         accelerators=_accelerators(change),
         nodes=_nodes(change),
         monthly=_costs(change, review),
+        speeds=tuple(_speeds(change)),
     )
 
 
@@ -126,6 +141,20 @@ def _accelerators(change: ModelChange) -> str:
 def _nodes(change: ModelChange) -> str:
     before, after = (", ".join(each.groups) if each else "" for each in (change.before, change.after))
     return f"{before} → {after}" if before and after and before != after else after or before
+
+
+def _speeds(change: ModelChange) -> Iterator[str]:
+    """Yield how fast one of the new GPUs is beside one of the old ones."""
+    for speed in change.speeds:
+        which = f"{speed.title}: " if len(change.speeds) > 1 else ""
+        if speed.gigabytes is None or speed.teraflops is None or speed.bandwidth is None or speed.compute is None:
+            yield f"{which}{speed.before} → {speed.after}: how fast these are is not known"
+            continue
+        (bandwidth, now), (operations, then) = speed.gigabytes, speed.teraflops
+        yield (
+            f"{which}{speed.before} → {speed.after}; each {bandwidth} → {now} GB/s of memory "
+            f"({speed.bandwidth:.2f} times), {operations} → {then} TFLOPS with 16 bits ({speed.compute:.2f} times)"
+        )
 
 
 def _bounds(numbers: tuple[int, int, int]) -> str:

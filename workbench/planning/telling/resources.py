@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.review.review import Blast, ChangeKind, Interruption, Review
+from components.review.spans import about
 
-from .figures import about, counted, joined
+from .causes import short_causes
+from .figures import counted, joined
 
 _KUBERNETES = "kubernetes:"
 
@@ -71,7 +73,7 @@ def _replicas_of(titles: list[str]) -> str:
 
 _MOST_NAMES = 3
 _HAPPENS = {
-    Interruption.SCALE: ("comes or goes", "come or go"),
+    Interruption.SCALE: ("is added", "are added"),
     Interruption.SURGE: ("restarts: a new one comes first", "restart: new ones come first"),
     Interruption.GAP: ("restarts: the old one goes first", "restart: old ones go first"),
     Interruption.NEW: ("starts", "start"),
@@ -107,17 +109,26 @@ def blast_lines(review: Review) -> Iterator[BlastLine]:
 
 def _blast(blast: Blast) -> BlastLine:
     one, many = _HAPPENS[blast.disruption]
+    if blast.disruption is Interruption.SCALE and not blast.waves:
+        one, many = "is removed", "are removed"
     bounds = blast.disruption is Interruption.SCALE and not blast.replicas
     return BlastLine(
         workload=blast.title,
         happens="nothing restarts" if bounds else _happens(blast, one, many),
         short=counted(blast.short, "replica") if blast.short else "none",
         lasts=_lasts(blast),
-        extra=str(blast.extra_accelerators) if blast.extra_accelerators else "-",
-        because=blast.because,
+        extra=_extra(blast),
+        because=short_causes(blast.because),
         estimate=blast.estimate,
         warning=blast.warning,
     )
+
+
+def _extra(blast: Blast) -> str:
+    """Say how many accelerators are needed on top: while it lasts, or from now on where replicas are added."""
+    most = f"{blast.extra_at_most} at most" if blast.extra_at_most > blast.extra_accelerators else ""
+    now = str(blast.extra_accelerators) if blast.extra_accelerators else ""
+    return ", ".join(filter(None, (now, most))) or "-"
 
 
 def _happens(blast: Blast, one: str, many: str) -> str:

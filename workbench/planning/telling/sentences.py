@@ -8,6 +8,7 @@ from components.costs.bill import HOURS_PER_MONTH
 from components.memory.cases import Fit
 from components.review.review import Review
 from components.review.snapshot import Snapshot
+from components.review.speeds import SOURCE as SPEEDS
 
 from .figures import counted, joined, usd
 from .findings import doubtful_starts, summed_up
@@ -28,8 +29,10 @@ def verdict(review: Review) -> str:
         return NOTHING
     parts = [
         _changes(review),
+        _removed(review),
         restarted(review),
         left_pending(review),
+        *_other_speeds(review),
         _fit(review.head),
         doubtful_starts(review),
         _cost(review),
@@ -61,6 +64,32 @@ def _changes(review: Review) -> str:
         return f"no comparison, because the base {_refused(review.base)}"
     moved = f" and {counted(len(review.endpoints), 'endpoint')}" if review.endpoints else ""
     return f"{changed(review)}{moved}"
+
+
+def _removed(review: Review) -> str:
+    """Name the models that are removed."""
+    gone = [each.before for each in review.models if each.before and not each.after]
+    # Where errors keep resources from being rendered, what is missing is not what is removed.
+    if not gone or review.head.is_refused:
+        return ""
+    several = len({model.namespace for each in review.models for model in (each.before, each.after) if model}) > 1
+    names = [f"{each.title} in {each.namespace}" if several else each.title for each in gone[:_MOST_NAMES]]
+    rest = [f"{len(gone) - _MOST_NAMES} more models"] if len(gone) > _MOST_NAMES else []
+    return f"{joined(names + rest)} {'is' if len(gone) == 1 else 'are'} removed"
+
+
+def _other_speeds(review: Review) -> Iterator[str]:
+    """Yield what other GPUs do to the bound of a model's speed."""
+    changed = [(each.after.title, speed) for each in review.models for speed in each.speeds if each.after]
+    for title, speed in changed[:_MOST_NAMES]:
+        gets = f"{title} gets {speed.after} instead of {speed.before}"
+        if speed.bandwidth is None:
+            yield f"{gets}, whose speeds are not known"
+        else:
+            yield f"{gets}, each with {speed.bandwidth:.2f} times the memory bandwidth"
+    left = len(changed) - _MOST_NAMES
+    if left > 0:
+        yield f"{counted(left, 'more workload gets', 'more workloads get')} other GPUs"
 
 
 def _refused(snapshot: Snapshot) -> str:
@@ -144,5 +173,11 @@ def footnotes(review: Review) -> Iterator[str]:
         yield "Now: with the replicas of the manifests. At least and at most: with the bounds of autoscalers."
         yield from (f"Without a price: {item.name} ({item.unpriced})." for item in bill.unpriced)
         yield from bill.notes
+    if any(change.speeds for change in review.models):
+        yield (
+            "Speeds are what the makers of GPUs publish of one: the bandwidth of its memory bounds how fast answers "
+            f"are written, its operations per second how fast prompts are read ({SPEEDS}); what engines get of them "
+            "is not estimated."
+        )
     if any(model.verdicts for model in review.head.models):
         yield "Memory is estimated, for the fullest GPU of a replica."

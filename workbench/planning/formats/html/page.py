@@ -11,6 +11,7 @@ from components.memory.cases import Fit
 from components.review.review import ChangeKind, Review
 from components.review.snapshot import FindingState
 
+from ...telling.causes import is_field
 from ...telling.figures import usd, usd_difference
 from ...telling.findings import finding_groups, ignored, place, subject
 from ...telling.fits import memory_lines, word
@@ -46,6 +47,7 @@ def html(review: Review, links: Links = NOWHERE) -> str:
         usd=usd,
         usd_difference=usd_difference,
         word=word,
+        is_field=is_field,
     )
 
 

@@ -1,0 +1,17 @@
+"""Spans of time for readers, the same wherever a report has them."""
+
+_EXACT = 120
+"""Seconds from which on an estimate is in whole minutes: nobody knows the seconds of a quarter of an hour."""
+
+
+def span(seconds: int) -> str:
+    """Write how long something takes: ``45 s``, ``4 min 30 s``, ``2 h 5 min``."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    units = [(hours, "h"), (minutes, "min"), (rest if not hours else 0, "s")]
+    return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"
+
+
+def about(seconds: int) -> str:
+    """Write how long something is estimated to take."""
+    return f"about {span(seconds if seconds < _EXACT else -(-seconds // 60) * 60)}"
