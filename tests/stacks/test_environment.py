@@ -203,7 +203,7 @@ def test_the_samples_need_no_warning_but_of_what_a_gateway_and_an_operator_do(
     warned: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda message, _: warned.append(message))
     recorded = record(
-        lambda: deploy(read()), config={"kubeconfig": str(kubeconfig), "hardening": {"priority": "none"}}
+        lambda: deploy(read()), config={"kubeconfig": str(kubeconfig), "hardening": '{"priority": "none"}'}
     )
     assert len(recorded.exports["endpoints"]) >= 10
     lost = {each.partition("has no ")[2].partition(" ")[0] for each in warned if "ModelBooster/qwen2-5-7b: " in each}

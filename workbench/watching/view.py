@@ -73,7 +73,8 @@ def view(
 
 def shares(state: LiveState, looking: Looking, height: int | None) -> tuple[int, int]:
     """Return how many rows models and groups get: two thirds the table that scrolls, or what the other one leaves."""
-    models, groups = map(len, looking.rows(state))
+    shown = looking.rows(state)
+    models, groups = len(shown[0]), len(shown[1])
     if height is None:
         return models, groups
     room = max(height - _FIXED - len(state.notes[-_NOTES:]), 2 * _LEAST_ROWS)
