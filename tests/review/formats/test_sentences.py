@@ -6,7 +6,7 @@ import pytest
 
 from components.memory.cases import Fit
 from components.review.review import ChangeKind, ModelChange, ResourceChange, Review
-from components.review.snapshot import Snapshot
+from components.review.snapshot import FindingState, Snapshot
 from tests.review.formats.samples import ALONE, HEAD, NOTHING, SETTLED, WHOLE, bill, finding, model, verdict
 from workbench.planning.telling.sentences import footnotes
 from workbench.planning.telling.sentences import verdict as sentence
@@ -101,3 +101,29 @@ def test_an_environment_that_is_not_paid_for_has_no_costs() -> None:
     free = replace(WHOLE, head=replace(HEAD, bill=None), base=replace(SETTLED, bill=None))
     assert "month" not in sentence(free)
     assert not any("price" in note for note in footnotes(free))
+
+
+def unknown_flags(*names: str, severity: str = "warning", ignored: str = "") -> Review:
+    findings = tuple(
+        FindingState("flags-unknown", severity, "m.yaml", place, "Playground", name, "spec.args[0]", "x", ignored)
+        for place, name in enumerate(names)
+    )
+    return replace(ALONE, head=replace(HEAD, findings=findings))
+
+
+@pytest.mark.parametrize(
+    ("review", "text"),
+    [
+        (unknown_flags("a"), "; Playground/a may not start, because of an unknown flag; "),
+        (unknown_flags("a", "a"), "; Playground/a may not start, because of unknown flags; "),
+        (unknown_flags("a", "b"), "; Playground/a and Playground/b may not start, because of unknown flags; "),
+        (unknown_flags(*"abcde"), "Playground/a, Playground/b, Playground/c and 2 more may not start, because of"),
+    ],
+)
+def test_a_flag_that_may_stop_an_engine_is_in_the_verdict(review: Review, text: str) -> None:
+    assert text in sentence(review), sentence(review)
+
+
+@pytest.mark.parametrize("review", [unknown_flags("a", severity="error"), unknown_flags("a", ignored="our image")])
+def test_an_error_and_what_is_ignored_are_not_doubtful(review: Review) -> None:
+    assert "may not start" not in sentence(review)
