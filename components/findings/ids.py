@@ -92,6 +92,7 @@ class RuleId(StrEnum):
     AUTOSCALING_NO_TRIGGER = "autoscaling-no-trigger"
     AUTOSCALING_FROM_ZERO = "autoscaling-from-zero"
     AUTOSCALING_ASLEEP = "autoscaling-asleep"
+    AUTOSCALING_UNHELD = "autoscaling-unheld"
     AUTOSCALING_CONTESTED = "autoscaling-contested"
     AUTOSCALING_ABRUPT = "autoscaling-abrupt"
 

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from ..aws.names import POD_IDENTITY_AGENT
 from ..fleet.endpoints import Endpoint, Router
-from ..fleet.objects import Object, new_object
+from ..fleet.objects import Key, Object, new_object
 from ..fleet.rendered import Fleet
 from ..fleet.workloads import Workload, by_set
 
+NETWORK_POLICY = "NetworkPolicy"
+_GROUP = ".group"
+"""After the name of the set of pods, in the name of the policy of its group."""
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 _PROXIES = {
     "app.kubernetes.io/component": "proxy",
@@ -64,7 +67,9 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     endpoints = [endpoint for _, endpoint in fleet.endpoints]
     behind = _workloads_of(endpoints)
     balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else behind
-    routers = _routers_of(endpoints)
+    routers = dict[tuple[str, str], list[tuple[int, Router]]]()
+    for position, (place, router) in enumerate(_routers_of(endpoints)):
+        routers.setdefault(place, []).append((position, router))
     unbalanced = replace(allowed, cidrs=())
     # What only a router answers for, only the router and the monitoring reach.
     routed = replace(unbalanced, gateway_namespace=None, clients=())
@@ -74,20 +79,30 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     policies: list[Object] = []
     for _, parts in sets:
         names, first = set[tuple[str, str]]().union(*(each.places for each in parts)), parts[0]
-        before = [router for place, router in routers if place in names]
+        found = sorted((each for place in names for each in routers.get(place, ())), key=lambda each: each[0])
+        before = [router for _, router in found]
         if names & behind:
             policies += _of_workload(first, allowed if names & balanced else unbalanced, before)
-        elif before or (first.namespace, first.group) in guarded:
+        elif before or (first.namespace, _frozen(first.group)) in guarded:
             policies += _of_workload(first, routed, before)
     return tuple(policies)
 
 
+def guards_of(workload: Workload) -> tuple[Key, ...]:
+    """Return kind, namespace and name of the policies that a workload may have: of its front, and of its group."""
+    return tuple((NETWORK_POLICY, workload.namespace, f"{workload.set_name}{suffix}") for suffix in ("", _GROUP))
+
+
 def _groups(
     sets: Iterable[list[Workload]], reached: frozenset[tuple[str, str]]
-) -> list[tuple[str, dict[str, str] | None]]:
+) -> set[tuple[str, frozenset[tuple[str, str]]]]:
     """Return the groups of what is reached: their policies guard pods of further roles, which are scraped as well."""
     grouped = (each for parts in sets for each in parts if each.group)
-    return [(each.namespace, each.group) for each in grouped if each.places & reached]
+    return {(each.namespace, _frozen(each.group)) for each in grouped if each.places & reached}
+
+
+def _frozen(labels: Mapping[str, str] | None) -> frozenset[tuple[str, str]]:
+    return frozenset((labels or {}).items())
 
 
 def _workloads_of(endpoints: Iterable[Endpoint]) -> set[tuple[str, str]]:
@@ -117,7 +132,7 @@ def _of_workload(workload: Workload, allowed: Allowed, routers: Iterable[Router]
     inside: Object = {"podSelector": {"matchLabels": group}}
     return [
         _policy(workload, "", front, ingress, None),
-        _policy(workload, ".group", group, [{"from": [inside]}], _egress(inside, allowed)),
+        _policy(workload, _GROUP, group, [{"from": [inside]}], _egress(inside, allowed)),
     ]
 
 
@@ -180,4 +195,4 @@ def _policy(
         spec["egress"] = egress
     # Workloads have no dot in their names, so that no other workload's policy has this one.
     name = f"{workload.set_name}{suffix}"
-    return new_object("networking.k8s.io/v1", "NetworkPolicy", name, workload.namespace, spec)
+    return new_object("networking.k8s.io/v1", NETWORK_POLICY, name, workload.namespace, spec)

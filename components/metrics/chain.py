@@ -9,7 +9,7 @@ from ..api.problems import Problem
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.workloads import by_set
-from .checks import check_scaler
+from .checks import check_first_requests, check_scaler
 from .keda import check_triggers, reads_prometheus, scaled_object
 from .monitors import pod_monitor, unscrapable
 from .rules import adapter_rules
@@ -88,6 +88,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
     monitors, problems = _monitors(targets, read, settings)
     problems += [p for s in scalers for p in check_scaler(s, targets, settings.adapter)]
     problems += [p for s in scaled for p in check_triggers(s)]
+    problems += check_first_requests(fleet, problems)
     uses = [use for scaler in kept for use in scaler.uses]
     rules = adapter_rules([] if keda else uses, settings.window)
     return MetricChain(

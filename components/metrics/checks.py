@@ -1,6 +1,6 @@
 """What would keep an autoscaler from working, before anything is created (lws-hpa spec 2.3, 2.4; WVA spec 10)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from ..api.problems import Problem, Severity, did_you_mean
@@ -12,6 +12,7 @@ from ..findings.ids import RuleId
 from ..fleet.demand import accelerated_nodes
 from ..fleet.engine_limits import limit_on
 from ..fleet.objects import Object
+from ..fleet.rendered import Fleet
 from .names import check_names
 from .uses import MetricUse, Scaler, Scraped
 from .words import Adapter
@@ -254,6 +255,28 @@ def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
             f"an External metric from the gateway, such as {gateway_metrics()[0].name}, or set 1",
             rule=RuleId.AUTOSCALING_FROM_ZERO,
         )
+
+
+def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield models that may scale to zero: nothing here holds a request until a pod is ready.
+
+    Args:
+        fleet: The autoscalers, whoever creates and reads them.
+        known: Problems that were found before: one that can never scale up again needs another remedy first.
+    """
+    stuck = {(each.owner, each.path) for each in known if each.rule == RuleId.AUTOSCALING_FROM_ZERO}
+    for _, scaler in fleet.autoscalers:
+        if scaler.minimum > 0:
+            continue
+        _, namespace, name = scaler.aim
+        problem = scaler.blame("minReplicas").problem(
+            f"{namespace}/{name} may scale to zero, and nothing holds a request until a pod is ready: without pods "
+            "its Service has no endpoint, and the first requests fail; set 1, or let clients repeat what failed",
+            Severity.WARNING,
+            RuleId.AUTOSCALING_UNHELD,
+        )
+        if (problem.owner, problem.path) not in stuck:
+            yield problem
 
 
 def _from_outside(use: MetricUse) -> bool:

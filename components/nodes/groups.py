@@ -267,20 +267,81 @@ def offered_by(instance_type: str, *, efa: bool, pods: int = MAX_PODS) -> dict[s
 
 
 def _nodes_for(instance_type: str, offered: Mapping[str, Decimal], demands: Iterable[PodDemand]) -> int:
-    """Count nodes by first fit, largest pods first; a pod that fits no node takes one, and ``fit`` reports it."""
+    """Count nodes by first fit, largest pods first; a pod that fits no node takes one, and ``fit`` reports it.
+
+    Nodes that were opened one after another with the same pods on them are one run, so that the time depends on the
+    kinds of pods, and not on how many replicas there are. What a node has left only shrinks: a run without room for
+    one kind of pod is never looked at again for that kind.
+    """
     node = instance(instance_type)
     scarce = (node.accelerator_resource if node else None) or "pods"
-    count, open_nodes = 0, list[dict[str, Decimal]]()
+    first = last = _Run({}, 0)
+    passed: dict[tuple[tuple[str, Decimal], ...], _Run] = {}
+    total = 0
     for demand in sorted(demands, key=lambda d: d.requests.get(scarce, Decimal(0)), reverse=True):
-        wanted = {**demand.requests, "pods": Decimal(1)}
-        for _ in range(demand.pods):
-            room = next((f for f in open_nodes if all(f.get(k, 0) >= v for k, v in wanted.items())), None)
-            if room is None:
-                room = dict(offered)
-                count += 1
-                open_nodes.append(room)
-            for key, amount in wanted.items():
-                room[key] = room.get(key, Decimal(0)) - amount
-            if room[scarce] <= 0:
-                open_nodes.remove(room)
-    return count
+        wanted, pods = {**demand.requests, "pods": Decimal(1)}, demand.pods
+        kind = tuple(sorted(wanted.items()))
+        before = passed.get(kind, first)
+        while pods and (run := before.next):
+            each = 0 if run.free.get(scarce, Decimal(0)) <= 0 else _room_for(wanted, run.free)
+            if each:
+                pods -= run.take(wanted, each, pods)
+            else:
+                before = run
+        passed[kind] = before
+        if pods:
+            each = _room_for(wanted, offered) or 1
+            opened = -(-pods // each)
+            last = last.end
+            last.next = _Run(dict(offered), opened)
+            last.next.take(wanted, each, pods)
+            total += opened
+    return total
+
+
+@dataclass(slots=True)
+class _Run:
+    """Nodes that were opened one after another, and have as much left; ``next`` are those opened after them."""
+
+    free: dict[str, Decimal]
+    count: int
+    next: "_Run | None" = None
+
+    @property
+    def end(self) -> "_Run":
+        """The last run from here on."""
+        found = self
+        while found.next:
+            found = found.next
+        return found
+
+    def take(self, wanted: Mapping[str, Decimal], each: int, pods: int) -> int:
+        """Put pods on the nodes, so many on each before the next one, and return how many found room.
+
+        Args:
+            wanted: What a pod requests.
+            each: How many of them a node has room for.
+            pods: How many there are.
+        """
+        taken = min(pods, each * self.count)
+        full, rest = divmod(taken, each)
+        parts = [(full, each), (1 if rest else 0, rest), (self.count - full - (1 if rest else 0), 0)]
+        (self.count, most), *others = [(count, number) for count, number in parts if count]
+        free, at, after = self.free, self, self.next
+        self.free = _without(free, wanted, most)
+        for count, number in others:
+            at.next = _Run(_without(free, wanted, number), count)
+            at = at.next
+        at.next = after
+        return taken
+
+
+def _room_for(wanted: Mapping[str, Decimal], free: Mapping[str, Decimal]) -> int:
+    """Return how many pods find room in what a node has left."""
+    if any(free.get(key, Decimal(0)) < amount for key, amount in wanted.items()):
+        return 0
+    return min(int(free[key] // amount) for key, amount in wanted.items() if amount > 0)
+
+
+def _without(free: Mapping[str, Decimal], wanted: Mapping[str, Decimal], pods: int) -> dict[str, Decimal]:
+    return {**free, **{key: free.get(key, Decimal(0)) - amount * pods for key, amount in wanted.items()}}

@@ -29,6 +29,7 @@ from ..families import members
 from ..findings.ids import RuleId
 from ..fleet.objects import Key, Object, key_of
 from ..fleet.rendered import Rendered
+from ..hardening.network_policies import guards_of
 from ..nodes.groups import NodeGroupDemand
 from ..plan.access import charts_for
 from ..plan.costs import bill_of
@@ -141,6 +142,7 @@ class ModelFleet(pulumi.ComponentResource):
             NetworkPolicies, "network-policies", planned.policies, list(self._namespaces.values())
         )
         self._shared: dict[Key, pulumi.Resource] = {}
+        self._needed_by = {each.chart.name: frozenset(each.reasons) for each in planned.prerequisites}
         components = {
             key_of_item(item): component for item in planned.fleet.rendered if (component := self._make(item))
         }
@@ -258,10 +260,14 @@ class ModelFleet(pulumi.ComponentResource):
         before += [self._definitions[key] for key in used if key in self._definitions]
         before += self._accounts.get(item.namespace, [])
         before += self._claims.get(item.namespace, [])
-        before += [guard for guard in (self._classes, self._policies) if guard]
+        before += [self._classes] if self._classes else []
+        # Those of its own pods alone: on the component, each model would depend on the policies of all models.
+        guards = self._policies.objects if self._policies else {}
+        keys = dict.fromkeys(key for workload in item.workloads for key in guards_of(workload))
+        before += [guards[key] for key in keys if key in guards]
         kinds = (None, *_node_kinds(item, self._settings.pods.node_selector))
         before += [node for kind in kinds for node in self._nodes.get(kind, ())]
-        wanted = [each.chart.name for each in self._planned.prerequisites if item.title in each.reasons]
+        wanted = [chart for chart, reasons in self._needed_by.items() if item.title in reasons]
         before += [self._charts[key] for key in wanted if key in self._charts]
         return before + [self._shared[key] for key in map(key_of, item.shared)]
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from components.findings.ids import RuleId
 from components.metrics.chain import MetricSettings, metric_chain, with_scaled_objects
 from components.metrics.words import Adapter
 from tests.fleets import fleet_of
@@ -119,9 +120,17 @@ class TestKeda:
         outside = external("inference_extension_flow_control_queue_size")
         fleet = with_minimum(fleet_of(MODEL, scaled(pods("vllm:num_requests_waiting"), outside)), 0)
         found = metric_chain(fleet, MetricSettings(adapter=Adapter.KEDA))
-        assert not found.problems
+        (unheld,) = found.problems
+        assert (unheld.severity, unheld.path) == ("warning", "spec.elasticConfig.minReplicas")
+        assert unheld.rule == RuleId.AUTOSCALING_UNHELD
+        assert "may scale to zero, and nothing holds a request until a pod is ready" in unheld.reason
         (made,) = found.scaled_objects
         assert (made["spec"]["minReplicaCount"], made["spec"]["fallback"]["replicas"]) == (0, 1)
+
+    def test_one_replica_takes_the_first_request(self) -> None:
+        outside = external("inference_extension_flow_control_queue_size")
+        fleet = with_minimum(fleet_of(MODEL, scaled(pods("vllm:num_requests_waiting"), outside)), 1)
+        assert not metric_chain(fleet, MetricSettings(adapter=Adapter.KEDA)).problems
 
     @pytest.mark.parametrize(
         ("adapter", "read", "said"),

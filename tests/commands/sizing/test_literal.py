@@ -70,3 +70,31 @@ class TestVariants:
         chosen, told = self.size(folder, "--slo-itl", "18", "--literal")
         assert chosen is None
         assert "note: upstream takes none of those that keep the promise: it stays on L4\n" in told
+
+
+class TestScaleToZero:
+    """Upstream's WVA_SCALE_TO_ZERO: without load the least number of replicas is 0 (WVA spec 8.6)."""
+
+    @pytest.mark.parametrize("literal", [["--literal"], []])
+    def test_it_takes_away_the_last_replica(self, literal: list[str]) -> None:
+        idle = rows("--rate", "0", *ALL, *literal, "--scale-to-zero")["A100"]
+        assert (idle["feasible"], idle["replicas"], idle["totalAccelerators"], idle["centsPerHour"]) == (
+            True,
+            0,
+            0,
+            0,
+        )
+
+    @pytest.mark.parametrize("literal", [["--literal"], []])
+    def test_one_is_kept_otherwise(self, literal: list[str]) -> None:
+        for option in ([], ["--keep-one"]):
+            assert rows("--rate", "0", *ALL, *literal, *option)["A100"]["replicas"] == 1
+
+    def test_requests_need_replicas(self) -> None:
+        assert rows("--rate", "40", *ALL, "--literal", "--scale-to-zero")["A100"]["replicas"] == 2
+
+    def test_settings_say_it(self, tmp_path: Path) -> None:
+        asked = ("--variant", "chat", "--stack", "local", "--cwd", str(tmp_path), "--rate", "0", "--literal")
+        stack(tmp_path, {**LEVELS, "controller": {"scaleToZero": True}})
+        assert {row["replicas"] for row in rows(*asked).values()} == {0}
+        assert {row["replicas"] for row in rows(*asked, "--keep-one").values()} == {1}

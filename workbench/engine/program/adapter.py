@@ -18,7 +18,7 @@ import pulumi
 from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2
-from pulumi.runtime.stack import Stack, run_pulumi_func
+from pulumi.runtime.stack import Stack, run_pulumi_func, wait_for_rpcs
 
 from components.api.collection import paused_collection
 
@@ -186,9 +186,26 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
         entry = root._take_async_program()  # noqa: SLF001 - what pulumi.run() left
         if entry is not None:
             root._add_program_outputs(await entry())  # noqa: SLF001
+        await _settled()
 
     await run_pulumi_func(body)
     return {name: await _resolve(value) for name, value in root.outputs.items()}
+
+
+async def _settled() -> None:
+    """Wait until all outputs are known, or one failed.
+
+    What follows in the SDK looks at all outstanding outputs again whenever one of them is known: with thousands of
+    resources, that takes longer than the program.
+    """
+    while True:
+        await wait_for_rpcs(await_all_outstanding_tasks=False)
+        pending = [task for task in settings.SETTINGS.outputs if not task.done()]
+        if not pending:
+            return
+        done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
+        if any(task.cancelled() or task.exception() for task in done):
+            return
 
 
 async def _resolve(value: Any) -> Any:  # noqa: ANN401 - whatever was exported
