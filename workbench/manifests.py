@@ -5,6 +5,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,6 +59,13 @@ def validate(
         bool,
         typer.Option("--alone", help="Check each object by itself, as API server admission does."),
     ] = False,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[MODEL=]PATH",
+            help="config.json of a model, or the folder that has it, for whether the model fits. May be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Check manifests. Exit with 0 if they are valid, with 1 if there are errors.
 
@@ -71,7 +79,8 @@ def validate(
     if alone:
         manifests, found = _checked_alone(subject, paths)
     else:
-        manifests, plan = planned(subject, paths)
+        manifests, plan = planned(replace(subject, configs=tuple(config or ())), paths)
+        _check_described(plan, config or [])
         found = (*plan.problems, *(each.problem for each in plan.ignored))
         unchecked = _unchecked(plan)
     problems = sorted(set(found), key=lambda problem: problem.place)
@@ -93,6 +102,23 @@ def _checked_alone(subject: Subject, paths: list[Path] | None) -> "tuple[Manifes
     manifests = subject.manifests(paths, settings)
     others = refused(manifests.others) if settings.other_kinds is OtherKinds.ERROR else ()
     return manifests, (*manifests.problems, *others)
+
+
+def _check_described(plan: "Plan", given: Sequence[str]) -> None:
+    """Refuse descriptions that no model has, or that several have: they would say nothing, or too much."""
+    from .local_models import shapes_in
+
+    shapes = [each.verdict.asked.shape for each in plan.verdicts if each.verdict.asked]
+    for name, described in shapes_in(given).items():
+        source = described.shape.source
+        named = sorted({shape.name for shape in shapes if shape.source == source})
+        if not named:
+            served = ", ".join(sorted({shape.name for shape in shapes})) or "none that is known"
+            raise WorkbenchError(
+                f"{source}: no manifest serves {name or 'a model that needs it'}; served: {served}", 2
+            )
+        if len(named) > 1:
+            raise WorkbenchError(f"{source}: stands for {', '.join(named)}; pass MODEL=PATH for one of them", 2)
 
 
 def _unchecked(plan: "Plan") -> "Iterator[str]":

@@ -4,7 +4,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,11 +44,13 @@ class Subject:
     Attributes:
         stack: The stack whose settings count; empty for an environment of which nothing is known.
         overrides: Settings from the command line, by their keys.
+        configs: Models that the command line describes, each as ``MODEL=PATH`` or ``PATH`` of a config.json.
     """
 
     stack: str = ""
     folder: Path = Path()
     overrides: dict[str, Any] = field(default_factory=dict)
+    configs: tuple[str, ...] = ()
 
     def manifests(
         self, paths: Sequence[Path] | None, settings: "FleetSettings", default: Path | None = None
@@ -80,9 +82,16 @@ class Subject:
         from components.plan.environment import Environment
         from components.serving.fleet.files import read_text
 
+        from .local_models import local_shape, shapes_in
+
         if self.stack:
-            return settings.environment(lambda path: read_text(self.folder / path))
-        return Environment(options=settings.options(), other_kinds=settings.other_kinds)
+            found = settings.environment(lambda path: read_text(self.folder / path))
+        else:
+            found = Environment(options=settings.options(), other_kinds=settings.other_kinds)
+        described = shapes_in(self.configs)
+        rest = described.pop("", None)
+        own = {**found.shapes.own, **described}
+        return replace(found, shapes=replace(found.shapes, own=own, rest=rest, local=local_shape))
 
     def _of_stack(self) -> "FleetSettings":
         import pulumi

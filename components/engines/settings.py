@@ -94,6 +94,8 @@ class Setting(StrEnum):
     CACHE_ON_GPU = "cache_on_gpu"
 
     # How it is computed.
+    NO_GRAPHS = "no_graphs"
+    """Computes without graphs of CUDA, which take memory of their own."""
     ATTENTION_BACKEND = "attention_backend"
     FLASH_ATTENTION = "flash_attention"
     PREFIX_CACHING = "prefix_caching"

@@ -8,6 +8,7 @@ that only a pessimist would refuse.
 import functools
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 
 from ..nodes.instances import instance
 from . import wording
@@ -118,6 +119,10 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(
             case, _remedies(case, types)
         )
+    uncounted = ledger.uncounted(context)
+    if margin >= error and uncounted:
+        step = wording.next_step(case, _remedies(case, types, share=_lower_share(ledger, context)))
+        return Fit.TIGHT, wording.uncounted(case, parts, usable, uncounted) + step
     if margin >= error:
         return Fit.FITS, wording.fitting(case, parts, usable, margin)
     if case.shape.estimate and margin < 0 <= margin + ledger.unsure:
@@ -141,9 +146,29 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
 
 
 def _remedies(
-    case: MemoryCase, types: tuple[CheaperType, ...], *, context: int = 0, requests: int = 0
+    case: MemoryCase,
+    types: tuple[CheaperType, ...],
+    *,
+    context: int = 0,
+    requests: int = 0,
+    share: Decimal | None = None,
 ) -> wording.Remedies:
-    return wording.Remedies(_spread(case), _more(case), context, requests, types)
+    return wording.Remedies(_spread(case), _more(case), context, requests, types, share)
+
+
+def _lower_share(ledger: Ledger, context: int) -> Decimal | None:
+    """Return the largest share, in hundredths, with which everything fits; None where none below the present does."""
+    case = ledger.case
+    now = case.budget.share if case.share is None else case.share
+    hundredths = range(int((now or 1) * 100) - 1, 49, -1) if now is not None else range(0)
+    shares = (Decimal(each) / 100 for each in hundredths)
+    return next(
+        (share for share in shares if _is_roomy(replace(ledger, case=replace(case, share=share)), context)), None
+    )
+
+
+def _is_roomy(ledger: Ledger, context: int) -> bool:
+    return ledger.margin(context) >= ledger.error(context) and not ledger.uncounted(context)
 
 
 def _more(case: MemoryCase) -> Parallel | None:
@@ -237,8 +262,7 @@ def _loaded_first(case: MemoryCase, weights: WeightSizes) -> WeightSizes | None:
 
 def _fits(case: MemoryCase) -> bool:
     ledger, context = _ledger(case), case.length or 0
-    fits = ledger.margin(context) >= ledger.error(context)
-    return fits and not refusal(case) and not ledger.lacks_to_load
+    return _is_roomy(ledger, context) and not refusal(case) and not ledger.lacks_to_load
 
 
 def _largest(ledger: Ledger, bound: int, *, roomy: bool = False) -> int:

@@ -13,8 +13,23 @@ from .weights import WeightSizes, rank_bytes
 
 _UNMEASURED = Decimal("0.02")
 """Which part of its memory an accelerator keeps from programs, at most, where nobody reported it."""
+_FILLED_UP = "mxfp4"
 _BY_NAME = Decimal("0.05")
 """Part of the weights by which those of a model may be less than those of another one of the same name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """What takes memory, and is not part of the sum.
+
+    Attributes:
+        most: The most that it was seen to take, in bytes.
+        left: What is left for it.
+    """
+
+    name: str
+    most: int
+    left: int
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,30 @@ class Ledger:
         cards = case.parallel.tensor * case.parallel.pipeline
         unseen = 0 if is_measured(case.device, case.device_bytes) else int(case.device_bytes * _UNMEASURED)
         return case.budget.spread_bytes + activation_bytes(case, context) // 4 + -(-weights // cards) + unseen
+
+    def uncounted(self, context: int) -> tuple[Uncounted, ...]:
+        """Return what is known to take memory, by how much nobody can tell beforehand, beside what is left for it.
+
+        Graphs are captured beside the share, after the cache has taken all of that (vLLM before 0.21). Images and
+        sounds are read in what activations are computed in.
+        """
+        case, budget, shape = self.case, self.case.budget, self.case.shape
+        share = budget.share if case.share is None else case.share
+        visible = visible_bytes(case.device, case.device_bytes)
+        beside = visible - int(visible * (share or 1) * budget.share_used) - budget.process_bytes
+        layers = -(-sum(kind.count for kind in shape.layers) // case.parallel.pipeline)
+        each = max(budget.layer_graphs, budget.expert_graphs if shape.experts else 0)
+        graphs = min(budget.most_graphs, layers * each)
+        found = [Uncounted("the graphs that the engine captures beside its share", graphs, beside)]
+        if shape.dtype == _FILLED_UP:
+            weights = rank_bytes(self.weights, shape, case.parallel, spread=budget.spreads_experts)
+            most = int(weights * budget.mxfp4_share)
+            found.append(Uncounted("filling up weights in MXFP4 for a kernel", most, self.margin(context)))
+        if shape.images:
+            room = beside - budget.beside_bytes - activation_bytes(case, context)
+            left = room if budget.activations_beside else self.margin(context)
+            found.append(Uncounted("reading images and sounds", budget.image_bytes, left))
+        return tuple(each for each in found if each.most > max(0, each.left))
 
     @property
     def unsure(self) -> int:

@@ -30,6 +30,8 @@ _NO_MODEL = re.compile(
 )
 """Parts of models, which are called after the whole, and types of weights of many sizes."""
 _LEAST, _MOST, _LEAST_OF_EXPERTS = Decimal("0.92"), Decimal("1.25"), Decimal("0.8")
+_SMALL_NAME, _MOST_OF_SMALL = 3 * 10**9, Decimal("1.7")
+"""The vocabulary makes most of small ones: Falcon3-1B has 1.67 billion parameters, gemma-2-2b 2.61."""
 _LARGE, _MOST_OF_LARGE = 10**10, Decimal("1.12")
 """Names of large models are closer: llama-30b has 32.5 billion parameters, NVIDIA-Nemotron-Nano-12B-v2-VL 13.2."""
 _TYPES: tuple[tuple[str, str, Decimal, Decimal], ...] = (
@@ -41,11 +43,12 @@ _TYPES: tuple[tuple[str, str, Decimal, Decimal], ...] = (
 """What names say of weights: a type, and bits of a number with its part of the scales, least and most."""
 _EIGHT_BITS_OF_FOUR = re.compile(r"(gptq|awq|bnb).*(int8|8[-_]?bit)|(int8|8[-_]?bit).*(gptq|awq|bnb)", re.IGNORECASE)
 _UNNAMED_TYPES = re.compile(
-    r"^(openai|mistralai|deepseek-ai|moonshotai|minimaxai|xiaomimimo)/|gpt-oss|kimi|minimax|mimo-v2|ministral-3|"
+    r"^(openai|deepseek-ai|moonshotai|minimaxai|xiaomimimo)/|^mistralai/(?!.*-2(?:[34]\d\d|50\d|51[01])$)|gpt-oss|kimi|minimax|mimo-v2|ministral-3|"
     r"devstral-(2|small-2)|mistral-(large-3|small-4|medium-3)|deepseek-(v3|r1)(?!-distill)|quant",
     re.IGNORECASE,
 )
-"""Publishers and models whose weights have 4 or 8 bits without a word of it in their names."""
+"""Publishers and models whose weights have 4 or 8 bits without a word of it in their names. Mistral AI does so since
+December 2025; its names end in the year and month."""
 _GGUF_BITS = {
     "IQ1_S": "2.00", "IQ1_M": "2.15", "IQ2_XXS": "2.38", "IQ2_XS": "2.59", "IQ2_S": "2.74", "IQ2_M": "2.93",
     "IQ3_XXS": "3.25", "IQ3_XS": "3.50", "IQ3_S": "3.66", "IQ3_M": "3.76", "IQ4_XS": "4.46", "IQ4_NL": "4.68",
@@ -212,7 +215,8 @@ def _count(name: str) -> tuple[str, int, int] | None:
     if match["times"]:
         text = f"{match['times']}x{text}"
     least = _LEAST_OF_EXPERTS if match["times"] else _LEAST
-    most = Decimal(1) if match["times"] else _MOST if value < _LARGE else _MOST_OF_LARGE
+    most = _MOST_OF_SMALL if value < _SMALL_NAME else _MOST if value < _LARGE else _MOST_OF_LARGE
+    most = Decimal(1) if match["times"] else most
     return text, int(value * least), int(value * most)
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from ..fleet.workloads import SpreadField
 from .accelerators.devices import GIB
 from .cases import CheaperType, MemoryCase, MemoryPart, Parallel
+from .ledger import Uncounted
 
 
 def gib(size: int) -> str:
@@ -34,6 +35,12 @@ def exceeding(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str
     """Return that a model does not fit."""
     over = sum(part.size for part in parts) - usable
     return f"{_needs(parts)}, {gib(over)} more than the {gib(usable)} that it may use of {_one(case)}"
+
+
+def uncounted(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, found: Sequence[Uncounted]) -> str:
+    """Return that a model fits, but for something that may take more than is left for it."""
+    each = [f"{part.name} may take up to {gib(part.most)}, and {gib(max(0, part.left))} are left" for part in found]
+    return f"{_needs(parts)} of the {gib(usable)} that it may use of {_one(case)}, but {' and '.join(each)}"
 
 
 def perhaps(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str:
@@ -67,6 +74,7 @@ class Remedies:
         context: Tokens of the longest request that fits.
         requests: With how many requests at once it would fit as well; 0 where that does not help.
         types: Instance types on which it would fit, cheapest first.
+        share: The share of the memory with which what is beside it has room; None where that does not help.
     """
 
     spread: Parallel | None = None
@@ -74,6 +82,7 @@ class Remedies:
     context: int = 0
     requests: int = 0
     types: tuple[CheaperType, ...] = ()
+    share: Decimal | None = None
 
 
 def next_step(case: MemoryCase, remedies: Remedies) -> str:
@@ -84,6 +93,8 @@ def next_step(case: MemoryCase, remedies: Remedies) -> str:
     elif remedies.more:
         degrees = _degrees(remedies.more)
         steps.append(f"give each replica {remedies.more.accelerators} accelerators of {case.instance_type}{degrees}")
+    if remedies.share is not None:
+        steps.append(f"lower the share of the memory that the engine may use to {remedies.share}")
     if remedies.requests:
         steps.append(f"lower the number of requests at once to {remedies.requests:,}")
     if 0 < remedies.context < (case.length or 0):

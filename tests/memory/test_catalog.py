@@ -104,12 +104,13 @@ def test_parameters_are_as_many_as_their_publishers_say(name: str, billions: str
 
 
 def test_every_model_has_layers_heads_and_a_source() -> None:
-    assert len(shapes()) == 117
+    assert len(shapes()) == 216
     for shape in shapes().values():
         assert shape.layers, shape.name
         assert shape.heads, shape.name
         assert shape.hidden, shape.name
-        assert shape.max_context, shape.name
+        # Of some models litgpt has a shorter context than their publishers, which then is left open.
+        assert shape.max_context or "litgpt" in shape.source, shape.name
         assert shape.source, shape.name
 
 

@@ -128,6 +128,13 @@ def _is_marked(found: WorkloadVerdict) -> None:
     assert "modelShapes" in " ".join([found.verdict.reason, *found.verdict.notes])
 
 
+def test_a_published_model_that_no_catalog_has() -> None:
+    """Mistral-Small-3.2-24B has 44.7 GiB of weights, and vLLM may use 40.0 of an L40S."""
+    found = only(*Case("mistralai/Mistral-Small-3.2-24B-Instruct-2506", L40S, Fit.EXCEEDED).documents)
+    assert found.verdict.fit is Fit.EXCEEDED
+    _is_marked(found)
+
+
 def test_an_address_of_a_bucket_has_the_name_of_its_folder() -> None:
     uri = "oss://models.oss-cn-hangzhou.aliyuncs.com/llm/Qwen2.5-7B-Instruct"
     found = only(open_model({"uri": uri}, types=(L40S,)), playground("--max-model-len", "4096"))

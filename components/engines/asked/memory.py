@@ -63,6 +63,7 @@ class AskedMemory:
         draft_tensor: Over how many accelerators that is cut; None for as many as the model.
         adapters: Adapters that are kept at once.
         adapter_rank: Their largest rank.
+        graphs: Whether it may compute with graphs.
     """
 
     model: str
@@ -79,6 +80,7 @@ class AskedMemory:
     draft_tensor: int | None = None
     adapters: int = 0
     adapter_rank: int = 0
+    graphs: bool = True
 
 
 def asked_of(line: CommandLine, variables: Variables = (), *, more: bool = False) -> AskedMemory | str:
@@ -142,6 +144,7 @@ def _read(settings: AskedSettings, stray: str, adapters: int) -> AskedMemory:
         draft_tensor=draft_tensor,
         adapters=most,
         adapter_rank=rank,
+        graphs=not settings.is_on(Setting.NO_GRAPHS),
     )
 
 

@@ -35,6 +35,12 @@ class EngineMemory:
         loads_whole: Whether it loads weights as they are kept before it quantizes them, and needs room for that.
         spills: Whether it keeps in the memory of the host what does not fit, and gets slow.
         cuts: Whether it refuses a degree of tensor parallelism that does not divide the attention heads.
+        process_bytes: Of what it takes beside its share, the context of its process.
+        layer_graphs: The most that the graphs of a layer were seen to take beside its share.
+        expert_graphs: Likewise of a layer with experts.
+        most_graphs: The most that graphs of any model were seen to take there.
+        image_bytes: The most that reading images and sounds was seen to take.
+        mxfp4_share: By which part weights in MXFP4 grow at most when a kernel fills them up.
         spread_bytes: By how much more than the sum of all of this servers were seen to take.
     """
 
@@ -61,4 +67,10 @@ class EngineMemory:
     loads_whole: bool = False
     spills: bool = False
     cuts: bool = True
+    process_bytes: int = 0
+    layer_graphs: int = 0
+    expert_graphs: int = 0
+    most_graphs: int = 0
+    image_bytes: int = 0
+    mxfp4_share: Decimal = Decimal(0)
     spread_bytes: int = 0

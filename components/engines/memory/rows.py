@@ -6,9 +6,11 @@ All rows that hold are laid over one another in their order. The columns of a ro
     above, below: size of the accelerator's memory in GiB, from and up to which it holds.
     except: accelerators for which it does not hold. ranks: least number of accelerators of a replica that it holds
       for.
-    fixed_mib, beside_mib, spread_mib: the sizes of :class:`.EngineMemory`, in MiB.
+    fixed_mib, beside_mib, spread_mib, process_mib, layer_graphs_mib, expert_graphs_mib, most_graphs_mib, image_mib:
+      the sizes of :class:`.EngineMemory`, in MiB.
     reserve: what the engine leaves free where its share is not told, in MiB: ``base``, so much ``per_batch_token``,
-      ``per_rank`` and so on top for ``graphs``, and ``at_least`` so much. The share follows from it.
+      ``per_rank`` and so on top for ``graphs``, and ``at_least`` so much. The share follows from it; null
+      where the share is that of ``share``.
     Every other column is the attribute of :class:`.EngineMemory` with that name.
 """
 
@@ -27,8 +29,17 @@ _MIB = 2**20
 _GIB = 2**30
 _NONE = Decimal(0)
 _CONDITIONS = frozenset({"from", "until", "absent", "gone", "above", "below", "except", "ranks", "reserve"})
-_SIZES = {"fixed_mib": "fixed_bytes", "beside_mib": "beside_bytes", "spread_mib": "spread_bytes"}
-_DECIMALS = ("share", "share_used", "weights_share", "cache_share")
+_SIZES = {
+    "fixed_mib": "fixed_bytes",
+    "beside_mib": "beside_bytes",
+    "spread_mib": "spread_bytes",
+    "process_mib": "process_bytes",
+    "layer_graphs_mib": "layer_graphs",
+    "expert_graphs_mib": "expert_graphs",
+    "most_graphs_mib": "most_graphs",
+    "image_mib": "image_bytes",
+}
+_DECIMALS = ("share", "share_used", "weights_share", "cache_share", "mxfp4_share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,7 @@ def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None
     reserve: dict[str, Any] = {}
     for row in _holding(engine, engine.version(tag), device):
         merged |= {column: value for column, value in row.items() if column not in _CONDITIONS}
-        reserve |= row.get("reserve", {})
+        reserve = {} if row.get("reserve", reserve) is None else reserve | row.get("reserve", {})
     if not merged:
         return None
     found = EngineMemory(**dict(map(_attribute, merged.items())))

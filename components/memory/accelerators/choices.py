@@ -103,6 +103,7 @@ def spread_over(case: MemoryCase, parallel: Parallel) -> MemoryCase:
             reserves_context=found.reserves_context and budget.reserves_context,
             reserves_all=found.reserves_all and budget.reserves_all,
             spills=found.spills or budget.spills,
+            most_graphs=min(found.most_graphs, budget.most_graphs),
         )
     return replace(case, parallel=parallel, budget=budget, draft_tensor=min(case.draft_tensor, parallel.tensor))
 

@@ -91,6 +91,8 @@ def question_of(serves: Serves, placement: Placement, node: Instance, known: Kno
     )
     if budget is None:
         return f"nothing is known of the memory that {engine} needs"
+    if not asked.graphs:
+        budget = replace(budget, most_graphs=0)
     if asked.room.is_open:
         budget = replace(budget, reserves_context=False, reserves_all=False)
     if asked.adapts:

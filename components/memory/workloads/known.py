@@ -1,7 +1,7 @@
 """What is known of the models of a fleet: what an environment says of its own ones, and the catalog."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from ...api.problems import Problem
 from ...fleet.workloads import NamedWeights
@@ -29,10 +29,14 @@ class KnownShapes:
     Attributes:
         own: What an environment says, by what servers are told or by where weights are from.
         problems: What is wrong with what it says.
+        rest: What the one model is that nothing else tells; None where nothing is said of it.
+        local: Returns a model by the folder that its server is told; None where nothing may be read.
     """
 
     own: Mapping[str, OwnShape] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    rest: OwnShape | None = None
+    local: Callable[[str], Shape | None] | None = None
 
     def find(self, model: str, weights: tuple[NamedWeights, ...], *, single_file: bool = False) -> Shape | str:
         """Return what is known of a model; in words what is not.
@@ -43,7 +47,8 @@ class KnownShapes:
             single_file: Whether it reads single files.
         """
         named = next((each for each in weights if each.loaded_as == model), None)
-        own = next((self.own[name] for name in _names(model, named) if name in self.own), None)
+        names = list(_names(model, named))
+        own = next((self.own[name] for name in names if name in self.own), None)
         of_file = single_file or (named is not None and bool(named.file))
         shown = (named.file or named.name) if named else model
         if own is not None and (own.is_sized or not of_file):
@@ -51,8 +56,15 @@ class KnownShapes:
         if of_file:
             found = estimate(shown, single_file=True)
             return found or f"the size of the file {shown} is not known; say it with weightsGib of modelShapes"
+        if self.local is not None:
+            here = next(filter(None, map(self.local, names)), None)
+            if here is not None:
+                return here
         name = named.name if named else model
-        return shape_of(name) or estimate(name) or f"the model {shown} is not known; describe it in modelShapes"
+        known = shape_of(name)
+        if known is None and self.rest is not None:
+            return replace(self.rest.shape, name=shown)
+        return known or estimate(name) or f"the model {shown} is not known; describe it in modelShapes"
 
 
 def _names(model: str, named: NamedWeights | None) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ class Pair:
         exceeded: Whether it was published that it does not fit.
         tokens: The cache that the engine reported, in tokens; None where it was not published.
         tokens_differ: Why the predicted cache is not compared with it; empty where it is.
+        tight: What is not part of the sum and was too much; empty where the sum alone is. The verdict is tight there,
+            and names it.
         disagrees: Why the verdict is another one than what was published; empty where it is the same.
     """
 
@@ -44,6 +46,7 @@ class Pair:
     tokens: int | None
     tokens_differ: str
     disagrees: str
+    tight: str
     said: str
     source: str
 
@@ -55,6 +58,8 @@ class Pair:
     @property
     def agrees(self) -> bool:
         """Whether the verdict is what was published."""
+        if self.tight:
+            return self.verdict.fit is Fit.TIGHT and self.tight in self.verdict.reason
         return self.verdict.fit in ((Fit.EXCEEDED,) if self.exceeded else (Fit.FITS, Fit.TIGHT))
 
     @property
@@ -87,6 +92,7 @@ def _pair(engine: str, row: Row) -> Pair:
         tokens=row.get("tokens"),
         tokens_differ=row.get("tokens_differ", ""),
         disagrees=row.get("disagrees", ""),
+        tight=row.get("tight", ""),
         said=row["said"],
         source=row["source"],
     )
@@ -99,6 +105,8 @@ def _case(engine: str, row: Row) -> MemoryCase:
         engines()[engine], str(row["version"]), Device(name, size, parallel.accelerators), row.get("chunk")
     )
     assert budget
+    if not row.get("graphs", True):
+        budget = replace(budget, most_graphs=0)
     return MemoryCase(
         shape=_shape(row),
         device=name,

@@ -1,0 +1,84 @@
+"""Models whose configuration lies on this machine: files and folders as transformers write them."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from components.memory.shapes import Shape
+    from components.memory.workloads.known import OwnShape
+
+_CONFIG, _INDEX = "config.json", "model.safetensors.index.json"
+_ADDRESS = re.compile(r"^(?:host|file|hostpath)://(?=/)")
+_LARGEST = 2**50
+
+
+def shapes_in(given: Sequence[str]) -> "dict[str, OwnShape]":
+    """Return the models that a command line describes, each as ``MODEL=PATH`` or as ``PATH``.
+
+    The path is a config.json, or the folder that has one. Without a name it describes the one model that nothing else
+    tells, under an empty key.
+
+    Raises:
+        WorkbenchError: a path cannot be read, or what it has is no configuration.
+    """
+    from components.memory.workloads.known import OwnShape
+
+    found: dict[str, OwnShape] = {}
+    for each in given:
+        name, equals, path = each.partition("=")
+        file = Path(path if equals else each)
+        file = file / _CONFIG if file.is_dir() else file
+        name = name if equals else ""
+        if (equals and not name) or not (path if equals else each) or name in found:
+            raise WorkbenchError(f"--config {each!r}: must be one path for each model, as MODEL=PATH or PATH", 2)
+        try:
+            shape = _read(file, name or str(file))
+        except OSError as error:
+            raise WorkbenchError(f"{file}: cannot be read: {error.strerror or error}; correct the path", 2) from None
+        except UnicodeDecodeError:
+            raise WorkbenchError(f"{file}: is no text; pass the {_CONFIG} of the model", 2) from None
+        except ValueError as error:
+            raise WorkbenchError(f"{file}: {error}", 2) from None
+        found[name] = OwnShape(shape, is_sized=shape.weights_bytes is not None)
+    return found
+
+
+def local_shape(name: str) -> "Shape | None":
+    """Return a model whose server is told a folder that this machine has as well; None where it has none.
+
+    What is in it and cannot be read counts as not there: pods see folders of their own.
+    """
+    path = _ADDRESS.sub("", name)
+    if not path.startswith(("/", "./", "../")) or "\0" in path:
+        return None
+    try:
+        return _read(Path(path) / _CONFIG, name)
+    except (OSError, ValueError):
+        return None
+
+
+def _read(file: Path, name: str) -> "Shape":
+    from components.memory.config import read_config
+    from components.serving.fleet.files import read_text
+
+    size = _weights_of(file.parent)
+    shape = read_config(read_text(file), name)
+    return replace(shape, weights_bytes=size, source=f"{file}") if size else replace(shape, source=f"{file}")
+
+
+def _weights_of(folder: Path) -> int | None:
+    """Return the size of the weights beside a configuration, in bytes; None where neither index nor files say it."""
+    files = [path.stat().st_size for path in sorted(folder.glob("*.safetensors")) if path.is_file()]
+    try:
+        index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+        size = index["metadata"]["total_size"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        size = sum(files)
+    is_size = isinstance(size, int | float) and not isinstance(size, bool) and 0 < size < _LARGEST
+    return int(size) if is_size else None
