@@ -38,7 +38,9 @@ class Helped(TyperCommand):
             for each in overriding:
                 each.hidden = True  # type: ignore[attr-defined]
             names = ", ".join(each.opts[0] for each in overriding)
-            self.epilog = f"Also takes the place of settings: {names}. See workbench {_EXPLAINED_AT} --help."
+            self.epilog = (
+                f"Also takes the place of settings: {names}. The help of `workbench {_EXPLAINED_AT}` explains them."
+            )
 
 
 def arrange(app: typer.Typer) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from components.api.texts.printable import printable
@@ -34,7 +34,7 @@ def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = 
         out.width = WIDE  # a log has no edge to cut names at
     live = _Live.read(kubeconfig, models)
     if models:
-        out.print(_models(models, endpoints, live))
+        out.print(_models(models, endpoints, live, whole=not out.is_terminal))
     if nodes:
         out.print(_nodes(nodes, live))
     cost = _cost(_mapping(outputs, "cost"))
@@ -106,8 +106,11 @@ class _Live:
             self.nodes[instance] = self.nodes.get(instance, 0) + 1
 
 
-def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live) -> Table:
-    table = Table("name", "model", "workload", "ready", "endpoint", "api", "memory", box=None, title="Models")
+def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live, *, whole: bool) -> Table:
+    # An address is copied: in a log it is on one line, whatever stands beside it.
+    endpoint_column = Column("endpoint", overflow="fold", no_wrap=whole)
+    columns = ("name", "model", "workload", "ready", endpoint_column, "api", "memory")
+    table = Table(*columns, box=None, title="Models")
     table.title_justify = "left"
     for name, model in sorted(models.items()):
         kind = str(model.get("workloadKind"))

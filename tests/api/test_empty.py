@@ -9,7 +9,14 @@ from components.api.schema.crds import crd
 from components.api.schema.empty import without_dropped
 from components.families import kinds
 
-STRUCTS = {"emptyDir": {}, "podSelector": {}, "securityContext": {}, "affinity": {}, "resources": {}, "selector": {}}
+STRUCTS: dict[str, Any] = {
+    "emptyDir": {},
+    "podSelector": {},
+    "securityContext": {},
+    "affinity": {},
+    "resources": {},
+    "selector": {},
+}
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,16 @@ def test_workloads_that_are_one_to_clients_are_one_row(
     assert f" {ready} " in row
 
 
+def test_an_address_is_whole_in_a_log_whatever_stands_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
+    out = io.StringIO()
+    url = f"http://{'a' * 60}.models.svc.cluster.local:8080/v1"
+    model = {"model": "m" * 40, "workloadKind": "LeaderWorkerSet", "workload": "w" * 60, "namespace": "models"}
+    outputs = {"models": {"p": {**model, "fit": "fits: " * 40}}, "endpoints": {"p": {"url": url, "api": "openai"}}}
+    table.show(outputs, "kubeconfig", Console(file=out, highlight=False))
+    assert url in out.getvalue()
+
+
 def test_an_endpoint_beside_the_models_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """An adapter, or a route to models of other names."""
     monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())

@@ -83,7 +83,7 @@ def test_brackets_that_are_no_markup_stay_as_they_are() -> None:
 def test_what_takes_the_place_of_settings_is_explained_once(name: str) -> None:
     text = shown(name)
     assert text.count("--realization") == 1
-    assert "See workbench validate --help." in flowing(text)
+    assert "The help of `workbench validate` explains them." in flowing(text)
     assert len(shown(name, columns=80).splitlines()) < 90
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,10 @@ def test_a_changed_field_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_created_and_deleted_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     written = [each for each in states._written("dev") if "Namespace" not in each[0]]
-    other = ("urn:pulumi:dev::inference-platform::kubernetes:core/v1:ConfigMap::other", {})
+    other: tuple[str, dict[str, Any]] = (
+        "urn:pulumi:dev::inference-platform::kubernetes:core/v1:ConfigMap::other",
+        {},
+    )
     monkeypatch.setattr(states, "_written", lambda _: iter([*written, other]))
     whats = {(each.resource.rpartition("::")[2], each.what) for each in differences("dev") if not each.field}
     assert ("other", "is deleted") in whats
