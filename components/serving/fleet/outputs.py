@@ -120,7 +120,7 @@ def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str])
         "namespace": item.namespace,
         "workload": parts[0].set_name if parts else "",
         "workloadKind": parts[0].kind if parts else "",
-        "replicas": sum(part.replicas for part in parts),
+        "replicas": sum(each.replicas for each in workloads),
         "model": item.model,
         **({"weights": ", ".join(weights)} if weights else {}),
         **({"workloads": [each[0].set_name for each in sets]} if len(sets) > 1 else {}),
