@@ -36,7 +36,7 @@ def shapes_in(given: Sequence[str]) -> "dict[str, OwnShape]":
         file = file / _CONFIG if file.is_dir() else file
         name = name if equals else ""
         if (equals and not name) or not (path if equals else each) or name in found:
-            raise WorkbenchError(f"--config {each!r}: must be one path for each model, as MODEL=PATH or PATH", 2)
+            raise WorkbenchError(f"config {each!r}: must be one path for each model, as MODEL=PATH or PATH", 2)
         try:
             shape = _read(file, name or str(file))
         except OSError as error:

@@ -162,7 +162,7 @@ def _of_repository(name: str) -> Shape | None:
         # The vocabulary of a quantized model stays at 16 bits, which needs its size.
         is_sized = like.parameters and (dtype in _WHOLE or like.embeddings is not None)
         if kept is not None or is_sized:
-            return replace(like, dtype=dtype, weights_bytes=kept, estimate=basis, **_context(own, like))
+            return replace(like, dtype=dtype, weights_bytes=kept, estimate=basis, max_context=_context(own, like))
     count = _count(own)
     if count is None:
         return None
@@ -240,10 +240,10 @@ def _type_of(name: str) -> tuple[str, Decimal, Decimal]:
     return "", Decimal(16), Decimal(16)
 
 
-def _context(name: str, like: Shape) -> dict[str, int | None]:
+def _context(name: str, like: Shape) -> int | None:
     """Return the context of a model that is made from another: unknown where the name tells of a longer one."""
     own = set(_LONGER.findall(name.lower()))
-    return {} if own <= set(_LONGER.findall(like.name.lower())) else {"max_context": None}
+    return like.max_context if own <= set(_LONGER.findall(like.name.lower())) else None
 
 
 def _like(name: str) -> Shape | None:
