@@ -103,12 +103,14 @@ class PodPriority:
     Attributes:
         stated_at: The field that states it, or could.
         known: The PriorityClass, if it is one of the family's operator; None for any other.
-        is_stated: Whether the resource states another priority than the family's default.
+        is_written: Whether the resource states a priority, be it the family's default.
+        is_stated: Whether it states another one than the family's default.
         is_raised: Whether it states one above that default, to precede others.
     """
 
     stated_at: Origin
     known: Object | None = None
+    is_written: bool = False
     is_stated: bool = False
     is_raised: bool = False
 

@@ -82,7 +82,8 @@ class _Ranked:
         klass: The class that they name; empty for none.
         value: Their priority; None where it is not known.
         is_default: Whether the class is the environment's.
-        is_stated: Whether the resource states a priority other than its family's default.
+        is_written: Whether the resource states a priority, be it its family's default.
+        is_stated: Whether it states another one than its family's default.
         is_raised: Whether it states one in order to precede others.
         places: Kinds of nodes that take them.
     """
@@ -94,6 +95,7 @@ class _Ranked:
     preempts: bool
     scheduler: str
     is_default: bool
+    is_written: bool
     is_stated: bool
     is_raised: bool
     places: frozenset[int]
@@ -110,11 +112,81 @@ class _Ranked:
 
 @dataclass(frozen=True, slots=True)
 class _Victims:
-    """Whom pods of some priority may evict: the lowest priority by resource, and where."""
+    """Whom pods of some priority may evict.
+
+    Attributes:
+        lowest: The lowest priority of each resource.
+        unstated: Those that do not state that priority.
+        places: Kinds of nodes where that may happen.
+        shown: The first of them, for messages; the same for all that may evict them.
+    """
 
     lowest: Mapping[tuple[str, str], int]
     unstated: frozenset[tuple[str, str]]
     places: frozenset[int]
+    shown: str
+
+    @classmethod
+    def of(cls, ranked: Iterable["_Ranked"], places: frozenset[int], value: int) -> "_Victims":
+        """Return those of a lower priority that may be in some places."""
+        lowest: dict[tuple[str, str], int] = {}
+        shared, unstated = set[int](), set[tuple[str, str]]()
+        for each in ranked:
+            common = each.places & places
+            if each.value is None or each.value >= value or not common:
+                continue
+            lowest[each.key] = min(each.value, lowest.get(each.key, each.value))
+            shared |= common
+            if not each.is_stated:
+                unstated.add(each.key)
+        return cls(lowest, frozenset(unstated), frozenset(shared), _shown(lowest))
+
+    @classmethod
+    def together(cls, parts: Iterable["_Victims"]) -> "_Victims":
+        """Return those of several."""
+        lowest: dict[tuple[str, str], int] = {}
+        places, unstated = frozenset[int](), frozenset[tuple[str, str]]()
+        for part in parts:
+            lowest |= part.lowest
+            places, unstated = places | part.places, unstated | part.unstated
+        return cls(lowest, unstated, places, _shown(lowest))
+
+
+def _shown(lowest: Mapping[tuple[str, str], int]) -> str:
+    return _first_of([f"{title} ({value})" for (title, _), value in sorted(lowest.items())])
+
+
+class _Others:
+    """Compares pods with those of all other resources, once for all that are alike."""
+
+    def __init__(self, ranked: Sequence[_Ranked]) -> None:
+        self._ranked = ranked
+        self._victims: dict[tuple[frozenset[int], int], _Victims] = {}
+        self._unknown: dict[tuple[frozenset[int], str], str] = {}
+        kinds: dict[tuple[str, str], set[tuple[int | None, str]]] = {}
+        for each in ranked:
+            kinds.setdefault(each.key, set()).add((each.value, each.klass))
+        self._uneven = {key for key, found in kinds.items() if len(found) > 1}
+        """Resources whose own pods differ: they must not be compared with themselves."""
+
+    def victims(self, pod: _Ranked) -> _Victims:
+        """Return whom pods of a known priority may evict."""
+        value = pod.value or 0
+        if pod.key in self._uneven:
+            return _Victims.of((each for each in self._ranked if each.key != pod.key), pod.places, value)
+        alike = (pod.places, value)
+        if alike not in self._victims:
+            self._victims[alike] = _Victims.of(self._ranked, *alike)
+        return self._victims[alike]
+
+    def unknown(self, pod: _Ranked) -> str:
+        """Return that the priority of pods cannot be compared; empty if there is nothing to compare it with."""
+        if pod.key in self._uneven:
+            return _unknown(pod, [each for each in self._ranked if each.key != pod.key])
+        alike = (pod.places, pod.klass)
+        if alike not in self._unknown:
+            self._unknown[alike] = _unknown(pod, self._ranked)
+        return self._unknown[alike]
 
 
 def preemptions(
@@ -149,40 +221,33 @@ def preemptions(
     by_item: dict[tuple[str, str], list[_Ranked]] = {}
     for each in ranked:
         by_item.setdefault(each.key, []).append(each)
-    found: dict[tuple[frozenset[int], int], _Victims] = {}
+    others = _Others(ranked)
     is_reported = False
-    for key, pods in by_item.items():
-        evicted: dict[tuple[str, str], int] = {}
-        places, unstated = set[int](), False
+    for pods in by_item.values():
+        evicting: list[tuple[_Ranked, _Victims]] = []
         for each in pods:
             if each.value is None:
                 # A class of the environment's is reported once, at its setting.
-                if not (each.is_default and is_reported) and (reason := _unknown(each, ranked)):
+                if not (each.is_default and is_reported) and (reason := others.unknown(each)):
                     is_reported = is_reported or each.is_default
                     field = Argument(default.file, default.path) if each.is_default and default else each.field
                     yield field.problem(reason, Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
                 continue
-            if not each.preempts:
-                continue
-            cached = (each.places, each.value)
-            if cached not in found:
-                found[cached] = _victims(ranked, *cached)
-            victims = found[cached]
-            others = victims.lowest.keys() - {key}
-            if not others:
+            victims = others.victims(each)
+            if not each.preempts or not victims.lowest:
                 continue
             if each.scheduler != _USUAL_SCHEDULER:
                 yield each.field.problem(_scheduled(each), Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
-                continue
-            evicted |= {other: victims.lowest[other] for other in others}
-            places |= victims.places
-            unstated = unstated or bool(victims.unstated - {key})
-        if evicted:
-            leading = max((each for each in pods if each.value is not None), key=lambda each: each.value or 0)
-            is_warning = unstated and not leading.is_raised
-            shown = [names[place] if place < len(names) else _UNNAMED for place in sorted(places)]
-            reason = _evicts(leading, evicted, sorted(dict.fromkeys(shown)), is_meant=not unstated)
-            severity = Severity.WARNING if is_warning else Severity.NOTE
+            else:
+                evicting.append((each, victims))
+        if evicting:
+            # Pods of the highest priority evict whatever the others would; only where they may be can differ.
+            leading = max((each for each, _ in evicting), key=lambda each: each.value or 0)
+            victims = evicting[0][1] if len(evicting) == 1 else _Victims.together([each for _, each in evicting])
+            shown = [names[place] if place < len(names) else _UNNAMED for place in sorted(victims.places)]
+            is_meant = not victims.unstated
+            reason = _evicts(leading, victims, sorted(dict.fromkeys(shown)), is_meant=is_meant)
+            severity = Severity.NOTE if is_meant or leading.is_raised else Severity.WARNING
             yield leading.field.problem(reason, severity, RuleId.PRIORITY_MIXED)
 
 
@@ -220,53 +285,37 @@ def _ranked(
                 (klass or known.usual) not in known.never and scheduler not in _NO_PREEMPTION,
                 scheduler,
                 bool(klass) and klass == usual,
+                own.is_written if own else stated,
                 own.is_stated if own else stated,
                 own.is_raised if own else stated,
                 cache[shape],
             )
 
 
-def _victims(ranked: Iterable[_Ranked], places: frozenset[int], value: int) -> _Victims:
-    lowest: dict[tuple[str, str], int] = {}
-    shared, unstated = set[int](), set[tuple[str, str]]()
-    for each in ranked:
-        common = each.places & places
-        if each.value is None or each.value >= value or not common:
-            continue
-        lowest[each.key] = min(each.value, lowest.get(each.key, each.value))
-        shared |= common
-        if not each.is_stated:
-            unstated.add(each.key)
-    return _Victims(lowest, frozenset(unstated), frozenset(shared))
-
-
-def _evicts(
-    leading: _Ranked, evicted: Mapping[tuple[str, str], int], places: Sequence[str], *, is_meant: bool
-) -> str:
+def _evicts(leading: _Ranked, victims: _Victims, places: Sequence[str], *, is_meant: bool) -> str:
     if leading.is_default:
         whence = "the default of this environment"
-    elif leading.is_stated:
+    elif leading.is_written:
         whence = "stated here"
     elif leading.workload.priority:
         whence = f"the default of {leading.item.kind}, which nobody stated"
     else:
         whence = "of pods that state no class"
     own = f"{leading.klass}, " if leading.klass else ""
-    models = _first_of([f"{title} ({value})" for (title, _), value in sorted(evicted.items())])
     if is_meant:
         remedy = "if that is not meant, remove the lower priority that those state"
     elif leading.is_raised:
         remedy = "if that is not meant, remove it"
     elif leading.workload.operated:
         remedy = "name a PriorityClass here that is as low as theirs: its operator knows no other default"
-    elif leading.is_stated:
+    elif leading.is_written:
         remedy = f"remove it, and set {_SETTING}, the one priority of all models that state none"
     else:
         remedy = f"set {_SETTING}, the one priority of all models that state none (`none` for no class)"
     return (
-        f"its pods have priority {leading.value} ({own}{whence}), and those of {models} a lower one on the same "
-        f"nodes ({_first_of(list(places))}): where no node has room, the scheduler evicts these before another node "
-        f"is asked for; {remedy}"
+        f"its pods have priority {leading.value} ({own}{whence}), and those of {victims.shown} a lower one on the "
+        f"same nodes ({_first_of(list(places))}): where no node has room, the scheduler evicts these before another "
+        f"node is asked for; {remedy}"
     )
 
 
@@ -275,7 +324,7 @@ def _unknown(each: _Ranked, ranked: Iterable[_Ranked]) -> str:
     others = {
         other.key[0]: other.klass or "no class"
         for other in ranked
-        if other.key != each.key and other.klass != each.klass and other.places & each.places
+        if other.klass != each.klass and other.places & each.places
     }
     if not others:
         return ""

@@ -439,6 +439,19 @@ def test_what_a_message_says() -> None:
     )
 
 
+@pytest.mark.parametrize(("name", "whence", "remedy"), [
+    ("normal that is written goes first just as well", "stated here", "; remove it, and set hardening.priority, "),
+    ("low is above none at all", "stated here", "; remove it, and set hardening.priority, "),
+    ("high is a choice", "stated here", "; if that is not meant, remove it"),
+    ("low yields to the default, as it asks", "which nobody stated", "remove the lower priority that those state"),
+    ("the operator's pods have its class", "which nobody stated", "; name a PriorityClass here that is as low as "),
+])  # fmt: skip
+def test_the_remedy_is_one_that_helps(name: str, whence: str, remedy: str) -> None:
+    (found,) = of_rule(planned(CASES[name]), MIXED).values()
+    assert f"{whence})" in found.reason
+    assert remedy in found.reason
+
+
 def test_it_can_be_ignored_with_a_reason() -> None:
     case = Case([*kube("k", annotations={f"{PREFIX}{MIXED}": "agreed"}), *llmaz("p")])
     found = planned(case)

@@ -100,13 +100,15 @@ def pod_priority(spec: InferenceServiceSpec, source: Loaded, options: Options) -
     """
     if spec.priority_class_name:
         known = priority_class(spec.priority_class_name)
-        return PodPriority(Origin(source, "spec.priorityClassName"), known, is_stated=True, is_raised=True)
+        field = Origin(source, "spec.priorityClassName")
+        return PodPriority(field, known, is_written=True, is_stated=True, is_raised=True)
     stated = "priority" in spec.model_fields_set
     values = {name: facts.value for name, facts in llmkube().priorities.items()}
     usual = InferenceServiceSpec.model_fields["priority"].default
     return PodPriority(
         Origin(source, "spec.priority"),
         known=priority_class(priority_of(spec, options)),
+        is_written=stated,
         is_stated=stated and spec.priority != usual,
         is_raised=stated and values[spec.priority] > values[usual],
     )
