@@ -154,7 +154,6 @@ def test_a_command_has_help(name: tuple[str, ...], installed: Path, folder: Path
     assert f"Usage: workbench {' '.join(name)}" in done.stdout
 
 
-@pytest.mark.xfail(strict=False, reason="plan reads the settings of a checkout, whatever it is given")
 @pytest.mark.parametrize(
     ("words", "says"), PLAN, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
