@@ -77,7 +77,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         ((FOLDER,), 2, "pass --model, or --variant with manifests, or --profile"),
     ],
     ("fit-profile",): [((FOLDER,), 1, "manifests:1: cannot be read"), ((), 2, "Missing argument 'FILE'")],
-    ("load",): [((), 2, "Missing option '--model'"), (("--model", "opt", "--rate", "5"), 1, NO_FLEET)],
+    ("load",): [((), 2, "Missing option '--model'"), (("--model", "opt", "--rate", "5"), 2, NO_FLEET)],
     ("watch",): [((), 1, NO_FLEET)],
     ("fault",): [(("zone",), 1, NO_FLEET), (("spot",), 1, NO_FLEET)],
     ("speed",): [((), 1, NO_FLEET)],
