@@ -61,16 +61,16 @@ def main(lock: Path, pause: float = _PAUSE) -> int:
     progress = Progress(packages, pause)
     teller = threading.Thread(target=progress.tell, daemon=True)
     teller.start()
-    said = []
+    printed = []
     command = [sys.executable, *_PIP, str(lock)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
         for line in pip.stdout or ():
-            said.append(line)
+            printed.append(line)
             progress.hear(line)
     seconds = progress.end()
     teller.join()
     if pip.returncode:
-        sys.stderr.write("".join(said[-_LAST:]))
+        sys.stderr.write("".join(printed[-_LAST:]))
     else:
         _say(f"  done in {seconds:.0f} s")
     return pip.returncode

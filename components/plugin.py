@@ -71,8 +71,8 @@ class Host(ComponentProvider):
         except ComponentInitError as error:
             if isinstance(error.inner, pulumi.InputPropertiesError):
                 typed = self._args[resource_type.rpartition(":")[2]]
-                told = _in_their_words(error.inner, typed)
-                raise pulumi.InputPropertiesError(told.message, _without_secrets(told.errors, inputs)) from None
+                renamed = _in_their_words(error.inner, typed)
+                raise pulumi.InputPropertiesError(renamed.message, _without_secrets(renamed.errors, inputs)) from None
             if isinstance(error.inner, pulumi.RunError):
                 raise error.inner from None
             raise
