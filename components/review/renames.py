@@ -25,12 +25,12 @@ class Renames:
     Attributes:
         keys: Manifests under another name or in another namespace: kind, namespace and name before and after.
         words: The names themselves: of manifests, of namespaces and of named parts, such as flavors and roles.
-        known: Kinds and names of all manifests before.
+        known: Kinds and names of all manifests before, each with the names of what they became.
     """
 
     keys: Mapping[_Key, _Key] = field(default_factory=dict)
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    known: frozenset[tuple[str, str]] = frozenset()
+    known: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, base: Snapshot, head: Snapshot) -> "Renames":
@@ -44,10 +44,13 @@ class Renames:
         come = [each for key, each in sorted(after.items()) if key not in before]
         pairing = _Pairing(_served(base), _served(head), words)
         keys = {old.key: new.key for old, new in pairing.pairs(gone, come)}
+        known: dict[tuple[str, str], set[str]] = {(each.kind, each.name): set() for each in base.manifests}
+        for (kind, _, name), new in keys.items():
+            known[kind, name].add(new[2])
         return cls(
             keys,
             {old: frozenset(news) for old, news in words.items()},
-            frozenset((each.kind, each.name) for each in base.manifests),
+            {title: frozenset(names) for title, names in known.items()},
         )
 
     def is_same(self, before: FindingState, after: FindingState) -> bool:
@@ -68,10 +71,8 @@ class Renames:
     def _is_same_subject(self, before: FindingState, after: FindingState) -> bool:
         if before.name == after.name:
             return True
-        if (before.kind, before.name) not in self.known:
-            return _is_same(before.name, after.name, self.words)
-        news = {new[2] for old, new in self.keys.items() if (old[0], old[2]) == (before.kind, before.name)}
-        return after.name in news
+        became = self.known.get((before.kind, before.name))
+        return _is_same(before.name, after.name, self.words) if became is None else after.name in became
 
 
 def _served(snapshot: Snapshot) -> Mapping[_Key, ServedModel]:
