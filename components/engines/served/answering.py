@@ -226,7 +226,7 @@ def _within(found: AtOnce, known: "_Table", line: CommandLine, variables: Mappin
 def usual_at_once(device: Device | None) -> AtOnce:
     """Return how many requests are computed at once by the engine that most models are served with, untold."""
     engine = next(iter(engines().values()))
-    image = engine.current_image or Image(engine.name)
+    image = engine.current_image or Image(engine.name, "", "")
     container = {"image": f"{image.repository}:{image.tag}"}
     return most_at_once(container, line_of(container), device)
 
