@@ -187,4 +187,5 @@ def test_played_nodes() -> None:
         node = instance(outputs[name]["instanceType"])
         assert node is not None
         price = None if node.usd_per_hour is None else float(node.usd_per_hour)
-        assert (group.instance_type, group.usd_per_hour) == (node.name, pytest.approx(price))
+        assert group.instance_type == node.name
+        assert group.usd_per_hour == pytest.approx(price)

@@ -59,8 +59,9 @@ def bare_model(model: str, subject: Subject) -> SizedModel:
     title = model or "the model"
     if not subject.stack:
         return SizedModel(model, title, ServiceLevels())
-    if not (model and getattr(subject.settings(), "models", ())):
-        levels = subject.settings().options().levels
+    settings = subject.settings()
+    if not (model and getattr(settings, "models", None)):
+        levels = settings.options().levels
         return SizedModel(model, title, levels, scale_to_zero=levels.controller.scale_to_zero)
     _, plan = planned(subject, None)
     levels, workloads = plan.environment.options.levels, tuple(_serving(plan, model))
