@@ -16,6 +16,7 @@ from rich.console import Console
 
 from components.fleet.demand import accelerated_nodes
 from components.fleet.rendered import Rendered
+from components.fleet.workloads import Workload
 from components.nodes.instances import ACCELERATOR_RESOURCES, instance
 from components.plan.costs import bill_of
 from components.plan.plan import Plan
@@ -24,6 +25,10 @@ from components.serving.fleet.outputs import models_of, nodes_of, shown_name
 from components.sizing.levels import Load
 from tests.commands.sizing.runs import rows
 from tests.hostile.runs import ROOT, run
+from tests.live.pods.test_states import Cluster, Pods
+from workbench.live.pods.control.states import ClusterView, model_states
+from workbench.live.pods.groups.pods import KIND, pods_of
+from workbench.live.pods.stage import PodStage
 from workbench.live.reading.fleet import fleet_of
 from workbench.live.reading.paces import speeds_of
 from workbench.sizing.profiles import profiles_given
@@ -189,3 +194,51 @@ def test_played_nodes() -> None:
         price = None if node.usd_per_hour is None else float(node.usd_per_hour)
         assert group.instance_type == node.name
         assert group.usd_per_hour == pytest.approx(price)
+
+
+def pods_at_rest(workload: Workload) -> Iterator[dict[str, Any]]:
+    """The pods that the controllers of Kubernetes and of LeaderWorkerSets make."""
+    if workload.kind == KIND:
+        yield from pods_of({**workload.body, "spec": {**workload.body["spec"], "replicas": workload.replicas}})
+        return
+    (template,) = workload.templates
+    for replica in range(workload.replicas):
+        metadata = {
+            **template.get("metadata", {}),
+            "namespace": workload.namespace,
+            "name": f"{workload.name}-{replica}",
+        }
+        yield {"metadata": metadata, "spec": {**template["spec"]}}
+
+
+def test_what_watch_and_load_show() -> None:
+    """Replicas and US dollars an hour of each model that is played, once all pods are on their nodes."""
+    found = plan_of("local")
+    fleet = fleet_of("local", found)
+    groups = {group.instance_type: group for group in fleet.groups if "spot" not in group.name}
+    titles = {f"{each.namespace}/{each.name}": each.title for each in fleet.workloads}
+    pods: dict[str, dict[str, Any]] = {}
+    nodes: dict[str, dict[str, Any]] = {}
+    workloads: dict[str, dict[str, Any]] = {}
+    expected = {}
+    costs = {(each.title, each.namespace): each.usd_per_hour for each in bill_of(found).models}
+    for item in serving("local"):
+        (title,) = {titles[f"{each.namespace}/{each.name}"] for each in item.workloads}
+        usd = costs[item.title, item.namespace]
+        expected[title] = (sum(each.replicas for each in item.workloads), usd and float(usd.now))
+        for workload in item.workloads:
+            spec = {"spec": {"replicas": workload.replicas}}
+            workloads.setdefault(workload.kind, {})[f"{workload.namespace}/{workload.name}"] = spec
+            types = [choice.instance_type for demand in workload.pods for choice in demand.choices]
+            for pod in pods_at_rest(workload):
+                pod["metadata"]["uid"] = pod["metadata"]["name"]
+                if types and types[0] in groups:
+                    name = pod["spec"]["nodeName"] = f"{groups[types[0]].name}-{len(pods)}"
+                    nodes[name] = {"metadata": {"name": name, "labels": {}}}
+                pods[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = pod
+    stage = PodStage(None, None, (None, None), Cluster(Pods(pods)))  # type: ignore[arg-type]
+    stage.fleet = fleet
+    states = {state.title: state for state in model_states(stage, ClusterView(nodes, workloads, {}))}
+    shown = {title: (state.replicas, state.usd_per_hour) for title, state in states.items()}
+    assert shown == {title: pytest.approx(each, rel=1e-6) for title, each in expected.items()}
+    assert shown["llama-70b"] == pytest.approx((1, 8.96832))

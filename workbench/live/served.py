@@ -210,7 +210,6 @@ class ServedGroup:
     labels: Mapping[str, str]
     least: int
     most: int
-    accelerators: int = 0
     usd_per_hour: float | None = None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from components.costs.prices import Prices
 from components.costs.tables import Buying
 from components.nodes.groups import NodeGroupDemand
-from components.nodes.instances import PRICED_REGION, instance
+from components.nodes.instances import PRICED_REGION
 from components.serving.simulated_nodes import simulated
 
 from ..served import ServedGroup
@@ -19,7 +19,6 @@ def served_groups(groups: Iterable[NodeGroupDemand]) -> tuple[ServedGroup, ...]:
 
 
 def _group(group: NodeGroupDemand) -> ServedGroup:
-    facts = instance(group.instance_type)
     price = _PRICES.node((group.instance_type,), Buying.ON_DEMAND)
     return ServedGroup(
         name=group.name,
@@ -28,6 +27,5 @@ def _group(group: NodeGroupDemand) -> ServedGroup:
         least=group.nodes,
         # More than there are Node objects cannot be played.
         most=min(group.max_nodes, simulated(group)),
-        accelerators=facts.accelerators if facts else 0,
         usd_per_hour=None if isinstance(price, str) else float(price.usd),
     )

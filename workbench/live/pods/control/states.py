@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from components.aws.names import capacity_in
-from components.fleet.demand import ZONE_LABEL
+from components.fleet.demand import ZONE_LABEL, PodDemand
 from components.fleet.placement import requests_of
+from components.nodes.instances import instance
+from components.simulation.prices import node_share
 
 from ...control import GroupState, ModelState, PodState, ScalerState
-from ...served import LiveFleet, PaceSource, ServedGroup, ServedWorkload
+from ...served import LiveFleet, PaceSource, ServedWorkload
 from ..groups.pods import replica_of
 from ..kubelet import is_ready
 from ..nodes.marks import group_of, is_starting, is_there
@@ -122,7 +123,7 @@ def _model_state(
         answered=past[0] + sum(each.answered for each in counted),
         refused=past[1] + sum(each.refused for each in counted),
         tokens=past[2] + sum(each.tokens for each in counted),
-        usd_per_hour=_usd(members, stage.fleet, view),
+        usd_per_hour=_usd(members, stage.fleet),
         pace=paces[0] if paces else PaceSource.ASSUMED,
         scalers=tuple(_scalers(workloads, view)),
     )
@@ -138,25 +139,17 @@ def _cache_share(serving: ServingPod) -> float:
     return serving.live.replica.cached / room if room else 0.0
 
 
-def _usd(members: Iterable[_Member], fleet: LiveFleet, view: ClusterView) -> float | None:
-    """Return the price of the accelerators that pods hold, as the part of their nodes that these are."""
+def _usd(members: Iterable[_Member], fleet: LiveFleet) -> float | None:
+    """Return the price of the parts of nodes that pods take, as the bill of the plan counts them."""
     groups = {group.name: group for group in fleet.groups}
-    found = [
-        group.usd_per_hour * float(share)
-        for member in members
-        if (group := group_of(member.pod["spec"].get("nodeName", ""), groups))
-        and group.usd_per_hour is not None
-        and (share := _share(member.pod, group, view.nodes))
-    ]
-    return sum(found) if found else None
-
-
-def _share(pod: Json, group: ServedGroup, nodes: Mapping[str, Json]) -> Decimal:
-    """Return which part of a node's accelerators a pod holds: the resource of which the node has as many."""
-    offered = nodes.get(pod["spec"].get("nodeName", ""), {}).get("status", {}).get("allocatable") or {}
-    devices = {key for key, amount in offered.items() if "/" in key and amount == str(group.accelerators)}
-    asked = max((amount for key, amount in requests_of(pod["spec"]).items() if key in devices), default=Decimal(0))
-    return asked / group.accelerators if group.accelerators else Decimal(0)
+    prices = []
+    for member in members:
+        group = group_of(member.pod["spec"].get("nodeName", ""), groups)
+        node = instance(group.instance_type) if group else None
+        if group and node and group.usd_per_hour is not None:
+            share = node_share(PodDemand(1, requests_of(member.pod["spec"]), ()), node)
+            prices.append(group.usd_per_hour * float(share))
+    return sum(prices) if prices else None
 
 
 def _scalers(workloads: Iterable[ServedWorkload], view: ClusterView) -> Iterator[ScalerState]:
