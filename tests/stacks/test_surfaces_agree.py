@@ -125,7 +125,8 @@ def test_the_table_of_up(stack: str) -> None:
     show(outputs, "/nowhere", console)
     lines = console.export_text().splitlines()
     for name, model in outputs["models"].items():
-        assert any(line.split()[:1] == [name] and f"/{model['workload']}" in line for line in lines), name
+        first = (model.get("parts") or [model["workload"]])[0]
+        assert any(line.split()[:1] == [name] and f"/{first}" in line for line in lines), name
     for name, group in outputs["nodes"].items():
         assert any(line.split()[:3] == [name, group["instanceType"], str(group["nodes"])] for line in lines), name
     cost = outputs["cost"]
