@@ -271,7 +271,7 @@ def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Pro
         _, namespace, name = scaler.aim
         problem = scaler.blame("minReplicas").problem(
             f"{namespace}/{name} may scale to zero, and nothing queues requests until a pod is ready: without pods "
-            "its Service has no endpoints, and the first requests fail; set 1, or make clients retry",
+            "its Service has no endpoints, and the first requests fail; set 1, or let clients repeat failed requests",
             Severity.WARNING,
             RuleId.AUTOSCALING_UNHELD,
         )
