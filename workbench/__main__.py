@@ -20,8 +20,8 @@ def _cancelled(_number: int, _frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run a command, or say what to install first."""
-    # While modules are imported, and once a command has ended, nothing has to be cleaned up. Python would print a
-    # traceback there, and end by the signal instead of 130. What ignores interrupts, as nohup has it, goes on to.
+    # During imports and after a command there is nothing to clean up. Python would print a traceback there, and end
+    # by the signal instead of with 130. A process that ignores interrupts, as under nohup, continues to ignore them.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _cancelled)
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)

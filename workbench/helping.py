@@ -1,4 +1,4 @@
-"""How the help of commands looks: grouped, whole sentences, and every character as it is written."""
+"""Help of commands: grouped, with whole paragraphs and literal brackets."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperCommand
 
 CHECK, DEPLOY = "Check manifests, without a cluster", "Deploy a stack"
-CAPACITY, FLEET = "Find out how many, and how fast", "The live fleet, on this machine"
+CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this machine"
 _TAG = re.compile(r"\[(?=[a-z#/@][^\[]*?\])")
 _GROUPS = {
     CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema"),
@@ -18,12 +18,12 @@ _GROUPS = {
 
 
 _OVERRIDES = ("realization", "workload", "namespace", "runtimes", "cache_claim", "cache_host_path", "other_kinds")
-"""Options of every command on manifests, which take the place of settings."""
+"""Options of every command on manifests that override settings."""
 _EXPLAINED_AT = "validate"
 
 
 class Helped(TyperCommand):
-    """A command whose help is text: typer takes brackets for markup, and keeps the line breaks of docstrings."""
+    """A command whose help is plain text: typer reads brackets as markup, and keeps line breaks of docstrings."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401  as typer calls it
         super().__init__(*args, **options)
@@ -44,7 +44,7 @@ class Helped(TyperCommand):
 
 
 def arrange(app: typer.Typer) -> None:
-    """Group the commands of the command line, and let their help be text."""
+    """Group the commands, and format their help as plain text."""
     panels = {name: panel for panel, names in _GROUPS.items() for name in names}
     for command in app.registered_commands:
         command.cls = Helped

@@ -1,4 +1,4 @@
-"""Models whose configuration lies on this machine: files and folders as transformers write them."""
+"""Models with a configuration on this machine, in the format of the transformers library."""
 
 import json
 import re
@@ -19,13 +19,13 @@ _LARGEST = 2**50
 
 
 def shapes_in(given: Sequence[str]) -> "dict[str, OwnShape]":
-    """Return the models that a command line describes, each as ``MODEL=PATH`` or as ``PATH``.
+    """Read the models of ``--config``, each given as ``MODEL=PATH`` or as ``PATH``.
 
-    The path is a config.json, or the folder that has one. Without a name it describes the one model that nothing else
-    tells, under an empty key.
+    The path is a config.json or its folder. Without a name, which is an empty key, it is the only model whose shape
+    is unknown.
 
     Raises:
-        WorkbenchError: a path cannot be read, or what it has is no configuration.
+        WorkbenchError: a path cannot be read, or is not a model configuration.
     """
     from components.memory.workloads.known import OwnShape
 
@@ -42,7 +42,7 @@ def shapes_in(given: Sequence[str]) -> "dict[str, OwnShape]":
         except OSError as error:
             raise WorkbenchError(f"{file}: cannot be read: {error.strerror or error}; correct the path", 2) from None
         except UnicodeDecodeError:
-            raise WorkbenchError(f"{file}: is no text; pass the {_CONFIG} of the model", 2) from None
+            raise WorkbenchError(f"{file}: is not a text file; pass the {_CONFIG} of the model", 2) from None
         except ValueError as error:
             raise WorkbenchError(f"{file}: {error}", 2) from None
         found[name] = OwnShape(shape, is_sized=shape.weights_bytes is not None)
@@ -50,9 +50,9 @@ def shapes_in(given: Sequence[str]) -> "dict[str, OwnShape]":
 
 
 def local_shape(name: str) -> "Shape | None":
-    """Return a model whose server is told a folder that this machine has as well; None where it has none.
+    """Read a model from the path that its server loads, if it exists on this machine; else return None.
 
-    What is in it and cannot be read counts as not there: pods see folders of their own.
+    Unreadable files count as missing, because pods have file systems of their own.
     """
     path = _ADDRESS.sub("", name)
     if not path.startswith(("/", "./", "../")) or "\0" in path:
@@ -73,7 +73,7 @@ def _read(file: Path, name: str) -> "Shape":
 
 
 def _weights_of(folder: Path) -> int | None:
-    """Return the size of the weights beside a configuration, in bytes; None where neither index nor files say it."""
+    """Return the size of the weights next to a configuration, in bytes; None without an index or files."""
     files = [path.stat().st_size for path in sorted(folder.glob("*.safetensors")) if path.is_file()]
     try:
         index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))

@@ -122,7 +122,7 @@ def _check_described(plan: "Plan", given: Sequence[str]) -> None:
 
 
 def _unchecked(plan: "Plan") -> "Iterator[str]":
-    """Yield the models of which nobody knows whether they fit their accelerators, by reason, and those estimated."""
+    """Yield the models whose memory was not checked, by reason, and those that were estimated."""
     from components.memory.reading import estimated, unchecked
 
     models = len({each.item.title for each in plan.verdicts})
@@ -133,8 +133,8 @@ def _unchecked(plan: "Plan") -> "Iterator[str]":
         yield from (f"  {', '.join(names)}: {reason}" for reason, names in reasons.items())
     names = estimated(plan.verdicts)
     if names:
-        yield f"memory estimated for {len(names)} of {counted(models, 'model')}, by what their names tell:"
-        yield f"  {', '.join(names)}: for exact figures describe them in modelShapes"
+        yield f"memory estimated for {len(names)} of {counted(models, 'model')}, from their names:"
+        yield f"  {', '.join(names)}: for exact figures, describe them in modelShapes"
 
 
 def _sarif(problems: "Iterable[Problem]") -> str:

@@ -107,12 +107,12 @@ class CommandLine:
 
     @property
     def lacks_script(self) -> bool:
-        """Whether a shell is told to run a script that is not there: it ends at once with an error."""
+        """Whether a shell with ``-c`` lacks its script, and exits at once with an error."""
         return self._script_place >= len(self.words) > 0
 
     @property
     def _script_place(self) -> int:
-        """Where the text of a script belongs, whether it is there or not; 0 where no shell runs one."""
+        """Index of a shell's script, which may be past the end; 0 without a shell."""
         first = self.words[:3]
         if not first or first[0].rpartition("/")[2] not in _SHELLS:
             return 0
@@ -136,7 +136,7 @@ class CommandLine:
 
     @property
     def started(self) -> tuple[str, ...]:
-        """The engine's program and what follows it; empty where the image's own entrypoint runs."""
+        """The engine's program and its arguments; empty if the image's entrypoint runs."""
         table = flags_of(self.engine)
         start = _start_of(table, self.command, self.args, self.tag) if table else None
         return self.words[start - 1 :] if start else ()

@@ -1,4 +1,4 @@
-"""How many requests the engine of a workload computes at once on an accelerator, whatever its profile says."""
+"""Engines' limits on concurrent requests, by workload and accelerator."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,11 +13,11 @@ _GIB = 2**30
 
 
 def limit_on(workloads: Iterable[Workload], accelerator: str, nodes: Sequence[Instance] = ()) -> AtOnce | None:
-    """Return the smallest number of requests that one of some workloads computes at once; None without workloads.
+    """Return the lowest limit on concurrent requests among workloads; None without workloads.
 
     Args:
-        workloads: What serves the model. Where the number of one is not known, that of the others counts.
-        accelerator: Name of the accelerator, on which the default of the engine may depend.
+        workloads: The workloads that serve the model. Unknown limits are ignored if another is known.
+        accelerator: Name of the accelerator, which the engine's default may depend on.
         nodes: Instance types that the workloads may be on, in order of preference.
     """
     device = device_named(accelerator, nodes)
@@ -26,7 +26,7 @@ def limit_on(workloads: Iterable[Workload], accelerator: str, nodes: Sequence[In
 
 
 def device_named(accelerator: str, nodes: Sequence[Instance] = ()) -> Device | None:
-    """Return the accelerator of a name as the tables of engines need it; None where its memory is not known."""
+    """Return an accelerator and its memory, by name; None if its memory is unknown."""
     known = known_accelerator(accelerator)
     node = node_with(known, nodes) or (known.cheapest() if known else None)
     if node is None or node.accelerator_memory_gib is None:

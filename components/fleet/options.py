@@ -82,8 +82,8 @@ class Options:
         tolerates_changes: Whether autoscalers can be told how small a change to ignore (Kubernetes 1.35 and later).
         realizations: By family, another realization for its resources.
         levels: What is promised and expected of models.
-        default_class: PriorityClass of pods for which nobody states one, in place of a family's own default; empty
-            for no class, None to keep the family's.
+        default_class: PriorityClass of pods that set none, in place of their family's default; empty for no class,
+            None to keep the family's default.
     """
 
     realization: Realization = Realization.NATIVE

@@ -179,7 +179,7 @@ def deny_token(spec: Object) -> None:
 
 
 def last_of_each(env: Iterable[Object]) -> list[Object]:
-    """Keep the last variable of a name, which is the one that counts; the API server takes each name once."""
+    """Keep the last variable of each name, because the API server accepts each name once."""
     by_name: dict[str, Object] = {}
     for variable in env:
         by_name.pop(variable["name"], None)
@@ -202,14 +202,13 @@ def warn_of_repeated(env: Sequence[Object], path: str, findings: Findings) -> No
 def restrictions_of(context: Object | None, pod: Object | None = None, dropped: Sequence[str] = ()) -> dict[str, Any]:
     """Return what a container's security context takes away, for a container that we add beside it.
 
-    Only what is stricter than what the added container has without it: a container's profile replaces that of the
-    pod, so that one which confines less, or of which nothing is known in comparison, is left out. The user is left
-    out too, and so is a read-only root: the added container has an image of its own, which may not work as that
-    user, and it writes.
+    Only settings that are stricter than the added container's own: a container's profile replaces that of the pod, so
+    a profile that confines less, or cannot be compared, is left out. So are the user and a read-only root filesystem:
+    the added container has its own image, which may not work as that user, and it writes files.
 
     Args:
-        context: The security context of the container that is served.
-        pod: The security context of the pod, which the added container has by itself.
+        context: The security context of the main container.
+        pod: The security context of the pod, which the added container inherits.
         dropped: The capabilities that the added container drops anyway.
     """
     context, pod = context or {}, pod or {}
@@ -231,9 +230,9 @@ def restrictions_of(context: Object | None, pod: Object | None = None, dropped: 
 
 
 def _is_confined(labels: Object) -> bool:
-    """Whether SELinux labels confine a container at least as much as those that it gets without any.
+    """Whether SELinux labels confine a container at least as much as the defaults.
 
-    ``container_t`` is the type of the container runtimes; others, such as ``spc_t``, are for those that need more.
+    ``container_t`` is the type of the container runtimes; others, such as ``spc_t``, have more rights.
     The Pod Security Standards refuse a user or a role in every profile but *privileged*.
     """
     every_category = str(labels.get("level", "")).endswith(":c0.c1023")

@@ -34,11 +34,11 @@ class NamedWeights:
 
 @dataclass(frozen=True, slots=True)
 class SpreadField:
-    """How a manifest says over how many accelerators a model is spread: what messages tell people to write.
+    """The fields that set a model's degrees of parallelism, as messages show them.
 
     Attributes:
-        tensor: What sets tensor parallelism; ``{tensor}`` stands for the degree.
-        both: What sets pipeline parallelism as well, ``{pipeline}``; empty where no field does.
+        tensor: Text that sets tensor parallelism; ``{tensor}`` stands for the degree.
+        both: Text that also sets pipeline parallelism, ``{pipeline}``; empty if no field does.
         is_whole: Whether the degree must be the number of accelerators of a pod.
     """
 
@@ -59,7 +59,7 @@ class Server:
         weights: Where what it is told to load is from, as far as its command line does not say it.
         fields: The fields that settings come from, where they have fields of their own.
         is_written: Whether the field with its arguments has them one by one.
-        spread: The field for the degree of parallelism; None where a flag of the engine is all there is.
+        spread: The field for the degree of parallelism; None if only a flag of the engine sets it.
     """
 
     position: int
@@ -98,14 +98,14 @@ class PodSet:
 
 @dataclass(frozen=True, slots=True)
 class PodPriority:
-    """What a family knows of the priority of its pods, beside the class that their templates name.
+    """The priority of a family's pods, in addition to the class in their templates.
 
     Attributes:
-        stated_at: The field that states it, or could.
+        stated_at: The field that sets it, or would.
         known: The PriorityClass, if it is one of the family's operator; None for any other.
-        is_written: Whether the resource states a priority, be it the family's default.
-        is_stated: Whether it states another one than the family's default.
-        is_raised: Whether it states one above that default, to precede others.
+        is_written: Whether the resource sets a priority, even if it is the family's default.
+        is_stated: Whether it sets one that differs from the family's default.
+        is_raised: Whether it sets one above that default.
     """
 
     stated_at: Origin
@@ -133,7 +133,7 @@ class Workload:
         bare: Whether that operator makes its pods one by one: then ``body`` only has their shape.
         part_of: The pods that its own are a part of; None if they are nobody else's. The workloads of one set are
             equal to each other.
-        priority: What its family knows of the priority of its pods; None if their templates alone state it.
+        priority: The family's priority of its pods; None if only their templates set it.
     """
 
     body: Object

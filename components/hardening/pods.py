@@ -121,7 +121,7 @@ def _run_as_user(container: Object, spec: Object) -> None:
         context["runAsNonRoot"] = True
     if not _setting(container, spec, "runAsNonRoot"):
         return
-    # Root may need the right to ignore file modes; nobody else has use for any, and `restricted` refuses the pod.
+    # Root may need a capability to ignore file modes; other users need none, and `restricted` rejects them.
     capabilities = context.get("capabilities") or {}
     if "ALL" not in (capabilities.get("drop") or ()):
         context["capabilities"] = {**capabilities, "drop": ["ALL"]}

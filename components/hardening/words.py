@@ -19,4 +19,4 @@ class Priority(Word):
     STANDARD = "standard"
     BATCH = "batch"
     NONE = "none"
-    """No class for any pod, also where its family has a default."""
+    """No PriorityClass, even if the family has a default."""

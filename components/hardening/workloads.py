@@ -29,7 +29,7 @@ class Hardening:
         pod_security: Profile that pods shall meet as far as images allow.
         disruption_budgets: Whether a drain may take only one replica at a time.
         topology_spread: Whether replicas shall be spread over zones, where there is room.
-        priority: The one priority of all models that state none of their own; None leaves it to each family.
+        priority: Default priority of all models; None for the default of each family.
     """
 
     pod_security: PodSecurity = PodSecurity.NONE
@@ -39,7 +39,7 @@ class Hardening:
 
     @property
     def class_name(self) -> str | None:
-        """PriorityClass of pods that state none: empty for no class, None where each family has its own default."""
+        """PriorityClass of pods that set none: empty for no class, None for the default of each family."""
         if self.priority is None:
             return None
         return "" if self.priority is Priority.NONE else _CLASS_PREFIX + self.priority

@@ -64,9 +64,9 @@ def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
 
 
 def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdict:
-    """Return whether a model fits of which its name alone tells how large it is.
+    """Judge a model of which only a range of sizes is known.
 
-    It is exceeded where not even the least of it fits, without any cache, and fits where the most does.
+    It is exceeded if even the lower end does not fit without any cache, and fits if the upper end does.
     """
     bits = bits_of(case.weights_dtype)
     if bits is not None and bits < span.most_bits:
@@ -157,7 +157,7 @@ def _remedies(
 
 
 def _lower_share(ledger: Ledger, context: int) -> Decimal | None:
-    """Return the largest share, in hundredths, with which everything fits; None where none below the present does."""
+    """Return the largest lower share, in hundredths, at which everything fits; None if there is none."""
     case = ledger.case
     now = case.budget.share if case.share is None else case.share
     hundredths = range(int((now or 1) * 100) - 1, 49, -1) if now is not None else range(0)
@@ -172,7 +172,7 @@ def _is_roomy(ledger: Ledger, context: int) -> bool:
 
 
 def _more(case: MemoryCase) -> Parallel | None:
-    """Return over how many accelerators of its node, which has more than the pod, a model would fit; else None."""
+    """Return the parallelism over more accelerators of the same node at which a model fits; None if there is none."""
     node = instance(case.instance_type)
     if node is None or not case.budget.cuts or case.pods > 1:
         return None
@@ -183,10 +183,10 @@ def _more(case: MemoryCase) -> Parallel | None:
 
 
 def _spread(case: MemoryCase) -> Parallel | None:
-    """Return how the accelerators that a replica has already could share its model so that it fits.
+    """Return the parallelism over the accelerators that a replica already has at which its model fits.
 
-    The most accelerators first: those that are left idle are paid for as well. None where all are used, where the
-    manifest cannot say it, and where it does not help.
+    Most accelerators first, because idle ones are paid for as well. None if all are used, if the manifest has no
+    field for it, or if it does not help.
     """
     now, spread = case.parallel, case.spread
     if spread is None or not case.budget.cuts or now.accelerators >= case.per_pod * case.pods:

@@ -61,10 +61,10 @@ class MemoryCase:
         share: Share of the memory that the engine may use, where the command line says it.
         engine: Name of the engine, whose table tells the budget on other accelerators; empty where that is the same.
         tag: Tag that tells its version.
-        instance_type: The nodes that it is asked about; empty where only the accelerator is known.
-        per_pod: Accelerators of a pod, whether the model is spread over all of them or not.
+        instance_type: Type of the nodes; empty if only the accelerator is known.
+        per_pod: Accelerators of a pod, whether the model uses all of them or not.
         pods: Pods of a replica that have accelerators.
-        spread: How the manifest says over how many of them the model is spread; None where it cannot.
+        spread: Fields of the manifest that set the parallelism; None if there are none.
     """
 
     shape: Shape

@@ -15,16 +15,16 @@ _UNMEASURED = Decimal("0.02")
 """Which part of its memory an accelerator keeps from programs, at most, where nobody reported it."""
 _FILLED_UP = "mxfp4"
 _BY_NAME = Decimal("0.05")
-"""Part of the weights by which those of a model may be less than those of another one of the same name."""
+"""Fraction by which weights may be smaller than those of the known model with the same name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncounted:
-    """What takes memory, and is not part of the sum.
+    """A consumer of memory that is not part of the sum.
 
     Attributes:
-        most: The most that it was seen to take, in bytes.
-        left: What is left for it.
+        most: The largest amount that was reported, in bytes.
+        left: Bytes that are left for it.
     """
 
     name: str
@@ -80,10 +80,10 @@ class Ledger:
         return case.budget.spread_bytes + activation_bytes(case, context) // 4 + -(-weights // cards) + unseen
 
     def uncounted(self, context: int) -> tuple[Uncounted, ...]:
-        """Return what is known to take memory, by how much nobody can tell beforehand, beside what is left for it.
+        """Return the consumers of an unpredictable amount of memory that may exceed what is left for them.
 
-        Graphs are captured beside the share, after the cache has taken all of that (vLLM before 0.21). Images and
-        sounds are read in what activations are computed in.
+        Graphs are captured outside of the share, after the cache has taken all of it (vLLM before 0.21). Images and
+        audio use the same memory as activations.
         """
         case, budget, shape = self.case, self.case.budget, self.case.shape
         share = budget.share if case.share is None else case.share
@@ -105,7 +105,7 @@ class Ledger:
 
     @property
     def unsure(self) -> int:
-        """By how much less than counted the weights of an accelerator may be, where they are an estimate."""
+        """Bytes by which estimated weights of an accelerator may be too large."""
         shape, parallel = self.case.shape, self.case.parallel
         less = max(self.weights.error, int(self.weights.total * _BY_NAME))
         if shape.least_bytes is not None and shape.weights_bytes is not None:

@@ -1,9 +1,9 @@
-"""What the name of a model tells of it, where no source knows its shape: its parameters, the type of its weights.
+"""Estimates from the name of a model whose shape is unknown: its parameters and the data type of its weights.
 
-Both are estimates, and every verdict that rests on them says so. Names differ from what is behind them: publishers
-round (Llama-2-7b has 6.74 billion parameters, gemma-7b 8.54, Qwen2.5-VL-3B 3.75), count what experts share more than
-once (Mixtral-8x7B has 46.7 billion), or name only what a token goes through (17B-16E, A3B, E4B), of which nothing
-follows. So a number is a span, from the least to the most that was found behind such a name.
+Every verdict from such an estimate says so. Names are inexact: publishers round (Llama-2-7b has 6.74 billion
+parameters, gemma-7b 8.54, Qwen2.5-VL-3B 3.75), count the parameters that experts share more than once (Mixtral-8x7B
+has 46.7 billion), or state only active parameters (17B-16E, A3B, E4B), from which nothing follows. A number in a name
+is therefore a range, from the smallest to the largest model with such a name.
 """
 
 import functools
@@ -22,33 +22,38 @@ _COUNT = re.compile(
 )
 _UNITS = {"b": 10**9, "m": 10**6, "t": 10**12}
 _LEAST_MILLIONS = 50
-"""What is less stands for a context, such as the million tokens of Qwen2.5-7B-Instruct-1M."""
+"""Smaller numbers are a context, such as the million tokens of Qwen2.5-7B-Instruct-1M."""
 _OF_A_PATH = re.compile(r"(?<![a-z0-9])(?:\d+e|a\d[\d.]*b|e\d[\d.]*b)(?![a-z0-9])", re.IGNORECASE)
-"""Experts, and what a token goes through: 16E, A3B, E4B."""
+"""Numbers of experts, and of active parameters: 16E, A3B, E4B."""
 _NO_MODEL = re.compile(
-    r"eagle|medusa|draft|lora|adapter|speculator|mmproj|projector|exl[23]|bpw|aqlm|hqq|mlx", re.IGNORECASE
+    r"eagle|medusa|draft|lora|adapter|speculator|mmproj|projector|exl[23]|bpw|[23][-_]?bit|aqlm|hqq|mlx",
+    re.IGNORECASE,
 )
-"""Parts of models, which are called after the whole, and types of weights of many sizes."""
+"""Parts of models, which are named after the whole, and data types of varying or tiny sizes."""
 _LEAST, _MOST, _LEAST_OF_EXPERTS = Decimal("0.92"), Decimal("1.25"), Decimal("0.8")
 _SMALL_NAME, _MOST_OF_SMALL = 3 * 10**9, Decimal("1.7")
-"""The vocabulary makes most of small ones: Falcon3-1B has 1.67 billion parameters, gemma-2-2b 2.61."""
+"""Small models consist largely of their vocabulary: Falcon3-1B has 1.67 billion parameters, gemma-2-2b 2.61."""
 _LARGE, _MOST_OF_LARGE = 10**10, Decimal("1.12")
 """Names of large models are closer: llama-30b has 32.5 billion parameters, NVIDIA-Nemotron-Nano-12B-v2-VL 13.2."""
 _TYPES: tuple[tuple[str, str, Decimal, Decimal], ...] = (
     (r"nvfp4|mxfp4|fp4", "nvfp4", Decimal("4.25"), Decimal("4.5")),
-    (r"awq|gptq|w4a\d+|int4|4[-_]?bit|bnb|nf4", "int4", Decimal(4), Decimal("4.6")),
-    (r"fp8|w8a\d+|int8|8[-_]?bit", "fp8", Decimal(8), Decimal("8.5")),
+    (r"awq|gptq|w4a\d+|int4|4[-_]?bits?|bnb|nf4", "int4", Decimal(4), Decimal("4.6")),
+    (r"fp8|w8a\d+|int8|8[-_]?bits?", "fp8", Decimal(8), Decimal("8.5")),
     (r"bf16|fp16|f16|bfloat16|float16", "bfloat16", Decimal(16), Decimal(16)),
 )
-"""What names say of weights: a type, and bits of a number with its part of the scales, least and most."""
+"""Patterns of data types: the type, and the least and most bits per parameter including scales."""
 _EIGHT_BITS_OF_FOUR = re.compile(r"(gptq|awq|bnb).*(int8|8[-_]?bit)|(int8|8[-_]?bit).*(gptq|awq|bnb)", re.IGNORECASE)
 _UNNAMED_TYPES = re.compile(
     r"^(openai|deepseek-ai|moonshotai|minimaxai|xiaomimimo)/|^mistralai/(?!.*-2(?:[34]\d\d|50\d|51[01])$)|gpt-oss|kimi|minimax|mimo-v2|ministral-3|"
-    r"devstral-(2|small-2)|mistral-(large-3|small-4|medium-3)|deepseek-(v3|r1)(?!-distill)|quant",
+    r"devstral-(2|small-2)|mistral-(large-3|small-4|medium-3)|deepseek-(v3|r1)(?!-distill)",
     re.IGNORECASE,
 )
-"""Publishers and models whose weights have 4 or 8 bits without a word of it in their names. Mistral AI does so since
-December 2025; its names end in the year and month."""
+"""Publishers and models with weights of 4 or 8 bits whose names do not say so. For Mistral AI that is since December
+2025; its names end in the year and month."""
+_UNNAMED_BITS = re.compile(
+    r"quant|auto[-_]?round|gptqmodel|autoawq|marlin|torchao|squeezellm|compressed", re.IGNORECASE
+)
+"""Names that say that weights are quantized, but not to how many bits."""
 _GGUF_BITS = {
     "IQ1_S": "2.00", "IQ1_M": "2.15", "IQ2_XXS": "2.38", "IQ2_XS": "2.59", "IQ2_S": "2.74", "IQ2_M": "2.93",
     "IQ3_XXS": "3.25", "IQ3_XS": "3.50", "IQ3_S": "3.66", "IQ3_M": "3.76", "IQ4_XS": "4.46", "IQ4_NL": "4.68",
@@ -56,32 +61,34 @@ _GGUF_BITS = {
     "Q4_K_S": "4.67", "Q4_K_M": "4.89", "Q5_0": "5.57", "Q5_K_S": "5.57", "Q5_K_M": "5.70", "Q6_K": "6.56",
     "Q8_0": "8.50", "F16": "16", "BF16": "16",
 }  # fmt: skip
-"""Bits of a number of files of llama.cpp (ggml-org/llama.cpp@311c2c9, tools/quantize/README.md, Llama-3.1-8B)."""
+"""Bits per weight of GGUF files (ggml-org/llama.cpp@311c2c9, tools/quantize/README.md, Llama-3.1-8B)."""
 _GGUF = re.compile(
     rf"(?<![A-Z0-9])({'|'.join(sorted(_GGUF_BITS, key=len, reverse=True))})(?![A-Z0-9_])", re.IGNORECASE
 )
 _GGUF_LEAST, _GGUF_MOST, _GGUF_MOST_SMALL = Decimal("0.95"), Decimal("1.1"), Decimal("1.3")
-"""How much more the largest matrices of a small model weigh: qwen2-0_5b-instruct-q5_k_m.gguf has 6.8 bits each."""
+"""Deviation from these bits: small models have wider matrices, qwen2-0_5b-instruct-q5_k_m.gguf 6.8 bits."""
 _SMALL = 2 * 10**9
+_IS_GGUF = re.compile(r"gguf|(?<![a-z0-9])i?q[1-8]_[a-z0-9]", re.IGNORECASE)
+"""Repositories of GGUF files, and the files themselves, by any of their types."""
 _LONGER = re.compile(r"(?<![a-z0-9])\d+[km](?![a-z0-9])", re.IGNORECASE)
 _MODEL_ENDING = re.compile(r"\.(gguf|bin|safetensors)$", re.IGNORECASE)
 _TYPE_WORDS = re.compile(
-    r"[-_.]?(gguf|awq|gptq|nvfp4|mxfp4|fp8(-dynamic)?|w\d+a\d+|int[48]|[48][-_]?bit|bnb|bf16|fp16|quantized)(?=$|[-_.])",
+    r"[-_.]?(gguf|awq|gptq|nvfp4|mxfp4|fp8(-dynamic)?|w\d+a\d+|int[48]|[48][-_]?bits?|bnb|bf16|fp16|quantized)(?=$|[-_.])",
     re.IGNORECASE,
 )
 _WHOLE = ("bfloat16", "float16", "float32")
-"""Types of models that are not quantized: those that are made from them may be."""
+"""Data types of models that are not quantized; models derived from them may be."""
 _VOCABULARY = 262_144
 _WIDTH_PER_LAYER, _MORE_LAYERS = 128, Decimal("1.1")
 """A layer has about 12 x width² parameters, and the width is about 128 x layers (GPT-3, Llama, Qwen, OPT, Phi)."""
 
 
 def estimate(model: str, *, single_file: bool = False) -> Shape | None:
-    """Return what the name of a model tells; None where that is too little.
+    """Estimate a model from its name; None if the name has too little information.
 
     Args:
         model: A repository, an address, a folder or a file.
-        single_file: Whether it is a file of llama.cpp, whose name says the type of its weights.
+        single_file: Whether it is a GGUF file, whose name contains the type of its weights.
     """
     for name in _names(model):
         found = _of_file(name) if single_file else _of_repository(name)
@@ -91,9 +98,9 @@ def estimate(model: str, *, single_file: bool = False) -> Shape | None:
 
 
 def most_of(shape: Shape, span: SizeSpan) -> Shape:
-    """Return a model of which only a span of its parameters is known, with as much of everything as there may be.
+    """Return the upper end of a range of parameters.
 
-    Every layer keeps all heads, as Llama-2 and OPT do; the vocabulary is as large as that of Gemma, and has 16 bits.
+    Every layer caches all heads, as in Llama-2 and OPT; the vocabulary is as large as Gemma's, with 16 bits.
     """
     layers = max(1, round((span.most_parameters / (12 * _WIDTH_PER_LAYER**2)) ** (1 / 3)))
     hidden = _WIDTH_PER_LAYER * layers
@@ -116,12 +123,12 @@ def most_of(shape: Shape, span: SizeSpan) -> Shape:
 
 
 def least_of(shape: Shape, span: SizeSpan) -> Shape:
-    """Return a model of which only a span of its parameters is known, with the least of everything."""
+    """Return the lower end of a range of parameters, without layers that need a cache."""
     return replace(
         shape,
         dtype="",
         weights_bytes=int(span.least_parameters * span.least_bits / 8),
-        # So many that each degree of pipeline parallelism divides them.
+        # Divisible by every degree of pipeline parallelism.
         layers=(Layers(840),),
         vocabulary=0,
         intermediate=0,
@@ -130,9 +137,9 @@ def least_of(shape: Shape, span: SizeSpan) -> Shape:
 
 
 def _names(model: str) -> Iterator[str]:
-    """Yield what a model may be called: the end of its path, and a folder before a revision or a plain word.
+    """Yield possible names of a model: the last part of its path, then the folders before it.
 
-    The publisher stays, since some say less than others in the names of their models.
+    The publisher of a repository is kept, because some publishers omit the data type in names.
     """
     cached = re.search(r"models--([^/]+?)--([^/]+)", model)
     if cached:
@@ -152,9 +159,13 @@ def _names(model: str) -> Iterator[str]:
 def _of_repository(name: str) -> Shape | None:
     if _NO_MODEL.search(name):
         return None
+    # vLLM and SGLang load GGUF files too; without a type in the name their size is unknown.
+    if _IS_GGUF.search(name):
+        return _of_file(name)
     own = name.rpartition("/")[2]
     named, least, most = _type_of(name)
-    like = _like(own)
+    is_open = not named and _UNNAMED_BITS.search(own)
+    like = None if is_open else _like(own)
     if like is not None and (like.dtype in _WHOLE or _bare(own) == _bare(like.name)):
         dtype = named or like.dtype
         kept = like.weights_bytes if dtype == like.dtype else None
@@ -167,7 +178,7 @@ def _of_repository(name: str) -> Shape | None:
     if count is None:
         return None
     text, low, high = count
-    if not named and _UNNAMED_TYPES.search(name):
+    if is_open or (not named and (_UNNAMED_TYPES.search(name) or _UNNAMED_BITS.search(name))):
         least, most = Decimal("4.25"), Decimal(16)
     basis = f"{text} parameters in its name"
     span = SizeSpan(low, high, least, most, ends_are_wide=True)
@@ -175,7 +186,7 @@ def _of_repository(name: str) -> Shape | None:
 
 
 def _of_file(name: str) -> Shape | None:
-    """Return what the name of a file of llama.cpp tells; all of its weights are quantized."""
+    """Estimate a model from the name of a GGUF file, whose vocabulary is quantized too."""
     kind = _GGUF.search(name)
     if kind is None or _NO_MODEL.search(name):
         return None
@@ -201,7 +212,7 @@ def _least_bytes(span: SizeSpan) -> int:
 
 
 def _count(name: str) -> tuple[str, int, int] | None:
-    """Return the number of parameters in a name: in words, and the least and the most that may be behind it."""
+    """Return the number of parameters in a name: as text, and the least and the most it may stand for."""
     rest = _OF_A_PATH.sub("", name)
     if re.search(r"(?<![a-z0-9])\d+e(?![a-z0-9])", name, re.IGNORECASE):
         return None
@@ -231,7 +242,7 @@ def _value(match: re.Match[str]) -> Decimal:
 
 
 def _type_of(name: str) -> tuple[str, Decimal, Decimal]:
-    """Return the type of weights that a name tells, and its bits; 16 bits and no type where it says nothing."""
+    """Return the data type in a name and its bits; 16 bits and no type if there is none."""
     if _EIGHT_BITS_OF_FOUR.search(name):
         return "fp8", Decimal(8), Decimal("8.5")
     for pattern, dtype, least, most in _TYPES:
@@ -241,13 +252,13 @@ def _type_of(name: str) -> tuple[str, Decimal, Decimal]:
 
 
 def _context(name: str, like: Shape) -> int | None:
-    """Return the context of a model that is made from another: unknown where the name tells of a longer one."""
+    """Return the context of a derived model: unknown if its name states a longer one."""
     own = set(_LONGER.findall(name.lower()))
     return like.max_context if own <= set(_LONGER.findall(like.name.lower())) else None
 
 
 def _like(name: str) -> Shape | None:
-    """Return the known model that another is made from, by its name: the longest that it begins with.
+    """Return the known model that another is derived from: the longest whose name is a prefix.
 
     Only with a number of parameters in it, unless that is all of the name: DeepSeek-R1-Distill-Qwen-14B is not made
     from DeepSeek-R1.
@@ -266,7 +277,7 @@ def _like(name: str) -> Shape | None:
 
 
 def _bare(name: str) -> str:
-    """Return a name without what it says of the type of weights, as names are compared."""
+    """Normalize a name for comparison, without its data type."""
     own = _MODEL_ENDING.sub("", name.rpartition("/")[2])
     before = ""
     while before != own:
@@ -276,7 +287,7 @@ def _bare(name: str) -> str:
 
 @functools.cache
 def _keys() -> Mapping[str, Shape]:
-    """Return the known models by their bare names; of several those that are not quantized."""
+    """Return the known models by normalized name, preferring those that are not quantized."""
     found: dict[str, Shape] = {}
     for shape in sorted(shapes().values(), key=lambda each: (each.dtype != "bfloat16", each.name)):
         found.setdefault(_bare(shape.name), shape)

@@ -70,7 +70,7 @@ def fit_in_words(found: Sequence[WorkloadVerdict]) -> str:
 
 
 def unchecked(found: Iterable[WorkloadVerdict]) -> dict[str, list[str]]:
-    """Return the resources whose memory is not checked, by the reason."""
+    """Return the resources whose memory is not checked, by reason."""
     reasons: dict[str, list[str]] = {}
     for each in found:
         names = reasons.setdefault(each.verdict.reason, []) if each.verdict.fit is Fit.UNKNOWN else None
@@ -80,7 +80,7 @@ def unchecked(found: Iterable[WorkloadVerdict]) -> dict[str, list[str]]:
 
 
 def estimated(found: Iterable[WorkloadVerdict]) -> list[str]:
-    """Return the resources of whose models the name is all that is known, as far as that is enough for a verdict."""
+    """Return the resources whose verdict rests on an estimate from the model's name."""
     known = [each for each in found if each.verdict.fit is not Fit.UNKNOWN and each.verdict.asked]
     names = [each.item.title for each in known if each.verdict.asked and each.verdict.asked.shape.estimate]
     return list(dict.fromkeys(names))

@@ -32,11 +32,11 @@ class Layers:
 
 @dataclass(frozen=True, slots=True)
 class SizeSpan:
-    """How large a model is, from the least to the most.
+    """A range of model sizes.
 
     Attributes:
-        least_bits, most_bits: Of a number of the weights, with its part of the scales.
-        ends_are_wide: Whether the vocabulary has 16 bits beside quantized weights.
+        least_bits, most_bits: Bits per parameter, including scales.
+        ends_are_wide: Whether the vocabulary has 16 bits although other weights are quantized.
     """
 
     least_parameters: int
@@ -73,9 +73,9 @@ class Shape:
         images: Whether it reads images or sounds as well, which takes memory that is not counted.
         exact: Whether the layers are known one by one; otherwise the cache is an upper bound.
         source: Where all of this is from, for the reader of a report.
-        estimate: From what it is estimated, in words; empty where a source says it.
-        span: All that is known of a model by its name; None where its layers are known.
-        least_bytes: The least that its files may have, where ``weights_bytes`` is an estimate.
+        estimate: What the shape is estimated from; empty if it has a source.
+        span: Range of sizes, if only the name is known; None if the layers are known.
+        least_bytes: Smallest possible size of the files, if ``weights_bytes`` is an estimate.
     """
 
     name: str

@@ -52,7 +52,7 @@ class WeightSizes:
 
 
 def bits_of(dtype: str) -> Decimal | None:
-    """Return the bits of a number of a type, with its part of the scales; None for a type that is not known."""
+    """Return the bits per parameter of a data type, including scales; None for an unknown type."""
     return Decimal(_WIDE[dtype]) if dtype in _WIDE else _NARROW.get(dtype)
 
 

@@ -38,18 +38,18 @@ def exceeding(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str
 
 
 def uncounted(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, found: Sequence[Uncounted]) -> str:
-    """Return that a model fits, but for something that may take more than is left for it."""
+    """Describe a model that fits without the consumers of memory that are not counted."""
     each = [f"{part.name} may take up to {gib(part.most)}, and {gib(max(0, part.left))} are left" for part in found]
     return f"{_needs(parts)} of the {gib(usable)} that it may use of {_one(case)}, but {' and '.join(each)}"
 
 
 def perhaps(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str:
-    """Return that a model may not fit, by what it needs at most."""
+    """Describe a model that may not fit at the upper end of an estimate."""
     return f"{_needs(parts)} at most of the {gib(usable)} that it may use of {_one(case)}, and perhaps does not fit"
 
 
 def estimated(case: MemoryCase) -> str:
-    """Return from what a verdict is estimated."""
+    """Describe what a verdict is estimated from."""
     span = case.shape.span
     if span is None:
         return f"by an estimate from {case.shape.estimate}"
@@ -66,15 +66,15 @@ def loading(case: MemoryCase, lacking: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Remedies:
-    """What helps a model that does not fit.
+    """Remedies for a model that does not fit.
 
     Attributes:
-        spread: How the accelerators that a replica has could share the model; None where that does not help.
-        more: The accelerators of the same nodes that a replica would have to have; None where that does not help.
+        spread: Parallelism over the accelerators that a replica has; None if that does not help.
+        more: Parallelism over more accelerators of the same nodes; None if that does not help.
         context: Tokens of the longest request that fits.
         requests: With how many requests at once it would fit as well; 0 where that does not help.
         types: Instance types on which it would fit, cheapest first.
-        share: The share of the memory with which what is beside it has room; None where that does not help.
+        share: Lower share of the memory that leaves room for the rest; None if that does not help.
     """
 
     spread: Parallel | None = None
@@ -86,7 +86,7 @@ class Remedies:
 
 
 def next_step(case: MemoryCase, remedies: Remedies) -> str:
-    """Return what to do about a model that does not fit: first what costs nothing."""
+    """Return what to do about a model that does not fit, free remedies first."""
     steps = []
     if remedies.spread and case.spread:
         steps.append(_spreading(case.spread, remedies.spread))
@@ -99,7 +99,7 @@ def next_step(case: MemoryCase, remedies: Remedies) -> str:
         steps.append(f"lower the number of requests at once to {remedies.requests:,}")
     if 0 < remedies.context < (case.length or 0):
         steps.append(f"lower the context to {remedies.context:,} tokens")
-    # Nodes of the type that it has already are no remedy.
+    # Nodes of the present type are no remedy.
     others = (each for each in remedies.types if each.instance_type != case.instance_type or each.count > 1)
     first = next(others, None)
     if first is not None:

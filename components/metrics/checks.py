@@ -136,7 +136,7 @@ def _scalable(serving: Exporter) -> list[str]:
 
 
 def _never(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
-    """Yield a target that the requests in work cannot exceed: the engine takes no more of them at once."""
+    """Yield targets of running requests above the engine's limit on concurrent requests."""
     if metric.kind != "running" or metric not in serving.metrics:
         return
     nodes = accelerated_nodes(use.scaler.target.workload.pods)
@@ -258,11 +258,11 @@ def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
 
 
 def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield models that may scale to zero: nothing here holds a request until a pod is ready.
+    """Yield models that may scale to zero, where nothing queues requests until a pod is ready.
 
     Args:
-        fleet: The autoscalers, whoever creates and reads them.
-        known: Problems that were found before: one that can never scale up again needs another remedy first.
+        fleet: The autoscalers.
+        known: Earlier problems: an autoscaler that can never scale up again needs another remedy first.
     """
     stuck = {(each.owner, each.path) for each in known if each.rule == RuleId.AUTOSCALING_FROM_ZERO}
     for _, scaler in fleet.autoscalers:
@@ -270,8 +270,8 @@ def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Pro
             continue
         _, namespace, name = scaler.aim
         problem = scaler.blame("minReplicas").problem(
-            f"{namespace}/{name} may scale to zero, and nothing holds a request until a pod is ready: without pods "
-            "its Service has no endpoint, and the first requests fail; set 1, or let clients repeat what failed",
+            f"{namespace}/{name} may scale to zero, and nothing queues requests until a pod is ready: without pods "
+            "its Service has no endpoints, and the first requests fail; set 1, or let clients repeat failed requests",
             Severity.WARNING,
             RuleId.AUTOSCALING_UNHELD,
         )

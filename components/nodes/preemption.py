@@ -1,7 +1,7 @@
 """Models that evict others: priorities that differ among pods that may be on the same nodes.
 
-kube-scheduler preempts before any autoscaler of nodes hears of a pod: if no node has room, pods of a lower priority
-are evicted from one where that makes room (Kubernetes, "Pod Priority and Preemption"; kubernetes/kubernetes
+kube-scheduler preempts before a node autoscaler sees a pending pod: if no node has room, it evicts pods of
+lower priority from a node where that makes room (Kubernetes, "Pod Priority and Preemption"; kubernetes/kubernetes
 pkg/scheduler/framework/preemption). Any pod of a node may be evicted, whichever scheduler placed it.
 """
 
@@ -23,7 +23,7 @@ _SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_0
 _NEVER = "Never"
 _USUAL_SCHEDULER = "default-scheduler"
 _NO_PREEMPTION = ("volcano",)
-"""Schedulers that preempt nobody as their charts configure them: Volcano's actions do not include ``preempt``
+"""Schedulers that do not preempt with their default configuration: Volcano's actions do not include ``preempt``
 (volcano-sh/volcano, installer/helm/chart/volcano/config/volcano-scheduler.conf)."""
 _SHOWN = 3
 """Models and kinds of nodes that a message names."""
@@ -37,7 +37,7 @@ class Classes:
 
     Attributes:
         values: Priority by the name of the class.
-        never: Classes whose pods preempt nobody.
+        never: Classes whose pods do not preempt others.
         usual: The class of pods that name none; empty without one.
     """
 
@@ -62,11 +62,11 @@ class Classes:
 
 @dataclass(frozen=True, slots=True)
 class DefaultClass:
-    """The PriorityClass of pods for which nobody states one, as an environment has it.
+    """The environment's default PriorityClass, for pods that set none.
 
     Attributes:
-        path: The setting that says so.
-        file: Of the settings.
+        path: The setting that defines it.
+        file: The file of that setting.
     """
 
     name: str
@@ -82,9 +82,9 @@ class _Ranked:
         klass: The class that they name; empty for none.
         value: Their priority; None where it is not known.
         is_default: Whether the class is the environment's.
-        is_written: Whether the resource states a priority, be it its family's default.
-        is_stated: Whether it states another one than its family's default.
-        is_raised: Whether it states one in order to precede others.
+        is_written: Whether the resource sets a priority, even if it is its family's default.
+        is_stated: Whether it sets one that differs from its family's default.
+        is_raised: Whether it sets one above that default.
         places: Kinds of nodes that take them.
     """
 
@@ -112,13 +112,13 @@ class _Ranked:
 
 @dataclass(frozen=True, slots=True)
 class _Victims:
-    """Whom pods of some priority may evict.
+    """The resources that pods of a priority may evict.
 
     Attributes:
         lowest: The lowest priority of each resource.
-        unstated: Those that do not state that priority.
+        unstated: Resources that do not set that priority explicitly.
         places: Kinds of nodes where that may happen.
-        shown: The first of them, for messages; the same for all that may evict them.
+        shown: The first of them, as shown in messages.
     """
 
     lowest: Mapping[tuple[str, str], int]
@@ -128,7 +128,7 @@ class _Victims:
 
     @classmethod
     def of(cls, ranked: Iterable["_Ranked"], places: frozenset[int], value: int) -> "_Victims":
-        """Return those of a lower priority that may be in some places."""
+        """Collect the resources of lower priority that share some places."""
         lowest: dict[tuple[str, str], int] = {}
         shared, unstated = set[int](), set[tuple[str, str]]()
         for each in ranked:
@@ -143,11 +143,12 @@ class _Victims:
 
     @classmethod
     def together(cls, parts: Iterable["_Victims"]) -> "_Victims":
-        """Return those of several."""
+        """Merge several results."""
         lowest: dict[tuple[str, str], int] = {}
         places, unstated = frozenset[int](), frozenset[tuple[str, str]]()
         for part in parts:
-            lowest |= part.lowest
+            for key, value in part.lowest.items():
+                lowest[key] = min(value, lowest.get(key, value))
             places, unstated = places | part.places, unstated | part.unstated
         return cls(lowest, unstated, places, _shown(lowest))
 
@@ -157,7 +158,7 @@ def _shown(lowest: Mapping[tuple[str, str], int]) -> str:
 
 
 class _Others:
-    """Compares pods with those of all other resources, once for all that are alike."""
+    """Compares pods with those of other resources; results are cached for pods with equal places and priority."""
 
     def __init__(self, ranked: Sequence[_Ranked]) -> None:
         self._ranked = ranked
@@ -170,7 +171,7 @@ class _Others:
         """Resources whose own pods differ: they must not be compared with themselves."""
 
     def victims(self, pod: _Ranked) -> _Victims:
-        """Return whom pods of a known priority may evict."""
+        """Return the resources that pods of a known priority may evict."""
         value = pod.value or 0
         if pod.key in self._uneven:
             return _Victims.of((each for each in self._ranked if each.key != pod.key), pod.places, value)
@@ -180,7 +181,7 @@ class _Others:
         return self._victims[alike]
 
     def unknown(self, pod: _Ranked) -> str:
-        """Return that the priority of pods cannot be compared; empty if there is nothing to compare it with."""
+        """Return why the priority of pods cannot be compared; empty if there is nothing to compare it with."""
         if pod.key in self._uneven:
             return _unknown(pod, [each for each in self._ranked if each.key != pod.key])
         alike = (pod.places, pod.klass)
@@ -241,7 +242,7 @@ def preemptions(
             else:
                 evicting.append((each, victims))
         if evicting:
-            # Pods of the highest priority evict whatever the others would; only where they may be can differ.
+            # Pods of the highest priority may evict all that the others may; only their places can differ.
             leading = max((each for each, _ in evicting), key=lambda each: each.value or 0)
             victims = evicting[0][1] if len(evicting) == 1 else _Victims.together([each for _, each in evicting])
             shown = [names[place] if place < len(names) else _UNNAMED for place in sorted(victims.places)]
@@ -294,33 +295,33 @@ def _ranked(
 
 def _evicts(leading: _Ranked, victims: _Victims, places: Sequence[str], *, is_meant: bool) -> str:
     if leading.is_default:
-        whence = "the default of this environment"
+        origin = "the default of this environment"
     elif leading.is_written:
-        whence = "stated here"
+        origin = "set here"
     elif leading.workload.priority:
-        whence = f"the default of {leading.item.kind}, which nobody stated"
+        origin = f"the default of {leading.item.kind}"
     else:
-        whence = "of pods that state no class"
+        origin = "the default of pods without a class"
     own = f"{leading.klass}, " if leading.klass else ""
     if is_meant:
-        remedy = "if that is not meant, remove the lower priority that those state"
+        remedy = "if that is not intended, remove the lower priority of the others"
     elif leading.is_raised:
-        remedy = "if that is not meant, remove it"
+        remedy = "if that is not intended, remove it"
     elif leading.workload.operated:
-        remedy = "name a PriorityClass here that is as low as theirs: its operator knows no other default"
+        remedy = "set a PriorityClass here that is as low as theirs: its operator has no configurable default"
     elif leading.is_written:
-        remedy = f"remove it, and set {_SETTING}, the one priority of all models that state none"
+        remedy = f"remove it, and set {_SETTING}, the default of all models that set none"
     else:
-        remedy = f"set {_SETTING}, the one priority of all models that state none (`none` for no class)"
+        remedy = f"set {_SETTING}, the default of all models that set none (`none` for no class)"
     return (
-        f"its pods have priority {leading.value} ({own}{whence}), and those of {victims.shown} a lower one on the "
-        f"same nodes ({_first_of(list(places))}): where no node has room, the scheduler evicts these before another "
-        f"node is asked for; {remedy}"
+        f"its pods have priority {leading.value} ({own}{origin}), and those of {victims.shown} a lower one on the "
+        f"same nodes ({_first_of(list(places))}): if no node has room, the scheduler evicts these before a node "
+        f"is added; {remedy}"
     )
 
 
 def _unknown(each: _Ranked, ranked: Iterable[_Ranked]) -> str:
-    """Return that a priority cannot be compared with that of others on the same nodes; empty if there are none."""
+    """Return why a priority cannot be compared with that of others on the same nodes; empty if there are none."""
     others = {
         other.key[0]: other.klass or "no class"
         for other in ranked
@@ -330,7 +331,7 @@ def _unknown(each: _Ranked, ranked: Iterable[_Ranked]) -> str:
         return ""
     shown = _first_of([f"{title} ({klass})" for title, klass in sorted(others.items())])
     return (
-        f"PriorityClass {each.klass!r} is not among what is created here, so its value is not known: whether its "
+        f"PriorityClass {each.klass!r} is not created here, so its value is unknown: whether its "
         f"pods evict those of {shown} on the same nodes, or are evicted by them, is not checked; add the "
         "PriorityClass to the manifests (with otherKinds: apply), or use one class for all"
     )
@@ -338,7 +339,7 @@ def _unknown(each: _Ranked, ranked: Iterable[_Ranked]) -> str:
 
 def _scheduled(each: _Ranked) -> str:
     return (
-        f"its pods are placed by {each.scheduler!r}, whose configuration is not known: whether they evict pods of a "
+        f"its pods are placed by {each.scheduler!r}, whose configuration is unknown: whether they evict pods of a "
         "lower priority on the same nodes is not checked"
     )
 

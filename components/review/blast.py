@@ -119,7 +119,7 @@ def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Site) ->
     found = _changed(old, new, site)
     if found is None:
         return None
-    # Accelerators that the workload has from now on, beside those that it needs while it is updated.
+    # Accelerators of added replicas, in addition to those that the update needs temporarily.
     more, most = (max(0, new.replicas[n] * new.accelerators - old.replicas[n] * old.accelerators) for n in (0, 2))
     most = most if old.replicas[2] != new.replicas[2] else 0
     return replace(found, extra_accelerators=found.extra_accelerators + more, extra_at_most=most)
@@ -152,7 +152,7 @@ def _added(new: WorkloadState, site: _Site) -> Blast:
 
 
 def _stays_pending(number: int, workload: WorkloadState, room: Room, extra: int = 0) -> str:
-    """Say that replicas stay Pending, and why; nothing where none do."""
+    """Describe why replicas stay Pending; empty if none do."""
     if not number:
         return ""
     which = "a replica stays" if number == 1 else f"up to {number} replicas stay"
@@ -235,7 +235,7 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
         return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, held), waves=0)
     pending = site.room.pending(new, rollout.extra, rollout.extra)
     if pending and rollout.short:
-        # It goes on as far as old replicas make room.
+        # The update proceeds as old replicas free their accelerators.
         rollout, pending = Rollout(rollout.replicas, rollout.short, 0, -(-rollout.replicas // rollout.short)), 0
     extra = rollout.extra
     first = site.start(new, new_node=site.room.needs_node(new, extra), new_image=new_image)

@@ -101,7 +101,7 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
     counts = replicas_of(workload, least)
     demand = next((demand for demand in workload.pods if demand.choices), None)
     names = _taking(demand.choices, planned) if demand else []
-    # Nobody says where pods run whose first choice has no node group.
+    # If the first choice has no node group, the placement of the pods is unknown.
     group = next(iter(_taking(demand.choices[:1], planned)), "") if demand else ""
     return WorkloadState(
         title=title_of(workload),

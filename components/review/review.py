@@ -76,14 +76,14 @@ class Blast:
         replicas: Replicas that restart, come or go.
         short: Replicas that are missing at once, at most.
         seconds: For how long some are missing; None where nothing tells it.
-        extra_accelerators: Accelerators that are needed on top: while it lasts, and those of replicas that are added.
+        extra_accelerators: Additional accelerators: those needed during the change, and those of added replicas.
         because: The fields that cause it.
         estimate: What the seconds are made of, for the reader.
         waves: How many times replicas start one after the other.
         warning: What may go wrong while it lasts, such as pods that stay Pending.
-        extra_at_most: Accelerators that an autoscaler may add beyond what it might before.
-        pending: New replicas that stay Pending until there is room for them, at most.
-        pending_at_most: Replicas that find no room when an autoscaler adds all it may.
+        extra_at_most: Accelerators that an autoscaler may add beyond its former maximum.
+        pending: Maximum number of new replicas that stay Pending until there is room.
+        pending_at_most: Replicas without room if an autoscaler scales to its maximum.
     """
 
     title: str
@@ -111,7 +111,7 @@ class ModelChange:
     Attributes:
         cost_before: What it cost; None where there is no bill or it is not in it.
         cost_after: What it will cost.
-        speeds: For which of its workloads the GPUs are others, and how fast these are.
+        speeds: Workloads whose GPU type changes, with the speeds before and after.
     """
 
     before: ServedModel | None

@@ -43,7 +43,7 @@ class Room:
         return cls(known, before, taken, held)
 
     def needs_node(self, workload: WorkloadState, extra: int) -> bool:
-        """Whether a replica waits for a new node: where there were not enough before the change.
+        """Whether a replica waits for a new node, because there were too few before the change.
 
         Args:
             workload: The workload, with its replicas after the change.
@@ -55,11 +55,11 @@ class Room:
         return self._wanted(workload, extra) > self.before.get(group.name, 0)
 
     def pending(self, workload: WorkloadState, come: int, extra: int = 0) -> int:
-        """Return how many new replicas find no accelerators, at most, while old ones have theirs.
+        """Return the maximum number of new replicas without accelerators while old ones keep theirs.
 
         Args:
             workload: The workload, with its replicas after the change.
-            come: How many replicas are new at once.
+            come: Number of replicas that are created at once.
             extra: Replicas on top of those at rest while it lasts.
         """
         group = self.groups.get(workload.group)
@@ -69,7 +69,7 @@ class Room:
         return min(come, math.ceil(max(0, missing) / workload.accelerators))
 
     def crowded(self, workload: WorkloadState, extra: int = 0) -> str:
-        """Say why there is no room for replicas in their node group."""
+        """Describe why replicas have no room in their node group."""
         group = self.groups[workload.group]
         held = self.held.get(group.name, 0)
         until = f", {held} of them until what is removed has gone" if held else ""

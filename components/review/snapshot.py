@@ -80,11 +80,11 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class ManifestState:
-    """A manifest as it was written.
+    """A manifest before rendering.
 
     Attributes:
-        namespace: Its namespace, that of the environment where it names none; empty of a kind without namespaces.
-        body: All of it, secrets masked.
+        namespace: Its namespace, else that of the environment; empty for cluster-scoped kinds.
+        body: The whole manifest, secrets masked.
     """
 
     kind: str
@@ -109,8 +109,8 @@ class WorkloadState:
         replicas: Replicas at rest, at least and at most.
         pods: Pods of one replica.
         accelerators: Accelerators of one replica.
-        group: The node group that it prefers; empty where it is not known.
-        fallbacks: Other node groups that take its pods.
+        group: The node group that it prefers; empty if unknown.
+        fallbacks: Other node groups that accept its pods.
         role: Its role if a resource has several workloads, such as ``prefill``.
         operated: Whether an operator makes it: then it also decides how it is updated.
     """
@@ -185,7 +185,7 @@ class Snapshot:
         simulated: Whether all nodes are simulated, for which nobody pays.
         notes: How it came to be, where a reader must know it.
         resources: What the program registers; empty where an error forbids it.
-        manifests: What it was planned from.
+        manifests: The manifests that it was planned from.
         models: Each resource that serves.
         workloads: What they run as.
         groups: The nodes that they need.

@@ -1,7 +1,7 @@
-"""Spans of time for readers, the same wherever a report has them."""
+"""Durations as text, in the same format in every report."""
 
 _EXACT = 120
-"""Seconds from which on an estimate is in whole minutes: nobody knows the seconds of a quarter of an hour."""
+"""Estimates above this many seconds are rounded to whole minutes, because they are not more precise."""
 
 
 def span(seconds: int) -> str:

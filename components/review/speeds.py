@@ -1,4 +1,4 @@
-"""What other GPUs do to the speed of a model: the ratio of what their makers publish.
+"""Speed of a model on another GPU type: the ratio of the published figures.
 
 A decode step reads the weights and the cache from memory, and a prompt is computed, so that the speed of a GPU is
 bounded by its memory bandwidth and by its operations per second. What an engine gets of both depends on the model,
@@ -17,16 +17,16 @@ SOURCE = "components/memory/accelerators/speeds.yaml"
 
 @dataclass(frozen=True, slots=True)
 class SpeedChange:
-    """Other GPUs for a workload; ratios are those of one GPU to another one.
+    """A change of the GPU type of a workload; ratios compare one GPU with one GPU.
 
     Attributes:
         title: The workload.
         before: GPUs of one replica, such as ``1 x L40S``.
         after: The same after the change.
-        bandwidth: Bandwidth of the memory of one, after to before; None where no source says it.
-        compute: Operations per second with 16 bits, likewise.
+        bandwidth: Ratio of the memory bandwidth, after to before; None if unknown.
+        compute: Ratio of 16-bit operations per second, likewise.
         gigabytes: Bandwidth before and after, in GB/s.
-        teraflops: Operations before and after, 10^12 a second.
+        teraflops: 16-bit TFLOPS before and after.
     """
 
     title: str
@@ -41,7 +41,7 @@ class SpeedChange:
 def speed_changes(
     before: ServedModel | None, after: ServedModel | None, base: Snapshot | None, head: Snapshot
 ) -> tuple[SpeedChange, ...]:
-    """Return for which workloads of a model the GPUs are others, by what they prefer."""
+    """Return the changes of GPU type of a model's workloads, by their preferred instance types."""
     if before is None or after is None or base is None:
         return ()
     return tuple(_changes(_own(before, base), _own(after, head), base, head))
@@ -67,7 +67,7 @@ def _changes(
 
 
 def _node(workload: WorkloadState, snapshot: Snapshot) -> Instance | None:
-    """Return the instance type that a workload prefers; None without GPUs, or where it is not known."""
+    """Return the instance type that a workload prefers; None without GPUs or if unknown."""
     group = next((each for each in snapshot.groups if each.name == workload.group), None)
     found = instance(group.instance_type) if group and workload.accelerators else None
     return found if found and found.accelerator else None

@@ -27,9 +27,9 @@ class Candidate:
         doubt: Why the figures are uncertain; empty where they are taken as they are.
         ends: The fastest and the slowest that it may be; None where the figures are taken as they are.
         price: What one accelerator costs; None where that is not known.
-        most: Requests that the engine works on at once; None where that is not known, and the batch is believed.
-        limit: What sets that number; why it is not known where it is not.
-        uncapped: The batch for the requests in question, whatever the engine takes; 0 for that of the profile.
+        most: The engine's limit on concurrent requests; None if unknown, which leaves the batch uncapped.
+        limit: Source of that limit, or why it is unknown.
+        uncapped: The batch for these requests before capping; 0 for that of the profile.
     """
 
     profile: Profile
@@ -50,15 +50,15 @@ class Candidate:
 
     @property
     def is_capped(self) -> bool:
-        """Whether the engine works on fewer requests at once than the figures are for."""
+        """Whether the engine's limit on concurrent requests lowers the batch."""
         return self.uncapped > self.profile.batch
 
     def within(self, most: int | None, limit: str) -> "Candidate":
-        """Return the candidate with an engine that works on at most so many requests at once.
+        """Return the candidate with its batch capped by the engine's limit on concurrent requests.
 
         Args:
-            most: How many; None where that is not known.
-            limit: What sets that number; why it is not known where it is not.
+            most: The limit; None if unknown.
+            limit: Source of the limit, or why it is unknown.
         """
         ends = self.ends and (self.ends[0].within(most), self.ends[1].within(most))
         profile = self.profile.within(most)
@@ -72,10 +72,10 @@ class Question:
     Attributes:
         promise: What is promised to clients.
         prefill_ms: Time from the beginning of the work on a request to its first token, which the model of queues
-            leaves out; None where nobody measured it.
+            leaves out; None if it was not measured.
         accelerator: What it runs on now; empty where that is not known.
         literal: Whether to answer as upstream's controller does, with its rounding and its choice.
-        scale_to_zero: Whether there is no replica where nothing is asked.
+        scale_to_zero: Whether no replica is kept without requests.
     """
 
     promise: Promise
@@ -87,7 +87,7 @@ class Question:
 
     @property
     def has_prefill(self) -> bool:
-        """Whether the time to the first token is known; else it is that in the queue alone."""
+        """Whether prefill is known, so that the time to the first token can be predicted."""
         return self.prefill_ms is not None
 
     @property
@@ -137,12 +137,12 @@ class Assessment:
 
     @property
     def ttft_p95_ms(self) -> float | None:
-        """Time to the first token that 95 % of the requests stay below; None where prefill is not known."""
+        """95th percentile of the time to the first token; None without prefill."""
         return self.first_p95_ms if self.question.has_prefill else None
 
     @property
     def first_p95_ms(self) -> float | None:
-        """What is known of that: without prefill the time in the queue alone."""
+        """95th percentile of the time to the first token; of the time in the queue if prefill is unknown."""
         found = self.sized.behaviour
         return None if found is None else found.wait_p95_ms + (self.question.prefill_ms or 0)
 
@@ -217,7 +217,7 @@ def _taken(question: Question, possible: Sequence[Sized]) -> Sized | None:
 def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:
     load, price, promise = question.load, candidate.price, question.budget
     if (candidate.tokens or candidate.is_capped) and not question.literal:
-        # Requests may be so long that there is room for one alone, and an engine may be told to take one alone.
+        # Requests may be so long that only one fits, and an engine may be configured to take one at a time.
         promise = one_at_a_time(profile, promise)
     return Case(
         profile,

@@ -66,8 +66,8 @@ def test_validate_says_what_the_stack_would(project: Path) -> None:
         "10 resources in 5 files: 2 warnings",
         "memory not checked for 2 of 5 models:",
         "  Playground/qwen-cpu, Playground/tiny-ollama: its pods request no accelerator",
-        "memory estimated for 2 of 5 models, by what their names tell:",
-        "  Playground/phi-hostpath, Playground/qwen-oss: for exact figures describe them in modelShapes",
+        "memory estimated for 2 of 5 models, from their names:",
+        "  Playground/phi-hostpath, Playground/qwen-oss: for exact figures, describe them in modelShapes",
     ]
     settings = project / "Pulumi.dev.yaml"
     settings.write_text(settings.read_text().replace("region: us-east-1", "region: us-easst-1"))

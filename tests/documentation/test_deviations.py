@@ -8,18 +8,18 @@ PAGE = (ROOT / "docs/deviations.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("|")]
 NAMED = [
     # (what the row's first cell has, what else the row has)
-    ("`minReplicas` above `maxReplicas` in a binding", "refused"),
+    ("`minReplicas` above `maxReplicas` in a binding", "rejected"),
     ("`envFrom` of the runtime beside prefill", "both"),
     ("the role that an autoscaler of `vLLMDisaggregated` reads", "`decode`"),
     ("`rolloutStrategy.rollingUpdateConfiguration.partition` of a Service", "a warning with realization `operator`"),
     ("a variable twice in `envs` of a BackendRuntime or Playground", "the last one"),
     ("`RUNTIME_URL` and `RUNTIME_METRICS_PATH` with `valueFrom`", "$(RUNTIME_URL)"),
     ("labels of pods under `modelserving.volcano.sh/`", "`revision` are missing"),
-    ("a change of one role", "the pods of that role alone"),
+    ("a change of one role", "only the pods of that role"),
     ("`memory` in `minResources`", "in bytes"),
-    ("tolerations", "unless the template has the same"),
+    ("tolerations", "unless the template has an identical one"),
     ("D-15 to D-19", "absent `metricEndpoint`"),
-    ("security of the init container", "only where they are stricter"),
+    ("security of the init container", "copied if stricter"),
 ]
 
 
@@ -44,5 +44,5 @@ def test_rows_have_as_many_cells_as_their_head() -> None:
 
 def test_the_page_of_the_live_fleet_names_what_its_groups_do_otherwise() -> None:
     page = (ROOT / "docs/live.md").read_text(encoding="utf-8")
-    assert "may\nmake a group twice" in page
-    assert "takes `maxSurge` for 0" in page
+    assert "may recreate a group twice" in page
+    assert "treats `maxSurge` as\n0" in page

@@ -66,7 +66,7 @@ def test_pairs_are_counted() -> None:
     assert f"{len(PAIRS)} pairs of a model and accelerators with a published outcome" in text
     agreeing = len(PAIRS) - disagreeing
     assert f"{failing} of them servers that ran out of memory; the verdict agrees with {agreeing}." in text
-    assert f"With {disagreeing} pairs it disagrees" in text
+    assert f"It disagrees with {disagreeing} pairs:" in text
     assert f"of SGLang, llama.cpp and Text Generation Inference there are {others}," in text
 
 

@@ -43,7 +43,7 @@ def test_kubernetes() -> None:
     assert server
     assert ROWS["Kubernetes"].startswith(f"{server[1]} in the simulated cluster; on EKS {eks[0]} to {eks[-1]}, ")
     assert (
-        re.findall(r"fields of pods are those of ([\d.]+),", ROWS["Kubernetes"])
+        re.findall(r"pod fields are those of ([\d.]+),", ROWS["Kubernetes"])
         == re.findall(r"core-([\d.]+)\.json\"", fields)[:1]
     )
 

@@ -432,19 +432,19 @@ def test_what_a_message_says() -> None:
     found = of_rule(planned(CASES["llmkube and llmaz"]), MIXED)["InferenceService/k"]
     assert (found.path, found.file) == ("spec.priority", "fleet.yaml")
     assert found.reason == (
-        "its pods have priority 10000 (llmkube-normal, the default of InferenceService, which nobody stated), and "
-        "those of Playground/p (0) a lower one on the same nodes (g6-2xlarge): where no node has room, the scheduler "
-        "evicts these before another node is asked for; set hardening.priority, the one priority of all models that "
-        "state none (`none` for no class)"
+        "its pods have priority 10000 (llmkube-normal, the default of InferenceService), and "
+        "those of Playground/p (0) a lower one on the same nodes (g6-2xlarge): if no node has room, the scheduler "
+        "evicts these before a node is added; set hardening.priority, the default of all models that set none "
+        "(`none` for no class)"
     )
 
 
 @pytest.mark.parametrize(("name", "whence", "remedy"), [
-    ("normal that is written goes first just as well", "stated here", "; remove it, and set hardening.priority, "),
-    ("low is above none at all", "stated here", "; remove it, and set hardening.priority, "),
-    ("high is a choice", "stated here", "; if that is not meant, remove it"),
-    ("low yields to the default, as it asks", "which nobody stated", "remove the lower priority that those state"),
-    ("the operator's pods have its class", "which nobody stated", "; name a PriorityClass here that is as low as "),
+    ("normal that is written goes first just as well", "set here", "; remove it, and set hardening.priority, "),
+    ("low is above none at all", "set here", "; remove it, and set hardening.priority, "),
+    ("high is a choice", "set here", "; if that is not intended, remove it"),
+    ("low yields to the default, as it asks", "the default of InferenceService", "remove the lower priority of the"),
+    ("the operator's pods have its class", "the default of InferenceService", "; set a PriorityClass here that is"),
 ])  # fmt: skip
 def test_the_remedy_is_one_that_helps(name: str, whence: str, remedy: str) -> None:
     (found,) = of_rule(planned(CASES[name]), MIXED).values()

@@ -169,3 +169,48 @@ def test_files_of_llama_cpp() -> None:
     assert typed
     assert typed.weights_bytes == found.weights_bytes
     assert estimate("Meta-Llama-3.1-8B.gguf", single_file=True) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "gib"),
+    [
+        # 70.55 billion parameters in 4.89 bits are 40.2 GiB; in the 16 bits of a name without a type, 131.
+        ("/models/acme-70B-Q4_K_M.gguf", 40.2),
+        ("/models/acme-70B-Q4_K_M", 40.2),
+        ("acme/tune-70B-GGUF:Q8_0", 69.8),
+        ("unsloth/Qwen3-32B-GGUF:Q4_K_M", 18.7),
+    ],
+)
+def test_any_engine_may_load_files_of_llama_cpp(name: str, gib: float) -> None:
+    found = estimate(name)
+    assert found
+    least = least_of(found, found.span).weights_bytes if found.span else found.least_bytes
+    most = most_of(found, found.span).weights_bytes if found.span else found.weights_bytes
+    assert least is not None
+    assert most is not None
+    assert least <= gib * 2**30 <= most <= 1.3 * gib * 2**30
+
+
+@pytest.mark.parametrize(
+    "name", ["Qwen/Qwen3-32B-GGUF", "acme/tune-70B-GGUF", "acme/tune-70B-Q4_K_XL", "acme/a-70B-2bit"]
+)
+def test_a_name_without_the_bits_of_its_type_tells_too_little(name: str) -> None:
+    assert estimate(name) is None
+
+
+@pytest.mark.parametrize("name", ["acme/tune-70B-AutoRound", "acme/Qwen3-32B-AutoRound", "acme/Qwen3-32B-quantized"])
+def test_weights_of_unnamed_bits_may_have_four(name: str) -> None:
+    found = estimate(name)
+    assert found
+    assert found.span
+    assert (found.span.least_bits, found.span.most_bits) == (Decimal("4.25"), Decimal(16))
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("acme/tune-70B-4bits", 4), ("acme/tune-70B-8bits", 8), ("a/tune-70B-BF16", 16)]
+)
+def test_bits_in_a_name(name: str, least: int) -> None:
+    found = estimate(name)
+    assert found
+    assert found.span
+    assert found.span.least_bits == least

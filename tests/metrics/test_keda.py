@@ -123,7 +123,7 @@ class TestKeda:
         (unheld,) = found.problems
         assert (unheld.severity, unheld.path) == ("warning", "spec.elasticConfig.minReplicas")
         assert unheld.rule == RuleId.AUTOSCALING_UNHELD
-        assert "may scale to zero, and nothing holds a request until a pod is ready" in unheld.reason
+        assert "may scale to zero, and nothing queues requests until a pod is ready" in unheld.reason
         (made,) = found.scaled_objects
         assert (made["spec"]["minReplicaCount"], made["spec"]["fallback"]["replicas"]) == (0, 1)
 

@@ -189,11 +189,11 @@ class TestModelOfAStack:
             "(--max-num-seqs 19): L4 121 -> 19\n"
         ) in told
 
-    def test_upstream_believes_the_batch(self) -> None:
+    def test_upstream_does_not_cap_the_batch(self) -> None:
         done = run("size", *self.HERE, "--literal", "--output", "json")
         assert '"batch": 121' in done.stdout
         assert (
-            "upstream believes the batch of L4, 121; Deployment/mistral-7b works on 19 requests at once"
+            "upstream does not cap the batch of L4, 121; Deployment/mistral-7b works on 19 requests at once"
             in done.stderr
         )
 

@@ -97,7 +97,7 @@ class PulumiCli:
         return found
 
     def _clear_begun(self, exported: Mapping[str, Any]) -> None:
-        """Clear creations that were cut off from the state, once it is known what became of them.
+        """Clear interrupted creations from the state, once their outcome is known.
 
         The engine never does; ``pulumi stack import`` drops pending operations. ``pulumi refresh
         --clear-pending-creates`` would as well, but also replaces inputs by what it reads from the cluster.
@@ -175,7 +175,7 @@ class PulumiCli:
 
         Args:
             arguments: The command.
-            given: What it reads from its standard input.
+            given: Its standard input.
 
         Raises:
             WorkbenchError: it failed; with its own words.

@@ -1,7 +1,7 @@
-"""What a killed run of the Pulumi CLI may leave: what it had begun to create is not in the state.
+"""Resources that a killed run of the Pulumi CLI may leave: creations that are pending in the state.
 
 The engine keeps such creations among the pending operations of the state, through every later ``up`` and ``destroy``
-(pkg/backend/journal.go of Pulumi 3.260): only the user may know what became of them.
+(pkg/backend/journal.go of Pulumi 3.260): only the user can know whether they succeeded.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _KEPT = ("external", "retainOnDelete")
 
 
 def begun_in(exported: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the resources of a state whose creation was cut off.
+    """Return the resources of a state whose creation was interrupted.
 
     Args:
         exported: The state, as ``pulumi stack export`` prints it.
@@ -31,10 +31,10 @@ def begun_in(exported: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 class Remains:
-    """The resources of a state before it is destroyed, or what a successful ``up`` has not taken over.
+    """Resources of a state that may remain after a destroy, or after a successful ``up`` that did not adopt them.
 
-    Nothing says of a creation that was cut off whether it took place. In a cluster one can look; of everything else
-    only the name is known. Components and providers exist in the state alone.
+    The state does not tell whether an interrupted creation took place. Objects can be looked up in their cluster; of
+    other resources only the name is known. Components and providers exist only in the state.
     """
 
     def __init__(self, exported: Mapping[str, Any], cluster: tuple[Path, str] | None) -> None:
@@ -50,15 +50,15 @@ class Remains:
         return [*self.unseen(), *self.seen()]
 
     def unseen(self) -> list[str]:
-        """Return the URNs of what was begun outside of the cluster, where nobody can look whether it is there."""
+        """Return the URNs of interrupted creations outside of the cluster, which cannot be looked up."""
         return sorted({str(each.get("urn")) for each in self._begun if not _is_object(each)})
 
     def seen(self) -> list[str]:
-        """Return the names of the objects that are in the cluster; of a cluster that is silent, those begun."""
+        """Return the objects that are in the cluster; if it is unreachable, those whose creation was interrupted."""
         return self._objects_left([*self._begun, *self._known])
 
     def unclaimed(self) -> list[str]:
-        """Return the names of objects that were begun, are in the cluster, and are in no state."""
+        """Return the objects of interrupted creations that are in the cluster, but not in the state."""
         claimed = {each.get("urn") for each in self._known}
         return self._objects_left([each for each in self._begun if each.get("urn") not in claimed])
 
@@ -78,7 +78,7 @@ class Remains:
 
 
 def _is_deleted(resource: Mapping[str, Any]) -> bool:
-    """Whether a destroy deletes something outside of the state: a patch leaves what it patched."""
+    """Whether a destroy deletes a real resource; patches leave the patched object."""
     token = str(resource.get("type"))
     is_real = resource.get("custom", True) and not token.startswith(_PROVIDERS)
     is_patch = token.startswith(_KUBERNETES) and token.endswith("Patch")

@@ -106,7 +106,7 @@ class LiveControl:
             response = connection.getresponse()
             content = response.read()
         except TimeoutError:
-            # It listens: to start it once more would not help.
+            # It listens, so starting it again would not help.
             asked = "; what was asked may have happened all the same" if method == "POST" else ""
             raise UnreachableError(
                 f"the live fleet at {self.address} did not answer within {seconds:g} s{asked}: this machine is busy, "

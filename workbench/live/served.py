@@ -114,14 +114,14 @@ class ServedWorkload:
         context: Tokens of a request with its answer; None if it is not known.
         embeds: Whether it makes embeddings instead of text.
         dimensions: Of an embedding; None if it is not known.
-        images: Whether it reads images; None if it is not known.
-        exports: Whether its metrics are turned on.
-        metrics_refusal: What it says where they are not; empty where it then knows no such path.
-        image_refusal: What it says to images that its model does not read; empty where it takes them all the same.
+        images: Whether it reads images; None if unknown.
+        exports: Whether its metrics are enabled.
+        metrics_refusal: Answer to ``/metrics`` if they are disabled; empty if it answers 404.
+        image_refusal: Error for images that its model does not read; empty if it accepts them.
         tool_refusal: What it says to a request that leaves the call of a tool to the model; empty where it takes
             such requests.
         inputs: Texts of one request for embeddings, at most; None without a bound.
-        truncates: Whether it cuts inputs that are longer than its context; otherwise it refuses them.
+        truncates: Whether it truncates inputs that exceed its context, instead of rejecting them.
     """
 
     namespace: str
@@ -161,7 +161,7 @@ class ServedWorkload:
 
     @property
     def played(self) -> str:
-        """Return the name under which the live fleet knows its server: its engine's, or that of its own API."""
+        """Name of its server in the live fleet: that of its engine or of its API."""
         return self.engine or ("" if self.speaks == Speaks.OPENAI else self.speaks.value)
 
     def pace_on(self, instance_type: str) -> TokenPace:

@@ -19,7 +19,7 @@ _FEW = 0.01
 """Share of requests that may be late without a word: any machine pauses now and then."""
 _MARK = "*"
 _TOO_MUCH = 0.1
-"""Share of a time that may be this machine's without a mark."""
+"""Share of this machine's overhead above which a time is marked."""
 _RECENT = 10.0
 """Seconds that live figures look back."""
 
@@ -125,7 +125,7 @@ def _times(found: LoadSummary) -> dict[str, tuple[Percentiles, Percentiles | Non
 
 
 def _is_machines(row: Percentiles, own: Percentiles | None, speed: float | None) -> bool:
-    """Tell whether too much of a time is not the engine's."""
+    """Tell whether this machine's overhead exceeds its allowed share of a time."""
     if own is None or speed is None or row.mean is None or own.mean is None:
         return False
     return row.mean * speed > 0 and 1 - own.mean / (row.mean * speed) > _TOO_MUCH

@@ -1,4 +1,4 @@
-"""A snapshot of manifests without a stack: a cluster of some kind with default settings."""
+"""Plans of manifests without a stack, for a cluster with default settings."""
 
 import enum
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class ClusterKind(enum.StrEnum):
-    """What manifests are planned for where no stack says it."""
+    """The cluster to plan manifests for without a stack."""
 
     EKS = "eks"
-    """A new EKS cluster in two zones, with everything that the models need installed."""
+    """A new EKS cluster in two zones, with the prerequisites of the models."""
     SIMULATED = "simulated"
-    """The workbench's cluster: nodes as the models need them."""
+    """The workbench's cluster, which creates nodes as models need them."""
     NONE = "none"
-    """A cluster of which nothing is known."""
+    """An unknown cluster."""
 
 
 _WHAT = {
@@ -42,7 +42,7 @@ class Alone:
     Attributes:
         paths: Files and folders.
         region: Region of AWS.
-        namespace: Namespace of what names none; empty for the default of the settings.
+        namespace: Namespace of resources that do not set one; empty for the default of the settings.
     """
 
     paths: tuple[Path, ...]
@@ -62,12 +62,12 @@ class Alone:
         return self._planned(manifests)
 
     def existing(self) -> "Alone":
-        """Return the same of those files that are here: in another revision some may not be."""
+        """Return a copy with the paths that exist: another revision may lack some."""
         return replace(self, paths=tuple(path for path in self.paths if path.exists()))
 
     @property
     def title(self) -> str:
-        """What stands in the place of the name of a stack."""
+        """Title in place of a stack's name."""
         return f"manifests ({self.cluster})"
 
     def _planned(self, manifests: "Manifests") -> Snapshot:
@@ -132,7 +132,7 @@ class Alone:
 
 
 def _resources(planned: "Plan") -> Iterator[RegisteredResource]:
-    """Yield the objects that the manifests become."""
+    """Yield the objects that are rendered from the manifests."""
     from components.api.texts.secrets import masked
 
     for body in (*planned.objects, *planned.others):
@@ -143,7 +143,7 @@ def _resources(planned: "Plan") -> Iterator[RegisteredResource]:
 
 
 def _endpoints(planned: "Plan") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield where models answer within the cluster, by name."""
+    """Yield the endpoints of models within the cluster, by name."""
     usual = planned.environment.options.namespace
     for _, each in planned.fleet.endpoints:
         name = each.name if each.namespace == usual else f"{each.namespace}/{each.name}"

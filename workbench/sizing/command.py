@@ -52,7 +52,7 @@ Prefill = Annotated[
     str,
     typer.Option(
         metavar="MS",
-        help="How long the work on a prompt takes, measured; without, only the time in the queue is predicted.",
+        help="Measured prefill time; without it, only the time in the queue is predicted.",
     ),
 ]
 Profiles = Annotated[
@@ -86,8 +86,8 @@ ToZero = Annotated[
     bool | None,
     typer.Option(
         "--scale-to-zero/--keep-one",
-        help="Whether there is no replica where nothing is asked (--rate 0). Default: what settings say "
-        "(serviceLevels.controller.scaleToZero), else one is kept.",
+        help="Keep no replica without requests (--rate 0). Default: serviceLevels.controller.scaleToZero of the "
+        "stack, else one is kept.",
     ),
 ]
 Form = Annotated[SizeOutput, typer.Option(help="table with a plot, or json or csv with every figure of the model.")]
@@ -179,8 +179,8 @@ def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
     if question.prefill_ms is None:
         compared = ", and the promised TTFT is compared with it alone" if question.promise.ttft_ms else ""
         yield (
-            f"the time that a request spends in the queue is predicted{compared}; the work on its prompt comes on "
-            "top: pass --prefill-ms with what you measure"
+            f"the time that a request spends in the queue is predicted{compared}; prefill is not "
+            "included: measure it, and pass --prefill-ms"
         )
     best = found[0].candidate.profile.accelerator
     if target.accelerator not in ("", best) and found[0].chosen:
@@ -191,7 +191,7 @@ def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
 
 
 def _limits(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
-    """Yield which batches the engine does not work on, and of which that is not known."""
+    """Yield the batches that the engine's limit on concurrent requests lowers, and those of unknown limits."""
     candidates = [each.candidate for each in found]
     above: dict[str, list[str]] = {}
     for each in candidates:
@@ -205,11 +205,11 @@ def _limits(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
         if each.most is not None and each.most < each.profile.batch:
             accelerator, batch = each.profile.accelerator, each.profile.batch
             yield (
-                f"upstream believes the batch of {accelerator}, {batch}; {who} works on {each.most} requests at once "
-                f"({each.limit})"
+                f"upstream does not cap the batch of {accelerator}, {batch}; {who} works on {each.most} "
+                f"requests at once ({each.limit})"
             )
     for reason in sorted({each.limit for each in candidates if each.limit and each.most is None}):
-        yield f"how many requests {who} works on at once is not checked: {reason}"
+        yield f"the batch is not capped by the limit of {who} on concurrent requests, which is unknown: {reason}"
 
 
 def _write(found: "Sequence[Assessment]", target: SizedModel, output: SizeOutput) -> None:

@@ -130,13 +130,13 @@ def _check_classes(target: SizedModel, classes: "Sequence[ServiceClass]") -> Non
 def candidates_of(
     target: SizedModel, comparison: Comparison, load: "Load", *, literal: bool = False
 ) -> "tuple[Candidate, ...]":
-    """Return the accelerators to compare, with their prices, and as many requests at once as their engine takes.
+    """Return the accelerators to compare, with prices and batches capped by the engine's limit.
 
     Args:
         target: What is sized.
         comparison: Which accelerators to compare.
-        load: What is asked of it.
-        literal: Whether to believe every batch, as upstream does.
+        load: Expected requests.
+        literal: Whether to leave batches uncapped, as upstream does.
 
     Raises:
         WorkbenchError: nobody says how fast the model is on any, or what was given is of another one.
@@ -170,9 +170,9 @@ def candidates_of(
 
 
 def _limit(target: SizedModel, candidate: "Candidate") -> "AtOnce | None":
-    """Return how many requests the engine takes at once; None where no engine is known that the figures are used for.
+    """Return the engine's limit on concurrent requests; None if the figures are not for a known engine.
 
-    Reference figures without a pod are taken for those of the engine that most models are served with, untold.
+    Reference figures without a workload are capped by the default of the most common engine.
     """
     from components.engines.served.answering import usual_at_once
     from components.fleet.engine_limits import device_named, limit_on

@@ -36,7 +36,7 @@ _COLUMNS = (
     "USD/month",
     "USD/1M tokens",
 )
-"""The empty one has what is known of the time to the first token."""
+"""The empty title is TTFT or queueing."""
 
 
 def show(assessments: "Sequence[Assessment]", title: str) -> None:
@@ -74,7 +74,7 @@ def _asked(question: "Question") -> str:
 
 
 def first_named(question: "Question") -> str:
-    """Return what the time to the first token is called: without the work on a prompt it is that in the queue."""
+    """Return the title of the latency column: without prefill it is the time in the queue."""
     return "TTFT" if question.has_prefill else "queueing"
 
 

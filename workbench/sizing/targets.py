@@ -30,8 +30,8 @@ class SizedModel:
         nodes: Instance types that its pods may be on.
         levels: What settings promise, and what they say accelerators cost.
         hint: Where to say in settings what is asked of it.
-        workloads: What serves it among the manifests; none where there are no manifests, or none of them does.
-        scale_to_zero: Whether settings let its controller take away all replicas.
+        workloads: Workloads of the manifests that serve it.
+        scale_to_zero: Whether the settings allow its controller to scale to zero.
     """
 
     model: str
@@ -52,7 +52,7 @@ class SizedModel:
 
 
 def bare_model(model: str, subject: Subject) -> SizedModel:
-    """Return a model by its name, with what serves it in the stack, if a stack is given."""
+    """Return a model by name, with the workloads of the stack that serve it, if a stack is given."""
     from components.fleet.demand import accelerated_nodes
     from components.sizing.levels import ServiceLevels
 
@@ -77,7 +77,7 @@ def bare_model(model: str, subject: Subject) -> SizedModel:
 
 
 def _serving(plan: "Plan", model: str) -> "Iterator[Workload]":
-    """Yield the workloads that serve a model, by the name under which clients ask for it."""
+    """Yield the workloads that serve a model, by its name or the names that clients use."""
     from components.engines.served.names import served_names
 
     for item, each in plan.fleet.workloads:

@@ -6,9 +6,9 @@ Besides ``flags`` a table says how the engine reads a command line:
     underscores: whether ``--a_b`` is ``--a-b``.
     dotted: whether ``--a.b 1`` is ``--a '{"b": 1}'``.
     positionals: how many arguments it takes without a flag.
-    complete: the releases of which it has every flag; the engine refuses to start with any other one.
+    complete: the releases whose flags are all in the table; the engine does not start with an unknown flag.
         versions: the releases. tags: a pattern of the tags that are exactly a release, on some hardware. subcommands:
-        by program, the word behind it that starts this server; empty where no word does so for certain.
+        by program, the subcommand that starts this server; empty if none is certain to.
 """
 
 import functools
@@ -73,11 +73,11 @@ class EngineFlags:
         return self.engine.version(tag)
 
     def is_complete(self, tag: str, words: Sequence[str]) -> bool:
-        """Tell whether every flag that a server knows is in the table.
+        """Tell whether every flag of a server is in the table.
 
         Args:
-            tag: Tag of the image. One beside a release, such as a candidate or a patched one, is not a release.
-            words: The program and what follows it; nothing where the image's own entrypoint runs.
+            tag: Tag of the image. Variants of a release, such as candidates or patched builds, do not count.
+            words: The program and its arguments; empty if the image's entrypoint runs.
         """
         if not re.fullmatch(self._complete.get("tags", r"\b\B"), tag, re.ASCII):
             return False
@@ -89,7 +89,7 @@ class EngineFlags:
 
     @functools.cached_property
     def releases(self) -> frozenset[Version]:
-        """The releases of which it has every flag."""
+        """The releases whose flags are all in the table."""
         return frozenset(trimmed(tuple(version)) for version in self._complete.get("versions", ()))
 
     def known_to(self, tag: str) -> tuple[Flag, ...]:

@@ -4,25 +4,25 @@ api: the engine's own API, beside OpenAI's: openai (it has no other), ollama, tg
 embeds: flags with which it makes embeddings instead of text, each with the values that mean so; none for a switch.
 batch: how many requests it computes at once at most.
 queue: how many may wait before more are refused. in_flight: how many may wait or be computed.
-context: tokens of a request with its answer, where ``asked.yaml`` says nothing of the engine.
+context: tokens of a request with its answer, for engines whose ``asked.yaml`` does not set it.
 inputs: texts of one request for embeddings.
-model: what it is told to load, of a server without a folder. Each of these has
+model: the model to load, for servers without a folder. Each of these has
   flags, variable: what says it; a flag wins.
   usual: by version (from, absent, until) the number where nothing says it. Without a row nothing bounds it.
-The rows of ``usual`` of batch may have further conditions, and the first row that holds counts:
-  above: GiB of an accelerator's memory, from which on it holds. except: accelerators for which it does not.
-  with: a flag with which it holds.
-batch has besides
-  at_most: a flag whose number the default does not exceed.
-  file: a flag with a file that may say it as well; what the command line says wins.
-  shared: a flag with which the number is that of all copies (data parallelism) together; else each has as many.
-truncates: what makes it cut inputs that are too long, where it refuses them otherwise: flags, variable, and from
-  which version it does so by itself.
-images: what it says to images that its model does not read (refused), where it does not take them all the same;
-  ``<model>`` stands for the model. flags, variables: without any of them the model reads none; unless: flags and
-  variables with which that is not known.
-tools: what it says (refused) to a request that leaves the call of a tool to the model, without one of some flags.
-silent: what it says in place of metrics that are not turned on, where it knows the path all the same.
+The rows of ``usual`` of batch may have further conditions; the first row that applies counts:
+  above: minimum GiB of the accelerator's memory. except: accelerators that it does not apply to.
+  with: a flag that must be set.
+batch also has
+  at_most: a flag whose number caps the default.
+  file: a flag with a configuration file that may set the limit; the command line takes precedence.
+  shared: a flag that makes the limit one for all data parallel copies together; else each copy has it.
+truncates: what makes it truncate long inputs instead of rejecting them: flags, variable, and since which version it
+  is the default.
+images: its error for images that the model does not read (refused), unless it accepts them; ``<model>`` stands for
+  the model. flags, variables: without any of them the model reads none; unless: flags and variables that make this
+  unknown.
+tools: its error (refused) for ``tool_choice: auto`` without any of some flags.
+silent: its answer to ``/metrics`` if metrics are disabled but the path exists.
 """
 
 import functools
@@ -47,7 +47,7 @@ _BOUNDS = ("batch", "queue", "in_flight", "context", "inputs")
 _GIB = 2**30
 _NUMBERED = re.compile(r"\d+(?:\.\d+)+")
 _REFERENCE = re.compile(r"\$\(([\w.-]+)\)")
-"""What Kubernetes replaces by the variable of that name."""
+"""A reference that Kubernetes expands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class Answering:
         in_flight: Requests that may wait or be computed.
         context: Tokens of a request with its answer, as far as the engine's own table says it.
         inputs: Texts of one request for embeddings.
-        model: What it is told to load, where the engine's settings do not say it.
-        truncates: Whether it cuts inputs that are too long, instead of refusing them.
-        images: Whether its model reads images, as far as its command line says it.
-        image_refusal: What it says to images that its model does not read; empty where it takes them all the same.
-        tool_refusal: What it says to requests that leave the call of a tool to the model; empty where it takes them.
-        metrics_refusal: What it says where its metrics are not turned on; empty where it then knows no such path.
+        model: The model to load, if the engine's settings do not have it.
+        truncates: Whether it truncates long inputs instead of rejecting them.
+        images: Whether its model reads images, according to its command line; None if unknown.
+        image_refusal: Error for images that its model does not read; empty if it accepts them.
+        tool_refusal: Error for ``tool_choice: auto``; empty if it accepts that.
+        metrics_refusal: Answer to ``/metrics`` if metrics are disabled; empty if it answers 404.
     """
 
     api: str = OPENAI
@@ -89,13 +89,13 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
-    """How many requests a server computes at once.
+    """A server's limit on concurrent requests.
 
     Attributes:
-        most: The largest number; None where it is not known, or nothing bounds it.
-        reason: What sets that number, such as ``--max-num-seqs 19``; else why there is none.
-        is_told: Whether the command line or a variable of the container sets it; else it is the engine's default.
-        is_least: Whether it is the smallest of several defaults, because the version or the accelerator is not known.
+        most: The limit; None if it is unknown or there is none.
+        reason: Source of the limit, such as ``--max-num-seqs 19``; else why there is none.
+        is_told: Whether the command line or a variable of the container sets it, not the engine's default.
+        is_least: Whether it is the smallest of several possible defaults: the version or accelerator is unknown.
     """
 
     most: int | None
@@ -106,7 +106,7 @@ class AtOnce:
 
 @dataclass(frozen=True, slots=True)
 class _Usual:
-    """A default, and when it holds; the attributes are the columns of a row."""
+    """A default and its conditions; the attributes are the columns of a row."""
 
     span: Span
     number: int
@@ -115,7 +115,7 @@ class _Usual:
     flag: str = ""
 
     def holds(self, line: CommandLine, version: Version | None, device: Device | None) -> bool | None:
-        """Tell whether it holds; None where the version or the accelerator is not known, and it may."""
+        """Tell whether it applies; None if that depends on an unknown version or accelerator."""
         if not self.span.is_in(version) or (self.flag and not line.holds(self.flag)):
             return False
         if device and (device.memory < self.above * _GIB or device.name in self.without):
@@ -140,7 +140,7 @@ class _RequestBound:
         return number if number is not None and number > 0 else None
 
     def read(self, line: CommandLine, variables: Mapping[str, str | None]) -> AtOnce | None:
-        """Return what a command line or a variable says, also that it cannot be known; None where neither does."""
+        """Return the limit of the command line or a variable, or why it is unknown; None if neither sets it."""
         text, name = line.value_of(*self.flags) if self.flags else None, self.flags[0] if self.flags else ""
         if not text and self.variable in variables:
             text, name = variables[self.variable], self.variable
@@ -154,7 +154,7 @@ class _RequestBound:
         return AtOnce(number, f"{name} {number}", is_told=True) if number is not None and number > 0 else None
 
     def defaults(self, line: CommandLine, version: Version | None, device: Device | None) -> list[int]:
-        """Return the default: several, smallest first, where it depends on a version or accelerator that is open."""
+        """Return the possible defaults, smallest first: several if the version or accelerator is unknown."""
         numbers = []
         for row in self.usual:
             holds = row.holds(line, version, device)
@@ -167,7 +167,7 @@ class _RequestBound:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """What is known of a server: of an engine, or of one without a folder.
+    """Facts of a server: of an engine, or of one without a folder.
 
     Attributes:
         facts: The columns that are read as they are.
@@ -221,14 +221,14 @@ def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
 
 
 def most_at_once(container: Mapping[str, Any], line: CommandLine, device: Device | None = None) -> AtOnce:
-    """Return how many requests the server in a container computes at once: as it is told, else by its default.
+    """Return the limit on concurrent requests of the server in a container, or its default.
 
-    Where the default depends on a version or an accelerator that is not known, it is the smallest that it may be.
+    If the default depends on an unknown version or accelerator, the smallest possible one is returned.
 
     Args:
         container: The container.
-        line: What it is started with. A script is looked into.
-        device: Its accelerators; None where they are not known.
+        line: Its command line, which may be in a script.
+        device: Its accelerators; None if unknown.
     """
     engine = engines().get(line.engine)
     known = _table(engine) if engine else None
@@ -252,7 +252,7 @@ def most_at_once(container: Mapping[str, Any], line: CommandLine, device: Device
 
 
 def _within(found: AtOnce, known: "_Table", line: CommandLine, variables: Mapping[str, str | None]) -> AtOnce:
-    """Return a number that is no larger than that of the requests that may be there at all."""
+    """Cap a limit by the number of requests that the server accepts."""
     bound = known.bounds.get("in_flight")
     stated = bound.read(line, variables) if bound else None
     if bound is None or (stated and stated.most is None):
@@ -267,7 +267,7 @@ def _within(found: AtOnce, known: "_Table", line: CommandLine, variables: Mappin
 
 
 def usual_at_once(device: Device | None) -> AtOnce:
-    """Return how many requests are computed at once by the engine that most models are served with, untold."""
+    """Return the default limit on concurrent requests of the most common engine."""
     engine = next(iter(engines().values()))
     image = engine.current_image
     container = {"image": f"{image.repository}:{image.tag}" if image else engine.name}
@@ -275,7 +275,7 @@ def usual_at_once(device: Device | None) -> AtOnce:
 
 
 def _variables(container: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the environment variables of a container; None for one whose value is somewhere else."""
+    """Return the environment variables of a container; None for values from elsewhere (``valueFrom``)."""
     return {
         str(each.get("name")): None if each.get("valueFrom") else str(each.get("value") or "")
         for each in container.get("env") or ()
@@ -283,7 +283,7 @@ def _variables(container: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def _stated(row: Mapping[str, Any], line: CommandLine, variables: Mapping[str, str | None]) -> str:
-    """Return what a flag, or else a variable, says."""
+    """Return the value of a flag, else of a variable."""
     flags = row.get("flags", ())
     return (line.value_of(*flags) if flags else None) or variables.get(row.get("variable", "")) or ""
 
@@ -306,7 +306,7 @@ def _tool_refusal(known: _Table, line: CommandLine) -> str:
 
 
 def _reads_images(known: _Table, line: CommandLine, variables: Mapping[str, str | None]) -> bool | None:
-    """Tell whether a model reads images, where what it is started with decides that; None elsewhere."""
+    """Tell whether a model reads images, if its command line or variables decide that; else None."""
     row = known.facts.get("images", {})
     given = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
     if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in given):
@@ -334,7 +334,7 @@ def _read(facts: Mapping[str, Any], engine: Engine | None, embeds: Mapping[str, 
 
 
 def _other(repository: str) -> _Table | None:
-    """Return what is known of a server without a folder, by the repository of its image."""
+    """Return the facts of a server without a folder, by the repository of its image."""
     return next((table for images, table in _others() if is_one_of(repository, images)), None)
 
 

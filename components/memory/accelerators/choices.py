@@ -90,9 +90,9 @@ def on_instance(case: MemoryCase, instance: Instance, parallel: Parallel) -> Mem
 
 
 def spread_over(case: MemoryCase, parallel: Parallel) -> MemoryCase:
-    """Return a case whose model is spread over its accelerators in another way.
+    """Return a case with another parallelism.
 
-    What an engine takes depends on how many there are. What its command line says of the context stays as it was.
+    The engine's budget depends on the number of accelerators; the context of the command line stays the same.
     """
     budget, engine = case.budget, engines().get(case.engine)
     if engine is not None:

@@ -19,9 +19,9 @@ from .placing import Placement, memory_bytes
 _PLAIN = ("", "bfloat16", "float16", "float32")
 """Types of weights that are not quantized."""
 _LEAST_BITS = Decimal(2)
-"""Of weights that are quantized in a way that their name does not tell."""
+"""Bits per parameter of weights whose quantization is unknown."""
 _MORE_THAN_ALL = 99
-"""Layers that no model has of which only the name is known; ggml-org/llama.cpp's own examples write ``-ngl 99``."""
+"""More layers than any model of unknown shape is assumed to have; examples of ggml-org/llama.cpp use ``-ngl 99``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Serves:
         tag: Tag of its image.
         asked: What it is told.
         weights: Other names of what it loads.
-        spread: How its manifest says over how many accelerators the model is spread.
+        spread: Fields of the manifest that set the parallelism.
     """
 
     engine: str
@@ -193,7 +193,7 @@ def _on_accelerators(shape: Shape, division: Division) -> Shape | str:
 
 
 def _has_all(division: Division, shape: Shape) -> bool:
-    """Tell whether a number of layers is that of all: people write 99 or 999, and no model has as many."""
+    """Tell whether a number of layers means all of them, as 99 and 999 do."""
     return shape.span is not None and division.layers is not None and division.layers >= _MORE_THAN_ALL
 
 

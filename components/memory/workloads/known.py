@@ -29,8 +29,8 @@ class KnownShapes:
     Attributes:
         own: What an environment says, by what servers are told or by where weights are from.
         problems: What is wrong with what it says.
-        rest: What the one model is that nothing else tells; None where nothing is said of it.
-        local: Returns a model by the folder that its server is told; None where nothing may be read.
+        rest: Shape of the only model that is otherwise unknown; None if it was not given.
+        local: Reads the shape of a model from its folder on this machine; None if files must not be read.
     """
 
     own: Mapping[str, OwnShape] = field(default_factory=dict)

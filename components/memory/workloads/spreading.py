@@ -1,4 +1,4 @@
-"""How a manifest says over how many accelerators its model is spread."""
+"""The fields and flags that set a model's parallelism."""
 
 from ...engines.registry import engines
 from ...engines.scripts.commands import engine_line
@@ -7,9 +7,9 @@ from ...fleet.workloads import Server, SpreadField
 
 
 def spread_field(server: Server) -> SpreadField | None:
-    """Return what somebody writes to spread a model: the field of the family, else the flag of the engine.
+    """Return the fields that set parallelism: those of the family, else flags of the engine.
 
-    None where the engine has no flag for it, such as llama.cpp, which uses all accelerators by itself.
+    None if the engine has no flag for it, such as llama.cpp, which uses all accelerators by default.
     """
     if server.spread is not None:
         return server.spread

@@ -53,7 +53,7 @@ def test_what_keeps_no_promise_is_told_with_the_numbers() -> None:
 def test_prefill_comes_on_top() -> None:
     """Without it what is predicted is the time in the queue, and it is not called the time to the first token."""
     alone = size("--rate", "40")
-    assert "the promised TTFT is compared with it alone; the work on its prompt comes on top" in alone.stderr
+    assert "the promised TTFT is compared with it alone; prefill is not included" in alone.stderr
     assert " queueing ms " in alone.stdout
     assert " TTFT ms " not in alone.stdout
     told = size("--rate", "40", "--prefill-ms", "120")

@@ -41,7 +41,7 @@ class Failure:
     causes: tuple[tuple[str, str], ...] = ()
     skipped: bool = False
     late: bool = False
-    """Whether something was only waited for in vain: another try may find it there."""
+    """Whether it was a timeout, so that a retry may succeed."""
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Executor:
     _applied: set[str] = field(default_factory=set)
 
     def apply(self, plan: ChangePlan) -> Result:
-        """Apply everything but the deletions; what was only late is tried again."""
+        """Apply everything but the deletions; timeouts are retried once."""
         self._begin(plan)
         self._steps = {urn: step for urn, step in plan.steps.items() if step.node}
         for tries_left in reversed(range(_TRIES)):

@@ -17,7 +17,7 @@ CRD = "CustomResourceDefinition"
 PAUSE = 0.1
 """Seconds between two looks at something that is on its way."""
 _PATIENCE, _LIMIT = 30.0, 600.0
-"""Seconds without any progress, and seconds at most, for what the API server makes up for by itself."""
+"""Timeouts in seconds, without progress and in total, of states that the API server reaches eventually."""
 _CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok", "before-first-apply")
 """Managers that write to what others made. The last stands for no manager at all: a namespace of which we
 set nothing but the name has none."""
@@ -26,22 +26,22 @@ _PROPAGATION = "pulumi.com/deletionPropagationPolicy"
 
 
 class LateError(WorkbenchError):
-    """What the API server makes up for by itself has not come in time: another try may find it there."""
+    """A state that the API server reaches eventually timed out; a retry may succeed."""
 
 
 class Patience:
-    """How long to wait for the API server: on a busy machine as long as anything is going on."""
+    """Timeout of waits for the API server, which restarts whenever another step makes progress."""
 
     def __init__(self) -> None:
         """Begin without any progress."""
         self._progress = 0.0
 
     def progress(self) -> None:
-        """Note that something has been done: what others wait for may only be slow."""
+        """Record progress, which extends the waits of other steps."""
         self._progress = time.monotonic()
 
     def ends(self, since: float) -> bool:
-        """Whether who has been waiting since a moment shall give up."""
+        """Whether a wait that began at a moment has timed out."""
         now = time.monotonic()
         return now - max(since, self._progress) > _PATIENCE or now - since > _LIMIT
 

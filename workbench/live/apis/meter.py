@@ -46,7 +46,7 @@ class BucketCounts:
 
 
 class HttpCounts:
-    """What an HTTP framework counts of the requests of one path and method.
+    """Counts of an HTTP framework for one path and method.
 
     Attributes:
         number: How many there were.
@@ -73,9 +73,9 @@ class EngineMeter:
         seconds: Time that was spent on prompts and on answers.
         finished: Answers that ended, by why.
         statuses: HTTP requests by handler, method and first digit of the status.
-        http: What the HTTP framework counts beside, by handler and method.
+        http: Counts of the HTTP framework, by handler and method.
         histograms: By what they measure.
-        failures: Requests that were refused, by why (``te_request_failure``).
+        failures: Rejected requests by reason (``te_request_failure``).
         decodes: Steps that made a token of each running answer, about.
         longest: Tokens of the longest request with its answer.
         open: Answers that are not over.

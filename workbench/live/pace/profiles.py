@@ -38,7 +38,7 @@ class StepWork:
     """What the fullest rank of a replica does: bytes that it reads and operations.
 
     Attributes:
-        weights: Read in each step, whatever is in the batch: all but the experts.
+        weights: Bytes that each step reads for any batch: all weights except experts.
         experts: All experts.
         untouched: The part of them that one token does not go through.
         cache: Of one request, beside what grows with its tokens: layers with a window, states.

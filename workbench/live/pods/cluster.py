@@ -45,7 +45,7 @@ class LiveCluster:
         self.scalers = Followed(kube, "autoscaling/v2", "HorizontalPodAutoscaler")
         self.preemptions = Followed(kube, "v1", "Event", PREEMPTED)
         self.ending: set[str] = set()
-        """Nodes that are gone as far as anybody is concerned, and are being deleted."""
+        """Nodes that are excluded from all counts while they are being deleted."""
 
     async def follow(self) -> None:
         """Begin to follow everything, the pods when what tells of them is known."""
@@ -71,7 +71,7 @@ class LiveCluster:
         return is_first(pod, self.owner_of(pod))
 
     def nodes_there(self) -> dict[str, Json]:
-        """Return the nodes, without those that are being deleted."""
+        """Return the nodes, except those that are being deleted."""
         return {name: node for name, node in self.nodes.objects.items() if name not in self.ending}
 
     def pods_on(self, node: str) -> list[Json]:

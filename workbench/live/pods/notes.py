@@ -19,14 +19,14 @@ class FleetNotes:
     def add(
         self, kind: NoteKind, text: str, at: float | None = None, *, victim: str = "", preemptor: str = ""
     ) -> None:
-        """Note that something happened.
+        """Record an event.
 
         Args:
-            kind: What it is about.
-            text: What happened.
-            at: When, in seconds since the epoch; now, without.
-            victim: The pod that was preempted, if that is what happened.
-            preemptor: The pod for which it was.
+            kind: Kind of event.
+            text: Message.
+            at: Seconds since the epoch; now by default.
+            victim: The evicted pod of a preemption.
+            preemptor: The pod that it was evicted for.
         """
         _LOG.info("%s: %s", kind.value, text)
         self._notes.append(FleetNote(time.time() if at is None else at, kind, text, victim, preemptor))

@@ -13,8 +13,8 @@ _MOST_BYTES = 64 * 2**20
 """Of a request's body; the engines have no bound, and pictures come in the body."""
 _BACKLOG = 1024
 HEADER_SECONDS = 60.0
-"""Seconds within which a request must have its headers whole, and a new connection its first request. A client that
-sends half of them would hold the connection until the process ends: the HTTP library has no such bound."""
+"""Timeout of the headers of a request, and of the first request of a connection. The HTTP library has none, so an
+incomplete request would hold its connection until the process exits."""
 _LATE = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 Answer = Callable[[web.Request, "LoopbackConnection"], Awaitable[web.StreamResponse]]
 
@@ -55,7 +55,7 @@ class LoopbackConnection(web.RequestHandler):
         super().data_received(data)
 
     def begin(self) -> None:
-        """Note that the headers of a request are whole."""
+        """Note that the headers of a request are complete."""
         self.busy = True
         self._stop_waiting()
 
@@ -69,7 +69,7 @@ class LoopbackConnection(web.RequestHandler):
             self._deadline = None
 
     def _end_late(self) -> None:
-        """End a connection whose headers did not come; say so where a part of them did."""
+        """Close a connection whose headers timed out; with 408 if a part of them arrived."""
         if self.transport is None or self.transport.is_closing():
             return
         if self.heard:

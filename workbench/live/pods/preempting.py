@@ -1,4 +1,4 @@
-"""What the scheduler preempts: pods of a lower priority, for a pod that found no room."""
+"""Preemptions: pods of lower priority that the scheduler evicts for a pending pod."""
 
 import re
 import time
@@ -15,24 +15,24 @@ from .stage import PodStage
 Json = dict[str, Any]
 _REMEMBERED = 500
 _MESSAGE = re.compile(r"^Preempted by pod (?P<pod>\S+) on node (?P<node>\S+)$")
-"""The scheduler's words, with the uid of the preemptor (kubernetes/kubernetes v1.36
+"""The scheduler's message, with the uid of the preemptor (kubernetes/kubernetes v1.36
 pkg/scheduler/framework/preemption); the event's ``related`` stays empty."""
 
 
 class PreemptionNotes:
-    """Notes each preemption, with victim and preemptor.
+    """Records each preemption, with victim and preemptor.
 
     Args:
-        cluster: Where the scheduler's events are.
-        stage: Knows whose pods they are.
-        notes: Where it is noted.
+        cluster: Source of the scheduler's events.
+        stage: The pods that serve.
+        notes: Where preemptions are recorded.
     """
 
     def __init__(self, cluster: LiveCluster, stage: PodStage, notes: FleetNotes) -> None:
         self._cluster, self._stage, self._notes = cluster, stage, notes
         self._since = time.time()
         self._gone: OrderedDict[str, Json] = OrderedDict()
-        """Pods that ended lately, by their uid: the event may come after its victim is gone."""
+        """Recently deleted pods by uid, because the event may arrive after its victim is gone."""
 
     def pod_changed(self, before: Json | None, after: Json | None) -> None:
         """Follow a pod."""
@@ -43,7 +43,7 @@ class PreemptionNotes:
                 self._gone.popitem(last=False)
 
     def event_changed(self, before: Json | None, after: Json | None) -> None:
-        """Note an event, unless it is known or older than this process."""
+        """Record an event, unless it is known or older than this process."""
         if before is not None or after is None:
             return
         at = moment(after.get("eventTime") or after["metadata"]["creationTimestamp"])
@@ -64,7 +64,7 @@ class PreemptionNotes:
         return self._gone.get(uid) or next(there, None)
 
     def _described(self, key: str, pod: Json | None) -> str:
-        """Return a pod with the model that it serves and its priority, as far as they are known."""
+        """Describe a pod, with its model and priority if they are known."""
         if pod is None:
             return f"pod {key}" if key else "a pod of a higher priority"
         workload = self._stage.member_of(pod)

@@ -135,7 +135,7 @@ class PodStage:
             serving.kill()
 
     def kill(self, pod: Mapping[str, Any]) -> int:
-        """End the engine of a pod at once; return how many requests broke, those of its leader if it is a worker.
+        """End the engine of a pod immediately; return how many requests broke, those of its leader if it is a worker.
 
         The leader itself goes on: whether its group is made anew is up to the controller.
         """

@@ -1,4 +1,4 @@
-"""What is known of models that make embeddings: ``embedders.yaml``."""
+"""Embedding models, from ``embedders.yaml``."""
 
 import functools
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from components.api.tables import table
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """A model that makes embeddings.
+    """An embedding model.
 
     Attributes:
-        dimensions: Numbers of a vector.
-        tokens: Tokens of a text, at most.
+        dimensions: Length of a vector.
+        tokens: Maximum tokens of an input.
     """
 
     dimensions: int
@@ -21,7 +21,7 @@ class Embedder:
 
 
 def known_embedder(model: str) -> Embedder | None:
-    """Return what is known of a model by the name of its repository, whatever its case; None where nothing is."""
+    """Return an embedding model by its repository, ignoring case; None if it is unknown."""
     return _embedders().get(model.lower())
 
 

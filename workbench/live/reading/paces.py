@@ -38,8 +38,8 @@ class Speed:
     Attributes:
         paces: By instance type; under the empty name, elsewhere.
         context: Tokens of a request with its answer; None where nobody knows it.
-        images: Whether the model reads images; None where nobody knows it.
-        dimensions: Of an embedding; None where nobody knows it.
+        images: Whether the model reads images; None if unknown.
+        dimensions: Length of an embedding; None if unknown.
     """
 
     answering: Answering
@@ -85,7 +85,7 @@ def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant:
 
 
 def _model(each: Workload, answering: Answering) -> str:
-    """Return what a server is told to load, as far as its command line says it; else what the model is called."""
+    """Return the model that a server's command line loads, else the name of the model."""
     asked = asked_of(each.server.line)
     return answering.model or (asked.model if isinstance(asked, AskedMemory) else "") or each.model
 
@@ -111,7 +111,7 @@ def _shape(each: Workload, verdict: MemoryVerdict, planned: "Plan") -> Shape | N
 
 
 def _device(instance_type: str) -> Device | None:
-    """Return the accelerator of an instance type, on which the default of an engine may depend."""
+    """Return the accelerator of an instance type, which an engine's default may depend on."""
     node = instance(instance_type)
     if node is None or node.accelerator_memory_gib is None:
         return None
@@ -119,10 +119,7 @@ def _device(instance_type: str) -> Device | None:
 
 
 def _context(each: Workload, verdict: MemoryVerdict, shape: Shape | None) -> int | None:
-    """Return the tokens of a request with its answer.
-
-    That is what was counted with, else what the server is told, else what the model was made for.
-    """
+    """Return the context: that of the memory verdict, else of the command line, else of the model."""
     if verdict.asked and verdict.context:
         return verdict.context
     asked = asked_of(each.server.line)

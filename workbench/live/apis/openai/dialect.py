@@ -33,7 +33,7 @@ class Dialect:
         embeds: What it says to a request for embeddings where the model makes texts; None if it makes them all the
             same.
         called: Why an answer that calls a tool ends, where the client named the tool and where it named none.
-        ignores_tool_choice: Whether it leaves the choice of a tool to the model, whatever the client says.
+        ignores_tool_choice: Whether it ignores ``tool_choice`` and leaves the choice to the model.
         guided: Whether it has vLLM's own fields for the form of an answer.
         blind: Status with which it refuses images that its model cannot read.
         written: What it makes of an image that its model cannot read, where it does not refuse it: a text with

@@ -34,7 +34,7 @@ async def embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 
 
 async def openai_embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
-    """Answer ``POST /v1/embeddings``; whatever the client calls the model, the only one answers."""
+    """Answer ``POST /v1/embeddings``. The server has one model and ignores the ``model`` field."""
     body = await read_object(request, _MOST_BYTES)
     form = bodies.text(body, "encoding_format") or "float"
     if form not in ("float", "base64"):

@@ -102,7 +102,7 @@ class FaultMaker:
     def _outcome(
         self, fault: LiveFault, name: str, pods: tuple[str, ...], broken: int, text: str, at: float
     ) -> FaultOutcome:
-        """Note a fault at the time at which connections broke, whenever the API server hears of it."""
+        """Record a fault at the time when connections broke."""
         were = "was" if broken == 1 else "were"
         sentence = f"{text}; {counted(broken, 'request')} {were} broken off" if broken else text
         self._notes.add(NoteKind.FAULT, sentence, at)

@@ -144,7 +144,7 @@ class NodeKeeper:
         return [each for each in found if isinstance(each, NodeStart)]
 
     async def _start(self, start: NodeStart) -> None:
-        """NodeStart a node; for the first pods of a workload it is there at once."""
+        """Start a node; for the first pods of a workload it is ready at once."""
         name, meta = start.node["metadata"]["name"], start.pod["metadata"]
         what = f"for pod {meta['namespace']}/{meta['name']}"
         if self._cluster.is_first(start.pod):
@@ -169,8 +169,8 @@ class NodeKeeper:
     def end_nodes(self, nodes: Iterable[Json], seconds: float | None = None) -> tuple[tuple[str, ...], int]:
         """End nodes and their pods at once; return the pods, and how many requests that broke.
 
-        Connections break before this returns, and nothing counts the nodes or their pods any more. The API server is
-        told afterwards: with many nodes that takes longer than a caller waits.
+        Connections break, and counts exclude the nodes and their pods, before this returns. They are deleted from the
+        API server afterwards, because that may take longer than a caller waits.
 
         Args:
             nodes: The nodes.
@@ -185,12 +185,12 @@ class NodeKeeper:
         return tuple(sorted(map(key_of, pods))), broken
 
     async def _delete(self, nodes: list[Json], pods: list[Json]) -> None:
-        """Delete nodes that are gone, and then their pods: pods that replace them must not come there."""
+        """Delete nodes and then their pods, so that replacements are not scheduled there."""
         names = [node["metadata"]["name"] for node in nodes]
         try:
             await asyncio.gather(*(self._until_done(self._cluster.delete_node, name) for name in names))
             await asyncio.gather(*(self._until_done(self._cluster.delete_pod, pod, AT_ONCE) for pod in pods))
-            # What follows the nodes may hear of their end later than this.
+            # Watchers of nodes may see the deletion later.
             while any(name in self._cluster.nodes.objects for name in names):
                 await asyncio.sleep(_PAUSE)
         finally:
@@ -198,7 +198,7 @@ class NodeKeeper:
             self._changed.set()
 
     async def _until_done(self, delete: Callable[..., Awaitable[None]], *what: object) -> None:
-        """Delete something, again and again where the API server is too busy."""
+        """Delete an object, with retries while the API server is overloaded."""
         while True:
             try:
                 await delete(*what)
@@ -211,13 +211,13 @@ class NodeKeeper:
                 return
 
     def later(self, work: Coroutine[None, None, None]) -> None:
-        """Do something that nobody waits for."""
+        """Run a coroutine in the background."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def delete_pods(self, pods: Iterable[Json], grace: int | None = None) -> None:
-        """Delete pods, with a grace of their own or another one."""
+        """Delete pods, with their own or another grace period."""
         await asyncio.gather(*(self._until_done(self._cluster.delete_pod, pod, grace) for pod in pods))
 
     async def _return(self, node: Json) -> None:
