@@ -15,6 +15,15 @@ _TOWERS = ("vision_config", "audio_config", "vision_tower")
 _SCALED = frozenset({"linear", "dynamic", "yarn", "deepseek_yarn", "mrope_yarn"})
 """How positions are scaled so that the context is longer than was trained; with others it stands as it is."""
 _LONGEST = 10**9
+_RENAMED = {
+    "chatglm": {
+        "multi_query_group_num": "num_key_value_heads",
+        "kv_channels": "head_dim",
+        "ffn_hidden_size": "intermediate_size",
+        "padded_vocab_size": "vocab_size",
+    }
+}
+"""Keys of models whose own code reads them, by ``model_type``, and what transformers calls the same."""
 
 
 def read_config(text: str, name: str) -> Shape:
@@ -34,6 +43,9 @@ def read_config(text: str, name: str) -> Shape:
     inner = whole.part("text_config") or whole.part("llm_config") or whole.part("language_config")
     values = whole if inner is None else ConfigValues(name, inner.keys, inner.path, whole)
     model = values.text("model_type")
+    renamed = {new: values.keys[old] for old, new in _RENAMED.get(model, {}).items() if old in values}
+    if renamed:
+        values = replace(values, keys=renamed | dict(values.keys))
     kinds = layer_kinds(values, model)
     experts = experts_of(values, len(kinds))
     images = any(tower in whole for tower in _TOWERS)
@@ -79,7 +91,8 @@ def _context(values: ConfigValues) -> int | None:
         "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length", most=_LONGEST
     )
     scaling = values.part("rope_scaling") or values.part("rope_parameters")
-    if given is None or scaling is None:
+    # The context of Gemma 3 has been multiplied already.
+    if given is None or scaling is None or values.text("model_type") == "gemma3_text":
         return given
     kind = scaling.text("rope_type", "type")
     factor = scaling.factor("factor") if kind in _SCALED else None

@@ -24,11 +24,15 @@ class Architecture:
     Attributes:
         qkv_bias: Whether queries, keys and values have biases.
         out_bias: Whether the output of attention has one.
+        out_unbiased: Whether the output of attention has none even where ``attention_bias`` is set.
         qk_norm: Whether queries and keys have norms: of a ``head``, or of ``all`` heads together.
+        qk_norm_asked: Whether they have them only where ``use_qk_norm`` is set.
         norms: Norms of a layer.
+        norm_bias: Whether norms have biases.
         tied: Whether the output shares the table of tokens unless it is said.
         sinks: Whether attention has a number per head that takes what no token gets.
         plain: Whether feed-forward networks have two matrices instead of three.
+        network_bias: Whether they have biases unless it is said.
         router_bias: Whether the choice of experts has a bias.
         expert_bias: Whether experts have biases.
         shared_gate: Whether the experts that every token goes through have a gate.
@@ -38,11 +42,15 @@ class Architecture:
 
     qkv_bias: bool = False
     out_bias: bool = False
+    out_unbiased: bool = False
     qk_norm: str = ""
+    qk_norm_asked: bool = False
     norms: int = 2
+    norm_bias: bool = False
     tied: bool = False
     sinks: bool = False
     plain: bool = False
+    network_bias: bool = False
     router_bias: bool = False
     expert_bias: bool = False
     shared_gate: bool = False
@@ -78,7 +86,9 @@ def count(values: ConfigValues, model: str, kinds: Sequence[str], experts: Exper
     rest = _mixers(values, traits, kinds) + _networks(values, traits, kinds, experts)
     if experts and traits.expert_bias:
         rest += experts.layers * experts.number * (2 * experts.width + hidden)
-    norms = len(kinds) * traits.norms * hidden + hidden
+    norms = (len(kinds) * traits.norms + 1) * hidden * (1 + traits.norm_bias)
+    if values.flag("lm_head_bias"):
+        rest += values.number("vocab_size")
     return Counted(ends + rest + norms + routed, routed, ends)
 
 
@@ -130,8 +140,10 @@ def _attention(values: ConfigValues, traits: Architecture) -> int:
     queries, out = heads * size, heads * (values.maybe("v_head_dim") or size)
     matrices = hidden * (queries + 2 * keys) + out * hidden
     both = values.flag("attention_bias")
-    biases = (queries + 2 * keys) * (traits.qkv_bias or both) + hidden * (traits.out_bias or both)
-    norms = {"head": 2 * size, "all": queries + keys}.get(traits.qk_norm, 0)
+    out_bias = traits.out_bias or (both and not traits.out_unbiased)
+    biases = (queries + 2 * keys) * (traits.qkv_bias or both) + hidden * out_bias
+    has_norms = not traits.qk_norm_asked or values.flag("use_qk_norm")
+    norms = {"head": 2 * size, "all": queries + keys}.get(traits.qk_norm, 0) * has_norms
     return matrices + biases + norms + heads * traits.sinks
 
 
@@ -173,7 +185,7 @@ def _networks(values: ConfigValues, traits: Architecture, kinds: Sequence[str], 
 def _network(values: ConfigValues, traits: Architecture, width: int) -> int:
     matrices = 2 if traits.plain else 3
     hidden = values.number("hidden_size")
-    biases = ((matrices - 1) * width + hidden) * values.flag("mlp_bias")
+    biases = ((matrices - 1) * width + hidden) * values.flag("mlp_bias", default=traits.network_bias)
     return matrices * hidden * width + biases
 
 

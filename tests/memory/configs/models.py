@@ -59,6 +59,20 @@ MLA = {
     "torch_dtype": "bfloat16",
     "rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096},
 }
+CHATGLM: dict[str, Any] = {
+    "model_type": "chatglm",
+    "num_layers": 40,
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "multi_query_attention": True,
+    "multi_query_group_num": 2,
+    "kv_channels": 128,
+    "ffn_hidden_size": 13696,
+    "padded_vocab_size": 151552,
+    "seq_length": 8192,
+    "torch_dtype": "bfloat16",
+    "tie_word_embeddings": False,
+}
 
 
 def read(config: dict[str, Any], name: str = "test/model") -> Shape:

@@ -7,7 +7,7 @@ import pytest
 
 from components.memory.accelerators.devices import GIB
 from components.memory.shapes import Layers
-from tests.memory.configs.models import LLAMA, MIXTRAL, MLA, QWEN, read
+from tests.memory.configs.models import CHATGLM, LLAMA, MIXTRAL, MLA, QWEN, read
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,99 @@ from tests.memory.configs.models import LLAMA, MIXTRAL, MLA, QWEN, read
             7_615_616_512,
             id="Qwen2.5-7B",
         ),
+        pytest.param(
+            MLA
+            | {
+                "model_type": "deepseek_v2",
+                "num_hidden_layers": 27,
+                "hidden_size": 2048,
+                "num_attention_heads": 16,
+                "intermediate_size": 10944,
+                "moe_intermediate_size": 1408,
+                "n_routed_experts": 64,
+                "num_experts_per_tok": 6,
+                "n_shared_experts": 2,
+                "first_k_dense_replace": 1,
+                "q_lora_rank": None,
+                "vocab_size": 102400,
+            },
+            15_706_484_224,
+            id="DeepSeek-V2-Lite",
+        ),
+        pytest.param(
+            LLAMA | {"model_type": "cohere", "vocab_size": 256000, "tie_word_embeddings": None},
+            8_028_033_024,
+            id="aya-23-8B",
+        ),
+        pytest.param(
+            LLAMA
+            | {"model_type": "olmo2", "num_key_value_heads": 32, "intermediate_size": 11008, "vocab_size": 100352},
+            7_298_617_344,
+            id="OLMo-2-1124-7B",
+        ),
+        pytest.param(
+            LLAMA
+            | {
+                "model_type": "starcoder2",
+                "hidden_size": 4608,
+                "num_attention_heads": 36,
+                "num_key_value_heads": 4,
+                "intermediate_size": 18432,
+                "vocab_size": 49152,
+                "tie_word_embeddings": None,
+            },
+            7_173_923_840,
+            id="starcoder2-7b",
+        ),
+        pytest.param(
+            LLAMA
+            | {
+                "model_type": "phimoe",
+                "intermediate_size": 6400,
+                "num_local_experts": 16,
+                "num_experts_per_tok": 2,
+                "vocab_size": 32064,
+                "attention_bias": True,
+                "lm_head_bias": True,
+            },
+            41_873_153_344,
+            id="Phi-3.5-MoE",
+        ),
+        pytest.param(LLAMA | {"model_type": "internlm2", "vocab_size": 92544}, 7_737_708_544, id="internlm2-7b"),
+        pytest.param(CHATGLM, 9_399_951_360, id="glm-4-9b"),
     ],
 )
 def test_parameters_are_exact(config: dict[str, Any], parameters: int) -> None:
     assert read(config).parameters == parameters
+
+
+@pytest.mark.parametrize(
+    ("model", "norms"),
+    [
+        # transformers: glm4_moe norms each head alike, cohere each head on its own; both only where it is asked for.
+        ("glm4_moe", 32 * 2 * 128),
+        ("cohere", 32 * (32 + 8) * 128),
+    ],
+)
+def test_norms_of_queries_and_keys_that_are_asked_for(model: str, norms: int) -> None:
+    without = read(LLAMA | {"model_type": model}).parameters
+    asked = read(LLAMA | {"model_type": model, "use_qk_norm": True}).parameters
+    assert without
+    assert asked == without + norms
+
+
+def test_the_output_of_attention_of_glm_has_no_bias() -> None:
+    without = read(LLAMA | {"model_type": "glm4_moe"}).parameters
+    assert without
+    assert read(LLAMA | {"model_type": "glm4_moe", "attention_bias": True}).parameters == without + 32 * 6144
+    assert read(LLAMA | {"attention_bias": True}).parameters == 8_030_261_248 + 32 * (6144 + 4096)
+
+
+def test_chatglm_calls_its_dimensions_otherwise() -> None:
+    shape = read(CHATGLM)
+    assert shape.layers == (Layers(40, 2, 128, 128),)
+    assert (shape.max_context, shape.vocabulary, shape.intermediate) == (8192, 151552, 13696)
+    assert shape.exact
 
 
 def test_deepseek_has_671_billion_parameters_of_which_most_are_experts() -> None:
@@ -89,6 +178,12 @@ def test_a_model_without_experts_has_no_share_of_them() -> None:
 def test_scaled_positions_make_the_context_longer(rope: dict[str, Any] | None, context: int) -> None:
     assert read(QWEN | {"rope_scaling": rope}).max_context == context
     assert read(QWEN | {"rope_scaling": None, "rope_parameters": rope}).max_context == context
+
+
+def test_the_context_of_gemma_3_is_that_of_scaled_positions_already() -> None:
+    """What vLLM says of it (``_get_and_verify_max_len``)."""
+    gemma = QWEN | {"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
+    assert read(gemma).max_context == 40960
 
 
 @pytest.mark.parametrize(
