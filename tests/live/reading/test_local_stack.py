@@ -117,7 +117,7 @@ def test_a_variant_has_the_pace_of_its_profile(
     ("name", "on", "source"),
     [
         ("qwen-chat", "g5.2xlarge", PaceSource.ESTIMATE),
-        ("mistral-awq", "g5.2xlarge", PaceSource.ASSUMED),  # a model that no source describes
+        ("mistral-awq", "g5.2xlarge", PaceSource.ESTIMATE),  # by the model that it was quantized from
         ("qwen-chat", "m7i.2xlarge", PaceSource.ASSUMED),  # where it is not meant to run
         ("mistral-7b", "", PaceSource.PROFILE),
     ],
