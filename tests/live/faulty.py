@@ -87,7 +87,7 @@ def fleet() -> LiveFleet:
         "local",
         (WORKLOAD,),
         (ServedEndpoint(MODEL, "qwen", "openai", f"http://{MODEL}.{NAMESPACE}/v1", {KEY: 1.0}),),
-        (ServedGroup("chat-nodes", INSTANCE_TYPE, _labels(0), REPLICAS, NODES, 1, 1.0),),
+        (ServedGroup("chat-nodes", INSTANCE_TYPE, _labels(0), REPLICAS, NODES, 1.0),),
     )
 
 

@@ -90,7 +90,7 @@ class Stand:
 
     def group(self, name: str, *, nodes: int, gpus: int = 1, **rest: Any) -> ServedGroup:
         """Register nodes, and return their group."""
-        fields = {"least": 0, "most": nodes, "accelerators": gpus, "usd_per_hour": 1.0}
+        fields = {"least": 0, "most": nodes, "usd_per_hour": 1.0}
         group = ServedGroup(f"{self.namespace}-{name}", "g6.xlarge", {}, **(fields | rest))
         for index in range(nodes):
             self.kube.apply(node(f"{group.name}-{index}", self.namespace, gpus, "abc"[index % 3]), manager=MANAGER)

@@ -39,7 +39,7 @@ def pod(name: str = "p", on: str = "", gpus: int = 1, created: str = "2026-01-01
 
 
 def group(name: str, least: int = 0, most: int = 8, usd: float | None = 1.0) -> ServedGroup:
-    return ServedGroup(name, "t", {}, least, most, 1, usd)
+    return ServedGroup(name, "t", {}, least, most, usd)
 
 
 def view(groups: list[ServedGroup], nodes: list[Json], *pods: Json) -> NodeView:
