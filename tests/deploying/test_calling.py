@@ -46,6 +46,7 @@ def test_there_is_a_line_for_each_api(tmp_path: Path) -> None:
             "parameters": {"max_new_tokens": 40},
         },
         "http://127.0.0.1:4003/completion": {"prompt": "Why is the sky blue?", "n_predict": 40, "stream": True},
+        "http://127.0.0.1:4004/embed": {"inputs": "Why is the sky blue?"},
     }
     assert all(words[0] == "-N" for words in found.values())
     assert all("Authorization" not in " ".join(words) for words in found.values())

@@ -1,6 +1,7 @@
 """An interrupt at any moment of a command ends it with 130: while it is imported, at work, and at its end."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -46,7 +47,12 @@ runpy.run_module("workbench", run_name="__main__")
 def run(where: str, *words: str, ignored: bool = False) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "ignore", "-c", RUN, where, "ignored" if ignored else "", *words]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=60)
+    # A background job of a shell ignores interrupts, and so would its children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=60)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,17 @@ class TestNetworkPolicies:
         assert {name for name in policies(graph) if "." not in name} == workloads
 
     def test_they_come_before_the_pods(self) -> None:
+        """Each model needs the policies of its own pods alone, so that an edit of one model touches no other one."""
         graph = run("prod")
-        wanted = {e.key for e in graph.of(POLICY)}
+        guards = {e.key for e in graph.of(POLICY)}
         # A route leads to pods of others.
-        models = {name: m["kind"] for name, m in graph.exports["models"].items() if m["kind"] != "ModelRoute"}
-        for name, kind in (models | {"mistral-nemo": "ModelServing"}).items():
-            assert wanted <= set(graph[f"inference-platform:index:{kind}::{FLEET}-models/{name}"].dependencies)
+        exported = {name: m for name, m in graph.exports["models"].items() if m["kind"] != "ModelRoute"}
+        models = {name: (m["kind"], {*m.get("workloads", [m["workload"]])}) for name, m in exported.items()}
+        for name, (kind, sets) in (models | {"mistral-nemo": ("ModelServing", {"mistral-nemo"})}).items():
+            own = {key for key in guards if key.rpartition("/")[2].removesuffix(".group") in sets}
+            assert own, name
+            needed = graph[f"inference-platform:index:{kind}::{FLEET}-models/{name}"].dependencies
+            assert guards & {*needed} == own
 
     def test_the_cluster_enforces_them(self) -> None:
         (addon,) = (e for e in run("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")

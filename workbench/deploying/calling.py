@@ -21,6 +21,7 @@ _TITLES = {
     Speaks.OLLAMA: "Ollama's own API",
     Speaks.TGI: "the own API of Text Generation Inference",
     Speaks.LLAMACPP: "llama.cpp's own API",
+    Speaks.TEI: "the own API of Text Embeddings Inference",
 }
 
 
@@ -83,7 +84,7 @@ def _through_door(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndp
 
 
 def _direct(url: str, endpoint: ServedEndpoint, workload: ServedWorkload) -> str:
-    """Return a line that calls a model as its engine is called without a gateway; streaming."""
+    """Return a line that calls a model as its engine is called without a gateway; streaming where it generates."""
     base, model = _base(url), endpoint.model
     prompt: dict[Speaks, tuple[str, dict[str, Any]]] = {
         Speaks.OPENAI: (f"{url.rstrip('/')}/chat/completions", _chat(model)),
@@ -93,6 +94,7 @@ def _direct(url: str, endpoint: ServedEndpoint, workload: ServedWorkload) -> str
             {"inputs": _QUESTION, "parameters": {"max_new_tokens": _TOKENS}},
         ),
         Speaks.LLAMACPP: (f"{base}/completion", {"prompt": _QUESTION, "n_predict": _TOKENS, "stream": True}),
+        Speaks.TEI: (f"{base}/embed", {"inputs": _QUESTION}),
     }
     address, body = prompt[workload.speaks]
     return _line(["-N", shlex.quote(address)], body)

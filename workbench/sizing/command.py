@@ -58,7 +58,7 @@ Prefill = Annotated[
 Profiles = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="ACC=COUNTxALPHA/BETA@BATCH",
+        metavar="PROFILE",
         help="How fast a replica is, as fit-profile says it; may be repeated. Default: what the variant says, else "
         "reference figures of the model.",
     ),
@@ -86,8 +86,8 @@ ToZero = Annotated[
     bool | None,
     typer.Option(
         "--scale-to-zero/--keep-one",
-        help="Keep no replica without requests (--rate 0). Default: serviceLevels.controller.scaleToZero of the "
-        "stack, else one is kept.",
+        help="Keep no replica without requests (--rate 0). Default: what the stack says in serviceLevels, else one "
+        "is kept.",
     ),
 ]
 Form = Annotated[SizeOutput, typer.Option(help="table with a plot, or json or csv with every figure of the model.")]

@@ -125,7 +125,8 @@ class TestZero:
         assert found.minimum == 0
         problems = [str(p) for p in metric_chain(fleet, MetricSettings(adapter=adapter)).problems]
         if adapter == Adapter.KEDA:
-            assert not problems
+            (problem,) = problems
+            assert "[autoscaling-unheld]" in problem
         else:
             (problem,) = problems
             assert "serviceLevels.controller.scaleToZero: 0 requires KEDA" in problem

@@ -119,8 +119,9 @@ class TestCommands:
         result = CliRunner().invoke(app, ["validate", "--stack", "local"])
         assert result.exit_code == 0, result.output
         notes = [line for line in result.stdout.splitlines() if line.endswith("(note)")]
-        assert len(notes) == 4
-        assert "4 notes" in result.stderr
+        assert sum("[sizing-bounds]" in line for line in notes) == 4
+        assert sum("[priority-mixed]" in line for line in notes) == 1
+        assert "5 notes" in result.stderr
 
     def test_render(self) -> None:
         result = CliRunner().invoke(app, ["render", "--stack", "local"])
