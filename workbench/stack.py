@@ -87,7 +87,7 @@ def up(
         "wait": not no_wait,
         "seconds": timeout,
         "confirm": confirm if ask else agree,
-        # Who is asked sees each change; otherwise the tables at the end say what there is.
+        # Show every change before asking for confirmation; without a prompt, the tables at the end are enough.
         "brief": not ask,
     }
     with progress("deploying", asking=ask) as status:

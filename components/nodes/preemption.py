@@ -199,10 +199,10 @@ def preemptions(
     tolerates_devices: bool = False,
     default: DefaultClass | None = None,
 ) -> Iterator[Problem]:
-    """Yield the resources whose pods may evict those of others, and those of which that cannot be told.
+    """Yield the resources whose pods may evict those of others, and those for which this is unknown.
 
-    A warning where nobody asked for it: a family has a default priority of its own, and others have none. A note
-    where the resource states that it precedes others, or those state that they yield.
+    A warning where the priority is a family's default, which other families do not have. A note where the resource
+    states a higher priority, or the others state a lower one.
 
     Args:
         fleet: What is rendered.

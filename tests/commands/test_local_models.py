@@ -6,23 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.commands.support import workbench
+from tests.plan.test_model_shapes import LLAMA as CONFIG
 from workbench.errors import WorkbenchError
 from workbench.local_models import local_shape, shapes_in
 
 GIB = 2**30
-# Llama 3 8B: 8,030,261,248 parameters.
-CONFIG = {
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_attention_heads": 32,
-    "num_hidden_layers": 32,
-    "num_key_value_heads": 8,
-    "vocab_size": 128256,
-    "max_position_embeddings": 8192,
-    "torch_dtype": "bfloat16",
-    "tie_word_embeddings": False,
-}
 MANIFEST = """\
 apiVersion: llmaz.io/v1alpha1
 kind: OpenModel

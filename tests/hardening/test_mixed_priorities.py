@@ -8,7 +8,7 @@ Expected outcomes follow from documents, not from the code under test:
 - LLMKube spec 4.7: pods of an InferenceService always have a class; ``normal`` (10000) where none is written, and
   ``batch`` (100) never preempts.
 - Volcano's chart (``installer/helm/chart/volcano/config/volcano-scheduler.conf``): the actions do not include
-  ``preempt``, so pods that Volcano schedules evict nobody; kube-scheduler may evict them.
+  ``preempt``, so pods that Volcano schedules evict no pods; kube-scheduler may evict them.
 - llmaz, Kthena, LeaderWorkerSet: pods have the class that their template names, else none.
 """
 
@@ -155,7 +155,7 @@ class Case:
     """Manifests and settings; and per resource that may evict others, whom, and whether somebody chose that.
 
     Attributes:
-        evicts: Severity and victims by resource. ``warning`` where nobody asked for it, ``note`` where it was chosen.
+        evicts: Severity and victims by resource. ``warning`` for default priorities, ``note`` for stated ones.
         unknown: Resources whose class has a value that nothing here says.
     """
 

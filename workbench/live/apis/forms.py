@@ -98,7 +98,7 @@ def response_format(body: Body, field: str = "response_format") -> Form | None:
 
 
 def only_form(forms: Sequence[Form | None], field: str) -> Form | None:
-    """Return the one form that is asked for; None for free text.
+    """Return the output format that a request asks for; None for free text.
 
     Raises:
         ApiError: there are several.

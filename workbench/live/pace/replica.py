@@ -33,8 +33,8 @@ from .jobs import QueueFullError as QueueFullError
 from .jobs import Standing
 
 Watcher = Callable[[int, int, int, int, float], None]
-"""Is told of equal steps that are done: how many, requests that got a token in each, tokens of prompts and requests
-that joined in the first one, and the seconds of each."""
+"""Receives completed steps of equal length: their number, requests that got a token in each, tokens of prompts and
+requests that joined in the first one, and the seconds of each."""
 _PRUDENCE = 0.75
 """Part of an uncertain time that passes before one looks again: answers of those that join may be short."""
 

@@ -64,7 +64,7 @@ def test_every_engine_streams(client: httpx.Client, model: str) -> None:
 
 
 def test_the_engines_own_times_pass_through_the_door(client: httpx.Client) -> None:
-    """Fifty steps of 10.1 ms, told by the engine's clock to whoever asks for it."""
+    """Fifty steps of 10.1 ms by the engine's clock, for clients that ask for its times."""
     body = chat("vllm", stream=True, max_tokens=50)
     with client.stream("POST", "/v1/chat/completions", json=body, headers={TIMES_HEADER: "1"}) as answer:
         (told,) = [line for line in answer.iter_lines() if line.startswith(":")]

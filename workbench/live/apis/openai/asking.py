@@ -190,7 +190,7 @@ def _content(message: Body) -> str:
 
 
 async def _others(pod: "LivePod", dialect: Dialect, message: Body) -> int:
-    """Return the tokens of what is no text, such as a picture.
+    """Return the number of tokens of content other than text, such as an image.
 
     Raises:
         ApiError: the model reads texts alone, and its engine refuses anything else.
