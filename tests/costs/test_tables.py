@@ -47,6 +47,14 @@ def test_prices_of_nodes_have_the_source_that_is_named() -> None:
                 assert f"{folder} ({NODES_DATE})" in row["source"]
 
 
+@pytest.mark.parametrize("table", ["accelerated_instances.csv", "general_instances.csv"])
+def test_tables_of_instance_types_have_named_columns_alone(table: str) -> None:
+    path = FOLDER.parent / "nodes" / table
+    header, *lines = csv.reader(path.read_text().splitlines())
+    assert all(header)
+    assert {len(line) for line in lines} == {len(header)}
+
+
 def test_no_region_but_the_first_has_types_whose_price_changed() -> None:
     """AWS lowered the prices of p4 and p5 after the day of the other regions' prices."""
     later = {row["instance_type"] for row in rows(FOLDER / "instances.csv") if row["region"] != "us-east-1"}
