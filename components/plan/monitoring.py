@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from ..api.problems import Problem
+from ..costs.tables import Buying, quoted
 from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
@@ -16,7 +17,7 @@ from ..metrics.chain import MetricChain
 from ..metrics.dashboard import DashboardSettings, dashboard_config_map
 from ..metrics.words import Adapter
 from ..nodes.groups import NodeGroupDemand
-from ..nodes.instances import PRICED_REGION, instance
+from ..nodes.instances import PRICED_REGION
 from ..prerequisites.charts import charts
 from ..prerequisites.needed import Prerequisite
 from ..prerequisites.prometheus import PROMETHEUS_URL
@@ -136,10 +137,9 @@ def monitoring_objects(
 
 def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[str, Decimal]:
     """Return the on-demand price of each instance type in use, as far as it is known for the region."""
-    if environment.aws and environment.aws.region != PRICED_REGION:
-        return {}
-    known = {group.instance_type: instance(group.instance_type) for group in groups}
-    return {name: facts.usd_per_hour for name, facts in known.items() if facts and facts.usd_per_hour is not None}
+    region = (environment.aws.region if environment.aws else "") or PRICED_REGION
+    known = {group.instance_type: quoted(region, group.instance_type, Buying.ON_DEMAND) for group in groups}
+    return {name: quote.usd for name, quote in known.items() if quote is not None}
 
 
 def _namespace(environment: Environment) -> str:

@@ -181,16 +181,23 @@ class TestMetricChain:
         assert "Tokens per second by model" in text
         assert "p5.48xlarge" in text
 
-    def test_prices_are_those_of_one_region(self) -> None:
+    @pytest.mark.parametrize(
+        ("region", "there"),
+        [
+            ("us-west-2", "* 1.212"),  # a g5.2xlarge in the AWS price list of 2025-04-04
+            ("eu-north-1", "No prices are known"),
+        ],
+    )
+    def test_the_dashboard_has_the_prices_of_its_region(self, region: str, there: str) -> None:
         said: dict[str, Any] = {
-            "network": {"zones": ["eu-central-1a", "eu-central-1b"]},
+            "network": {"zones": [f"{region}a", f"{region}b"]},
             "models": PLAIN,
             "gpuNodes": {},
         }
-        graph = run("dev", region="eu-central-1", prerequisites={"install": True, "monitoring": True}, **said)
+        graph = run("dev", region=region, prerequisites={"install": True, "monitoring": True}, **said)
         (shown,) = (
             e
             for e in graph.of("kubernetes:core/v1:ConfigMap")
             if e.parent.endswith(f"Monitoring::{FLEET}-monitoring")
         )
-        assert "No prices are known" in next(iter(shown.inputs["data"].values()))
+        assert there in next(iter(shown.inputs["data"].values()))
