@@ -37,7 +37,7 @@ class Host(ComponentProvider):
     def __init__(self, version: str = "0.0.0") -> None:
         """Analyze every public component."""
         public = components()
-        self._args = {each.__name__: inspect.get_annotations(each.__init__)["args"] for each in public}
+        self._args = {each.__name__: _typed_args(each) for each in public}
         super().__init__(public, NAME, version=version)
         self.schema = json.dumps(self._documented(json.loads(self.schema or "{}")))
 
@@ -76,6 +76,21 @@ class Host(ComponentProvider):
             if isinstance(error.inner, pulumi.RunError):
                 raise error.inner from None
             raise
+
+
+def _typed_args(component: type[pulumi.ComponentResource]) -> Any:  # noqa: ANN401  a TypedDict is no type
+    """Return the type of a component's arguments, from which its schema is generated.
+
+    Raises:
+        TypeError: its ``__init__`` has no parameter ``args`` with a type.
+    """
+    typed = inspect.get_annotations(component.__init__).get("args")
+    if typed is None:
+        raise TypeError(
+            f"{component.__module__}.{component.__qualname__}: __init__ has no typed parameter 'args', from which "
+            "the schema of the component is generated; declare one, such as a TypedDict"
+        )
+    return typed
 
 
 def _without_secrets(details: Any, inputs: pulumi.Inputs) -> Any:  # noqa: ANN401  a list of the SDK's maps

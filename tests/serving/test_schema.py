@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 
 import components as package
@@ -99,6 +100,17 @@ def test_arguments_are_optional_but_for_what_a_component_cannot_do_without() -> 
 @pytest.mark.parametrize("component", PUBLIC)
 def test_a_constructor_takes_a_name_arguments_and_options(component: type[Any]) -> None:
     assert list(inspect.signature(component.__init__).parameters) == ["self", "name", "args", "opts"]
+
+
+class _Untyped(pulumi.ComponentResource):
+    def __init__(self, name: str, args, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("inference-platform:index:Untyped", name, {}, opts)
+
+
+def test_a_component_without_typed_arguments_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("components.plugin.components", lambda: [_Untyped])
+    with pytest.raises(TypeError, match=r"_Untyped: __init__ has no typed parameter 'args'.*declare one"):
+        Host()
 
 
 if __name__ == "__main__":
