@@ -63,7 +63,7 @@ class Allowed:
 
 
 def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
-    """Return the policies of every set of pods that serves, by namespace and name."""
+    """Return the policies of every set of pods, whether or not an endpoint leads to it, by namespace and name."""
     endpoints = [endpoint for _, endpoint in fleet.endpoints]
     behind = _workloads_of(endpoints)
     balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else behind
@@ -85,6 +85,9 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
             policies += _of_workload(first, allowed if names & balanced else unbalanced, before)
         elif before or (first.namespace, _frozen(first.group)) in guarded:
             policies += _of_workload(first, routed, before)
+        else:
+            # No endpoint leads here: nothing is routed to it, and who may call models directly may call it too.
+            policies += _of_workload(first, replace(unbalanced, gateway_namespace=None), ())
     return tuple(policies)
 
 

@@ -69,6 +69,22 @@ def test_of_a_group_the_leader_serves_and_the_pods_talk_among_each_other() -> No
     assert set(found) == {"p", "p.group"}
 
 
+@pytest.mark.parametrize(
+    ("allowed", "ingress"),
+    [
+        (Allowed(gateway_namespace="envoy-gateway-system"), [MONITORING, EVERYBODY]),
+        (Allowed(gateway_namespace="envoy-gateway-system", clients=(), cidrs=("10.0.0.0/16",)), [MONITORING]),
+    ],
+)
+def test_a_deployment_behind_no_endpoint_has_a_policy_too(allowed: Allowed, ingress: list[Object]) -> None:
+    """The gateway and load balancers lead to endpoints alone; clients may call what the settings let them call."""
+    fleet = fleet_of(*one())
+    apart = replace(fleet, rendered=tuple(replace(each, endpoints=()) for each in fleet.rendered))
+    (body,) = network_policies(apart, allowed)
+    assert body["spec"]["podSelector"] == {"matchLabels": DEPLOYMENT}
+    assert body["spec"]["ingress"] == ingress
+
+
 def test_a_model_that_is_shut_off_takes_nothing() -> None:
     """An empty list of rules is not the same as none: it denies."""
     (body,) = policies(*one(), allowed=Allowed(monitoring_namespace=None, clients=())).values()
