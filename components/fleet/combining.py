@@ -11,11 +11,10 @@ from ..api.schema.builtin import is_namespaced
 from ..findings.ids import RuleId
 from .autoscalers import Autoscaler
 from .demand import PodDemand
-from .objects import LEADER_WORKER_SET, Key, Object, key_of
+from .objects import LEADER_WORKER_SET, STATEFUL_SET, Key, Object, key_of
 from .rendered import Rendered
 from .workloads import Workload, by_set, surge_in
 
-_STATEFUL_SET = "StatefulSet"
 _HASH_LENGTH = len("-4294967295")
 """What stands behind a StatefulSet's name in the label ``controller-revision-hash``: a 32-bit number, re-lettered."""
 
@@ -106,7 +105,7 @@ def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
         for kind in _kinds_of_groups(each):
             numbered[kind, each.namespace, each.name] = _most_groups(each), item
     keys = [(key, item) for item in items for key in _keys_of(item)]
-    keys += [((_STATEFUL_SET, each.namespace, each.name), item) for item, each in sets]
+    keys += [((STATEFUL_SET, each.namespace, each.name), item) for item, each in sets]
     for (kind, namespace, name), item in keys:
         set_name, _, number = name.rpartition("-")
         groups, maker = numbered.get((kind, namespace, set_name), (0, item))
@@ -118,7 +117,7 @@ def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
 def _kinds_of_groups(workload: Workload) -> Iterator[str]:
     """Yield the kinds of what each group of a set has of its own."""
     if workload.size > 1:
-        yield _STATEFUL_SET
+        yield STATEFUL_SET
     network = workload.body["spec"].get("networkConfig") or {}
     if network.get("subdomainPolicy") == "UniquePerReplica":
         yield "Service"

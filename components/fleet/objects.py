@@ -11,8 +11,9 @@ Key = tuple[str, str, str]
 
 DEPLOYMENT = "Deployment"
 LEADER_WORKER_SET = "LeaderWorkerSet"
+STATEFUL_SET = "StatefulSet"
 POD = "Pod"
-WORKLOADS = (DEPLOYMENT, LEADER_WORKER_SET)
+WORKLOADS = (DEPLOYMENT, STATEFUL_SET, LEADER_WORKER_SET)
 HPA = "HorizontalPodAutoscaler"
 LWS_LABEL = "leaderworkerset.sigs.k8s.io"
 BALANCED = ("loadBalancer.ingress[0].hostname", "loadBalancer.ingress[0].ip")
@@ -50,7 +51,7 @@ def is_balanced(body: Mapping[str, Any]) -> bool:
 
 def pod_templates(body: Object) -> dict[str, Object]:
     """Return the pod templates of a workload by their field, leader first; none of any other object."""
-    if body["kind"] == DEPLOYMENT:
+    if body["kind"] in (DEPLOYMENT, STATEFUL_SET):
         return {"template": body["spec"]["template"]}
     if body["kind"] != LEADER_WORKER_SET:
         return {}

@@ -10,7 +10,7 @@ from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
 from ..engines.settings import Setting
 from .demand import PodDemand
-from .objects import LEADER_WORKER_SET, LWS_LABEL, POD, Object, pod_templates
+from .objects import LEADER_WORKER_SET, LWS_LABEL, POD, STATEFUL_SET, Object, pod_templates
 from .origins import Origin
 
 LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
@@ -120,7 +120,7 @@ class Workload:
     """Equal replicas of one pod, or of one group of pods.
 
     Attributes:
-        body: The Deployment or LeaderWorkerSet.
+        body: The Deployment, StatefulSet or LeaderWorkerSet.
         server: The container that serves, in the pods that take requests.
         port: Port of the container that receives requests.
         replicas: Replicas at rest: those of the spec, or the lower bound of the autoscaler.
@@ -152,7 +152,7 @@ class Workload:
 
     @property
     def kind(self) -> str:
-        """``Deployment`` or ``LeaderWorkerSet``; ``Pod`` where there is no such object."""
+        """``Deployment``, ``StatefulSet`` or ``LeaderWorkerSet``; ``Pod`` where there is no such object."""
         return POD if self.bare else str(self.body["kind"])
 
     @property
@@ -236,6 +236,8 @@ def surge_in(body: Object, replicas: int) -> int:
     spec = body["spec"]
     if body["kind"] == LEADER_WORKER_SET:
         return surge_of(spec.get("rolloutStrategy") or {}, replicas)
+    if body["kind"] == STATEFUL_SET:
+        return 0  # a rolling update deletes each pod before it creates the next one
     strategy = spec.get("strategy") or {}
     if strategy.get("type") == "Recreate":
         return 0
