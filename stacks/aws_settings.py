@@ -51,8 +51,8 @@ class NetworkSettings(Section):
     """A new or existing VPC."""
 
     zones: list[Zone] = Field(default_factory=list)
-    """Availability zones, two to seven. Append new ones at the end: the position of a zone determines the
-    addresses of its subnets."""
+    """Availability zones, two to seven. Without cluster.zones the position of a zone determines the addresses of its
+    subnets, and the control plane has all zones: then do not change the list."""
     cidr: str | None = None
     """IPv4 range of the VPC, /16 to /21. Default: 10.0.0.0/16."""
     pod_cidr: str | None = None
@@ -77,7 +77,7 @@ class NetworkSettings(Section):
 
     @property
     def node_zones(self) -> tuple[str, ...]:
-        """Zones with a private subnet."""
+        """Zones with a private subnet, as they are listed."""
         return tuple(self.private_subnets or self.zones)
 
 
@@ -99,6 +99,12 @@ class ClusterSettings(Section):
     """Kubernetes version, in quotes."""
     existing: bool = False
     """Whether to use the existing cluster with this name, unchanged."""
+    zones: list[Zone] = Field(default_factory=list)
+    """Those zones of the network, two at least, in which the control plane has its subnets, as they were when the
+    cluster was created: EKS takes no others afterwards. Nodes that name no zones are in them too. Default: all."""
+    system_zones: list[Zone] = Field(default_factory=list)
+    """Availability zones of the nodes for system pods; others replace these nodes. Default: those of the control
+    plane."""
     oidc_provider_arn: str | None = Field(default=None, pattern=OIDC_PROVIDER)
     """IAM OIDC provider of an existing cluster without the Pod Identity agent: service accounts get their roles by
     their tokens."""

@@ -52,7 +52,9 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     # Without NAT the nodes reach the registry and EKS through the endpoints alone.
     after = network.endpoints if settings.network.nat_gateways == NatGateways.NONE else []
     options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
-    cluster = Cluster("cluster", cluster_args(settings, network.private_subnet_ids), options)
+    zones = settings.cluster.system_zones
+    system = pulumi.Output.all(*(network.private_by_zone[zone] for zone in zones)) if zones else None
+    cluster = Cluster("cluster", cluster_args(settings, network.control_plane_subnet_ids, system), options)
     nodes = _ModelNodes(settings, planned.cloud_groups, network, cluster, aws)
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         nodes.before.append(nodes.prepare_karpenter())

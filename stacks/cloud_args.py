@@ -67,6 +67,8 @@ def network_args(settings: Settings) -> NetworkArgs:
     if network.public_subnets:
         reason = "load balancers find public subnets by their tag kubernetes.io/role/elb: 1, and not by this list"
         pulumi.log.warn(f"{settings.file}: network.publicSubnets: has no effect: {reason}; tag them, and remove it")
+    if settings.control_plane_zones:
+        args["control_plane_zones"] = [*settings.control_plane_zones]
     if network.vpc_id:
         args["vpc_id"] = network.vpc_id
         args["private_subnets"] = network.private_subnets
@@ -78,8 +80,12 @@ def network_args(settings: Settings) -> NetworkArgs:
     return args
 
 
-def cluster_args(settings: Settings, subnet_ids: pulumi.Input[list[str]]) -> ClusterArgs:
-    """Return the arguments of the cluster, in some subnets."""
+def cluster_args(
+    settings: Settings,
+    subnet_ids: pulumi.Input[list[str]],
+    system_subnet_ids: pulumi.Input[list[str]] | None = None,
+) -> ClusterArgs:
+    """Return the arguments of the cluster, in some subnets; its system nodes may have others."""
     cluster = settings.cluster
     args: ClusterArgs = {
         "region": settings.region,
@@ -101,6 +107,8 @@ def cluster_args(settings: Settings, subnet_ids: pulumi.Input[list[str]]) -> Clu
         "protect": settings.protect,
         "tags": settings.tags,
     }
+    if system_subnet_ids is not None:
+        args["system_subnet_ids"] = system_subnet_ids
     _set_access(args, settings)
     _add_given(args, settings)
     return args

@@ -10,15 +10,17 @@ from typing import Any, get_origin
 import pulumi
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from components.api.base import several
 from components.api.texts.printable import printable
-from components.aws.components.argument_problems import cluster_problems
+from components.aws.components.argument_problems import cluster_problems, repeated
+from components.aws.components.network_args import control_plane_problems, placement_problems
 from components.aws.components.node_settings import OPERATED_TAINTS, NodeSettings
 from components.aws.components.storage.settings import S3_DRIVER
 from components.aws.environment import AwsEnvironment
 from components.aws.nodes.launch import USUAL_REGION
 from components.aws.nodes.place import SettingsPlace
 from components.aws.reach import SSM_ENDPOINTS
-from components.aws.subnets import CIDR
+from components.aws.subnets import CIDR, in_order
 from components.aws.words import NatGateways, Provisioner
 from components.plan.faults import SettingsFault, faults
 from components.plan.section import Flag
@@ -77,6 +79,37 @@ class Settings(FleetSettings):
         if self.cloud == Cloud.AWS and len(self.network.node_zones) < 2:
             raise ValueError("network: set at least two zones, which EKS requires for its control plane")
         return self
+
+    @model_validator(mode="after")
+    def _zones_of_the_network(self) -> "Settings":
+        """Find zones that are named and are not there, and edits of zones that EKS would refuse."""
+        if self.cloud != Cloud.AWS or len(self.network.node_zones) < 2:
+            return self
+        cluster, known = self.cluster, self.network.node_zones
+        listed = "network.privateSubnets" if self.network.vpc_id else "network.zones"
+        found = []
+        if not cluster.existing:
+            found += control_plane_problems("cluster.zones", cluster.zones, known, listed)
+            if not self.network.vpc_id:
+                found += placement_problems("network.zones", known, cluster.zones)
+        for key, zones in (("cluster.systemZones", cluster.system_zones), ("gpuNodes.zones", self.gpu_nodes.zones)):
+            found += repeated(key, zones)
+            missing = [zone for zone in zones if zone not in known]
+            if missing:
+                found.append((key, f"{', '.join(missing)}: not among {listed} ({', '.join(known)}); name others"))
+        if found:
+            raise several([((key,), reason) for key, reason in found])
+        return self
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Zones with a private subnet, in an order that no edit of their list changes."""
+        return tuple(in_order(self.network.node_zones, self.control_plane_zones))
+
+    @property
+    def control_plane_zones(self) -> tuple[str, ...]:
+        """Zones in which the control plane has its subnets, as far as settings name them."""
+        return () if self.cluster.existing else tuple(self.cluster.zones)
 
     @model_validator(mode="after")
     def _pod_identity(self) -> "Settings":
@@ -152,7 +185,8 @@ class Settings(FleetSettings):
         if self.cluster.existing and gpu_nodes.prefix_delegation is None:
             # Its network plugin is as EKS installs it: without prefixes.
             gpu_nodes = gpu_nodes.model_copy(update={"prefix_delegation": False})
-        nodes = gpu_nodes.environment(self.region, network.node_zones, self.cluster.version, labels, place)
+        zones, usual = self.zones, self.control_plane_zones
+        nodes = gpu_nodes.environment(self.region, zones, self.cluster.version, labels, place, usual)
         return AwsEnvironment(
             region=self.region,
             nodes=replace(nodes, system_vcpus=self.cluster.system_vcpus),

@@ -1,7 +1,7 @@
 """Address ranges of a cluster's subnets."""
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 CIDR = "10.0.0.0/16"
@@ -13,6 +13,8 @@ _SHARED = ipaddress.IPv4Network("100.64.0.0/10")
 """RFC 6598."""
 _FIRST_PUBLIC_IPV6 = 8
 _SMALLEST_PUBLIC = 27  # a load balancer refuses smaller subnets
+_LETTERS = "abcdefg"
+"""Of zones: no region has more than six, us-east-1a to us-east-1f."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,32 +24,76 @@ class ZoneSubnets:
     zone: str
     private: str
     public: str
+    position: int
 
 
-def plan_subnets(cidr: str, zones: Sequence[str]) -> list[ZoneSubnets]:
-    """Return the address ranges of each zone, by its position alone.
+def in_order(zones: Iterable[str], control_plane: Sequence[str] = ()) -> list[str]:
+    """Return zones in an order that no edit of their list changes: those of the control plane, then the others.
 
-    The VPC is cut in eight whatever the number of zones, so that a zone appended later moves no other. A private
-    subnet, from which pods take their addresses, has an eighth; the public ones share the last: /24 each in a /16,
-    and never less than a load balancer takes.
+    Without the zones of the control plane there is nothing to hold on to, and the order is that of the list.
+    """
+    listed = list(zones)
+    if not control_plane:
+        return listed
+    return [*(zone for zone in control_plane if zone in listed), *sorted({*listed} - {*control_plane})]
+
+
+def positions(zones: Iterable[str], control_plane: Sequence[str] = ()) -> dict[str, int]:
+    """Return the position of each zone, which decides about the addresses of its subnets.
+
+    Where the zones of the control plane are given, they come first, in their order, and every other zone has the
+    place of its letter among the letters that are left: which other zones there are does not matter, so that zones
+    can be added, removed and listed in any order. Otherwise the place in the list counts, and only appending a zone
+    leaves the others where they are.
+    """
+    if not control_plane:
+        return {zone: index for index, zone in enumerate(zones)}
+    taken = {zone[-1:] for zone in control_plane}
+    left = [letter for letter in _LETTERS if letter not in taken]
+    places = {zone: index for index, zone in enumerate(control_plane)}
+    return {
+        zone: places[zone] if zone in places else _after(len(control_plane), left, zone)
+        for zone in in_order(zones, control_plane)
+    }
+
+
+def _after(first: int, letters: Sequence[str], zone: str) -> int:
+    return first + letters.index(zone[-1:]) if zone[-1:] in letters else MOST_ZONES
+
+
+def placeless(zones: Iterable[str], control_plane: Sequence[str]) -> list[str]:
+    """Return the zones for which the VPC has no place."""
+    return [zone for zone, position in positions(zones, control_plane).items() if position >= MOST_ZONES]
+
+
+def plan_subnets(cidr: str, zones: Sequence[str], control_plane: Sequence[str] = ()) -> list[ZoneSubnets]:
+    """Return the address ranges of each zone, by its position alone (see :func:`positions`).
+
+    The VPC is cut in eight whatever the number of zones, so that a zone added later moves no other. A private subnet,
+    from which pods take their addresses, has an eighth; the public ones share the last: /24 each in a /16, and never
+    less than a load balancer takes.
 
     Raises:
-        ValueError: the range is malformed or not /16 to /21, or there are more than seven zones.
+        ValueError: the range is malformed or not /16 to /21, or there is no room for a zone.
     """
     problem = cidr_problem(cidr) or (f"at most {MOST_ZONES} zones" if len(zones) > MOST_ZONES else "")
     if problem:
         raise ValueError(problem)
-    *private, last = ipaddress.IPv4Network(cidr).subnets(prefixlen_diff=3)
-    public = last.subnets(new_prefix=min(last.prefixlen + 5, _SMALLEST_PUBLIC))
+    if placeless(zones, control_plane):
+        raise ValueError(f"no room for {', '.join(placeless(zones, control_plane))}")
+    *private, last = map(str, ipaddress.IPv4Network(cidr).subnets(prefixlen_diff=3))
+    rest = ipaddress.IPv4Network(last)
+    public = [str(range_) for range_ in rest.subnets(new_prefix=min(rest.prefixlen + 5, _SMALLEST_PUBLIC))]
     return [
-        ZoneSubnets(zone, str(inner), str(outer)) for zone, inner, outer in zip(zones, private, public, strict=False)
+        ZoneSubnets(zone, private[index], public[index], index)
+        for zone, index in positions(zones, control_plane).items()
     ]
 
 
 def ipv6_subnet(cidr: str, position: int, *, public: bool) -> str:
     """Return the /64 of a zone's subnet in the /56 that AWS gives a VPC, by the zone's position alone.
 
-    Private subnets come first, public ones from the eighth on: no zone appended later moves another.
+    Private subnets come first, public ones from the eighth on: no zone added later moves another.
     """
     first = _FIRST_PUBLIC_IPV6 if public else 0
     base = ipaddress.IPv6Network(cidr)

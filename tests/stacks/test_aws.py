@@ -165,6 +165,7 @@ class TestProd:
         held = {entry.key for entry in graph.graph if entry.registration.protect}
         assert held == {
             "aws:ec2/vpc:Vpc::network",
+            *(f"aws:ec2/subnet:Subnet::network-private-us-east-1{letter}" for letter in "abc"),
             "aws:eks/cluster:Cluster::cluster",
             "aws:kms/key:Key::cluster-secrets",
         }

@@ -149,7 +149,7 @@ class Cluster(pulumi.ComponentResource):
             nodes,
             cluster.name,
             self.node_role_arn,
-            self._args["subnet_ids"],
+            self._args.get("system_subnet_ids", self._args["subnet_ids"]),
             self._tags,
             self._child(depends_on=[*after, *attached]),
         )

@@ -54,7 +54,10 @@ class ClusterArgs(TypedDict, total=False):
     version: str
     """Kubernetes version, such as 1.35. Required unless existing."""
     subnet_ids: pulumi.Input[list[str]]
-    """Private subnets in at least two zones, for the control plane and the system nodes. Required unless existing."""
+    """Private subnets in at least two zones, for the control plane. They count when the cluster is created: EKS takes
+    no other zones afterwards. Required unless existing."""
+    system_subnet_ids: pulumi.Input[list[str]]
+    """Private subnets of the system nodes; others replace the nodes. Default: subnet_ids."""
     public_access_cidrs: list[str]
     """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
     private_access_cidrs: list[str]

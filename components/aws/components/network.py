@@ -22,7 +22,7 @@ from pulumi_aws import ec2
 
 from ...serving.arguments import checked_args
 from ...serving.objects import token
-from ..subnets import CIDR, ZoneSubnets, ipv6_subnet, plan_subnets
+from ..subnets import CIDR, ZoneSubnets, in_order, ipv6_subnet, plan_subnets
 from ..words import NatGateways
 from .network_args import NetworkArgs, problems
 from .parts.endpoints import Endpoints
@@ -44,6 +44,8 @@ class Network(pulumi.ComponentResource):
     """ID of the VPC."""
     private_subnet_ids: pulumi.Output[list[str]]
     """Subnets for nodes and pods, in the order of the zones."""
+    control_plane_subnet_ids: pulumi.Output[list[str]]
+    """Those of control_plane_zones: subnet_ids of a Cluster, which other zones do not change."""
     public_subnet_ids: pulumi.Output[list[str]]
     """Subnets for internet-facing load balancers, in the order of the zones."""
 
@@ -69,19 +71,26 @@ class Network(pulumi.ComponentResource):
         self.endpoints += self._endpoints.interfaces(services, ranges, list(self.private_by_zone.values()))
         self.ready += self.endpoints
         self.private_subnet_ids = pulumi.Output.all(*self.private_by_zone.values())
+        first = args.get("control_plane_zones", []) or list(self.private_by_zone)
+        self.control_plane_subnet_ids = pulumi.Output.all(*(self.private_by_zone[zone] for zone in first))
         self.public_subnet_ids = pulumi.Output.all(*self.public_by_zone.values())
         self.register_outputs(
             {
                 "vpcId": self.vpc_id,
                 "privateSubnetIds": self.private_subnet_ids,
+                "controlPlaneSubnetIds": self.control_plane_subnet_ids,
                 "publicSubnetIds": self.public_subnet_ids,
             }
         )
 
     def _take(self, vpc_id: str) -> None:
         self.vpc_id = pulumi.Output.from_input(vpc_id)
-        self.private_by_zone.update(self._args.get("private_subnets", {}))
-        self.public_by_zone.update(self._args.get("public_subnets", {}))
+        first = self._args.get("control_plane_zones", [])
+        for found, given in (
+            (self.private_by_zone, self._args.get("private_subnets", {})),
+            (self.public_by_zone, self._args.get("public_subnets", {})),
+        ):
+            found.update({zone: given[zone] for zone in in_order(given, first)})
 
     def _make(self) -> None:
         vpc = ec2.Vpc(
@@ -99,13 +108,13 @@ class Network(pulumi.ComponentResource):
             self._label.called(), vpc_id=self.vpc_id, tags=self._label.tags(), opts=self._label.child()
         )
         public = self._public_zones(internet)
-        zones = self._args["zones"]
+        zones = in_order(self._args["zones"], self._args.get("control_plane_zones", []))
         gateways = self._nat_gateways(zones, internet)
         pods = self._pod_ranges()
         outward = self._egress_only_gateway() if self._ipv6_cidr else None
         private = [
             self._private_zone(subnets, gateways, outward, pods.get(subnets.zone))
-            for subnets in plan_subnets(self._cidr, zones)
+            for subnets in self._ranges(self._cidr)
         ]
         # Costs nothing, and weights as well as image layers come from S3: they need not pass a NAT gateway.
         self.endpoints.append(self._endpoints.gateway("s3", [table.id for table in [public, *private]]))
@@ -116,11 +125,14 @@ class Network(pulumi.ComponentResource):
         table = self._table("public")
         outward = self._route("public", table, gateway_id=internet.id)
         after = [self._ipv6_route("public", table, gateway_id=internet.id)] if self._ipv6_cidr else []
-        for subnets in plan_subnets(self._cidr, self._args["zones"]):
+        for subnets in self._ranges(self._cidr):
             suffix = f"public-{subnets.zone}"
-            subnet = self._subnet(suffix, subnets.zone, subnets.public, {"kubernetes.io/role/elb": "1"})
+            subnet = self._subnet(suffix, subnets, subnets.public, {"kubernetes.io/role/elb": "1"})
             self.public_by_zone[subnets.zone] = self._associated(suffix, subnet, outward.route_table_id, *after)
         return table
+
+    def _ranges(self, cidr: str) -> list[ZoneSubnets]:
+        return plan_subnets(cidr, self._args["zones"], self._args.get("control_plane_zones", []))
 
     def _pod_ranges(self) -> dict[str, tuple[str, ec2.VpcIpv4CidrBlockAssociation]]:
         """Return the range of the pods by zone, with what brings it into the VPC; empty without one of their own."""
@@ -130,8 +142,7 @@ class Network(pulumi.ComponentResource):
         brought = ec2.VpcIpv4CidrBlockAssociation(
             self._label.called("pods"), vpc_id=self.vpc_id, cidr_block=cidr, opts=self._label.child()
         )
-        plan = plan_subnets(cidr, self._args["zones"])
-        return {subnets.zone: (subnets.private, brought) for subnets in plan}
+        return {subnets.zone: (subnets.private, brought) for subnets in self._ranges(cidr)}
 
     def _egress_only_gateway(self) -> ec2.EgressOnlyInternetGateway:
         return ec2.EgressOnlyInternetGateway(
@@ -171,7 +182,9 @@ class Network(pulumi.ComponentResource):
             "kubernetes.io/role/internal-elb": "1",
             "karpenter.sh/discovery": self._args["cluster_name"],
         }
-        subnet = self._subnet(suffix, subnets.zone, subnets.private, roles)
+        # Pulumi refuses to delete or move what is protected, before it does anything: EKS has interfaces here.
+        held = self._args.get("protect") and subnets.zone in self._args.get("control_plane_zones", [subnets.zone])
+        subnet = self._subnet(suffix, subnets, subnets.private, roles, protect=held or None)
         table = self._table(suffix)
         table_id = table.id
         if subnets.zone in gateways:
@@ -180,13 +193,13 @@ class Network(pulumi.ComponentResource):
         if outward:
             after.append(self._ipv6_route(suffix, table, egress_only_gateway_id=outward.id))
         if pods:
-            after.append(self._pod_zone(subnets.zone, *pods, table_id))
+            after.append(self._pod_zone(subnets, *pods, table_id))
         self.private_by_zone[subnets.zone] = self._associated(suffix, subnet, table_id, *after)
         return table
 
     def _pod_zone(
         self,
-        zone: str,
+        subnets: ZoneSubnets,
         cidr: str,
         brought: ec2.VpcIpv4CidrBlockAssociation,
         table_id: pulumi.Input[str],
@@ -196,31 +209,36 @@ class Network(pulumi.ComponentResource):
         The network plugin finds it by its tag (aws/amazon-vpc-cni-k8s, ENABLE_SUBNET_DISCOVERY). Load balancers and
         Karpenter must not, so it has none of theirs.
         """
-        suffix = f"pods-{zone}"
-        subnet = self._subnet(suffix, zone, cidr, {"kubernetes.io/role/cni": "1"}, brought)
+        suffix = f"pods-{subnets.zone}"
+        subnet = self._subnet(suffix, subnets, cidr, {"kubernetes.io/role/cni": "1"}, brought)
         return self._association(suffix, subnet, table_id)
 
     def _subnet(
-        self, suffix: str, zone: str, cidr: str, roles: Mapping[str, str], *after: pulumi.Resource
+        self,
+        suffix: str,
+        place: ZoneSubnets,
+        cidr: str,
+        roles: Mapping[str, str],
+        *after: pulumi.Resource,
+        protect: bool | None = None,
     ) -> ec2.Subnet:
         shared = {f"kubernetes.io/cluster/{self._args['cluster_name']}": "shared"}
         return ec2.Subnet(
             self._label.called(suffix),
             vpc_id=self.vpc_id,
-            availability_zone=zone,
+            availability_zone=place.zone,
             cidr_block=cidr,
-            **self._ipv6_of(suffix, zone),
+            **self._ipv6_of(suffix, place),
             tags=self._label.tags(suffix, **roles, **shared),
-            opts=self._label.child(*after),
+            opts=self._label.child(*after, protect=protect),
         )
 
-    def _ipv6_of(self, suffix: str, zone: str) -> dict[str, Any]:
+    def _ipv6_of(self, suffix: str, place: ZoneSubnets) -> dict[str, Any]:
         """Return what a subnet has of the VPC's IPv6 range; nodes and load balancers live there, pods do not."""
-        kind = suffix.removesuffix(f"-{zone}")
+        kind = suffix.removesuffix(f"-{place.zone}")
         if not self._ipv6_cidr or kind == "pods":
             return {}
-        position = self._args["zones"].index(zone)
-        cidr = self._ipv6_cidr.apply(lambda range_: ipv6_subnet(range_, position, public=kind == "public"))
+        cidr = self._ipv6_cidr.apply(lambda range_: ipv6_subnet(range_, place.position, public=kind == "public"))
         return {"ipv6_cidr_block": cidr, "assign_ipv6_address_on_creation": True}
 
     def _table(self, suffix: str) -> ec2.RouteTable:

@@ -1,12 +1,12 @@
 """Arguments of a Network, and what can be wrong with them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Required, TypedDict
 
 from ..facts.regions import REGION
 from ..logs import DEFAULT_DAYS, FlowLogsArgs, retention_problems
-from ..subnets import CIDR, MOST_ZONES, cidr_problem, pod_cidr_problem, range_of
+from ..subnets import CIDR, MOST_ZONES, cidr_problem, placeless, pod_cidr_problem, range_of
 from ..words import NatGateways, Traffic
 from .argument_problems import Problems, place_problems, repeated
 
@@ -24,8 +24,12 @@ class NetworkArgs(TypedDict, total=False):
     region: Required[str]
     """AWS region, such as us-east-1."""
     zones: list[str]
-    """Availability zones, two to seven. Append new ones at the end: the position of a zone determines the
-    addresses of its subnets."""
+    """Availability zones, two to seven. Without control_plane_zones the position of a zone determines the addresses
+    of its subnets, and the control plane has all zones: then do not change the list."""
+    control_plane_zones: list[str]
+    """Those of the zones, two at least, in which the control plane has its subnets: as they were when the cluster was
+    created, for EKS takes no others afterwards. With them, zones can be added, removed and listed in any order.
+    Default: all."""
     cidr: str
     """IPv4 range of the VPC, /16 to /21. For an existing VPC: its range, required only with interface endpoints.
     Default: 10.0.0.0/16."""
@@ -86,6 +90,9 @@ def _new_problems(args: NetworkArgs) -> Problems:
         )
     yield from _zone_problems("zones", zones, args)
     yield from repeated("zones", zones)
+    first = args.get("control_plane_zones", [])
+    yield from control_plane_problems("control_plane_zones", first, zones, "zones")
+    yield from placement_problems("zones", zones, first)
     problem = cidr_problem(args.get("cidr", CIDR))
     if problem:
         yield "cidr", problem
@@ -98,6 +105,38 @@ def _new_problems(args: NetworkArgs) -> Problems:
         yield "nat_gateways", f"must be one of {', '.join(NatGateways)}, found {nat!r}"
     if "flow_logs" in args:
         yield from _flow_log_problems(args["flow_logs"])
+
+
+def control_plane_problems(key: str, zones: Sequence[str], known: Iterable[str], where: str) -> Problems:
+    """Yield what is wrong with the zones of a control plane.
+
+    EKS: "All subnets that you add must be in the same set of AZs as originally provided" (EKS user guide, "VPC
+    requirements and considerations"); UpdateClusterConfig refuses others, and fewer as well (aws/containers-roadmap
+    #2258).
+
+    Args:
+        key: The argument that lists them.
+        zones: What it lists; nothing where the control plane has all zones.
+        known: The zones with a private subnet.
+        where: The argument that lists those.
+    """
+    yield from repeated(key, zones)
+    if len(zones) == 1:
+        yield key, "found 1; EKS requires subnets in at least two zones"
+    missing = [zone for zone in zones if zone not in known]
+    if missing:
+        yield (
+            key,
+            f"{', '.join(missing)}: not among {where}, but EKS fixes the zones of a control plane at the creation of "
+            f"the cluster, and has network interfaces there; list {'them' if len(missing) > 1 else 'it'} in {where}, "
+            "and name zones for the nodes that are to be elsewhere",
+        )
+
+
+def placement_problems(key: str, zones: Sequence[str], control_plane: Sequence[str]) -> Problems:
+    """Yield the zones for which the range of a VPC has no place, beside those of a control plane."""
+    for zone in placeless(zones, control_plane) if control_plane else ():
+        yield key, f"{zone}: beside the zones of the control plane there is room for those from a to g; remove it"
 
 
 def _flow_log_problems(wanted: FlowLogsArgs) -> Problems:
@@ -120,6 +159,8 @@ def _given_problems(args: NetworkArgs) -> Problems:
             "private_subnets",
             f"found {len(private)}; EKS requires subnets in at least two zones, as zone: subnet-...",
         )
+    first = args.get("control_plane_zones", [])
+    yield from control_plane_problems("control_plane_zones", first, private, "private_subnets")
     for key, given in (("private_subnets", private), ("public_subnets", public)):
         yield from _zone_problems(key, given, args)
         for zone, subnet in given.items():

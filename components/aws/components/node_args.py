@@ -113,7 +113,8 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     force_update: bool
     """Whether updates replace nodes whose pods a disruption budget keeps. Default: false."""
     zones: list[str]
-    """Availability zones of the nodes, each with a subnet. Default: all that have one."""
+    """Availability zones, each with a subnet, of the nodes whose type names no others. Default: all that have a
+    subnet: a subnet added later then replaces the groups. Name zones to avoid that."""
     labels: dict[str, str]
     """Labels for every node."""
     taints: list[TaintArgs]
@@ -225,7 +226,8 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     """Release of the images, such as v20260714, or latest: with it, each new image replaces running nodes. Default:
     the one that this package pins."""
     zones: list[str]
-    """Availability zones of the nodes, each with a subnet. Default: all that have one."""
+    """Availability zones, each with a subnet, of the nodes whose type names no others. Default: all that have a
+    subnet."""
     labels: dict[str, str]
     """Labels for every node."""
     taints: list[TaintArgs]

@@ -129,7 +129,7 @@ class NodeSettings(Section):
     scale_to_zero: Flag = True
     """Whether node groups scale to zero while no pod needs them."""
     zones: list[Zone] = Field(default_factory=list)
-    """Availability zones of the nodes. Default: those of the network."""
+    """Availability zones of the nodes whose type names no others. Default: those of the control plane."""
     node_repair: bool = False
     """Whether unhealthy nodes are replaced, by EKS or by Karpenter (a feature of its that is alpha)."""
     imds_hop_limit: int = Field(default=1, ge=1, le=64)
@@ -175,7 +175,13 @@ class NodeSettings(Section):
         )
 
     def environment(
-        self, region: str, zones: Sequence[str], version: str, labels: Mapping[str, str], place: SettingsPlace
+        self,
+        region: str,
+        zones: Sequence[str],
+        version: str,
+        labels: Mapping[str, str],
+        place: SettingsPlace,
+        usual: Sequence[str] = (),
     ) -> NodeEnvironment:
         """Return where and how nodes are made, as of now.
 
@@ -185,10 +191,13 @@ class NodeSettings(Section):
             version: Kubernetes version of the cluster.
             labels: What every node must carry.
             place: Where these settings are written.
+            usual: Those of the zones in which nodes are for which nothing else is said. Default: all.
         """
         return NodeEnvironment(
             region=region,
-            zones=tuple(self.zones) or tuple(zones),
+            zones=tuple(self.zones or usual or zones),
+            selectable=tuple(self.zones or zones),
+            subnets=tuple(zones),
             version=version,
             now=datetime.datetime.now(datetime.UTC),
             nodes=self.policy(labels),

@@ -121,11 +121,11 @@ def _of_wish(wish: Wish, environment: NodeEnvironment) -> Iterator[_Misplaced]:
     if environment.provisioner == Provisioner.KARPENTER and is_fractional(node.name):
         reason = f"Karpenter does not place pods on {node.name}, which has a fractional GPU; use managed node groups"
         yield RuleId.NODES_TYPE_NOT_OFFERED, reason
-    zone = wish.choice.zone
-    if zone and zone not in environment.zones:
+    zone, selectable = wish.choice.zone, environment.selectable or environment.zones
+    if zone and zone not in selectable:
         yield (
             RuleId.NODES_PLACEMENT,
-            f"selects zone {zone}, but the nodes of this environment are in {', '.join(environment.zones)}; use "
+            f"selects zone {zone}, but the nodes of this environment are in {', '.join(selectable)}; use "
             "one of these zones",
         )
     capacity = environment.nodes.capacity_of(wish.choice)

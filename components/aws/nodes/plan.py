@@ -32,7 +32,9 @@ class NodeEnvironment:
     """Where nodes are made, and how.
 
     Attributes:
-        zones: Availability zones with a private subnet, in which nodes may be.
+        zones: Availability zones of nodes for which no others are named.
+        selectable: Zones that flavors may select; empty for those.
+        subnets: Zones with a private subnet, which settings of instance types may name; empty for those as well.
         version: Kubernetes version of the cluster.
         now: The moment against which reservations and support dates are held.
         boot: How nodes start.
@@ -62,6 +64,8 @@ class NodeEnvironment:
     node_repair: bool = False
     pools: PoolRules = field(default_factory=PoolRules)
     place: SettingsPlace = field(default_factory=SettingsPlace)
+    selectable: tuple[str, ...] = ()
+    subnets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,9 +105,10 @@ def _alternatives(node: Instance, rule: TypePolicy, environment: NodeEnvironment
 
 
 def _zones(rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
-    unknown = [zone for zone in rule.zones if zone not in environment.zones]
+    known = environment.subnets or environment.zones
+    unknown = [zone for zone in rule.zones if zone not in known]
     if unknown:
-        yield f"must be zones of the environment ({', '.join(environment.zones)}), found {', '.join(unknown)}"
+        yield f"must be zones of the environment ({', '.join(known)}), found {', '.join(unknown)}"
 
 
 def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
@@ -123,11 +124,9 @@ def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment)
         yield "has starts or ends, which are those of a Capacity Block; remove them: this capacity is used at once"
     if rule.capacity not in RESERVED:
         yield f"is set without reserved capacity; set capacity: {' or '.join(RESERVED)}"
-    if reservation.zone not in environment.zones:
-        yield (
-            f"is in {reservation.zone}, where the environment has no subnet; its zones are "
-            f"{', '.join(environment.zones)}"
-        )
+    known = environment.subnets or environment.zones
+    if reservation.zone not in known:
+        yield f"is in {reservation.zone}, where the environment has no subnet; its zones are {', '.join(known)}"
     if rule.zones and rule.zones != (reservation.zone,):
         yield f"is in {reservation.zone}, but zones is {', '.join(rule.zones)}; make them match"
     if environment.provisioner == Provisioner.KARPENTER and not reservation.id.startswith("cr-"):

@@ -1,6 +1,7 @@
 """How the range of a VPC is divided, and arguments of a network that are refused."""
 
 import ipaddress
+import random
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,73 @@ def test_subnets_are_disjoint_and_inside_the_vpc(cidr: ipaddress.IPv4Network, co
 @given(networks, st.integers(2, MOST_ZONES - 1))
 def test_a_zone_appended_moves_no_other(cidr: ipaddress.IPv4Network, count: int) -> None:
     assert plan_subnets(str(cidr), zones(count + 1))[:-1] == plan_subnets(str(cidr), zones(count))
+
+
+LETTERS = st.lists(st.sampled_from("abcdefg"), min_size=2, max_size=7, unique=True)
+
+
+@given(networks, LETTERS, st.integers(2, 7), st.randoms())
+def test_beside_a_control_plane_zones_come_go_and_change_places(
+    cidr: ipaddress.IPv4Network, letters: list[str], first: int, chance: random.Random
+) -> None:
+    """A zone has the same ranges whichever others there are, in whichever order."""
+    listed = [f"us-east-1{letter}" for letter in letters]
+    control_plane, others = listed[:first], listed[first:]
+    before = {one.zone: one for one in plan_subnets(str(cidr), listed, control_plane)}
+    edited = [*control_plane, *(zone for zone in [*others, "us-east-1f"] if chance.random() < 0.5)]
+    edited = list(dict.fromkeys(edited))
+    chance.shuffle(edited)
+    after = {one.zone: one for one in plan_subnets(str(cidr), edited, control_plane)}
+    assert [one for zone, one in after.items() if zone in before and one != before[zone]] == []
+    ranges = [ipaddress.IPv4Network(text) for one in after.values() for text in (one.private, one.public)]
+    assert not any(one.overlaps(other) for i, one in enumerate(ranges) for other in ranges[i + 1 :])
+
+
+@given(networks, st.integers(2, MOST_ZONES))
+def test_naming_the_zones_of_the_control_plane_moves_none(cidr: ipaddress.IPv4Network, count: int) -> None:
+    """Stacks that were made before it could be named: there it has all zones."""
+    assert plan_subnets(str(cidr), zones(count), zones(count)) == plan_subnets(str(cidr), zones(count))
+
+
+def test_a_zone_in_the_middle_has_the_place_of_its_letter() -> None:
+    a, b, c, d = zones(4)
+    ranges = {
+        one.zone: (one.private, one.public) for one in plan_subnets("10.0.0.0/16", [d, a, c], control_plane=[a, c])
+    }
+    assert ranges == {
+        a: ("10.0.0.0/19", "10.0.224.0/24"),
+        c: ("10.0.32.0/19", "10.0.225.0/24"),
+        d: ("10.0.96.0/19", "10.0.227.0/24"),
+    }
+    (private, public) = next(
+        (one.private, one.public) for one in plan_subnets("10.0.0.0/16", [a, b, c, d], [a, c]) if one.zone == b
+    )
+    assert (private, public) == ("10.0.64.0/19", "10.0.226.0/24")
+
+
+@pytest.mark.parametrize(
+    ("first", "listed", "expected"),
+    [
+        (["us-east-1a"], zones(3), "found 1; EKS requires subnets in at least two zones"),
+        (["us-east-1a", "us-east-1d"], zones(3), "us-east-1d: not among zones, but EKS fixes the zones of a control"),
+        (["us-east-1a", "us-east-1a"], zones(3), "'us-east-1a' is listed 2 times"),
+    ],
+)
+def test_zones_of_a_control_plane_that_are_refused(first: list[str], listed: list[str], expected: str) -> None:
+    found = refused(zones=listed, control_plane_zones=first)
+    assert list(found) == ["control_plane_zones"]
+    assert found["control_plane_zones"][0].startswith(expected)
+
+
+def test_a_zone_without_a_place_is_refused() -> None:
+    found = refused(zones=["us-east-1a", "us-east-1b", "us-east-1h"], control_plane_zones=zones(2))
+    assert found == {
+        "zones": [
+            "us-east-1h: beside the zones of the control plane there is room for those from a to g; remove it",
+        ]
+    }
+    with pytest.raises(ValueError, match="no room for us-east-1h"):
+        plan_subnets("10.0.0.0/16", ["us-east-1a", "us-east-1b", "us-east-1h"], zones(2))
 
 
 @pytest.mark.parametrize(

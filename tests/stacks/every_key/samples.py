@@ -36,6 +36,7 @@ _LUSTRE_GIVEN = {
     },
     "cluster": {"addons": {"aws-fsx-csi-driver": ""}},
 }
+_THREE = {"network": {"zones": ["us-east-1a", "us-east-1b", "us-east-1c"]}}
 _BASTION = {"cluster": {"bastion": True}}
 _LIMITED = {
     "frontDoor": {**_JWT["frontDoor"], "rateLimit": {"requests": 60, "redis": "redis.cache.svc:6379"}},
@@ -175,6 +176,8 @@ SAMPLES: dict[str, Sample] = {
     "network.publicSubnets": Sample({"us-east-1a": "subnet-p"}, _VPC),
     "cluster.version": Sample("1.34"),
     "cluster.existing": Sample(True),
+    "cluster.zones": Sample(["us-east-1a", "us-east-1b"], _THREE),
+    "cluster.systemZones": Sample(["us-east-1b"]),
     "cluster.oidcProviderArn": Sample(
         "arn:aws:iam::123456789012:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF",
         {"cluster": {"existing": True}},

@@ -8,8 +8,11 @@ from pulumi_aws import cloudwatch, eks, kms
 from ..cluster_args import LOG_DAYS, LOG_TYPES, SERVICE_CIDR, ClusterArgs
 from .roles import managed_policy, named, service_role
 
-_AT_CREATION = ["accessConfig.bootstrapClusterCreatorAdminPermissions"]
-"""EKS reads it once, and the provider would make another cluster to change it (internal/service/eks/cluster.go)."""
+_AT_CREATION = ["accessConfig.bootstrapClusterCreatorAdminPermissions", "vpcConfig.subnetIds"]
+"""What counts when the cluster is created. EKS reads the first once, and the provider would make another cluster to
+change it (hashicorp/terraform-provider-aws, internal/service/eks/cluster.go). UpdateClusterConfig accepts only
+subnets in exactly the zones of the creation (EKS user guide, "VPC requirements and considerations";
+aws/containers-roadmap #2258), so that a zone more or less would fail each later update."""
 
 
 class ControlPlane:

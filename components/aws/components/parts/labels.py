@@ -32,6 +32,6 @@ class Labels:
         """Return the tags of a resource."""
         return named(f"{self.cluster}-{suffix}" if suffix else self.cluster, {**self.stack, **more})
 
-    def child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
+    def child(self, *after: pulumi.Resource, protect: bool | None = None) -> pulumi.ResourceOptions:
         """Return the options of a resource that comes after others."""
-        return pulumi.ResourceOptions(parent=self.parent, depends_on=list(after))
+        return pulumi.ResourceOptions(parent=self.parent, depends_on=list(after), protect=protect)
