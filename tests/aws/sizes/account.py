@@ -1,5 +1,6 @@
 """EKS node groups and the Auto Scaling groups behind them, as far as sizes, names and nodes go."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +14,19 @@ class RefusedError(Exception):
     """What AWS answers instead of doing it."""
 
 
+class CreateFailedError(RefusedError):
+    """What the provider reports of a node group that ends in CREATE_FAILED; the group is there, and has its name."""
+
+
 @dataclass
 class Group:
     """A node group.
 
     Attributes:
         sizes: Those of the Auto Scaling group, which the autoscaler moves too.
+        instance_type: The first of its types.
+        status: ``ACTIVE`` or ``CREATE_FAILED``.
+        nodes: Instances that run: as many as are wanted, or as EC2 has.
         busy: Nodes on which pods run.
     """
 
@@ -27,11 +35,10 @@ class Group:
     sizes: dict[str, int]
     tags: dict[str, str]
     version: str
+    instance_type: str = ""
+    status: str = "ACTIVE"
+    nodes: int = 0
     busy: int = 0
-
-    @property
-    def nodes(self) -> int:
-        return self.sizes["desiredSize"]
 
 
 @dataclass
@@ -39,15 +46,21 @@ class Account:
     """What AWS has, and what it did to running pods.
 
     Attributes:
+        capacity: Most instances of a type that EC2 runs for this account, by type; of others there are always more.
         taken: Groups from which busy nodes were taken away, in words.
     """
 
     groups: dict[str, Group] = field(default_factory=dict)
+    capacity: dict[str, int] = field(default_factory=dict)
     taken: list[str] = field(default_factory=list)
     made: int = 0
 
     def create(self, request: Mapping[str, Any]) -> Group:
-        """EKS API, CreateNodegroup: names are unique in a cluster; the group carries the autoscaler's tags."""
+        """EKS API, CreateNodegroup: names are unique in a cluster; the group carries the autoscaler's tags.
+
+        Raises:
+            CreateFailedError: not all nodes of the first size can be launched (aws/containers-roadmap, issue 2204).
+        """
         name = request["nodegroupName"]
         if name in self.groups:
             raise RefusedError(f"ResourceInUseException: NodeGroup already exists with name {name}")
@@ -56,8 +69,16 @@ class Account:
         tags = {"k8s.io/cluster-autoscaler/enabled": "true", f"k8s.io/cluster-autoscaler/{cluster}": "owned"}
         sizes = _checked(request["scalingConfig"])
         _check_release(request.get("version"), request.get("releaseVersion"))
-        group = Group(name, f"eks-{name}-{self.made}", sizes, tags, request.get("version", ""))
+        kind = (request.get("instanceTypes") or [""])[0]
+        group = Group(name, f"eks-{name}-{self.made}", sizes, tags, request.get("version", ""), kind)
         self.groups[name] = group
+        self.settle()
+        if group.nodes < sizes["desiredSize"]:
+            group.status = "CREATE_FAILED"
+            raise CreateFailedError(
+                f"{name}: CREATE_FAILED: AsgInstanceLaunchFailures: InsufficientInstanceCapacity of {kind}: "
+                f"{group.nodes} of {sizes['desiredSize']} nodes"
+            )
         return group
 
     def update_config(self, request: Mapping[str, Any]) -> None:
@@ -67,7 +88,7 @@ class Account:
         if sizes["desiredSize"] < group.busy:
             self.taken.append(f"{group.name}: {group.busy} of {group.nodes} nodes busy, {sizes['desiredSize']} left")
         group.sizes = sizes
-        group.busy = min(group.busy, group.nodes)
+        self.settle()
 
     def update_version(self, request: Mapping[str, Any]) -> None:
         """EKS API, UpdateNodegroupVersion: nodes are replaced one by one, their number stays."""
@@ -81,12 +102,16 @@ class Account:
     def delete(self, name: str) -> Group:
         if name not in self.groups:
             raise RefusedError(f"ResourceNotFoundException: no node group {name}")
-        return self.groups.pop(name)
+        gone = self.groups.pop(name)
+        self.settle()
+        return gone
 
     def _group(self, request: Mapping[str, Any]) -> Group:
         name = request["nodegroupName"]
         if name not in self.groups:
             raise RefusedError(f"ResourceNotFoundException: no node group {name}")
+        if self.groups[name].status != "ACTIVE":
+            raise RefusedError(f"InvalidRequestException: node group {name} is {self.groups[name].status}")
         return self.groups[name]
 
     def scaled(self, name: str) -> Group | None:
@@ -98,6 +123,20 @@ class Account:
         if not group.sizes["minSize"] <= nodes <= group.sizes["maxSize"]:
             raise RefusedError(f"ValidationError: {nodes} nodes are outside {group.name}, which has {group.sizes}")
         group.sizes["desiredSize"] = nodes
+        self.settle()
+
+    def settle(self) -> None:
+        """Let each Auto Scaling group end what is too much, then launch what is missing, as far as EC2 has it."""
+        for group in self.groups.values():
+            group.nodes = min(group.nodes, group.sizes["desiredSize"])
+            group.busy = min(group.busy, group.nodes)
+        for group in self.groups.values():
+            group.nodes = int(min(group.sizes["desiredSize"], group.nodes + self._free(group)))
+
+    def _free(self, group: Group) -> float:
+        """Return how many more instances EC2 launches for a group."""
+        running = sum(each.nodes for each in self.groups.values() if each.instance_type == group.instance_type)
+        return max(self.capacity.get(group.instance_type, math.inf) - running, 0)
 
 
 def _checked(sizes: Mapping[str, int]) -> dict[str, int]:
