@@ -49,6 +49,7 @@ class TypePolicy:
     Attributes:
         capacity: None takes the environment's.
         reservation: Needed where the capacity is ``odcr`` or ``capacity-block``.
+        next_blocks: Capacity Blocks that follow the reservation, which is one then.
         zones: Availability zones of its nodes; empty for all of the environment's.
         alternatives: Further types that pods may run on instead, for spot capacity in several pools.
         efa: Whether nodes get EFA interfaces even where no pod asks for them.
@@ -62,6 +63,7 @@ class TypePolicy:
 
     capacity: Capacity | None = None
     reservation: Reservation | None = None
+    next_blocks: tuple[Reservation, ...] = ()
     zones: tuple[str, ...] = ()
     alternatives: tuple[str, ...] = ()
     efa: bool = False

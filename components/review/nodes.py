@@ -1,9 +1,11 @@
 """What happens to the nodes of groups: those that are replaced take the pods on them with them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..aws.facts.updates import replaced_fields, rolling_fields
+from ..nodes.policy import Capacity
 from .differences import is_within, parse_path
 from .review import ChangeKind, ResourceChange
 from .snapshot import NodeGroupState
@@ -43,9 +45,14 @@ def node_changes(groups: Iterable[NodeGroupState], changes: Sequence[ResourceCha
 
 
 def _is_of(change: ResourceChange, group: NodeGroupState) -> bool:
-    """Whether a resource is what nodes of a group are made of: its name ends in that of the group."""
+    """Whether a resource is what nodes of a group are made of: its name ends in that of the group.
+
+    Behind it comes the ID of a Capacity Block, each of which has a managed node group of its own.
+    """
     name = change.urn.split("::", 3)[-1]
-    return bool(rolling_fields(change.type)) and (name == group.name or name.endswith(f"-{group.name}"))
+    block = "(-[0-9a-z]+)?" if group.capacity == Capacity.CAPACITY_BLOCK else ""
+    is_named = re.fullmatch(f"(.+-)?{re.escape(group.name)}{block}", name) is not None
+    return is_named and bool(rolling_fields(change.type))
 
 
 def _is_replaced(change: ResourceChange) -> bool:

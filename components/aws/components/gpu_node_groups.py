@@ -7,9 +7,12 @@ GpuNodeGroups
     ├── ec2.LaunchTemplate      <name>-<group>
     ├── eks.NodeGroup           <name>-<group>
     ├── autoscaling.Tag         <name>-<group>-<tag>, one per tag of the autoscaler
-    └── autoscaling.Schedule    <name>-<group>-begin, for a Capacity Block to come
+    └── autoscaling.Schedule    <name>-<group>-begin, for a Capacity Block
+
+A type with Capacity Blocks has one group per block, whose name ends in the block's ID.
 """
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -19,9 +22,11 @@ from pulumi_aws import autoscaling, ec2, eks
 from ...nodes.policy import Capacity
 from ...serving.objects import token
 from ..facts.eks import limits
+from ..facts.updates import rolling_fields
 from ..nodes.autoscaler import discovery_tags
 from ..nodes.launch import Interface
-from ..nodes.plan import NodeGroupPlan
+from ..nodes.plan import NodeGroupPlan, of_blocks
+from ..nodes.sizes import Block
 from ..nodes.user_data import ClusterAddress, user_data
 from ..words import Provisioner
 from .cluster_args import SERVICE_CIDR
@@ -34,6 +39,10 @@ from .parts.roles import named, replaceable_name
 
 _KEEP = -1
 """What a scheduled action is to leave as it is."""
+_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+_OF_RUNNING = ("amiType", "launchTemplate", "nodeGroupName", "releaseVersion", "version")
+"""What a group keeps while its Capacity Block runs. EKS asks for a desired size of 0 while such a group is updated
+(EKS user guide, "Create a managed node group with Capacity Blocks for ML"), and a replacement would end its nodes."""
 
 
 class GpuNodeGroups(pulumi.ComponentResource):
@@ -86,7 +95,9 @@ class GpuNodeGroups(pulumi.ComponentResource):
         self._tags = args.get("tags", {})
         with_efa = any(group.interfaces for group in groups)
         self._efa_group = efa_security_group(f"{name}-efa", args["vpc_id"], self._tags, self) if with_efa else None
-        self.groups: dict[str, eks.NodeGroup] = {group.name: self._group(group) for group in groups}
+        self.groups: dict[str, eks.NodeGroup] = {
+            each.name: self._group(each) for group in groups for each in of_blocks(group)
+        }
         self.names = pulumi.Output.all(*(group.node_group_name for group in self.groups.values()))
         self.bounded = [
             bounds_of(self.groups[group.name], group.bounds) for group in groups if group.bounds is not None
@@ -127,7 +138,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             tags=named(name, self._tags),
             opts=self._child(
                 # As a whole: each change would send the wanted size too, as it was once (see nodes/sizes.py).
-                ignore_changes=["scalingConfig"],
+                ignore_changes=["scalingConfig", *(_OF_RUNNING if _runs(plan) else ())],
                 # A new group beside the old one would need the reserved instances twice.
                 delete_before_replace=plan.reserved,
             ),
@@ -153,7 +164,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             placement={"group_name": placement_group(name, self._tags, self).name} if plan.placement_group else None,
             tag_specifications=tag_specifications(tags),
             tags=tags,
-            opts=self._child(),
+            opts=self._child(ignore_changes=list(rolling_fields(_TEMPLATE)) if _runs(plan) else None),
         )
 
     def _user_data(self, plan: NodeGroupPlan) -> pulumi.Input[str]:
@@ -183,17 +194,38 @@ class GpuNodeGroups(pulumi.ComponentResource):
         if plan.autoscaled:
             tags = {**discovery_tags(self._args["cluster_plain_name"]), **plan.tags}
             tag_group(name, group, tags, self)
-        if plan.begin:
-            autoscaling.Schedule(
-                f"{name}-begin",
-                scheduled_action_name=f"{name}-begin",
-                autoscaling_group_name=auto_scaling_group(group),
-                start_time=f"{plan.begin:%Y-%m-%dT%H:%M:%SZ}",
-                min_size=_KEEP,
-                desired_capacity=plan.maximum,
-                max_size=_KEEP,
-                opts=self._child(),
-            )
+        for block in plan.blocks:
+            self._fill(name, block, group)
+
+    def _fill(self, name: str, block: Block, group: eks.NodeGroup) -> None:
+        """Register the action that gives a group the nodes of its Capacity Block.
+
+        The provider would send the start that it read last along with each change, which is in the past by then
+        (pulumi/pulumi-aws, issue 2473): a change makes another action. The old one goes first, since both are due at
+        the same times (Auto Scaling user guide, "Scheduled scaling", Limitations).
+        """
+        filling = block.filling
+        if filling is None:
+            return
+        facts = repr((block.reservation.starts, filling.ends, filling.nodes))
+        autoscaling.Schedule(
+            f"{name}-begin",
+            scheduled_action_name=f"{name}-begin-{hashlib.sha256(facts.encode()).hexdigest()[:6]}",
+            autoscaling_group_name=auto_scaling_group(group),
+            recurrence=filling.recurrence,
+            start_time=f"{filling.starts:%Y-%m-%dT%H:%M:%SZ}" if filling.starts else None,
+            end_time=f"{filling.ends:%Y-%m-%dT%H:%M:%SZ}",
+            min_size=_KEEP,
+            desired_capacity=filling.nodes,
+            max_size=_KEEP,
+            # An action that has begun keeps its start, which AWS moves on with each recurrence.
+            opts=self._child(ignore_changes=["startTime"], delete_before_replace=True),
+        )
+
+
+def _runs(plan: NodeGroupPlan) -> bool:
+    """Whether a group has a Capacity Block that has begun."""
+    return any(block.running for block in plan.blocks)
 
 
 def _reservation(plan: NodeGroupPlan) -> ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:

@@ -41,6 +41,8 @@ class NodeTypeArgs(TypedDict, total=False):
     """on-demand, spot, odcr (an On-Demand Capacity Reservation) or capacity-block. Default: that of all nodes."""
     reservation: ReservationArgs
     """The reservation; required with odcr and capacity-block."""
+    next_blocks: list[ReservationArgs]
+    """Capacity Blocks that follow the one in reservation, each with a node group of its own. Default: none."""
     zones: list[str]
     """Availability zones of the nodes. Default: those of all nodes."""
     spot_types: list[str]

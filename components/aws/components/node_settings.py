@@ -38,6 +38,10 @@ class ReservationSettings(Section):
     ends: Moment | None = None
     """When a Capacity Block ends, with a time zone."""
 
+    def reservation(self) -> Reservation:
+        """Return what planning works with."""
+        return Reservation(self.id, self.zone, self.count, self.starts, self.ends)
+
 
 class TaintSettings(Section):
     """A taint of nodes, which the models' pods tolerate and others do not."""
@@ -61,6 +65,8 @@ class TypeSettings(Section):
     """Purchase option of these nodes. Default: gpuNodes.capacity."""
     reservation: ReservationSettings | None = None
     """The reservation; required with odcr and capacity-block."""
+    next_blocks: list[ReservationSettings] = Field(default_factory=list)
+    """Capacity Blocks that follow the one in reservation, each with a node group of its own."""
     zones: list[Zone] = Field(default_factory=list)
     """Availability zones of its nodes. Default: those of gpuNodes."""
     spot_types: list[str] = Field(default_factory=list)
@@ -82,10 +88,10 @@ class TypeSettings(Section):
 
     def policy(self) -> TypePolicy:
         """Return the rule that planning works with."""
-        held = self.reservation
         return TypePolicy(
             capacity=self.capacity,
-            reservation=Reservation(held.id, held.zone, held.count, held.starts, held.ends) if held else None,
+            reservation=self.reservation.reservation() if self.reservation else None,
+            next_blocks=tuple(block.reservation() for block in self.next_blocks),
             zones=tuple(self.zones),
             alternatives=tuple(self.spot_types),
             efa=self.efa,

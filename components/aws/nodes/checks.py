@@ -164,6 +164,8 @@ def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
         )
     for group in groups:
         yield from _of_group(group, environment)
+    if environment.provisioner == Provisioner.MANAGED:
+        yield from _of_blocks(groups, environment)
 
 
 def _of_group(group: NodeGroupPlan, environment: NodeEnvironment) -> Iterator[Problem]:
@@ -191,6 +193,44 @@ def _of_group(group: NodeGroupPlan, environment: NodeEnvironment) -> Iterator[Pr
         yield environment.place.problem(
             ("types", name, "maxNodes"), reason, Severity.WARNING, rule=RuleId.NODES_UNBOUNDED
         )
+
+
+def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
+    """Say what becomes of Capacity Blocks that run, and of those that are too late or are wanted twice.
+
+    Whether a block is extended, or has its nodes, AWS alone knows: the settings are held against the clock.
+    """
+    place = environment.place
+    claimed: dict[str, list[NodeGroupPlan]] = {}
+    for group, block in [(each, block) for each in groups for block in each.blocks]:
+        held = block.reservation
+        claimed.setdefault(held.id, []).append(group)
+        where = ("types", group.node.name, "reservation" if held == group.reservation else "nextBlocks")
+        if held.ends is None or held.ends <= environment.now:
+            continue  # an error already
+        if block.filling is None:
+            reason = (
+                f"{held.id} ends at {held.ends:%Y-%m-%d %H:%M} UTC (now {environment.now:%Y-%m-%d %H:%M}): EKS takes "
+                "its nodes away 40 minutes before, so that a group that has none yet gets none; name the next block"
+            )
+            yield place.problem(where, reason, Severity.WARNING, rule=RuleId.NODES_BLOCK_ENDS)
+        elif block.running:
+            reason = (
+                f"{held.id} has begun: until {held.ends:%Y-%m-%d %H:%M} UTC its nodes keep their image, disk, user "
+                "data, tags and Kubernetes version, because EKS updates the group of a Capacity Block only without "
+                "nodes; changes of these reach the nodes of the next block. To have them now, replace the group and "
+                "its launch template (pulumi up --replace), which ends its nodes for some minutes"
+            )
+            yield place.problem(where, reason, Severity.NOTE, rule=RuleId.NODES_BLOCK_RUNS)
+    for id_, wanting in sorted(claimed.items()):
+        if len(wanting) > 1:
+            names = ", ".join(sorted(group.name for group in wanting))
+            reason = (
+                f"{id_} is for {len(wanting)} node groups ({names}), and each asks for all of its nodes; let their "
+                "pods select the same zone and labels"
+            )
+            key = ("types", wanting[0].node.name, "reservation")
+            yield place.problem(key, reason, Severity.WARNING, rule=RuleId.NODES_BLOCK_SHARED)
 
 
 def similar(node: Instance) -> list[str]:

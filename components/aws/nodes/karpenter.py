@@ -173,7 +173,8 @@ def _extras(plan: NodeGroupPlan) -> Object:
             {"networkCardIndex": i.card, "deviceIndex": i.device, "interfaceType": i.type} for i in plan.interfaces
         ]
     if plan.reservation:
-        spec["capacityReservationSelectorTerms"] = [{"id": plan.reservation.id}]
+        held = [block.reservation for block in plan.blocks] or [plan.reservation]
+        spec["capacityReservationSelectorTerms"] = [{"id": each.id} for each in held]
     words = karpenter_user_data(plan.start, plan.image)
     if words:
         spec["userData"] = words

@@ -21,7 +21,7 @@ from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
 from .place import SettingsPlace
 from .pools.rules import PoolRules
 from .releases import eks_release, karpenter_release
-from .sizes import begin_of, sizes_of
+from .sizes import Block, block_of, sizes_of
 from .user_data import Start
 
 _API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
@@ -92,7 +92,7 @@ class NodeGroupPlan:
         update_strategy: ``MINIMAL`` where no spare capacity can be had.
         release: Release of the image, in the words of whoever makes the nodes; empty for EKS's newest.
         force_update: Whether updates replace nodes whose pods a disruption budget keeps.
-        begin: When a Capacity Block to come gives its nodes.
+        blocks: The Capacity Blocks that its nodes come out of, first the reservation.
     """
 
     name: str
@@ -121,7 +121,7 @@ class NodeGroupPlan:
     update_strategy: str
     release: str = ""
     force_update: bool = False
-    begin: datetime.datetime | None = None
+    blocks: tuple[Block, ...] = ()
 
     @property
     def autoscaled(self) -> bool:
@@ -132,6 +132,31 @@ class NodeGroupPlan:
     def reserved(self) -> bool:
         """Whether its nodes come out of a reservation."""
         return self.demand.capacity in RESERVED
+
+
+def of_blocks(plan: NodeGroupPlan) -> tuple[NodeGroupPlan, ...]:
+    """Return a managed node group for each Capacity Block of a plan; others are one group as they are.
+
+    Each has a name of its own: the group of the next block is made while the one before still runs, and EKS schedules
+    the end of a block when a group is made for it (EKS user guide, "Create a managed node group with Capacity Blocks
+    for ML"); that it does so for a block that a new version of the launch template names is nowhere documented.
+    """
+    return tuple(_of_block(plan, block) for block in plan.blocks) or (plan,)
+
+
+def _of_block(plan: NodeGroupPlan, block: Block) -> NodeGroupPlan:
+    held = block.reservation
+    return replace(
+        plan,
+        name=f"{plan.name}-{held.id.removeprefix('cr-')}",
+        id=_digested(
+            plan.demand.name, (plan.instance_types, plan.ami_type, plan.demand.capacity, held.zone, held.id)
+        ),
+        zones=(held.zone,),
+        maximum=held.count,
+        reservation=held,
+        blocks=(block,),
+    )
 
 
 def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
@@ -167,7 +192,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
     zones = _zones(demand, rule, environment)
     types = (node.name, *demand.alternatives)
     image = None if rule.ami_id else image_of(node, environment.image)
-    sizes = sizes_of(demand, rule, environment.now, cap=cap, scale_to_zero=environment.scale_to_zero)
+    sizes = sizes_of(demand, rule, cap=cap, scale_to_zero=environment.scale_to_zero)
     root, start = _boot(demand, node, rule, environment)
     return NodeGroupPlan(
         name=demand.name,
@@ -196,7 +221,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         update_strategy="MINIMAL" if demand.capacity in RESERVED else "DEFAULT",
         release="" if rule.ami_id else release_of(environment),
         force_update=environment.force_update,
-        begin=begin_of(demand, rule, environment.now),
+        blocks=tuple(block_of(held, environment.now) for held in _blocks(demand, rule)),
     )
 
 
@@ -224,12 +249,22 @@ def _zones(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironme
     if demand.zone:
         return (demand.zone,)
     if rule.reservation and demand.capacity in RESERVED:
-        return (rule.reservation.zone,)
+        return tuple(dict.fromkeys(each.zone for each in _blocks(demand, rule) or (rule.reservation,)))
     return rule.zones or environment.zones
+
+
+def _blocks(demand: NodeGroupDemand, rule: TypePolicy) -> tuple[Reservation, ...]:
+    """Return the Capacity Blocks of a group; pods that select a zone cannot use those of other zones."""
+    if demand.capacity != Capacity.CAPACITY_BLOCK or rule.reservation is None:
+        return ()
+    return (rule.reservation, *(block for block in rule.next_blocks if demand.zone in (None, block.zone)))
 
 
 def _id(demand: NodeGroupDemand, types: tuple[str, ...], image: str | None, zones: tuple[str, ...]) -> str:
     """Name a group for EKS: what is part of the digest cannot be changed without a new group."""
-    facts = repr((types, image, demand.capacity, zones))
-    digest = hashlib.sha256(facts.encode()).hexdigest()[:6]
-    return f"{demand.name[: limits().name - 7]}-{digest}"
+    return _digested(demand.name, (types, image, demand.capacity, zones))
+
+
+def _digested(name: str, facts: tuple[object, ...]) -> str:
+    digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:6]
+    return f"{name[: limits().name - 7]}-{digest}"

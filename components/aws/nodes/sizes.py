@@ -19,9 +19,52 @@ from ...nodes.policy import RESERVED, Capacity, Reservation, TypePolicy
 from ..facts.eks import limits
 from .autoscaler import Bounds
 
-_BLOCK_END = datetime.timedelta(minutes=40)
+_EMPTIED = datetime.timedelta(minutes=40)
 """EKS takes nodes of a Capacity Block away so long before it ends, by a scheduled action of its own (EKS user guide,
-Create a managed node group with Capacity Blocks for ML)."""
+"Create a managed node group with Capacity Blocks for ML")."""
+_FILLED = _EMPTIED + datetime.timedelta(minutes=5)
+"""Our own action recurs no more from so long before the end: EKS's must be the last."""
+_UPDATE = datetime.timedelta(hours=1)
+"""Between the look at the clock and the last request of an update; AWS refuses actions that begin or end in the past
+(Auto Scaling API, PutScheduledUpdateGroupAction)."""
+_EVERY = 5
+"""Minutes after which a group gets the nodes of its Capacity Block again: a block that is named, extended or
+corrected while it runs has no other beginning, and EKS may not know of an extension."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """The scheduled action that gives a node group the nodes of its Capacity Block.
+
+    A group is made without nodes, and a scheduled action adds them: one of the ways that the EKS user guide names
+    ("Create a managed node group with Capacity Blocks for ML"). No two actions of a group may be due at one moment
+    (Auto Scaling user guide, "Scheduled scaling", Limitations).
+
+    Attributes:
+        nodes: All that were bought: they are paid for.
+        starts: When it is due for the first time; None for a block that has begun, or will within the update.
+        ends: When it recurs no more.
+        recurrence: When it is due, as a cron line; never at the minute of EKS's own action.
+    """
+
+    nodes: int
+    starts: datetime.datetime | None
+    ends: datetime.datetime
+    recurrence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A Capacity Block, and what the clock says of it.
+
+    Attributes:
+        filling: How its group gets nodes; None shortly before its end, when EKS takes them away.
+        running: Whether its group may have nodes before an update is over: it must not be updated then.
+    """
+
+    reservation: Reservation
+    filling: Filling | None = None
+    running: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +77,17 @@ class Sizes:
     bounds: Bounds | None
 
 
-def sizes_of(
-    demand: NodeGroupDemand, rule: TypePolicy, now: datetime.datetime, *, cap: int | None, scale_to_zero: bool
-) -> Sizes:
+def sizes_of(demand: NodeGroupDemand, rule: TypePolicy, *, cap: int | None, scale_to_zero: bool) -> Sizes:
     """Return the sizes of a group.
 
     Args:
         demand: What the models need.
         rule: What settings say about the instance type.
-        now: The moment.
         cap: Most nodes where settings name no maximum; None for what the models need.
         scale_to_zero: Whether a group that models prefer may be empty.
     """
     if demand.capacity == Capacity.CAPACITY_BLOCK:
-        return _of_block(demand, rule, now)
+        return _of_block(demand, rule)
     held = rule.reservation.count if rule.reservation and demand.capacity in RESERVED else None
     given = [most for most in (rule.max_nodes or cap, held) if most is not None]
     ceiling = min([*given, limits().nodes_per_group])
@@ -58,25 +98,21 @@ def sizes_of(
     return Sizes(least, max(min(needed, ceiling), least, 1), least, bounds)
 
 
-def _of_block(demand: NodeGroupDemand, rule: TypePolicy, now: datetime.datetime) -> Sizes:
+def _of_block(demand: NodeGroupDemand, rule: TypePolicy) -> Sizes:
     """Return all that was bought: it is paid for, whether or not pods need it. Karpenter may be told less."""
     block = rule.reservation
     bought = block.count if block else max(demand.max_nodes, 1)
-    most = min(bought, rule.max_nodes or bought)
-    return Sizes(0, most, most if _runs(block, now) else 0, None)
+    return Sizes(0, min(bought, rule.max_nodes or bought), 0, None)
 
 
-def _runs(block: Reservation | None, now: datetime.datetime) -> bool:
-    """Whether a Capacity Block gives nodes now."""
-    if block is None:
-        return False
-    begun = block.starts is None or block.starts <= now
-    return begun and (block.ends is None or now < block.ends - _BLOCK_END)
-
-
-def begin_of(demand: NodeGroupDemand, rule: TypePolicy, now: datetime.datetime) -> datetime.datetime | None:
-    """Return when a Capacity Block will give its nodes: AWS refuses actions in the past."""
-    block = rule.reservation
-    if demand.capacity != Capacity.CAPACITY_BLOCK or block is None or block.starts is None:
-        return None
-    return block.starts if block.starts > now else None
+def block_of(reservation: Reservation, now: datetime.datetime) -> Block:
+    """Return what a Capacity Block means for its group at a moment."""
+    starts, ends = reservation.starts, reservation.ends
+    if starts is None or ends is None:
+        return Block(reservation)
+    late = ends - _FILLED <= now + _UPDATE
+    # An extension is by days: EKS's action stays at the minute that it had, also where it stays at the old end.
+    first = ((ends - _EMPTIED).minute + _EVERY // 2) % _EVERY
+    recurrence = f"{','.join(map(str, range(first, 60, _EVERY)))} * * * *"
+    filling = Filling(reservation.count, starts if starts > now + _UPDATE else None, ends - _FILLED, recurrence)
+    return Block(reservation, None if late else filling, starts <= now + _UPDATE)

@@ -37,6 +37,7 @@ def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> 
     yield from (("spotTypes", reason) for reason in _alternatives(node, rule, environment))
     yield from (("zones", reason) for reason in _zones(rule, environment))
     yield from (("reservation", reason) for reason in _reservation(node, rule, environment))
+    yield from (("nextBlocks", reason) for reason in _next_blocks(node, rule, environment))
     yield from (("placementGroup", reason) for reason in _placement_group(rule))
     yield from _sizes_of_block(rule, environment)
     if rule.min_nodes is not None and rule.max_nodes is not None and rule.min_nodes > rule.max_nodes:
@@ -124,15 +125,35 @@ def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment)
         yield "has starts or ends, which are those of a Capacity Block; remove them: this capacity is used at once"
     if rule.capacity not in RESERVED:
         yield f"is set without reserved capacity; set capacity: {' or '.join(RESERVED)}"
-    known = environment.subnets or environment.zones
-    if reservation.zone not in known:
-        yield f"is in {reservation.zone}, where the environment has no subnet; its zones are {', '.join(known)}"
+    yield from _zone_of(reservation, environment)
     if rule.zones and rule.zones != (reservation.zone,):
         yield f"is in {reservation.zone}, but zones is {', '.join(rule.zones)}; make them match"
     if environment.provisioner == Provisioner.KARPENTER and not reservation.id.startswith("cr-"):
         yield f"must have the ID of a reservation (cr-...) with Karpenter, found {reservation.id!r}"
     if rule.capacity == Capacity.CAPACITY_BLOCK:
         yield from _block(node, reservation, environment)
+
+
+def _next_blocks(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+    if rule.next_blocks and (rule.capacity != Capacity.CAPACITY_BLOCK or rule.reservation is None):
+        place = environment.place
+        yield (
+            "are the Capacity Blocks after that of "
+            f"{place.key('reservation')}; set capacity: capacity-block and {place.key('reservation')}, or remove it"
+        )
+        return
+    for block in rule.next_blocks:
+        yield from (f"{block.id}: {reason}" for reason in _zone_of(block, environment))
+        yield from (f"{block.id}: {reason}" for reason in _block(node, block, environment))
+    ids = [block.id for block in (rule.reservation, *rule.next_blocks) if block]
+    for twice in sorted({each for each in ids if ids.count(each) > 1}):
+        yield f"{twice}: is named more than once; each block has a node group of its own"
+
+
+def _zone_of(reservation: Reservation, environment: NodeEnvironment) -> Iterator[str]:
+    known = environment.subnets or environment.zones
+    if reservation.zone not in known:
+        yield f"is in {reservation.zone}, where the environment has no subnet; its zones are {', '.join(known)}"
 
 
 def _block(node: Instance, block: Reservation, environment: NodeEnvironment) -> Iterator[str]:

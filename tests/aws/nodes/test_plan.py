@@ -9,7 +9,7 @@ import pytest
 from components.aws.facts.eks import limits
 from components.aws.nodes.autoscaler import Bounds
 from components.aws.nodes.launch import Boot
-from components.aws.nodes.plan import NodeGroupPlan
+from components.aws.nodes.plan import NodeGroupPlan, of_blocks
 from components.nodes.fit import fit
 from components.nodes.instances import Instance, instances
 from components.nodes.policy import Capacity, TypePolicy
@@ -109,7 +109,7 @@ class TestCapacity:
         assert (group.capacity_type, group.update_strategy, group.zones) == ("ON_DEMAND", "MINIMAL", ("us-east-1b",))
         assert group.reservation == HELD
         assert group.reserved
-        assert group.begin is None
+        assert group.blocks == ()
 
     def test_a_block_to_come_starts_empty_and_fills_by_schedule(self) -> None:
         """aws-gpu spec 4: start with 0. All that was bought is used; EKS itself takes it away before the end."""
@@ -119,15 +119,50 @@ class TestCapacity:
             "MINIMAL",
             ("us-east-1b",),
         )
-        assert (group.minimum, group.initial, group.maximum, group.begin) == (0, 0, 2, BLOCK.starts)
+        assert (group.minimum, group.initial, group.maximum) == (0, 0, 2)
+        (block,) = group.blocks
+        assert block.filling
+        assert (block.filling.nodes, block.filling.starts, block.running) == (2, BLOCK.starts, False)
 
-    @pytest.mark.parametrize(("minutes_left", "nodes"), [(41, 2), (40, 0), (39, 0)])
-    def test_a_running_block_has_its_nodes_until_eks_takes_them(self, minutes_left: int, nodes: int) -> None:
-        """EKS user guide: scaled to zero 40 minutes before the end, by an action that EKS keeps."""
+    @pytest.mark.parametrize(("minutes_left", "fills"), [(106, True), (105, False), (39, False)])
+    def test_a_running_block_is_filled_until_shortly_before_eks_takes_its_nodes(
+        self, minutes_left: int, fills: bool
+    ) -> None:
+        """EKS user guide: emptied 40 minutes before the end; 5 minutes less, and an hour for the update."""
         ends = NOW + datetime.timedelta(minutes=minutes_left)
         running = replace(BLOCK, starts=NOW - datetime.timedelta(hours=1), ends=ends)
         group = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=running))
-        assert (group.minimum, group.initial, group.begin) == (0, nodes, None)
+        (block,) = group.blocks
+        assert (group.initial, block.filling is not None, block.running) == (0, fills, True)
+        if block.filling:
+            assert (block.filling.starts, block.filling.ends) == (None, ends - datetime.timedelta(minutes=45))
+
+    @pytest.mark.parametrize(("minutes", "runs"), [(61, False), (60, True), (0, True), (-1, True)])
+    def test_a_block_that_begins_within_the_update_counts_as_running(self, minutes: int, runs: bool) -> None:
+        soon = replace(BLOCK, starts=NOW + datetime.timedelta(minutes=minutes))
+        group = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=soon))
+        (block,) = group.blocks
+        assert block.filling
+        assert (block.running, block.filling.starts is None) == (runs, runs)
+
+    def test_each_block_has_a_group_of_its_own(self) -> None:
+        later = replace(BLOCK, id="cr-0c2d", zone="us-east-1a", count=3)
+        rule = TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK, next_blocks=(later,))
+        group = group_of(p5_48xlarge=rule)
+        first, second = of_blocks(group)
+        assert (group.name, group.maximum) == ("p5-48xlarge-capacity-block", 2)
+        assert (first.name, first.zones, first.maximum) == (f"{group.name}-0a1b", ("us-east-1b",), 2)
+        assert (second.name, second.zones, second.maximum) == (f"{group.name}-0c2d", ("us-east-1a",), 3)
+        assert first.id != second.id
+        held = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.ODCR, reservation=HELD))
+        assert of_blocks(held) == (held,)
+
+    def test_names_of_blocks_do_not_depend_on_which_is_named_first(self) -> None:
+        later = replace(BLOCK, id="cr-0c2d")
+        both = TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK, next_blocks=(later,))
+        alone = TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=later)
+        (_, second), (first,) = of_blocks(group_of(p5_48xlarge=both)), of_blocks(group_of(p5_48xlarge=alone))
+        assert (second.name, second.id) == (first.name, first.id)
 
     def test_the_autoscaler_has_no_say_in_a_block(self) -> None:
         """It would take away what is paid for, and ask for nodes after the end."""

@@ -49,15 +49,18 @@ class Autoscaler:
             account: Where the groups are.
             wanted: Nodes for running and pending pods, by name of the group.
         """
+        account.settle()
         for group in account.groups.values():
+            if group.status != "ACTIVE":
+                continue
             bounds = self.bounds(group)
             needed = wanted.get(group.name, 0)
             if bounds:
                 least, most = bounds
                 up = min(max(needed, least if self.fills else 0), most)
                 down = max(needed, least, 0)
-                if up > group.nodes:
+                if up > group.sizes["desiredSize"]:
                     account.set_desired(group, up)
-                elif down < group.nodes:
+                elif down < group.sizes["desiredSize"]:
                     account.set_desired(group, down)
             group.busy = min(group.nodes, needed)

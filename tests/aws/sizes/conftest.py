@@ -4,11 +4,12 @@ import datetime
 
 import pytest
 
-from tests.stacks.shipped import ROOT, Clock
+from tests.aws.sizes.edits import SetClock
+from tests.stacks.shipped import ROOT
 
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the project's folder, at a fixed moment, without anything of AWS in the environment."""
+    """In the project's folder, by a clock that tests set, without anything of AWS in the environment."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(datetime, "datetime", Clock)
+    monkeypatch.setattr(datetime, "datetime", SetClock)

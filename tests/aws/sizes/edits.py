@@ -1,5 +1,6 @@
 """Edits of models and settings, and the program that they lead to."""
 
+import datetime
 import json
 import tempfile
 from collections.abc import Mapping
@@ -12,7 +13,18 @@ from hypothesis import strategies as st
 
 from tests.aws.sizes.deployed import NamedGroups
 from tests.recorded import Recorded
-from tests.stacks.shipped import run
+from tests.stacks.shipped import MOMENT, run
+
+
+class SetClock(datetime.datetime):
+    """A clock that stands still at the moment of :func:`program`."""
+
+    moment = MOMENT
+
+    @classmethod
+    def now(cls, tz: datetime.tzinfo | None = None) -> "SetClock":
+        return cls.fromtimestamp(cls.moment.timestamp(), tz)
+
 
 Edit = tuple[str, str, Any]
 """What is edited (models, types, nodes, cluster or network), its key, and its value; None takes it away."""
@@ -81,8 +93,9 @@ def edited(settings: Mapping[str, Any], edit: Edit) -> dict[str, Any]:
     return changed
 
 
-def program(settings: Mapping[str, Any]) -> Recorded | None:
-    """Run the program of some settings; None where it refuses them."""
+def program(settings: Mapping[str, Any], now: datetime.datetime = MOMENT) -> Recorded | None:
+    """Run the program of some settings at a moment; None where it refuses them."""
+    SetClock.moment = now
     types = {name: rule for name, rule in settings["types"].items() if rule}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "models.yaml")
@@ -96,6 +109,7 @@ def program(settings: Mapping[str, Any]) -> Recorded | None:
                 gpuNodes={**settings["nodes"], "types": types},
                 cluster=settings["cluster"],
                 network=settings["network"],
+                **({"tags": settings["tags"]} if settings.get("tags") else {}),
                 hardening={},
             )
         except pulumi.RunError:

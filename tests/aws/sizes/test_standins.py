@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.aws.sizes.account import Account, RefusedError
+from tests.aws.sizes.account import Account, CreateFailedError, RefusedError
 from tests.aws.sizes.autoscaler import USUAL_TAGS, Autoscaler
 from tests.aws.sizes.provider import FIXED, replaced, updates
 from workbench.engine.diff import ignored
@@ -70,6 +70,32 @@ class TestAccount:
         for nodes in (0, 5):
             with pytest.raises(RefusedError, match="outside"):
                 made.set_desired(made.groups["g"], nodes)
+
+    def test_a_group_for_whose_nodes_there_is_no_capacity(self) -> None:
+        """CREATE_FAILED; the name is taken all the same, and only a deletion frees it."""
+        made = Account(capacity={"p4d.24xlarge": 1})
+        request = {**WHICH, "scalingConfig": sizes(0, 2, 4), "instanceTypes": ["p4d.24xlarge"]}
+        with pytest.raises(CreateFailedError, match="1 of 2 nodes"):
+            made.create(request)
+        assert made.groups["g"].status == "CREATE_FAILED"
+        with pytest.raises(RefusedError, match="CREATE_FAILED"):
+            made.update_config({**WHICH, "scalingConfig": {"desiredSize": 1}})
+        with pytest.raises(RefusedError, match="ResourceInUseException"):
+            made.create({**request, "scalingConfig": sizes(0, 1, 4)})
+        made.delete("g")
+        assert made.create({**request, "scalingConfig": sizes(0, 1, 4)}).status == "ACTIVE"
+
+    def test_nodes_come_when_there_is_capacity(self) -> None:
+        made = Account(capacity={"p4d.24xlarge": 0})
+        group = made.create({**WHICH, "scalingConfig": sizes(0, 0, 4), "instanceTypes": ["p4d.24xlarge"]})
+        made.set_desired(group, 2)
+        assert (group.status, group.sizes["desiredSize"], group.nodes) == ("ACTIVE", 2, 0)
+        made.capacity["p4d.24xlarge"] = 1
+        made.settle()
+        assert group.nodes == 1
+        made.capacity.clear()
+        made.settle()
+        assert group.nodes == 2
 
 
 class TestAutoscaler:

@@ -43,6 +43,9 @@ _LIMITED = {
 }
 _HELD = {"id": "cr-0123456789abcdef0", "zone": "us-east-1a", "count": 2}
 _ODCR = _type(capacity="odcr", reservation=_HELD)
+_BLOCK = {**_HELD, "starts": "2026-12-01T11:30:00Z", "ends": "2026-12-08T11:30:00Z"}
+_NEXT = {**_BLOCK, "id": "cr-1123456789abcdef0", "starts": "2026-12-08T11:30:00Z", "ends": "2026-12-15T11:30:00Z"}
+_BLOCKS = _type(capacity="capacity-block", reservation=_BLOCK, nextBlocks=[_NEXT])
 _P5 = {"gpuNodes": {"types": {"p5.48xlarge": {"capacity": "odcr", "reservation": {**_HELD, "count": 4}}}}}
 _VPC = {
     "network": {
@@ -227,6 +230,16 @@ SAMPLES: dict[str, Sample] = {
     "gpuNodes.imdsHopLimit": Sample(2),
     "gpuNodes.quotas": Sample({"L-DB2E81BA": 1}),
     "gpuNodes.types.*.capacity": Sample("spot"),
+    **{
+        f"gpuNodes.types.*.nextBlocks[].{key}": Sample(value, _BLOCKS)
+        for key, value in (
+            ("id", "cr-2123456789abcdef0"),
+            ("zone", "us-east-1b"),
+            ("count", 3),
+            ("starts", "2027-01-09T11:30:00Z"),
+            ("ends", "2027-01-16T11:30:00Z"),
+        )
+    },
     "gpuNodes.types.*.reservation.id": Sample("cr-1123456789abcdef0", _ODCR),
     "gpuNodes.types.*.reservation.zone": Sample("us-east-1b", _ODCR),
     "gpuNodes.types.*.reservation.count": Sample(1, _type(capacity="odcr", reservation=_HELD, minNodes=2)),
