@@ -6,11 +6,17 @@ from dataclasses import dataclass, replace
 from ..api.problems import Problem, Severity
 from ..findings.ids import RuleId
 from ..fleet.endpoints import Endpoint
-from ..fleet.objects import Object, is_balanced
+from ..fleet.objects import Object, is_balanced, tcp_ports
 from ..fleet.rendered import Fleet, Rendered
 from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import Instance, instance
-from .names import EFA_RESOURCE, LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, load_balancer_annotations
+from .names import (
+    EFA_RESOURCE,
+    LOAD_BALANCER_CONTROLLER,
+    NEURON_RESOURCE,
+    BalancerSeconds,
+    load_balancer_annotations,
+)
 from .nodes.checks import check_nodes
 from .nodes.fabric import with_efa
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
@@ -76,32 +82,39 @@ class AwsEnvironment:
         return self.nodes.nodes.tolerations if self.nodes else ()
 
 
-def adapted(fleet: Fleet, aws: AwsEnvironment) -> Fleet:
-    """Return the fleet as it runs on AWS: with load balancers inside, and EFA where the environment has it."""
-    inside = kept_inside(fleet)
+def adapted(fleet: Fleet, aws: AwsEnvironment, seconds: BalancerSeconds | None = None) -> Fleet:
+    """Return the fleet as it runs on AWS: with load balancers inside, and EFA where the environment has it.
+
+    Args:
+        fleet: What is rendered.
+        aws: The environment.
+        seconds: What load balancers are told of time; None for AWS's defaults.
+    """
+    inside = kept_inside(fleet, seconds)
     return with_efa(inside, aws.nodes.nodes) if aws.nodes and aws.renders else inside
 
 
-def kept_inside(fleet: Fleet) -> Fleet:
+def kept_inside(fleet: Fleet, seconds: BalancerSeconds | None = None) -> Fleet:
     """Return the fleet with load balancers of models in the private network alone, as far as that is ours to say.
 
     On AWS a Service of type LoadBalancer is open to the internet otherwise, and an engine has no authentication.
     """
-    return replace(fleet, rendered=tuple(map(_inside, fleet.rendered)))
+    return replace(fleet, rendered=tuple(_inside(item, seconds) for item in fleet.rendered))
 
 
-def _inside(item: Rendered) -> Rendered:
+def _inside(item: Rendered, seconds: BalancerSeconds | None) -> Rendered:
     if not any(endpoint.has_own_balancer for endpoint in item.endpoints):
         return item
-    return replace(item, endpoints=tuple(map(_behind, item.endpoints)))
+    return replace(item, endpoints=tuple(_behind(endpoint, seconds) for endpoint in item.endpoints))
 
 
-def _behind(endpoint: Endpoint) -> Endpoint:
+def _behind(endpoint: Endpoint, seconds: BalancerSeconds | None) -> Endpoint:
     body = endpoint.body
     if body is None or not is_balanced(body):
         return endpoint
     metadata = body["metadata"]
-    annotations = {**load_balancer_annotations(internal=True), **metadata.get("annotations", {})}
+    ours = load_balancer_annotations(internal=True, seconds=seconds, tcp_ports=tcp_ports(body["spec"]))
+    annotations = {**ours, **metadata.get("annotations", {})}
     return replace(endpoint, body={**body, "metadata": {**metadata, "annotations": annotations}})
 
 

@@ -1,7 +1,8 @@
 """The names that AWS, EKS and Karpenter give to things in a cluster, for rooms that only have to know the word."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 CLOUD_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
 """Domains of labels that kubelet, EC2, EKS or Karpenter set on nodes."""
@@ -17,6 +18,16 @@ KARPENTER_CAPACITY_LABEL = "karpenter.sh/capacity-type"
 CAPACITY_LABELS = (KARPENTER_CAPACITY_LABEL, CAPACITY_TYPE_LABEL)
 RESERVED_CAPACITY = "reserved"
 """Karpenter's word for every kind of reserved capacity."""
+READINESS_GATES = {"elbv2.k8s.aws/pod-readiness-gate-inject": "enabled"}
+"""Label of namespaces where the AWS Load Balancer Controller makes pods behind a target group of addresses Ready only
+when the target group reports them healthy. Pods get the condition when they are created, so the Service must be there
+(its docs/deploy/pod_readiness_gate.md)."""
+IDLE_SECONDS = (60, 350, 6000)
+"""Shortest, default and longest ``tcp.idle_timeout.seconds`` of a listener (Elastic Load Balancing, "Update the TCP
+idle timeout for your Network Load Balancer listener")."""
+LONGEST_DEREGISTRATION = 3600
+"""Longest ``deregistration_delay.timeout_seconds`` of a target group (Elastic Load Balancing API Reference,
+TargetGroupAttribute)."""
 LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
 """What makes load balancers for Services, in the names of the charts."""
 CERTIFICATE_FORM = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"
@@ -29,6 +40,19 @@ _LOAD_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
 _CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
 _TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 """TLS 1.2 and 1.3 only; the controller's own default still takes TLS 1.0."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalancerSeconds:
+    """What a load balancer is told of time, in seconds.
+
+    Attributes:
+        deregistration: How long a target that is deregistered counts as draining.
+        idle: How long listeners keep connections without data.
+    """
+
+    deregistration: int
+    idle: int
 
 
 def is_set_by_cloud(label: str) -> bool:
@@ -50,7 +74,13 @@ def karpenter_type(labels: Mapping[str, str]) -> str | None:
     return ".".join(labels[label] for label in _KARPENTER_TYPE)
 
 
-def load_balancer_annotations(*, internal: bool, proxy_protocol: bool = False) -> dict[str, str]:
+def load_balancer_annotations(
+    *,
+    internal: bool,
+    proxy_protocol: bool = False,
+    seconds: BalancerSeconds | None = None,
+    tcp_ports: Iterable[int] = (),
+) -> dict[str, str]:
     """Return what makes the AWS controller put a Network Load Balancer before pods, by their own addresses.
 
     Client addresses are not preserved, which is AWS's default for TCP to IP targets: connections come from the load
@@ -58,10 +88,20 @@ def load_balancer_annotations(*, internal: bool, proxy_protocol: bool = False) -
     node. Who may connect is up to the load balancer's security group, which sees the client's address; the controller
     makes its rules of ``loadBalancerSourceRanges``.
 
+    Each of its nodes sends to the targets of all zones: while pods are replaced a zone may have none, and clients
+    that still resolve to its node would be refused. A target that is deregistered keeps its connections, and their
+    end is up to the pod (``deregistration_delay.connection_termination.enabled`` is off for TCP).
+
+    The controller changes attributes in place: neither load balancer nor target group is replaced, whose names hold
+    the Service's uid, ports, protocols and health check (buildTargetGroupName in pkg/service/
+    model_build_target_group.go).
+
     Args:
         internal: Whether the address is one of the private network.
         proxy_protocol: Whether the load balancer sends the client's address ahead of each connection; the pod must
             expect it.
+        seconds: How long targets drain and connections may be silent; None for AWS's defaults.
+        tcp_ports: Ports of the Service with listeners of protocol TCP; that of TLS listeners cannot be changed.
 
     Sources: AWS Load Balancer Controller 225f4456, docs/guide/service/{nlb,annotations}.md, docs/deploy/
     security_groups.md and pkg/service/model_build_managed_sg.go, as in v3.5.0. (That ranges are ignored where
@@ -70,14 +110,22 @@ def load_balancer_annotations(*, internal: bool, proxy_protocol: bool = False) -
     group attributes" (client IP preservation, proxy protocol), "Update the security groups" (health checks are
     subject to outbound rules only) and "Troubleshoot" (requests from a target to its load balancer).
     """
-    return {
+    attributes = ["preserve_client_ip.enabled=false"]
+    if proxy_protocol:
+        attributes.append("proxy_protocol_v2.enabled=true")
+    if seconds:
+        attributes.append(f"deregistration_delay.timeout_seconds={seconds.deregistration}")
+    found = {
         f"{_LOAD_BALANCER}-type": "external",
         f"{_LOAD_BALANCER}-nlb-target-type": "ip",
         f"{_LOAD_BALANCER}-scheme": "internal" if internal else "internet-facing",
-        f"{_LOAD_BALANCER}-target-group-attributes": ",".join(
-            ["preserve_client_ip.enabled=false", *(["proxy_protocol_v2.enabled=true"] if proxy_protocol else [])]
-        ),
+        f"{_LOAD_BALANCER}-target-group-attributes": ",".join(attributes),
+        f"{_LOAD_BALANCER}-attributes": "load_balancing.cross_zone.enabled=true",
     }
+    if seconds:
+        for port in tcp_ports:
+            found[f"{_LOAD_BALANCER}-listener-attributes.TCP-{port}"] = f"tcp.idle_timeout.seconds={seconds.idle}"
+    return found
 
 
 def is_certificate(arn: str) -> bool:

@@ -112,6 +112,7 @@ class RuleId(StrEnum):
     ACCESS_ANONYMOUS = "access-anonymous"
     ACCESS_CLEAR_TEXT = "access-clear-text"
     ACCESS_LIMITS_ELSEWHERE = "access-limits-elsewhere"
+    ACCESS_ROLLOUT = "access-rollout"
     SECURITY_SECRET_IN_CLEAR = "security-secret-in-clear"  # noqa: S105 - a name
     SECURITY_RESTRICTED_EXEMPT = "security-restricted-exempt"
     SECURITY_SCRIPT_SECRET = "security-script-secret"  # noqa: S105 - a name

@@ -44,6 +44,11 @@ def is_core_service(body: Mapping[str, Any]) -> bool:
     return (body["apiVersion"], body["kind"]) == ("v1", "Service")
 
 
+def tcp_ports(spec: Mapping[str, Any]) -> list[int]:
+    """Return the TCP ports of the spec of a Service."""
+    return [port["port"] for port in spec.get("ports") or () if port.get("protocol", "TCP") == "TCP"]
+
+
 def is_balanced(body: Mapping[str, Any]) -> bool:
     """Tell whether an object is a core Service of type LoadBalancer."""
     return is_core_service(body) and body["spec"].get("type") == "LoadBalancer"

@@ -7,12 +7,13 @@ from ..api.problems import Problem, errors
 from ..aws.names import LOAD_BALANCER_CONTROLLER, load_balancer_annotations
 from ..findings.ids import RuleId
 from ..fleet.endpoints import Endpoint
-from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object, is_core_service
+from ..fleet.objects import BALANCED, LEADER_WORKER_SET, Object, is_core_service, tcp_ports
 from ..fleet.rendered import Fleet, Rendered
 from .balancers import Balancing, balanced_spec, check_ranges
 from .gateway import gateway_objects
 from .losses import lost_without_gateway
 from .rate_limits import backend_policy
+from .rollout_checks import check_rollout
 from .routes import Models, by_model, check_models, place_of, route_objects
 from .settings import (
     CERT_MANAGER,
@@ -111,7 +112,7 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
         file: File of the settings, for messages.
         balancing: What load balancers do there.
     """
-    problems = [*check_door(door, file), *check_ranges(door, file)]
+    problems = [*check_door(door, file), *check_ranges(door, file), *check_rollout(door, file)]
     models = by_model(fleet)
     if door.expose == Exposure.GATEWAY:
         problems += check_models(models)
@@ -191,7 +192,9 @@ def _load_balancer(name: str, service: Object, door: Door, balancing: Balancing)
     metadata = {
         "name": name + _SUFFIX,
         "namespace": service["metadata"]["namespace"],
-        "annotations": load_balancer_annotations(internal=door.internal),
+        "annotations": load_balancer_annotations(
+            internal=door.internal, seconds=door.balancer_seconds, tcp_ports=tcp_ports(own)
+        ),
     }
     spec = balanced_spec({"ports": own["ports"], "selector": own["selector"]}, balancing)
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}

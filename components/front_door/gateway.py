@@ -4,9 +4,11 @@ Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1
 """
 
 from ..aws.names import certificate_annotations, load_balancer_annotations
+from ..fleet.demand import ZONE_LABEL
 from ..fleet.objects import Object
 from .balancers import Balancing, source_ranges
 from .concurrency import processor_bounds
+from .rollout import duration_text
 from .settings import Door
 from .words import AuthKind, TlsKind
 
@@ -17,7 +19,10 @@ CLIENT_HEADER = "x-client-id"
 """Who the client is, for the log and for limits. What clients send under this name is dropped when they authenticate
 (``setCopy`` in Envoy's api_key_auth.cc, ``sanitizeHeaders`` in its jwt_authn/extractor.cc)."""
 _KEEPALIVE = {"idleTime": "60s", "interval": "60s", "probes": 5}
-"""A Network Load Balancer drops connections that are idle for 350 seconds, as they may be during a long answer."""
+"""TLS listeners of Network Load Balancers drop connections that are silent for 350 seconds, as they may be during a
+long answer; so do the interfaces of newer nodes ("Best Practices for TCP Connection Management on EC2")."""
+_OWNERS = "gateway.envoyproxy.io/owning-gateway"
+"""Labels of proxies that name their Gateway (gateway v1.9.0, internal/gatewayapi/translator.go)."""
 TOKEN_COSTS = (("llm_input_token", "InputToken"), ("llm_output_token", "OutputToken"))
 ALL_TOKENS = ("llm_total_token", "TotalToken")
 """Name under which the gateway keeps a count of tokens, and what it counts."""
@@ -63,22 +68,58 @@ def _gateway_class(door: Door) -> Object:
 
 
 def _proxies(door: Door, balancing: Balancing) -> Object:
-    annotations = load_balancer_annotations(internal=door.internal, proxy_protocol=balancing.proxy_protocol)
-    if door.tls.kind == TlsKind.ACM:
+    """Return the proxies, and their load balancer.
+
+    While they are replaced none goes before another one takes requests, and each ends when its requests have, see
+    :mod:`.rollout`.
+    """
+    encrypted = door.tls.kind == TlsKind.ACM
+    annotations = load_balancer_annotations(
+        internal=door.internal,
+        proxy_protocol=balancing.proxy_protocol,
+        seconds=door.balancer_seconds,
+        tcp_ports=() if encrypted else (_listener(door)["port"],),
+    )
+    if encrypted:
         annotations |= certificate_annotations(door.tls.certificate_arn or "")
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "25%"}}
     kubernetes: Object = {
-        "envoyDeployment": {"replicas": door.replicas},
+        "envoyDeployment": {"replicas": door.replicas, "strategy": strategy},
         # Envoy Gateway's own policy is Local: where nodes pass connections on, they keep the client's address.
         "envoyService": {"type": "LoadBalancer", "annotations": annotations, **source_ranges(door.client_cidrs)},
     }
     if door.replicas > 1:
+        kubernetes["envoyDeployment"]["pod"] = {"topologySpreadConstraints": _spread(door)}
         kubernetes["envoyPDB"] = {"maxUnavailable": 1}
+    drain = {
+        "drainTimeout": duration_text(door.drain_seconds),
+        "minDrainDuration": door.rollout.min_drain_duration,
+    }
     spec = {
         "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
+        "shutdown": drain,
         "telemetry": {"accessLog": _access_log(door)},
         **processor_bounds(),
     }
     return _object(f"{ENVOY_API}/v1alpha1", "EnvoyProxy", door, spec)
+
+
+def _spread(door: Door) -> list[Object]:
+    """Return how proxies are spread over zones, and where there is room over nodes.
+
+    Proxies of a rolling update are counted apart from those that they replace. Zones and nodes whose taints proxies
+    do not tolerate do not count: nodes with accelerators, one that is drained, and a zone that is out of reach.
+    """
+    common = {
+        "maxSkew": 1,
+        "labelSelector": {"matchLabels": {f"{_OWNERS}-name": door.name, f"{_OWNERS}-namespace": door.namespace}},
+        "matchLabelKeys": ["pod-template-hash"],
+        "nodeTaintsPolicy": "Honor",
+    }
+    return [
+        {"topologyKey": ZONE_LABEL, "whenUnsatisfiable": "DoNotSchedule", **common},
+        {"topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway", **common},
+    ]
 
 
 def _access_log(door: Door) -> Object:
@@ -144,7 +185,10 @@ def _client_policy(door: Door, balancing: Balancing) -> Object:
         "connection": {"bufferLimit": limit},
         "http2": {"initialStreamWindowSize": limit, "initialConnectionWindowSize": limit},
         # Without streaming nothing is sent until the answer is whole; Envoy gives up after five silent minutes.
-        "timeout": {"http": {"streamIdleTimeout": door.request_timeout}},
+        # A connection that is kept open may start its last request as late as it may idle into the drain of a proxy.
+        "timeout": {
+            "http": {"streamIdleTimeout": door.request_timeout, "idleTimeout": door.rollout.min_drain_duration}
+        },
     }
     return _object(f"{ENVOY_API}/v1alpha1", "ClientTrafficPolicy", door, spec)
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ..api.problems import Problem
-from ..aws.names import CERTIFICATE_FORM, is_certificate
+from ..aws.names import CERTIFICATE_FORM, BalancerSeconds, is_certificate
 from ..findings.ids import RuleId
 from .limits import BODY_SIZE, NO_LIMIT, RateLimit, check_body_size, check_rate_limit
 from .report import Report
+from .rollout import NO_CHANGES, Rollout, is_duration
 from .words import AuthKind, Exposure, IssuerKind, TlsKind
 
 ENVOY_NAMESPACE = "envoy-gateway-system"
@@ -21,8 +22,6 @@ CERT_MANAGER = "cert-manager"
 
 MOST_REPLICAS = 2**31 - 1
 """Kubernetes counts replicas in 32 bits."""
-_DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
-"""A duration as the Gateway API takes it (GEP-2257)."""
 _HTTPS = re.compile(r"https://(?P<host>[^/:@?#\s]+)(:[0-9]{1,5})?(/[^\s#]*)?\Z", re.ASCII)
 SUBJECT = "sub"
 """The claim that names whom a token is about (RFC 7519, 4.1.2)."""
@@ -84,6 +83,7 @@ class Door:
         replicas: Proxies of the gateway.
         client_cidrs: Ranges that may connect to load balancers; empty for the default of each.
         balancer_cidrs: Ranges that load balancers connect to models from; empty for those that are known.
+        rollout: How proxies, and pods behind load balancers, are replaced.
     """
 
     expose: Exposure = Exposure.NONE
@@ -101,6 +101,18 @@ class Door:
     replicas: int = 2
     client_cidrs: tuple[str, ...] = ()
     balancer_cidrs: tuple[str, ...] = ()
+    rollout: Rollout = NO_CHANGES
+
+    @property
+    def drain_seconds(self) -> int:
+        """How long a proxy that ends waits for its requests."""
+        return self.rollout.drain_seconds(self.request_timeout)
+
+    @property
+    def balancer_seconds(self) -> BalancerSeconds:
+        """What load balancers are told of streams and of targets that end."""
+        deregistration = self.rollout.deregistration_seconds(self.request_timeout)
+        return BalancerSeconds(deregistration, self.rollout.idle_seconds(self.request_timeout))
 
 
 def check_door(door: Door, file: str) -> tuple[Problem, ...]:
@@ -127,7 +139,7 @@ def _check_plain_fields(door: Door, report: Report) -> None:
         report.error("namespace", f"must be lower-case letters, digits and '-', found {door.namespace!r}")
     if door.host is not None and not is_host(door.host):
         report.error("host", f"must be a DNS name such as models.example.com, found {door.host!r}")
-    if not _DURATION.match(door.request_timeout) or not re.search("[1-9]", door.request_timeout):
+    if not is_duration(door.request_timeout):
         report.error("requestTimeout", f"must be a duration such as 10m or 1h30m, found {door.request_timeout!r}")
     check_body_size(door.max_body_size, report)
     check_rate_limit(door.rate_limit, report)

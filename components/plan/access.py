@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from ..api.problems import Problem, Severity, errors
 from ..aws.environment import adapted
-from ..aws.names import LOAD_BALANCER_CONTROLLER
+from ..aws.names import LOAD_BALANCER_CONTROLLER, READINESS_GATES
 from ..findings.ids import RuleId
-from ..fleet.objects import Object
+from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet
 from ..front_door.balancers import guarded
 from ..front_door.door import ENVOY_GATEWAY, ENVOY_NAMESPACE, FrontDoorPlan
+from ..front_door.rollout_checks import idle_timeout_is_used, rollout_on_aws
 from ..front_door.words import Exposure
 from ..hardening.network_policies import Allowed, network_policies
 from ..hardening.words import PodSecurity, Priority
@@ -66,6 +67,7 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
         for path, reason in _wrong_ranges(fleet, environment)
     )
     yield from _operators_balancers(fleet, environment)
+    yield from _rollouts(fleet, door, environment)
     if environment.network_policies:
         yield from _node_ports(fleet)
         yield from _open_routers(fleet)
@@ -83,6 +85,56 @@ def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Pro
     for _, endpoint in fleet.endpoints:
         if endpoint.operators_balancer:
             yield endpoint.operators_balancer.problem(reason, rule=RuleId.ACCESS_LOAD_BALANCER_OPEN)
+
+
+def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> Iterator[Problem]:
+    """Report settings of rollouts without an effect, and warn of what cuts requests off when pods are replaced."""
+    balanced = any(endpoint.has_own_balancer for _, endpoint in fleet.endpoints)
+    file, idle = environment.file, "frontDoor.rollout.idleTimeout"
+    if environment.door.rollout.idle_timeout and not idle_timeout_is_used(environment.door, models_balanced=balanced):
+        reason = "has no effect, because no load balancer listens for TCP without TLS of its own; remove it"
+        yield Problem(file, 0, "", "", idle, reason, rule=RuleId.SETTINGS)
+    if not environment.aws:
+        return
+    for field, reason in rollout_on_aws(environment.door):
+        yield Problem(file, 0, "", "", f"frontDoor.{field}", reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
+    unlabelled = sorted(name for name in gated_namespaces(fleet, door, environment) if not _labels(name, environment))
+    if unlabelled and environment.cluster:
+        (key, value), names = next(iter(READINESS_GATES.items())), " ".join(unlabelled)
+        reason = (
+            f"is true, but {', '.join(unlabelled)} is not created here: pods there become Ready minutes before their "
+            f"load balancer sends them requests; run `kubectl label namespace {names} {key}={value}`, or set it to "
+            "false"
+        )
+        path = "frontDoor.rollout.readinessGates"
+        yield Problem(file, 0, "", "", path, reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
+
+
+def _labels(name: str, environment: Environment) -> bool:
+    """Tell whether a namespace is created here, and so has the labels that pods behind load balancers need."""
+    if name != ENVOY_NAMESPACE:
+        return is_created(name)
+    existing = environment.aws is None or environment.aws.existing
+    return environment.install and not existing and ENVOY_GATEWAY not in environment.present
+
+
+def is_created(namespace: str) -> bool:
+    """Tell whether a namespace of models is created here; ``default`` and the system's exist already."""
+    return namespace != "default" and not namespace.startswith("kube-")
+
+
+def gated_namespaces(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> frozenset[str]:
+    """Return the namespaces whose pods are Ready only when load balancers reach them.
+
+    A load balancer takes minutes to register a pod. In a rolling update the next pod is replaced when one is Ready:
+    otherwise the last one that takes requests goes before any other does.
+    """
+    if environment.aws is None or not environment.door.rollout.readiness_gates:
+        return frozenset()
+    models = {item.namespace for item, endpoint in fleet.endpoints if endpoint.has_own_balancer}
+    models |= {body["metadata"]["namespace"] for body in door.objects if is_balanced(body)}
+    proxies = {ENVOY_NAMESPACE for body in door.objects if body["kind"] == "EnvoyProxy"}
+    return frozenset(models | proxies)
 
 
 def _node_ports(fleet: Fleet) -> Iterator[Problem]:
@@ -136,7 +188,9 @@ def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str,
 
 def placed(fleet: Fleet, environment: Environment) -> Fleet:
     """Return the fleet as it runs here: adapted to the cloud, own load balancers of models open to clients alone."""
-    return guarded(adapted(fleet, environment.aws) if environment.aws else fleet, environment.balancing)
+    if environment.aws:
+        fleet = adapted(fleet, environment.aws, environment.door.balancer_seconds)
+    return guarded(fleet, environment.balancing)
 
 
 def hardened(fleet: Fleet, environment: Environment) -> Fleet:

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from ..aws.names import READINESS_GATES
 from ..fleet.objects import Object
-from .access import namespace_labels
+from .access import gated_namespaces, is_created, namespace_labels
 from .others import NAMESPACE, group_of
 
 if TYPE_CHECKING:
@@ -22,11 +23,19 @@ def namespace_objects(planned: "Plan") -> dict[str, Object]:
     # What is passed through without a namespace is put into that of the environment.
     filled = planned.environment.options.namespace
     used |= {filled} & {body["metadata"].get("namespace") for body in planned.others}
-    created = {name for name in used if name != "default" and not name.startswith("kube-")}
+    created = {name for name in used if is_created(name)}
     return {
-        name: _labelled(given.get(name) or _new(name), labels if name in used else {})
+        name: _labelled(
+            given.get(name) or _new(name), {**(labels if name in used else {}), **gate_labels(planned, name)}
+        )
         for name in sorted(created | given.keys())
     }
+
+
+def gate_labels(planned: "Plan", namespace: str) -> dict[str, str]:
+    """Return the labels of a namespace by which its pods are Ready only when load balancers reach them."""
+    gated = gated_namespaces(planned.fleet, planned.door, planned.environment)
+    return dict(READINESS_GATES) if namespace in gated else {}
 
 
 def is_namespace(body: Object) -> bool:

@@ -119,7 +119,10 @@ def test_with_acm_the_load_balancer_encrypts() -> None:
             f"{AWS}-type": "external",
             f"{AWS}-nlb-target-type": "ip",
             f"{AWS}-scheme": "internet-facing",
-            f"{AWS}-target-group-attributes": "preserve_client_ip.enabled=false",
+            f"{AWS}-target-group-attributes": (
+                "preserve_client_ip.enabled=false,deregistration_delay.timeout_seconds=780"
+            ),
+            f"{AWS}-attributes": "load_balancing.cross_zone.enabled=true",
             f"{AWS}-ssl-cert": ARN,
             f"{AWS}-ssl-ports": "443",
             f"{AWS}-ssl-negotiation-policy": "ELBSecurityPolicy-TLS13-1-2-2021-06",
@@ -135,7 +138,7 @@ def test_a_load_balancer_that_hides_clients_tells_the_gateway_of_them(tls: Tls) 
     plan = made(door, balancing=Balancing(proxy_protocol=True))
     service = one(plan, "EnvoyProxy")["spec"]["provider"]["kubernetes"]["envoyService"]
     attributes = service["annotations"][f"{AWS}-target-group-attributes"].split(",")
-    assert attributes == ["preserve_client_ip.enabled=false", "proxy_protocol_v2.enabled=true"]
+    assert attributes[:2] == ["preserve_client_ip.enabled=false", "proxy_protocol_v2.enabled=true"]
     assert service["loadBalancerSourceRanges"] == ["198.51.100.0/24"]
     assert one(plan, "ClientTrafficPolicy")["spec"]["proxyProtocol"] == {"optional": False}
     # Without it Envoy takes the header for the client's first bytes.
@@ -241,7 +244,7 @@ def test_long_answers_are_waited_for_everywhere() -> None:
             "tcpKeepalive": {"idleTime": "60s", "interval": "60s", "probes": 5},
             "connection": {"bufferLimit": "50Mi"},
             "http2": {"initialStreamWindowSize": "50Mi", "initialConnectionWindowSize": "50Mi"},
-            "timeout": {"http": {"streamIdleTimeout": "30m"}},
+            "timeout": {"http": {"streamIdleTimeout": "30m", "idleTimeout": "3m"}},
         },
     }
 
@@ -290,5 +293,5 @@ def test_without_log() -> None:
 def test_proxies(replicas: int, budget: Object | None) -> None:
     """A budget for a single proxy would block the drain of its node."""
     kubernetes = one(made(replace(PUBLIC, replicas=replicas)), "EnvoyProxy")["spec"]["provider"]["kubernetes"]
-    assert kubernetes["envoyDeployment"] == {"replicas": replicas}
+    assert kubernetes["envoyDeployment"]["replicas"] == replicas
     assert kubernetes.get("envoyPDB") == budget

@@ -26,7 +26,11 @@ def test_a_load_balancer_per_model() -> None:
                 f"{AWS}-type": "external",
                 f"{AWS}-nlb-target-type": "ip",
                 f"{AWS}-scheme": "internal",
-                f"{AWS}-target-group-attributes": "preserve_client_ip.enabled=false",
+                f"{AWS}-target-group-attributes": (
+                    "preserve_client_ip.enabled=false,deregistration_delay.timeout_seconds=780"
+                ),
+                f"{AWS}-attributes": "load_balancing.cross_zone.enabled=true",
+                f"{AWS}-listener-attributes.TCP-8080": "tcp.idle_timeout.seconds=660",
             },
         },
         "spec": {

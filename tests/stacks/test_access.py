@@ -14,6 +14,7 @@ from tests.stacks.reached import INTERNAL, MODELS, dev, policies
 from tests.stacks.shipped import FLEET, run
 from workbench.engine.values import UNKNOWN
 
+NAMESPACE = "kubernetes:core/v1:Namespace"
 DOOR = f"inference-platform:index:FrontDoor::{FLEET}-front-door"
 ADDRESS = "a1.elb.us-east-1.amazonaws.com"
 
@@ -262,3 +263,36 @@ class TestRefusals:
         ):
             dev(realization="operator", runtimes="upstream", **changes)
         assert dev(**changes).exports["models"]
+
+
+GATED = {"elbv2.k8s.aws/pod-readiness-gate-inject": "enabled"}
+GATEWAY = {"expose": "gateway", "internal": True, "host": "models.example.com"}
+
+
+class TestReadinessGates:
+    """Pods get them when they are created, by the label of their namespace (AWS Load Balancer Controller,
+    docs/deploy/pod_readiness_gate.md): it is there before Envoy Gateway, and before what replaces its proxies."""
+
+    def test_the_namespace_of_the_proxies_is_labelled_before_there_are_any(self) -> None:
+        graph = dev(frontDoor=GATEWAY)
+        namespace = graph[f"{NAMESPACE}::{FLEET}-envoy-gateway-system"]
+        assert namespace.inputs["metadata"]["labels"] == GATED
+        assert namespace.key in graph[f"inference-platform:index:EnvoyGateway::{FLEET}-envoy-gateway"].dependencies
+        assert f"kubernetes:helm.sh/v3:Release::{FLEET}-envoy-gateway" in graph[DOOR].dependencies
+        controller = f"kubernetes:helm.sh/v3:Release::{FLEET}-load-balancer-controller"
+        assert controller in namespace.dependencies
+
+    def test_that_of_models_behind_their_own_is_too(self) -> None:
+        labels = {
+            each.name.removeprefix(f"{FLEET}-"): each.inputs["metadata"].get("labels")
+            for each in dev(frontDoor=INTERNAL).of(NAMESPACE)
+        }
+        assert labels["models"] == GATED
+        assert [name for name, each in labels.items() if each == GATED] == ["models"]
+
+    @pytest.mark.parametrize(
+        "door", [{}, {**GATEWAY, "rollout": {"readinessGates": False}}], ids=["no door", "turned off"]
+    )
+    def test_no_others_are(self, door: Mapping[str, Any]) -> None:
+        labels = [each.inputs["metadata"].get("labels") for each in dev(frontDoor=dict(door)).of(NAMESPACE)]
+        assert GATED not in labels

@@ -167,6 +167,8 @@ class LoadBalancerController(ChartComponent):
             "serviceAccount": _account("aws-load-balancer-controller", args.get("role_arn")),
             "enableServiceMutatorWebhook": False,
             "replicaCount": 2,
+            # Its other webhook gives proxies their readiness gates, and lets them go without while it is away.
+            "podDisruptionBudget": {"maxUnavailable": 1},
         }
         self.install(LOAD_BALANCER_CONTROLLER, name, values, args, opts)
 

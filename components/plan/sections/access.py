@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from ...front_door.limits import BODY_SIZE, RateLimit
+from ...front_door.rollout import MIN_DRAIN, Rollout
 from ...front_door.settings import MOST_REPLICAS, SUBJECT, Auth, Door, Tls
 from ...front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
 from ...hardening.words import PodSecurity, Priority
@@ -63,6 +64,25 @@ class RateLimitSettings(Section):
         return RateLimit(self.requests, self.tokens, self.unit, self.redis)
 
 
+class RolloutSettings(Section):
+    """How proxies, and pods behind load balancers, are replaced."""
+
+    drain_timeout: str | None = None
+    """How long a proxy that ends waits for its requests. Default: requestTimeout and minDrainDuration together."""
+    min_drain_duration: str = MIN_DRAIN
+    """How long a proxy that ends takes new connections, until load balancers send it no more. Connections of clients
+    that idle for so long are closed."""
+    idle_timeout: str | None = None
+    """How long load balancers keep a connection without data, from 60s to 6000s. That of TLS at the load balancer is
+    always 350s. Default: requestTimeout and a minute more, but at least 350s."""
+    readiness_gates: Flag = True
+    """Whether pods behind load balancers on AWS become Ready only when those reach them, after 3 to 5 minutes."""
+
+    def rollout(self) -> Rollout:
+        """Return what rendering works with."""
+        return Rollout(self.drain_timeout, self.min_drain_duration, self.idle_timeout, self.readiness_gates)
+
+
 class FrontDoorSettings(Section):
     """How clients outside the cluster reach the models."""
 
@@ -94,6 +114,8 @@ class FrontDoorSettings(Section):
     balancer_cidrs: list[str] = Field(default_factory=list)
     """With network policies: address ranges from which load balancers connect to models. Default: the VPC that is
     created, on AWS; none elsewhere, where connections keep the client's address."""
+    rollout: RolloutSettings = Field(default_factory=RolloutSettings)
+    """How proxies, and pods behind load balancers, are replaced without cutting requests off."""
 
     def door(self) -> Door:
         """Return what rendering works with."""
@@ -112,6 +134,7 @@ class FrontDoorSettings(Section):
             replicas=self.replicas,
             client_cidrs=tuple(self.client_cidrs),
             balancer_cidrs=tuple(self.balancer_cidrs),
+            rollout=self.rollout.rollout(),
         )
 
 

@@ -111,6 +111,22 @@ class RateLimitArgs(TypedDict, total=False):
     """host:port of a Redis that counts for all proxies and models; rediss://host:port with TLS."""
 
 
+class RolloutArgs(TypedDict, total=False):
+    """How proxies, and pods behind load balancers, are replaced."""
+
+    drain_timeout: str
+    """How long a proxy that ends waits for its requests. Default: request_timeout and min_drain_duration together."""
+    min_drain_duration: str
+    """How long a proxy that ends takes new connections, until load balancers send it no more. Connections of clients
+    that idle for so long are closed. Default: 3m."""
+    idle_timeout: str
+    """How long load balancers keep a connection without data, from 60s to 6000s. That of TLS at the load balancer is
+    always 350s. Default: request_timeout and a minute more, but at least 350s."""
+    readiness_gates: bool
+    """Whether pods behind load balancers on AWS become Ready only when those reach them, after 3 to 5 minutes.
+    Default: true."""
+
+
 class FrontDoorArgs(TypedDict, total=False):
     """How clients outside the cluster reach the models."""
 
@@ -142,6 +158,8 @@ class FrontDoorArgs(TypedDict, total=False):
     balancer_cidrs: list[str]
     """With network policies: address ranges from which load balancers connect to models. Default: cluster.cidr on
     AWS, none elsewhere, where connections keep the client's address."""
+    rollout: RolloutArgs
+    """How proxies, and pods behind load balancers, are replaced without cutting requests off."""
 
 
 class HardeningArgs(TypedDict, total=False):

@@ -8,6 +8,7 @@ from ...aws.components.charts import ON_AWS
 from ...aws.words import NodeImage
 from ...metrics.words import Adapter
 from ...plan.monitoring import asked_over_https, scraper_of
+from ...plan.namespaces import gate_labels
 from ...plan.plan import Plan
 from ...plan.settings import Prerequisites
 from ...prerequisites import accelerators, metrics, networking, operators, variants, workloads
@@ -47,14 +48,17 @@ class Installation:
             after: list[pulumi.Resource] = [*self.site.after, *(installed[name] for name in each.after)]
             if self.site.owned and namespace != SYSTEM and namespace not in places:
                 cleaners = [installed[key] for key in providers_of(LOAD_BALANCER) if key in installed]
-                places[namespace] = _namespace(prefix, namespace, parent, [*self.site.after, *cleaners])
+                labels = gate_labels(self.planned, namespace)
+                places[namespace] = _namespace(prefix, namespace, labels, parent, [*self.site.after, *cleaners])
             after += [places[namespace]] if namespace in places else []
             opts = pulumi.ResourceOptions(parent=parent, depends_on=after)
             installed[name] = _COMPONENTS[name](f"{prefix}-{name}", self, opts)
         return installed
 
 
-def _namespace(prefix: str, name: str, parent: pulumi.Resource, after: Sequence[pulumi.Resource]) -> KubernetesObject:
+def _namespace(
+    prefix: str, name: str, labels: Mapping[str, str], parent: pulumi.Resource, after: Sequence[pulumi.Resource]
+) -> KubernetesObject:
     """Register the namespace of a chart, so that it goes with everything that the chart leaves in it.
 
     That is what controllers make: the Service of a gateway, whose load balancer would keep the VPC, and the claim of
@@ -62,7 +66,8 @@ def _namespace(prefix: str, name: str, parent: pulumi.Resource, after: Sequence[
     controllers/service/service_controller.go); the gateway's own controller has no finalizer on a Gateway, and is
     gone by then (envoyproxy/gateway v1.9.0, internal/provider/kubernetes/controller.go).
     """
-    value = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    metadata = {"name": name, **({"labels": dict(labels)} if labels else {})}
+    value = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
     within = pulumi.CustomTimeouts(delete=_EMPTY_WITHIN)
     options = pulumi.ResourceOptions(parent=parent, depends_on=list(after), custom_timeouts=within)
     return kubernetes_object(value, f"{prefix}-{name}", options)

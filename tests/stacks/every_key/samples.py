@@ -155,6 +155,10 @@ SAMPLES: dict[str, Sample] = {
     "frontDoor.replicas": Sample(3, _GATEWAY),
     "frontDoor.clientCidrs": Sample(["10.1.0.0/16"], _BALANCERS),
     "frontDoor.balancerCidrs": Sample(["10.1.0.0/16"], {**_BALANCERS, "hardening": {"networkPolicies": True}}),
+    "frontDoor.rollout.drainTimeout": Sample("14m", _GATEWAY),
+    "frontDoor.rollout.minDrainDuration": Sample("4m", _GATEWAY),
+    "frontDoor.rollout.idleTimeout": Sample("400s", _BALANCERS),
+    "frontDoor.rollout.readinessGates": Sample(False, _BALANCERS),
     # The stack.
     "cloud": Sample("none"),
     "region": Sample("us-east-2", word="us-east-2"),
