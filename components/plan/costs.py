@@ -49,7 +49,7 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         *disk_items(pools, paid, prices),
         *_volume_items(planned, prices),
     ]
-    notes = (*_notes(planned, aws), *paid.notes)
+    notes = (*_notes(planned, aws), *paid.remarks(prices))
     return _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
 
 
