@@ -98,8 +98,9 @@ def _ending(
     if support is None:
         return RuleId.RELEASE_SUPPORT_ENDING, (
             f"{ended}; the upgrade policy of an existing cluster is not known here: with STANDARD EKS upgrades it "
-            f"by itself then, with EXTENDED its control plane costs more per hour until {extended}, when EKS upgrades it; "
-            "`aws eks describe-cluster --name <cluster> --query cluster.upgradePolicy.supportType` shows it"
+            "by itself then, with EXTENDED its control plane costs more per hour from then on, and EKS upgrades it on "
+            f"{extended}; `aws eks describe-cluster --name <cluster> --query cluster.upgradePolicy.supportType` "
+            "shows it"
         )
     if support == Support.EXTENDED:
         costs = "has cost more per hour since then" if is_over else "then costs more per hour"
