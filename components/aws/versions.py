@@ -98,8 +98,8 @@ def _ending(
     if support is None:
         return RuleId.RELEASE_SUPPORT_ENDING, (
             f"{ended}; the upgrade policy of an existing cluster is not known here: with STANDARD EKS upgrades it "
-            "by itself then, with EXTENDED its control plane costs more per hour from then on, and EKS upgrades it on "
-            f"{extended}; `aws eks describe-cluster --name <cluster> --query cluster.upgradePolicy.supportType` "
+            "by itself then, with EXTENDED its control plane costs more per hour from then on, until EKS upgrades it "
+            f"on {extended}; `aws eks describe-cluster --name <cluster> --query cluster.upgradePolicy.supportType` "
             "shows it"
         )
     if support == Support.EXTENDED:
