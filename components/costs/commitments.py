@@ -1,6 +1,6 @@
 """What nodes that never scale down would cost under a commitment. A comparison, and no part of any sum."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -53,28 +53,33 @@ def _commitments(items: Iterable[CostItem]) -> Iterator[Commitment]:
 
 
 def compared(items: Iterable[CostItem]) -> Iterator[str]:
-    """Yield the comparison in words: first what is known, then what is not."""
+    """Yield the comparison in words, one sentence for all nodes of which the same is known."""
     found = commitments(items)
-    known = [each for each in found if each.one_year is not None and each.three_years is not None]
-    unknown = [each for each in found if each not in known]
-    if known:
-        on_demand = sum((each.usd_per_hour for each in known), Decimal(0))
-        year = sum((each.one_year or Decimal(0) for each in known), Decimal(0))
-        years = sum((each.three_years or Decimal(0) for each in known), Decimal(0))
-        dates = sorted({each.date for each in known})
-        yield (
-            f"Nodes that never scale down, on demand: {_month(on_demand)} a month. Under a commitment of one year "
-            f"they would cost {_month(year)}, of three years {_month(years)} ({_SOURCE}, prices of "
-            f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}; a comparison, in no sum)."
-        )
-    if unknown:
-        on_demand = sum((each.usd_per_hour for each in unknown), Decimal(0))
-        more = "more of them" if known else "nodes that never scale down"
-        yield (
-            f"What {more} would cost under a commitment is not known: {', '.join(each.name for each in unknown)}, "
-            f"{_month(on_demand)} a month on demand; no price list of commitments has them at that price."
-        )
+    for has_year, has_years in ((True, True), (False, True), (True, False), (False, False)):
+        alike = [
+            each
+            for each in found
+            if (each.one_year is not None, each.three_years is not None) == (has_year, has_years)
+        ]
+        if alike:
+            names = ", ".join(each.name for each in alike)
+            yield f"Nodes that never scale down ({names}): {_prices(alike, one=has_year, three=has_years)}."
 
 
-def _month(usd_per_hour: Decimal) -> str:
-    return f"${cents(usd_per_hour * HOURS_PER_MONTH):,.2f}"
+def _prices(alike: Sequence[Commitment], *, one: bool, three: bool) -> str:
+    """Say what nodes cost of which the same is known."""
+    on_demand = f"{_month(sum(each.usd_per_hour for each in alike))} a month on demand"
+    if not one and not three:
+        return f"{on_demand}; under a commitment not known"
+    year = _month(sum(each.one_year or 0 for each in alike)) if one else "not known"
+    years = _month(sum(each.three_years or 0 for each in alike)) if three else "not known"
+    dates = sorted({each.date for each in alike})
+    of = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    return (
+        f"{on_demand}; under a commitment {year} for one year, {years} for three years ({_SOURCE}, prices of {of}; a "
+        "comparison, in no sum)"
+    )
+
+
+def _month(usd_per_hour: Decimal | int) -> str:
+    return f"${cents(Decimal(usd_per_hour) * HOURS_PER_MONTH):,.2f}"

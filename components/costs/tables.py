@@ -2,8 +2,9 @@
 
 ``instances.csv``: on demand, and under a commitment of one year or three without upfront payment. Prices of April
 2025 are there only of types whose price in us-east-1 was still the same in July 2026; what accelerated and general
-purpose types cost on demand in us-east-1 is in the tables of ``nodes``. ``spot.csv``: how much less than on demand spot
-cost on average, over 30 days and all zones of a region. ``flat.csv``: what has one price, whatever it is used for.
+purpose types cost on demand in us-east-1 is in the tables of ``nodes``. ``spot.csv``: how much less than on demand
+spot cost on average, over 30 days and all zones of a region. ``flat.csv``: what has one price, whatever it is used
+for.
 """
 
 import csv

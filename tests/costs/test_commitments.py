@@ -1,8 +1,8 @@
 """What nodes that never scale down would cost under a commitment, and of which day a discount of spot is.
 
 Prices under a commitment are those of AWS's price list of April 2025 (yeo/ec2.shop 74c9fd8a, Reserved Instances
-without upfront payment, us-east-1): g6.2xlarge 0.63642 for one year and 0.44872 for three, m7i.large 0.06668 and 0.04572. Of
-p5.48xlarge there is none that is as new as its price on demand.
+without upfront payment, us-east-1): g6.2xlarge 0.63642 for one year and 0.44872 for three, m7i.large 0.06668 and
+0.04572; and of September 2026 (instances.vantage.sh): p4d.24xlarge 13.921 and 9.374, p5.48xlarge 23.777 for three.
 """
 
 from decimal import Decimal
@@ -37,20 +37,54 @@ def test_nodes_on_spot_and_those_that_may_go_are_not(rule: dict[str, object]) ->
     assert [each.name for each in found] == [SYSTEM]
 
 
-def test_what_is_not_known_is_named() -> None:
-    manifests = written([served("one", flavor("p5.48xlarge", 8))])
-    notes = on_aws(manifests, **nodes(RESERVED, "p5.48xlarge")).notes
-    # 3 x 55.04 x 730 USD.
-    (unknown,) = [note for note in notes if "is not known" in note and "commitment" in note]
-    assert "node group p5-48xlarge-odcr, $120,537.60 a month on demand" in unknown
+def test_what_is_known_is_said_in_words() -> None:
+    # (0.9776 + 2 x 0.1008) x 730; (0.63642 + 2 x 0.06668) x 730 = 561.9394; (0.44872 + 2 x 0.04572) x 730.
+    (note,) = [note for note in on_aws().notes if "commitment" in note]
+    assert note == (
+        "Nodes that never scale down (node group g6-2xlarge, system nodes): $860.82 a month on demand; under a "
+        "commitment $561.94 for one year, $394.32 for three years (Reserved Instances without upfront payment, prices "
+        "of 2025-04-05; a comparison, in no sum)."
+    )
 
 
-def test_the_words_have_all_three_prices() -> None:
-    (note,) = [note for note in on_aws().notes if note.startswith("Nodes that never scale down")]
-    # (0.9776 + 2 x 0.1008) x 730 = 860.816; (0.63642 + 2 x 0.06668) x 730 = 561.9394; (0.44872 + 2 x 0.04572) x 730.
-    assert "on demand: $860.82 a month" in note
-    assert "one year they would cost $561.94, of three years $394.32" in note
-    assert "2025-04-05; a comparison, in no sum" in note
+@pytest.mark.parametrize(
+    ("kind", "on_demand", "year", "years", "said"),
+    [
+        (
+            "p4d.24xlarge",
+            "21.957642",
+            "13.921",
+            "9.374",
+            # 3 nodes for 730 hours, with 2 x 0.1008, 2 x 0.06668 and 2 x 0.04572 for those of the system.
+            "(node group p4d-24xlarge-odcr, system nodes): $48,234.40 a month on demand; under a commitment "
+            "$30,584.34 for one year, $20,595.81 for three years",
+        ),
+        (
+            "p5.48xlarge",
+            "55.04",
+            None,
+            "23.777",
+            "(node group p5-48xlarge-odcr): $120,537.60 a month on demand; under a commitment not known for one "
+            "year, $52,071.63 for three years",
+        ),
+        (
+            "p4de.24xlarge",
+            "27.44705",
+            None,
+            None,
+            "(node group p4de-24xlarge-odcr): $60,109.04 a month on demand; under a commitment not known.",
+        ),
+    ],
+)
+def test_large_nodes_of_a_reservation(
+    kind: str, on_demand: str, year: str | None, years: str | None, said: str
+) -> None:
+    found = on_aws(written([served("one", flavor(kind, 8))]), **nodes(RESERVED, kind))
+    (group,) = [each for each in commitments(found.items) if each.name != SYSTEM]
+    assert group.usd_per_hour == 3 * Decimal(on_demand)
+    assert group.one_year == (None if year is None else 3 * Decimal(year))
+    assert group.three_years == (None if years is None else 3 * Decimal(years))
+    assert any(said in note for note in found.notes)
 
 
 def test_prices_of_ones_own_count_more() -> None:
