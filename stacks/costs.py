@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from components.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, SYSTEM_DISK_GIB
-from components.aws.versions import is_extended
+from components.aws.versions import extended_soon, is_extended
 from components.aws.words import LustreDeployment, NatGateways
 from components.costs.bill import Amounts, Bill
 from components.costs.infrastructure import Infrastructure, Nodes, fixed
@@ -33,7 +33,14 @@ def environment_bill(settings: Settings, planned: Plan, own: OwnPrices | None = 
     """
     if own is None:
         own, _ = own_prices(settings.prices)
-    return bill_of(planned, own, infrastructure(settings, datetime.datetime.now(datetime.UTC).date()))
+    return bill_of(planned, own, infrastructure(settings, _today(planned)))
+
+
+def _today(planned: Plan) -> datetime.date:
+    """Return the day of the plan, so that its findings and its costs are of the same one."""
+    aws = planned.environment.aws
+    now = aws.nodes.now if aws and aws.nodes else datetime.datetime.now(datetime.UTC)
+    return now.date()
 
 
 def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:
@@ -45,7 +52,8 @@ def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:
     return Infrastructure(
         zones=len(network.node_zones),
         control_planes=0 if cluster.existing else 1,
-        extended_support=is_extended(cluster.version, today),
+        extended_support=is_extended(cluster.version, today, cluster.support),
+        extended_from=None if cluster.existing else extended_soon(cluster.version, today, cluster.support),
         nodes=() if cluster.existing else tuple(_nodes(cluster)),
         nat_gateways=_gateways(network),
         endpoints=len(set(network.interface_endpoints)) * len(network.node_zones),

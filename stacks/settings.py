@@ -191,6 +191,8 @@ class Settings(FleetSettings):
             region=self.region,
             nodes=replace(nodes, system_vcpus=self.cluster.system_vcpus),
             existing=self.cluster.existing,
+            support=self.cluster.support,
+            version_named="version" in self.cluster.model_fields_set,
             addons=frozenset(self.addons),
             cache_zone=self.model_cache.zone,
             cidr=network.cidr or (None if network.vpc_id else CIDR),

@@ -24,7 +24,7 @@ from .nodes.pools.general import largest
 from .nodes.pools.rules import NODE_REPAIR, SPOT_TO_SPOT, features
 from .storage.checks import check_cache_zone
 from .versions import check_version
-from .words import Provisioner
+from .words import Provisioner, Support
 
 VOLUME_DRIVER = "aws-ebs-csi-driver"
 
@@ -36,6 +36,9 @@ class AwsEnvironment:
     Attributes:
         nodes: Where and how nodes are made; None where others make them.
         existing: Whether the cluster is there already.
+        support: What happens when standard support for the version ends; of an existing cluster it is not known.
+        version_named: Whether somebody named the version of an existing cluster; otherwise it is assumed, and its
+            support is not checked.
         addons: Names of the EKS add-ons that are asked for.
         cidr: Range of the VPC, as far as it is known.
         system_types: Instance types of the nodes without taints on which the cluster's own pods run.
@@ -47,6 +50,8 @@ class AwsEnvironment:
     region: str
     nodes: NodeEnvironment | None = None
     existing: bool = False
+    support: Support = Support.STANDARD
+    version_named: bool = False
     addons: frozenset[str] = frozenset()
     cidr: str | None = None
     system_types: tuple[str, ...] = ()
@@ -125,8 +130,9 @@ def plan_nodes(fleet: Fleet, aws: AwsEnvironment, file: str) -> tuple[tuple[Node
     groups = node_plan(fleet, aws.nodes)
     problems = list(check_nodes(fleet, groups, aws.nodes))
     problems += check_cache_zone(groups, aws.cache_zone, file)
-    if not aws.existing:
-        problems += check_version(aws.nodes.version, aws.nodes.now.date(), file, "cluster.version")
+    if not aws.existing or aws.version_named:
+        support = None if aws.existing else aws.support
+        problems += check_version(aws.nodes.version, aws.nodes.now.date(), file, "cluster.version", support)
     return groups, problems
 
 

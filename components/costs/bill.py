@@ -64,6 +64,9 @@ class UnitPrice:
         bought: How it is bought, such as ``on-demand`` or ``spot``; empty where there is one way alone.
         committed: What it would cost instead under a commitment of one year without upfront payment; None where no
             source says it.
+        committed_3y: Likewise under one of three years.
+        committed_on: The day of these two prices; empty without any.
+        saved_until: Of spot, the last of the 30 days over which its discount is an average; empty otherwise.
     """
 
     usd: Decimal
@@ -73,6 +76,9 @@ class UnitPrice:
     date: str = ""
     bought: str = ""
     committed: Decimal | None = None
+    committed_3y: Decimal | None = None
+    committed_on: str = ""
+    saved_until: str = ""
 
 
 @dataclass(frozen=True, slots=True)

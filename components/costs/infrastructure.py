@@ -1,5 +1,6 @@
 """What an environment pays for beside the nodes of its models."""
 
+import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -34,7 +35,8 @@ class Infrastructure:
     Attributes:
         zones: Zones of the network: a load balancer on the internet has an address in each.
         control_planes: Whether the control plane is paid for here, as a number.
-        extended_support: Whether its version is past standard support.
+        extended_support: Whether it is in extended support, which is paid for.
+        extended_from: Day from which it will be, where that is near.
         nat_gateways: Each with an address of its own.
         endpoints: Interface endpoints, times the zones that they are in.
         keys: Encryption keys.
@@ -47,6 +49,7 @@ class Infrastructure:
     zones: int = 0
     control_planes: int = 0
     extended_support: bool = False
+    extended_from: datetime.date | None = None
     nodes: tuple[Nodes, ...] = ()
     nat_gateways: int = 0
     endpoints: int = 0
@@ -55,6 +58,14 @@ class Infrastructure:
     lustre: tuple[Flat, int] | None = None
     general_vcpus: int = 0
     notes: tuple[str, ...] = ()
+
+    def remarks(self, prices: Prices) -> Iterator[str]:
+        """Yield what a reader must know of it beside what it costs today."""
+        yield from self.notes
+        if self.extended_from:
+            price = prices.flat(Flat.EXTENDED_SUPPORT)
+            costs = "costs more" if isinstance(price, str) else f"costs {price.usd:.2f} USD an hour in all"
+            yield f"From {self.extended_from} the control plane is in extended support and {costs}."
 
     def items(self, prices: Prices) -> Iterator[CostItem]:
         """Yield what it costs, but for disks."""

@@ -37,12 +37,19 @@ class NodePool:
 
 
 def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice | str:
-    """Return what a node costs by how it is bought, or why nobody knows."""
+    """Return what a node costs by how it is bought, or why nobody knows.
+
+    AWS publishes what new Capacity Blocks cost, and changes it with supply and demand (aws.amazon.com, "Amazon EC2
+    Capacity Blocks for ML Pricing"). No source has that list at a day that still counts, so that none is shipped.
+    """
     if capacity == Capacity.ODCR:
         return prices.reserved(types)
     found = prices.node(types, capacity)
     if isinstance(found, str) and capacity == Capacity.CAPACITY_BLOCK:
-        return f"{found}; it is paid for when it is bought, at the price of that day"
+        return (
+            f"{found}: a block is paid for when it is bought, at the price of that day, which AWS changes regularly; "
+            "name what you paid in a price file, as capacityBlock"
+        )
     return found
 
 

@@ -10,6 +10,7 @@ _WAYS = {
     "onDemand": "On demand.",
     "spot": "Spot: one price, or a range over zones; of a range without usd the high end counts.",
     "reserved": "Under your own commitment: what nodes of an On-Demand Capacity Reservation cost.",
+    "reserved3y": "Under a commitment of three years, for comparison.",
     "capacityBlock": "In a Capacity Block: what was paid for it, by instance and hour.",
 }
 

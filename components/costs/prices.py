@@ -38,8 +38,17 @@ class Prices:
         if missing:
             return f"no dated price of {', '.join(missing)} ({buying}) in {self.region}"
         price = _united([quote for quote in found.values() if quote], buying)
-        committed = self._quote(names[0], Buying.RESERVED) if buying == Buying.ON_DEMAND else None
-        return replace(price, committed=committed.usd) if committed else price
+        return self._committed(names[0], price) if buying == Buying.ON_DEMAND else price
+
+    def _committed(self, name: str, price: UnitPrice) -> UnitPrice:
+        """Return a price with what it would be under a commitment, as far as that is known."""
+        year, years = self._quote(name, Buying.RESERVED), self._quote(name, Buying.RESERVED_3Y)
+        return replace(
+            price,
+            committed=year.usd if year else None,
+            committed_3y=years.usd if years else None,
+            committed_on=min((quote.date for quote in (year, years) if quote), default=""),
+        )
 
     def reserved(self, types: Iterable[str]) -> UnitPrice | str:
         """Return what a node of an On-Demand Capacity Reservation costs, or why nobody knows.
@@ -66,7 +75,7 @@ class Prices:
 
 def _united(quotes: list[Quote], bought: str = "") -> UnitPrice:
     """Return the price of the first, within the bounds of all."""
-    sources = dict.fromkeys(f"{quote.source}, {quote.date}" for quote in quotes)
+    sources = dict.fromkeys(quote.cited for quote in quotes)
     return UnitPrice(
         usd=quotes[0].usd,
         low=min(quote.low for quote in quotes),
@@ -74,4 +83,5 @@ def _united(quotes: list[Quote], bought: str = "") -> UnitPrice:
         source="; ".join(sources),
         date=min(quote.date for quote in quotes),
         bought=bought,
+        saved_until=quotes[0].saved_until,
     )

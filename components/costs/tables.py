@@ -1,9 +1,10 @@
 """Dated prices as they are shipped. Every row of the tables names its source and that one's date.
 
-``instances.csv``: on demand, and under a commitment of one year without upfront payment. Prices of April 2025 are
-there only of types whose price in us-east-1 was still the same in July 2026; what accelerated and general purpose
-types cost on demand in us-east-1 is in the tables of ``nodes``. ``spot.csv``: how much less than on demand spot cost
-on average, over 30 days and all zones of a region. ``flat.csv``: what has one price, whatever it is used for.
+``instances.csv``: on demand, and under a commitment of one year or three without upfront payment. Prices of April
+2025 are there only of types whose price in us-east-1 was still the same in July 2026; what accelerated and general
+purpose types cost on demand in us-east-1 is in the tables of ``nodes``. ``spot.csv``: how much less than on demand
+spot cost on average, over 30 days and all zones of a region. ``flat.csv``: what has one price, whatever it is used
+for.
 """
 
 import csv
@@ -32,7 +33,9 @@ class Buying(Word):
     ON_DEMAND = "on-demand"
     SPOT = "spot"
     RESERVED = "reserved"
-    """Under a commitment, such as a Reserved Instance or a Savings Plan."""
+    """Under a commitment, such as a Reserved Instance or a Savings Plan. Shipped: of one year."""
+    RESERVED_3Y = "reserved-3y"
+    """Likewise, of three years."""
     CAPACITY_BLOCK = "capacity-block"
 
 
@@ -78,6 +81,8 @@ class Quote:
         usd: What counts.
         low: The least that it may be.
         high: The most.
+        saved_until: Of spot, the last of the 30 days over which its discount is an average; empty otherwise.
+        citation: The source with all of its dates, where it has several.
     """
 
     usd: Decimal
@@ -85,6 +90,13 @@ class Quote:
     high: Decimal
     date: str
     source: str
+    saved_until: str = ""
+    citation: str = ""
+
+    @property
+    def cited(self) -> str:
+        """The source with its date."""
+        return self.citation or f"{self.source}, {self.date}"
 
 
 def quoted(region: str, name: str, buying: str) -> Quote | None:
@@ -106,8 +118,9 @@ def spot_of(region: str, name: str, on_demand: Quote | None) -> Quote | None:
     if row is None or on_demand is None:
         return None
     usd = on_demand.usd * (_PERCENT - Decimal(row["saved_percent"])) / _PERCENT
-    source = f"{row['saved_percent']} % less than on demand on average: {row['source']}; {on_demand.source}"
-    return Quote(usd, usd, on_demand.high, min(row["date"], on_demand.date), source)
+    saved, until = row["saved_percent"], row["date"]
+    cited = f"{saved} % less than on demand on average over 30 days until {until}: {row['source']}; {on_demand.cited}"
+    return Quote(usd, usd, on_demand.high, min(until, on_demand.date), row["source"], until, cited)
 
 
 def flat_of(region: str, item: str) -> Quote | None:

@@ -77,6 +77,7 @@ class RuleId(StrEnum):
     PRIORITY_UNCHECKED = "priority-unchecked"
     QUOTA_EXCEEDED = "quota-exceeded"
     RELEASE_SUPPORT_ENDING = "release-support-ending"
+    RELEASE_BEHIND = "release-behind"
     STORAGE_UNPROVISIONED = "storage-unprovisioned"
     STORAGE_ONE_NODE = "storage-one-node"
     STORAGE_CROSS_ZONE = "storage-cross-zone"

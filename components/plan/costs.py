@@ -7,6 +7,7 @@ from ..api.quantity import parse_quantity
 from ..aws.environment import AwsEnvironment
 from ..aws.names import EFA_COST
 from ..costs.bill import Amounts, Bill, CostItem, CostKind, UnitPrice
+from ..costs.commitments import compared
 from ..costs.infrastructure import Infrastructure, fixed, item
 from ..costs.models import PriceOf, model_cost
 from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
@@ -17,13 +18,16 @@ from ..fleet.demand import PodDemand
 from ..fleet.objects import is_balanced
 from ..front_door.words import Exposure
 from ..nodes.instances import PRICED_REGION
-from ..nodes.policy import Capacity, NodePolicy
+from ..nodes.policy import NodePolicy
 from .plan import Plan
 
 _NOTHING_ELSE, _SHIPPED = Infrastructure(), OwnPrices()
 _GIB = 2**30
 NOT_COUNTED = "Traffic, requests, logs and what is stored in buckets and EFS depend on use and are not counted."
-SPOT = "Spot counts as it cost on average, and at most as on demand: more is paid only where somebody allows it."
+SPOT = (
+    "Spot counts as it cost on average in the 30 days until {until} (AWS Spot Instance Advisor), and at most as on "
+    "demand: more is paid only where somebody allows it."
+)
 ELSEWHERE = "The nodes are made elsewhere; they count as models need them."
 SIMULATED = "Nobody pays for simulated nodes: models show what they would cost on AWS, on demand, in {region}."
 UNKNOWN = "What this cluster costs is not known: models show what they would cost on AWS, on demand, in {region}."
@@ -49,7 +53,7 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         *disk_items(pools, paid, prices),
         *_volume_items(planned, prices),
     ]
-    notes = (*_notes(planned, aws), *paid.notes)
+    notes = (*_notes(planned, aws, items), *paid.remarks(prices), *compared(items))
     return _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
 
 
@@ -134,12 +138,13 @@ def _claimed(planned: Plan) -> Decimal:
     return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
 
 
-def _notes(planned: Plan, aws: AwsEnvironment) -> Iterator[str]:
+def _notes(planned: Plan, aws: AwsEnvironment, items: Iterable[CostItem]) -> Iterator[str]:
     """Yield what a reader must know about the bill."""
     yield NOT_COUNTED
     if aws.nodes is None:
         yield ELSEWHERE
-    if any(group.capacity == Capacity.SPOT for group in planned.groups):
-        yield SPOT
+    days = sorted({item.price.saved_until for item in items if item.price and item.price.saved_until})
+    if days:
+        yield SPOT.format(until=" to ".join(dict.fromkeys((days[0], days[-1]))))
     if any(group.efa for group in planned.groups):
         yield EFA_COST

@@ -1,6 +1,5 @@
 """What is in a bill, and what is not."""
 
-import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -94,16 +93,6 @@ def test_an_existing_cluster_is_paid_for_elsewhere() -> None:
     )
     assert [each.name for each in found.items] == ["node group g6-2xlarge", "disks of nodes"]
     assert any("there already" in note for note in found.notes)
-
-
-@pytest.mark.parametrize(
-    ("day", "usd"),
-    [(datetime.date(2027, 3, 26), "0.10"), (datetime.date(2027, 3, 27), "0.60")],
-)
-def test_extended_support_costs_more_from_its_first_day(day: datetime.date, usd: str) -> None:
-    # EKS 1.35 is in standard support until 2027-03-27.
-    plane = next(each for each in bill(ONE, AWS, today=day).items if each.name.startswith("control plane"))
-    assert plane.usd_per_hour == same(usd)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ def test_every_row_has_a_source_and_a_date_and_stands_once(name: str) -> None:
 
 def test_items_and_ways_are_words() -> None:
     assert {row["item"] for row in rows(FOLDER / "flat.csv")} <= set(Flat)
-    assert {row["bought"] for row in rows(FOLDER / "instances.csv")} == {Buying.ON_DEMAND, Buying.RESERVED}
+    ways = {Buying.ON_DEMAND, Buying.RESERVED, Buying.RESERVED_3Y}
+    assert {row["bought"] for row in rows(FOLDER / "instances.csv")} == ways
 
 
 def test_prices_of_nodes_have_the_source_that_is_named() -> None:
@@ -69,7 +70,9 @@ def test_a_commitment_is_cheaper_and_spot_no_dearer_than_on_demand() -> None:
             committed, spot = quoted(region, name, Buying.RESERVED), Prices(region).node([name], Buying.SPOT)
             if full and committed:
                 counted += 1
-                assert committed.usd < full.usd, (region, name)
+                longer = quoted(region, name, Buying.RESERVED_3Y)
+                assert longer is not None
+                assert longer.usd < committed.usd < full.usd, (region, name)
             if full and not isinstance(spot, str):
                 assert 0 < spot.usd <= full.usd == spot.high, (region, name)
     assert counted > 400

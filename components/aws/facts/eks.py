@@ -19,8 +19,9 @@ class EksVersion:
     """One Kubernetes version of EKS.
 
     Attributes:
-        standard_until: Day from which the control plane costs more; None where no source gives one.
-        extended_until: Day from which AWS upgrades it by force.
+        standard_until: Day on which EKS upgrades the control plane by itself, or, if the cluster's upgrade policy is
+            extended, from which it costs more; None where no source gives one.
+        extended_until: Day on which EKS upgrades it whatever its policy.
         karpenter: Lowest Karpenter version that works with it.
     """
 

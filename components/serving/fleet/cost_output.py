@@ -54,7 +54,13 @@ def _item(item: CostItem) -> dict[str, Any]:
     price, usd = item.price, item.usd_per_hour
     if price is None or usd is None:
         return {**line, "unpriced": item.unpriced}
-    each = {"usd": price.usd, "low": price.low, "high": price.high, "committed": price.committed}
+    each = {
+        "usd": price.usd,
+        "low": price.low,
+        "high": price.high,
+        "committed": price.committed,
+        "committed3y": price.committed_3y,
+    }
     return {
         **line,
         "usdPerMonth": _month(usd),

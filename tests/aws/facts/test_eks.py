@@ -63,7 +63,8 @@ def test_images_of_nodes_without_accelerators() -> None:
         ("1.35", datetime.date(2027, 3, 27), datetime.date(2028, 3, 27), "1.9"),
         ("1.34", datetime.date(2026, 12, 2), datetime.date(2027, 12, 2), "1.6"),
         ("1.31", datetime.date(2025, 11, 26), datetime.date(2026, 11, 26), "1.0.5"),
-        ("1.36", None, None, "1.13"),
+        # The user guide's calendar, in aws-samples/sample-aws-genai-ops-demos pull request 86.
+        ("1.36", datetime.date(2027, 8, 2), datetime.date(2028, 8, 2), "1.13"),
     ],
 )
 def test_support_dates(

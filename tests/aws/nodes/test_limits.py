@@ -1,12 +1,9 @@
 """Quotas and versions: what AWS allows, and until when."""
 
-import datetime
-
 import pytest
 
 from components.aws.nodes.plan import NodeGroupPlan
 from components.aws.nodes.quotas import vcpus
-from components.aws.versions import check_version
 from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.environments import BLOCK, environment, flavor, one, planned
 from tests.aws.nodes.test_checks import P5, said
@@ -65,32 +62,3 @@ class TestQuotas:
     def test_an_unknown_code(self) -> None:
         (text,) = said(flavor("g5.2xlarge"), quotas={"L-DB2E81BB": 8})
         assert "unknown quota code 'L-DB2E81BB'; did you mean 'L-DB2E81BA'?" in text
-
-
-class TestVersions:
-    """aws-gpu spec 5 and 18, A10."""
-
-    @pytest.mark.parametrize(
-        ("version", "day", "severity", "expected"),
-        [
-            ("1.35", "2026-11-21", "", ""),
-            ("1.36", "2026-11-21", "", ""),
-            ("1.34", "2026-11-21", "warning", "standard support for EKS 1.34 ends on 2026-12-02"),
-            ("1.34", "2026-10-02", "", ""),
-            ("1.34", "2026-10-03", "warning", "ends on 2026-12-02"),
-            (
-                "1.33",
-                "2026-11-21",
-                "warning",
-                "in extended support since 2026-07-29, and goes out of support on 2027-07-29",
-            ),
-            ("1.30", "2026-11-21", "error", "out of support since 2026-07-23; supported versions: 1.31, 1.32"),
-            ("1.31", "2026-11-26", "error", "out of support since 2026-11-26; supported versions: 1.32"),
-            ("1.99", "2026-11-21", "error", "unknown EKS version '1.99'; supported versions: 1.31"),
-        ],
-    )
-    def test_support(self, version: str, day: str, severity: str, expected: str) -> None:
-        found = list(check_version(version, datetime.date.fromisoformat(day), "Pulumi.dev.yaml", "cluster.version"))
-        assert [problem.severity for problem in found] == ([severity] if severity else [])
-        assert all(expected in problem.reason for problem in found)
-        assert all(str(problem).startswith("Pulumi.dev.yaml: cluster.version: ") for problem in found)
