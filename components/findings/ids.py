@@ -75,6 +75,7 @@ class RuleId(StrEnum):
     QUOTA_EXCEEDED = "quota-exceeded"
     RELEASE_SUPPORT_ENDING = "release-support-ending"
     STORAGE_UNPROVISIONED = "storage-unprovisioned"
+    STORAGE_ENCRYPTION_UNCHECKED = "storage-encryption-unchecked"
     STORAGE_ONE_NODE = "storage-one-node"
     STORAGE_CROSS_ZONE = "storage-cross-zone"
 
