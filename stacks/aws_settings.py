@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from components.aws.access import ROLE, account_of
 from components.aws.components.node_settings import KMS_KEY, Zone
+from components.aws.components.storage.settings import KMS_KEY as VOLUME_KEY
 from components.aws.facts.iam import OIDC_PROVIDER
 from components.aws.logs import DEFAULT_DAYS
 from components.aws.names import MOST_NODES
@@ -156,6 +157,9 @@ class ClusterSettings(Section):
     """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps."""
     disk_kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
     """KMS key of the system nodes' disks. Default: the account's key."""
+    volume_kms_key_arn: str | None = Field(default=None, pattern=VOLUME_KEY)
+    """KMS key of the volumes that the add-on aws-ebs-csi-driver provides, in the region of the cluster. Default: the
+    account's key for EBS; volumes are always encrypted."""
     node_policies: list[str] | None = None
     """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
     node_role_arn: str | None = None

@@ -63,6 +63,8 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     nodes.before += [*network.ready, identities]
     if not nodes.access:
         nodes.prepare_managed()
+    # A claim that is made earlier would get another class, for good.
+    nodes.before += cluster.classes
     site = Site(
         name=settings.cluster_name,
         region=settings.region,

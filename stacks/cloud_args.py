@@ -123,6 +123,8 @@ def _add_given(args: ClusterArgs, settings: Settings) -> None:
         args["log_types"] = cluster.log_types
     if cluster.disk_kms_key_arn:
         args["disk_kms_key_arn"] = cluster.disk_kms_key_arn
+    if cluster.volume_kms_key_arn:
+        args["volume_kms_key_arn"] = cluster.volume_kms_key_arn
     if cluster.secrets_key_arn:
         args["secrets_key_arn"] = cluster.secrets_key_arn
     if cluster.node_role_arn:

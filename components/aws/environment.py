@@ -23,10 +23,9 @@ from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
 from .nodes.pools.general import largest
 from .nodes.pools.rules import NODE_REPAIR, SPOT_TO_SPOT, features
 from .storage.checks import check_cache_zone
+from .storage.classes import ENCRYPTED_CLASS, VOLUME_DRIVER
 from .versions import check_version
 from .words import Provisioner, Support
-
-VOLUME_DRIVER = "aws-ebs-csi-driver"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,22 +201,37 @@ def device_charts(group: NodeGroupDemand) -> Iterator[tuple[str, str]]:
 def check_volumes(fleet: Fleet, aws: AwsEnvironment, others: tuple[str, ...], file: str) -> Iterator[Problem]:
     """Report claims that a cluster created here cannot provision: they and their pods would stay Pending.
 
+    Where volumes are provisioned by a storage class that is not made here, whether they are encrypted is not known.
+
     Args:
         fleet: What is rendered.
         aws: The environment.
         others: Who else asks for a volume, in words.
         file: File of the settings, for messages.
     """
-    if aws.existing or VOLUME_DRIVER in aws.addons:
-        return
-    claims = [
-        f"{body['kind']}/{body['metadata']['name']} in namespace {item.namespace}"
+    claims = {
+        f"{body['kind']}/{body['metadata']['name']} in namespace {item.namespace}": body["spec"]
         for item in fleet.rendered
         for body in item.objects
         if body["kind"] == "PersistentVolumeClaim"
-    ]
-    claims += others
-    if claims:
+    }
+    claims |= {claim: {} for claim in others}
+    if aws.existing or VOLUME_DRIVER in aws.addons:
+        ours = (ENCRYPTED_CLASS,) if aws.existing else (None, ENCRYPTED_CLASS)
+        unknown = [
+            name
+            for name, spec in claims.items()
+            if not spec.get("volumeName") and spec.get("storageClassName") not in ours
+        ]
+        if unknown:
+            reason = (
+                f"whether the volumes of {', '.join(unknown)} are encrypted is not checked: their storage class is "
+                'not made here; give it the parameter encrypted: "true", or switch on EBS encryption by default for '
+                "the account in this region"
+            )
+            warning = Severity.WARNING
+            yield Problem(file, 0, "", "", "cluster", reason, warning, rule=RuleId.STORAGE_ENCRYPTION_UNCHECKED)
+    elif claims:
         reason = (
             f'{", ".join(claims)} will stay Pending, because no add-on provisions volumes; add {VOLUME_DRIVER}: ""'
         )

@@ -79,6 +79,7 @@ class RuleId(StrEnum):
     RELEASE_SUPPORT_ENDING = "release-support-ending"
     RELEASE_BEHIND = "release-behind"
     STORAGE_UNPROVISIONED = "storage-unprovisioned"
+    STORAGE_ENCRYPTION_UNCHECKED = "storage-encryption-unchecked"
     STORAGE_ONE_NODE = "storage-one-node"
     STORAGE_CROSS_ZONE = "storage-cross-zone"
 

@@ -9,7 +9,7 @@ import pytest
 from pulumi.runtime import mocks
 
 from tests.aws.components.aws_mock import Aws
-from tests.recorded import Recorded
+from tests.recorded import Entry, Recorded
 from tests.stacks.reached import INTERNAL, MODELS, dev, policies
 from tests.stacks.shipped import FLEET, run
 from workbench.engine.values import UNKNOWN
@@ -17,6 +17,7 @@ from workbench.engine.values import UNKNOWN
 NAMESPACE = "kubernetes:core/v1:Namespace"
 DOOR = f"inference-platform:index:FrontDoor::{FLEET}-front-door"
 ADDRESS = "a1.elb.us-east-1.amazonaws.com"
+STORAGE_CLASS = "kubernetes:storage.k8s.io/v1:StorageClass"
 
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -32,6 +33,20 @@ class Balanced(Aws):
         if outputs.get("spec", {}).get("type") == "LoadBalancer":
             outputs = {**outputs, "status": {"loadBalancer": {"ingress": [self.given]}}}
         return id_, outputs
+
+
+def all_before(graph: Recorded, entry: Entry) -> set[str]:
+    """Everything that a resource comes after, directly or not, its component included."""
+    before: set[str] = set()
+    waiting = [entry.key]
+    while waiting:
+        one = next(each for each in graph.graph if each.key == waiting[-1])
+        waiting.pop()
+        for key in (*one.dependencies, *([one.parent] if one.parent else ())):
+            if key not in before:
+                before.add(key)
+                waiting.append(key)
+    return before
 
 
 class TestLoadBalancers:
@@ -187,7 +202,7 @@ class TestVolumes:
             dev(prerequisites={"install": True, "monitoring": True, "storageGib": 50})
         assert dev(prerequisites={"install": True, "monitoring": True}).exports["models"]
 
-    def test_the_driver_comes_with_a_default_class(self) -> None:
+    def test_the_default_class_encrypts_and_comes_before_claims(self) -> None:
         cluster = {
             "version": "1.35",
             "publicAccessCidrs": ["203.0.113.0/24"],
@@ -195,7 +210,17 @@ class TestVolumes:
         }
         graph = dev(models=CLAIM, cluster=cluster)
         (addon,) = (e for e in graph.of("aws:eks/addon:Addon") if e.inputs["addonName"] == "aws-ebs-csi-driver")
-        assert addon.inputs["configurationValues"] == '{"defaultStorageClass": {"enabled": true}}'
+        assert addon.inputs["configurationValues"] == '{"defaultStorageClass": {"enabled": false}}'
+        (encrypted,) = (
+            entry
+            for entry in graph.of(STORAGE_CLASS)
+            if entry.inputs["metadata"]["annotations"]["storageclass.kubernetes.io/is-default-class"] == "true"
+        )
+        assert encrypted.inputs["parameters"] == {"type": "gp3", "encrypted": "true"}
+        claims = graph.of("kubernetes:core/v1:PersistentVolumeClaim")
+        assert claims
+        for claim in claims:
+            assert encrypted.key in all_before(graph, claim)
 
 
 class TestRefusals:

@@ -14,7 +14,8 @@ Cluster
 ├── ec2.LaunchTemplate             <name>-system
 ├── eks.NodeGroup                  <name>-system
 ├── autoscaling.Tag                <name>-system-<tag>, where its nodes scale
-└── kubernetes Provider            <name>
+├── kubernetes Provider            <name>
+└── StorageClass                   <name>-<class>, each, with the add-on aws-ebs-csi-driver
 """
 
 import functools
@@ -26,10 +27,11 @@ import pulumi_kubernetes
 from pulumi_aws import eks, iam
 
 from ...serving.arguments import checked_args
-from ...serving.objects import token
+from ...serving.objects import KubernetesObject, kubernetes_object, token
 from ..kubeconfig import kubeconfig, tunnel_command
 from ..nodes.releases import eks_release
 from ..reach import TUNNEL_PORT
+from ..storage.classes import VOLUME_DRIVER, encrypted_class, former_class
 from ..words import NodeImage
 from .access.bastion import Bastion
 from .access.rules import admit
@@ -84,6 +86,7 @@ class Cluster(pulumi.ComponentResource):
         self.bounded: list[dict[str, Any]] = []
         cluster, self.ready = self._existing() if args.get("existing") else self._make()
         self._describe(cluster)
+        self.classes = self._storage_classes()
 
     def _child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401  resource options
         return pulumi.ResourceOptions(parent=self, **options)
@@ -98,7 +101,8 @@ class Cluster(pulumi.ComponentResource):
         access += admit(self._name, self._group(cluster), self._args, self)
         access += self._bastion(cluster)
         install = AddonInstaller(
-            self._name, cluster.name, self._args["version"], self._args["region"], self._tags, self
+            *(self._name, cluster.name, self._args["version"], self._args["region"], self._tags, self),
+            volume_key=self._args.get("volume_kms_key_arn", ""),
         )
         asked = self._args.get("addons", {})
         wanted = wanted_addons(asked, ipv6_egress=self._args.get("ipv6_egress", False))
@@ -189,6 +193,20 @@ class Cluster(pulumi.ComponentResource):
                 "bounds": self.bounds,
             }
         )
+
+    def _storage_classes(self) -> list[KubernetesObject]:
+        """Register what claims without a class get.
+
+        The API server takes the newest of several default classes (Kubernetes, "Storage Classes"), so the encrypted
+        one comes last.
+        """
+        if self._args.get("existing") or VOLUME_DRIVER not in self._args.get("addons", {}):
+            return []
+        made: list[KubernetesObject] = []
+        for value in (former_class(), encrypted_class(self._args.get("volume_kms_key_arn", ""))):
+            options = self._child(provider=self.provider, depends_on=list(made))
+            made.append(kubernetes_object(value, f"{self._name}-{value['metadata']['name']}", options))
+        return made
 
     def _kubeconfig(self, known: Sequence[str]) -> str:
         endpoint, authority = known

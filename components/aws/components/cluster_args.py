@@ -13,6 +13,7 @@ from ..facts.eks import addons
 from ..logs import retention_problems
 from ..nodes.releases import release_problem
 from ..reach import TUNNEL_PORT, reach_problems
+from ..storage.classes import VOLUME_DRIVER
 from ..versions import check_version
 from ..words import NodeImage, Provisioner, Support
 from .argument_problems import Problems, place_problems
@@ -20,13 +21,17 @@ from .parts.addons import EKS_DEFAULT, MOST_RECENT
 from .parts.roles import node_policy_problems
 from .parts.system_nodes import DEFAULT_TYPES
 from .parts.system_nodes import problems as system_problems
+from .storage.settings import KMS_KEY
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 LOG_DAYS = 90
 SERVICE_CIDR = "172.20.0.0/16"
 _ADDON_VERSION = re.compile(r"v\d+\.\d+[\w.-]*", re.ASCII)
 _HIGHEST_PORT = 65535
-OF_A_NEW_ONE = ("private_access_cidrs", "private_access_security_groups", "bastion", "namespace_access")
+OF_A_NEW_ONE = (
+    *("private_access_cidrs", "private_access_security_groups", "bastion", "namespace_access"),
+    "volume_kms_key_arn",
+)
 _MADE_HERE = "is for a cluster that is created here; remove it, or existing"
 
 
@@ -112,6 +117,9 @@ class ClusterArgs(TypedDict, total=False):
     """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps. Default: false."""
     disk_kms_key_arn: str
     """KMS key of the system nodes' disks, which EC2 Auto Scaling must be allowed to use. Default: the account's."""
+    volume_kms_key_arn: str
+    """KMS key of the volumes that the add-on aws-ebs-csi-driver provides; its policy must let the IAM policies of the
+    account decide, or allow the driver's role. Default: the account's key for EBS; volumes are always encrypted."""
     image: str
     """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
     node_policies: list[str]
@@ -167,6 +175,7 @@ def problems(name: str, args: ClusterArgs) -> Problems:
     )
     yield from system_problems(*system_nodes(args))
     yield from _release_problems(args)
+    yield from _volume_key_problems(args)
 
 
 def _addon_problems(args: ClusterArgs) -> Problems:
@@ -180,6 +189,28 @@ def _addon_problems(args: ClusterArgs) -> Problems:
                 f"the newest, or an empty one for this package's, found {version!r}; `aws eks "
                 f"describe-addon-versions --addon-name {name}` lists them",
             )
+
+
+def _volume_key_problems(args: ClusterArgs) -> Problems:
+    key = args.get("volume_kms_key_arn", "")
+    if not key:
+        return
+    region = args.get("region", "")
+    match = re.fullmatch(KMS_KEY, key)
+    if not match:
+        yield (
+            "volume_kms_key_arn",
+            f"must be the ARN of a key, such as arn:aws:kms:{region}:123456789012:key/<id>, and not of an alias: "
+            f"permissions name the key; found {key!r}",
+        )
+    elif key.split(":")[3] != region:
+        yield (
+            "volume_kms_key_arn",
+            f"is a key in {key.split(':')[3]}, but volumes in {region} are encrypted with keys of {region} alone; "
+            "name a key there",
+        )
+    if VOLUME_DRIVER not in args.get("addons", {}):
+        yield "volume_kms_key_arn", f"has no effect without the add-on {VOLUME_DRIVER}; add it, or remove the key"
 
 
 def _release_problems(args: ClusterArgs) -> Problems:

@@ -18,6 +18,7 @@ VALUES = {
     "queue_arn": "arn:aws:sqs:us-east-1:123456789012:demo",
     "bucket": "models",
     "prefix": "llama/",
+    "key_arn": "arn:aws:kms:us-east-1:123456789012:key/0123abcd-01ab-23cd-45ef-0123456789ab",
 }
 READS = re.compile(r"[a-z0-9-]+:(Describe|Get|List)\w+")
 OWNED = "aws:ResourceTag/kubernetes.io/cluster/demo"

@@ -28,6 +28,7 @@ def test_these_are_all_policies() -> None:
         "load-balancer-controller",
         "model-loader-bucket",
         "model-loader-prefix",
+        "volume-key",
     }
     assert all(one.source for one in policies().values())
 
@@ -180,7 +181,9 @@ def test_the_partition_and_region_reach_every_resource() -> None:
     values = {**VALUES, "partition": "aws-cn", "region": "cn-north-1"}
     for name in policies():
         document = policy(name, **{key: values[key] for key in placeholders(name)})
-        text = json.dumps(document).replace(VALUES["node_role_arn"], "").replace(VALUES["queue_arn"], "")
+        text = json.dumps(document)
+        for given in ("node_role_arn", "queue_arn", "key_arn"):
+            text = text.replace(VALUES[given], "")
         assert "arn:aws:" not in text, name
         assert "us-east-1" not in text, name
 

@@ -211,6 +211,7 @@ SAMPLES: dict[str, Sample] = {
     "cluster.systemAmiRelease": Sample("latest"),
     "cluster.forceUpdate": Sample(True),
     "cluster.diskKmsKeyArn": Sample(_KEY),
+    "cluster.volumeKmsKeyArn": Sample(_KEY, {"cluster": {"addons": {"aws-ebs-csi-driver": ""}}}),
     "cluster.nodePolicies": Sample([]),
     "cluster.nodeRoleArn": Sample(_ROLE),
     "cluster.deletionProtection": Sample(True),

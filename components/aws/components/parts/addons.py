@@ -8,7 +8,9 @@ import pulumi
 from pulumi_aws import eks, iam
 
 from ...facts.eks import Addon, addons
+from ...facts.iam import policy
 from ...facts.releases import addon_release
+from ...storage.classes import VOLUME_DRIVER
 from .roles import managed_policy, named, service_role
 
 POD_IDENTITY = "pods.eks.amazonaws.com"
@@ -66,6 +68,7 @@ class AddonInstaller:
         region: str,
         tags: Mapping[str, str],
         parent: pulumi.Resource,
+        volume_key: str = "",
     ) -> None:
         """Remember where to.
 
@@ -76,7 +79,9 @@ class AddonInstaller:
             region: AWS region.
             tags: Tags of the stack.
             parent: The component.
+            volume_key: KMS key that the driver of volumes encrypts with; empty for the account's.
         """
+        self._volume_key = volume_key
         self._prefix, self._cluster, self._kubernetes, self._region = prefix, cluster, kubernetes, region
         self._tags, self._parent = tags, parent
 
@@ -114,9 +119,17 @@ class AddonInstaller:
         )
         return found.version
 
-    def _identity(self, name: str, addon: Addon) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
+    def _identity(self, name: str, addon: Addon) -> tuple[iam.Role, list[pulumi.Resource]]:
         policies = [managed_policy(policy, self._region) for policy in addon.policies]
-        return service_role(name, POD_IDENTITY, policies, self._tags, self._parent, POD_IDENTITY_ACTIONS)
+        role, attached = service_role(name, POD_IDENTITY, policies, self._tags, self._parent, POD_IDENTITY_ACTIONS)
+        granted: list[pulumi.Resource] = [*attached]
+        if addon.name == VOLUME_DRIVER and self._volume_key:
+            # The policies that AWS manages for the driver name no key.
+            document = policy("volume-key", key_arn=self._volume_key, region=self._region)
+            options = pulumi.ResourceOptions(parent=self._parent)
+            key = iam.RolePolicy(f"{name}-key", role=role.name, policy=json.dumps(document), opts=options)
+            granted.append(key)
+        return role, granted
 
 
 def _associations(addon: Addon, role: iam.Role | None) -> list[eks.AddonPodIdentityAssociationArgs] | None:
