@@ -191,6 +191,7 @@ class TestMetricChain:
     def test_the_dashboard_has_the_prices_of_its_region(self, region: str, there: str) -> None:
         said: dict[str, Any] = {
             "network": {"zones": [f"{region}a", f"{region}b"]},
+            "cluster": {"version": "1.35"},
             "models": PLAIN,
             "gpuNodes": {},
         }

@@ -91,14 +91,17 @@ class TestReach:
         assert "https://localhost:9443" in kubeconfig.value
 
     def test_a_bastion_reaches_session_manager(self) -> None:
-        zones = {"zones": ["us-east-1a", "us-east-1b"], "natGateways": "none"}
-        network: dict[str, Any] = {**zones, "interfaceEndpoints": ["ssm", "sts"]}
-        text = refused("prod", network=network)
+        zones = ["us-east-1a", "us-east-1b"]
+        network: dict[str, Any] = {"zones": zones, "natGateways": "none", "interfaceEndpoints": ["ssm", "sts"]}
+        cluster = prod(bastion=True, zones=zones)
+        text = refused("prod", network=network, cluster=cluster)
         assert (
             "inference-platform:network: set interfaceEndpoints to include ssmmessages, by which the bastion" in text
         )
         network["interfaceEndpoints"] = ["ssm", "ssmmessages"]
-        assert run("prod", network=network, gpuNodes={"types": settings_of("prod")["gpuNodes"]["types"]}).graph
+        assert run(
+            "prod", network=network, cluster=cluster, gpuNodes={"types": settings_of("prod")["gpuNodes"]["types"]}
+        ).graph
 
 
 AWS = "pulumi:providers:aws::aws"
