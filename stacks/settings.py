@@ -86,17 +86,17 @@ class Settings(FleetSettings):
         if self.cloud != Cloud.AWS or len(self.network.node_zones) < 2:
             return self
         cluster, known = self.cluster, self.network.node_zones
-        listed = "network.privateSubnets" if self.network.vpc_id else "network.zones"
-        found = []
+        where = "network.privateSubnets" if self.network.vpc_id else "network.zones"
+        found: list[tuple[str, str]] = []
         if not cluster.existing:
-            found += control_plane_problems("cluster.zones", cluster.zones, known, listed)
+            found += control_plane_problems("cluster.zones", cluster.zones, known, where)
             if not self.network.vpc_id:
                 found += placement_problems("network.zones", known, cluster.zones)
         for key, zones in (("cluster.systemZones", cluster.system_zones), ("gpuNodes.zones", self.gpu_nodes.zones)):
             found += repeated(key, zones)
             missing = [zone for zone in zones if zone not in known]
             if missing:
-                found.append((key, f"{', '.join(missing)}: not among {listed} ({', '.join(known)}); name others"))
+                found.append((key, f"{', '.join(missing)}: not among {where} ({', '.join(known)}); name others"))
         if found:
             raise several([((key,), reason) for key, reason in found])
         return self
@@ -195,6 +195,7 @@ class Settings(FleetSettings):
             version_named="version" in self.cluster.model_fields_set,
             addons=frozenset(self.addons),
             cache_zone=self.model_cache.zone,
+            control_plane_zones=self.control_plane_zones,
             cidr=network.cidr or (None if network.vpc_id else CIDR),
             system_types=tuple(self.cluster.system_instance_types),
             system_scales=self.cluster.system_nodes_max is not None and not self.cluster.existing,

@@ -17,6 +17,7 @@ from .names import (
     BalancerSeconds,
     load_balancer_annotations,
 )
+from .nodes.balanced import check_balanced_zones
 from .nodes.checks import check_nodes
 from .nodes.fabric import with_efa
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
@@ -41,6 +42,7 @@ class AwsEnvironment:
         addons: Names of the EKS add-ons that are asked for.
         cidr: Range of the VPC, as far as it is known.
         system_types: Instance types of the nodes without taints on which the cluster's own pods run.
+        control_plane_zones: Zones of the control plane, as far as they are named.
         cache_zone: Zone of the file system in which weights are kept, if it is in one.
         renders: Whether the models are made as they are rendered here; otherwise other programs make them.
         system_scales: Whether the Cluster Autoscaler is to size these nodes.
@@ -57,6 +59,7 @@ class AwsEnvironment:
     system_scales: bool = False
     renders: bool = True
     cache_zone: str | None = None
+    control_plane_zones: tuple[str, ...] = ()
 
     @property
     def efa_types(self) -> frozenset[str]:
@@ -133,6 +136,15 @@ def plan_nodes(fleet: Fleet, aws: AwsEnvironment, file: str) -> tuple[tuple[Node
         support = None if aws.existing else aws.support
         problems += check_version(aws.nodes.version, aws.nodes.now.date(), file, "cluster.version", support)
     return groups, problems
+
+
+def check_balancers(
+    fleet: Fleet, groups: Iterable[NodeGroupPlan], aws: AwsEnvironment, *, every_model: bool, gateway: bool
+) -> Iterator[Problem]:
+    """Warn of nodes that load balancers may not reach; see :func:`.nodes.balanced.check_balanced_zones`."""
+    if aws.nodes is not None:
+        zones = aws.control_plane_zones
+        yield from check_balanced_zones(fleet, groups, aws.nodes, zones, every_model=every_model, gateway=gateway)
 
 
 def check_bounds(

@@ -32,10 +32,10 @@ def in_order(zones: Iterable[str], control_plane: Sequence[str] = ()) -> list[st
 
     Without the zones of the control plane there is nothing to hold on to, and the order is that of the list.
     """
-    listed = list(zones)
     if not control_plane:
-        return listed
-    return [*(zone for zone in control_plane if zone in listed), *sorted({*listed} - {*control_plane})]
+        return list(zones)
+    known = {*zones}
+    return [*(zone for zone in control_plane if zone in known), *sorted(known - {*control_plane})]
 
 
 def positions(zones: Iterable[str], control_plane: Sequence[str] = ()) -> dict[str, int]:

@@ -73,6 +73,7 @@ class RuleId(StrEnum):
     NODES_BLOCK_SHARED = "nodes-block-shared"
     NODES_EFA_UNUSED = "nodes-efa-unused"
     NODES_UNSCALED = "nodes-unscaled"
+    NODES_UNBALANCED = "nodes-unbalanced"
     PRIORITY_MIXED = "priority-mixed"
     PRIORITY_UNCHECKED = "priority-unchecked"
     QUOTA_EXCEEDED = "quota-exceeded"

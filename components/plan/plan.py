@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from ..api.collection import paused_collection
 from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
-from ..aws.environment import charts_needed, check_bounds, check_features, check_volumes, plan_nodes
+from ..aws.environment import charts_needed, check_balancers, check_bounds, check_features, check_volumes, plan_nodes
 from ..aws.nodes.plan import NodeGroupPlan
 from ..findings.ignoring import Ignored, Scope, without_ignored
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.door import FrontDoorPlan, front_door
+from ..front_door.words import Exposure
 from ..hardening.secrets import check_secrets
 from ..hardening.workloads import priority_classes
 from ..memory.reading import WorkloadVerdict, verdicts
@@ -191,7 +192,15 @@ def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodeGroupPlan,
         return (), []
     groups, problems = plan_nodes(fleet, environment.aws, environment.file)
     volumes = check_volumes(fleet, environment.aws, _claims(environment), environment.file)
-    return groups, [*problems, *volumes]
+    expose = environment.door.expose
+    unreached = check_balancers(
+        fleet,
+        groups,
+        environment.aws,
+        every_model=expose == Exposure.LOAD_BALANCER,
+        gateway=expose == Exposure.GATEWAY,
+    )
+    return groups, [*problems, *volumes, *unreached]
 
 
 def _needed(

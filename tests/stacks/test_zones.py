@@ -99,10 +99,10 @@ class TestAnAppendedZone:
         assert difference(before, after) == (of_a_zone(C), endpoints, set())
 
     def test_is_used_by_the_type_that_names_it_alone(self) -> None:
-        zones = {"network": network("prod", A, B, C, D)}
+        zones = network("prod", A, B, C, D)
         types = settings_of("prod")["gpuNodes"]["types"]
         nodes = {**settings_of("prod")["gpuNodes"], "types": {**types, "g5.2xlarge": {"zones": [A, D]}}}
-        made, changed, gone = difference(run("prod", **zones), run("prod", **zones, gpuNodes=nodes))
+        made, changed, gone = difference(run("prod", network=zones), run("prod", network=zones, gpuNodes=nodes))
         assert (made, changed, gone) == (set(), {f"{GROUP}::nodes-g5-2xlarge"}, set())
 
     def test_may_be_named_where_nodes_are_kept_in_one_zone(self) -> None:
@@ -229,3 +229,42 @@ def test_an_existing_cluster_has_its_own() -> None:
     given = {"vpcId": "vpc-0a1b", "privateSubnets": subnets}
     graph = run("dev", **ONE_MODEL, network=given, gpuNodes={}, cluster={"existing": True, "zones": [A, B]})
     assert graph[f"{GROUP}::nodes-g5-2xlarge"].inputs["subnetIds"] == [*subnets.values()]
+
+
+class TestLoadBalancers:
+    """They keep the zones that they were created in (aws-load-balancer-controller, pull request 2129)."""
+
+    @pytest.mark.parametrize(
+        ("model", "type_", "door", "told"),
+        [
+            ("qwen-chat", "g5.2xlarge", {"expose": "load-balancer", "internal": True}, True),
+            ("qwen-chat", "g5.2xlarge", {}, False),
+            ("qwen-cpu", "m7i.2xlarge", {}, False),
+        ],
+    )
+    def test_of_models(
+        self, model: str, type_: str, door: dict[str, Any], told: bool, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        stack = {**ONE_MODEL, "models": [f"stacks/models/{model}.yaml"], "frontDoor": door}
+        stack["prerequisites"] = {"install": True}
+        for zone in (A, C):
+            nodes = {"types": {type_: {"zones": [A, zone] if zone != A else [A]}}}
+            run("dev", **stack, network=network("dev", A, B, C), gpuNodes=nodes)
+            assert ("nodes-unbalanced" in capsys.readouterr().err) == (told and zone == C)
+
+    @pytest.mark.parametrize(("type_", "told"), [("m7i.2xlarge", True), ("g5.2xlarge", False)])
+    def test_of_the_gateway_whose_proxies_run_on_nodes_without_taints(
+        self, type_: str, told: bool, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        nodes = {**settings_of("staging")["gpuNodes"], "types": {type_: {"zones": [A, C]}}}
+        run("staging", network=network("staging", A, B, C), gpuNodes=nodes)
+        lines = [line for line in capsys.readouterr().err.splitlines() if "nodes-unbalanced" in line]
+        assert bool(lines) == told
+        assert all(
+            "gpuNodes.types.m7i.2xlarge.zones: nodes m7i-2xlarge may be in us-east-1c" in line for line in lines
+        )
+
+    def test_of_a_cluster_whose_zones_are_not_named(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """All zones may have been there from the beginning."""
+        run("staging", cluster=cluster("staging", zones=[]), network=network("staging", A, B, C))
+        assert "nodes-unbalanced" not in capsys.readouterr().err

@@ -42,6 +42,7 @@ def program(**args: Any) -> Callable[[], None]:
         made = Network("net", {**BASE, **args})  # type: ignore[typeddict-item]
         pulumi.export("vpc", made.vpc_id)
         pulumi.export("private", made.private_subnet_ids)
+        pulumi.export("control plane", made.control_plane_subnet_ids)
         pulumi.export("public", made.public_subnet_ids)
         pulumi.export("by zone", made.private_by_zone)
 

@@ -61,6 +61,18 @@ class TestControlPlane:
         assert found["bootstrapSelfManagedAddons"] is False
         assert (found["version"], found["upgradePolicy"]) == ("1.35", {"supportType": "STANDARD"})
 
+    def test_its_subnets_count_at_its_creation(self) -> None:
+        """EKS takes no other zones afterwards (EKS user guide, "VPC requirements and considerations")."""
+        assert "vpcConfig.subnetIds" in made()[f"{CLUSTER}::main"].registration.ignore_changes
+
+    def test_system_nodes_may_have_other_subnets(self) -> None:
+        usual, moved = made(), made(system_subnet_ids=["subnet-c", "subnet-a"])
+        assert usual[f"{NODES}::main-system"].inputs["subnetIds"] == SUBNETS
+        assert moved[f"{NODES}::main-system"].inputs["subnetIds"] == ["subnet-c", "subnet-a"]
+        assert moved[f"{CLUSTER}::main"].inputs["vpcConfig"]["subnetIds"] == SUBNETS
+        names = {graph[f"{NODES}::main-system"].inputs["nodeGroupName"] for graph in (usual, moved)}
+        assert len(names) == 2, "a group of the same name could not be made beside the old one"
+
     def test_it_is_private_unless_ranges_are_named(self) -> None:
         network = made()[f"{CLUSTER}::main"].inputs["vpcConfig"]
         assert (network["endpointPublicAccess"], network["endpointPrivateAccess"]) == (False, True)

@@ -88,6 +88,23 @@ def test_every_subnet_of_nodes_and_balancers_has_a_64_of_its_own() -> None:
     assert all(subnets[name]["assignIpv6AddressOnCreation"] for name in blocks)
 
 
+def test_beside_a_control_plane_a_zone_has_the_same_ranges_whichever_others_there_are() -> None:
+    """Those of the VPC, of pods and of IPv6."""
+    a, b, c, d = zones(4)
+
+    def ranges(*wanted: str) -> dict[str, tuple[str, str]]:
+        more = {"ipv6": True, "pod_cidr": POD_CIDR, "control_plane_zones": [b, a]}
+        graph = deploy(program(zones=list(wanted), **more), mock=Aws())
+        return {e.name: (e.inputs["cidrBlock"], e.inputs.get("ipv6CidrBlock", "")) for e in graph.of(SUBNET)}
+
+    whole = ranges(b, a, c, d)
+    assert len(set(whole.values())) == 12
+    for fewer in ([a, b], [d, a, b], [a, c, b]):
+        found = ranges(*fewer)
+        assert len(found) == 3 * len(fewer)
+        assert found.items() <= whole.items()
+
+
 def test_what_uses_a_subnet_waits_for_its_way_out_by_ipv6() -> None:
     graph = made(ipv6=True)
     zone = "us-east-1b"

@@ -102,6 +102,18 @@ def test_the_inputs_of_each_kind() -> None:
         assert {name: value for name, value in recorded[key].inputs.items() if name != "tags"} == inputs, key
 
 
+def test_a_control_plane_has_its_own_subnets_in_its_own_order() -> None:
+    a, b, c = zones(3)
+    recorded = network(zones=[c, a, b], control_plane_zones=[b, a])
+    control_plane = recorded.exports["control plane"]
+    assert control_plane == [f"net-private-{zone}-id" for zone in (b, a)]
+    assert recorded.exports["private"] == [f"net-private-{zone}-id" for zone in (b, a, c)]
+    assert [entry.name for entry in recorded.of(NAT)] == [f"net-{b}"]
+    given = {"vpc_id": "vpc-1", "private_subnets": {c: "subnet-3", a: "subnet-1", b: "subnet-2"}}
+    assert network(**given, control_plane_zones=[a, b]).exports["control plane"] == ["subnet-1", "subnet-2"]
+    assert network(**given).exports["control plane"] == ["subnet-3", "subnet-1", "subnet-2"]
+
+
 def test_everything_taggable_is_tagged_and_named() -> None:
     recorded = network(zones=zones(2), tags={"team": "ml"}, interface_endpoints=["ecr.api"])
     for entry in recorded.graph:
@@ -187,6 +199,7 @@ def test_outputs_are_the_ids_in_the_order_of_the_zones(preview: bool) -> None:
         {
             "vpc": "net-id",
             "private": [f"net-private-{zone}-id" for zone in wanted],
+            "control plane": [f"net-private-{zone}-id" for zone in wanted],
             "public": [f"net-public-{zone}-id" for zone in wanted],
             "by zone": {zone: f"net-private-{zone}-id" for zone in wanted},
         }
@@ -220,6 +233,7 @@ def test_an_existing_vpc_makes_nothing(preview: bool) -> None:
     assert recorded.exports == {
         "vpc": "vpc-1",
         "private": ["subnet-1", "subnet-2"],
+        "control plane": ["subnet-1", "subnet-2"],
         "public": ["subnet-3"],
         "by zone": GIVEN["private_subnets"],
     }

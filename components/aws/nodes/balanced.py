@@ -1,0 +1,67 @@
+"""Nodes that load balancers may not reach: in zones that were added after the load balancers were created."""
+
+from collections.abc import Iterable, Iterator
+
+from ...api.problems import Problem, Severity
+from ...findings.ids import RuleId
+from ...fleet.demand import PodDemand
+from ...fleet.rendered import Fleet, Rendered
+from ...nodes.groups import lands_on
+from ...nodes.policy import NodePolicy
+from .plan import NodeEnvironment, NodeGroupPlan
+
+
+def check_balanced_zones(
+    fleet: Fleet,
+    groups: Iterable[NodeGroupPlan],
+    environment: NodeEnvironment,
+    control_plane: tuple[str, ...],
+    *,
+    every_model: bool,
+    gateway: bool,
+) -> Iterator[Problem]:
+    """Warn of nodes in zones that were added to a cluster, where targets of load balancers may be.
+
+    The load balancer controller looks for subnets when it creates a load balancer, and keeps them
+    (kubernetes-sigs/aws-load-balancer-controller, pull request 2129). AWS sends no traffic to targets in other zones
+    (Elastic Load Balancing user guide, "Availability Zones and load balancer nodes").
+
+    Args:
+        fleet: What is rendered.
+        groups: The node groups.
+        environment: Where nodes are made.
+        control_plane: Zones of the control plane, there from the beginning; empty where they are not named.
+        every_model: Whether each model has a load balancer.
+        gateway: Whether a gateway's proxies run on nodes without taints.
+    """
+    for group in groups if control_plane else ():
+        added = [zone for zone in group.zones if zone not in control_plane]
+        if not added:
+            continue
+        targets = [
+            item.title
+            for item in fleet.rendered
+            if (_is_balanced(item) or (every_model and item.endpoints))
+            and any(_may_land(group, demand, environment.nodes) for demand in item.pods)
+        ]
+        targets += ["the proxies of the gateway"] if gateway and not group.taints else []
+        if targets:
+            reason = (
+                f"nodes {group.name} may be in {', '.join(added)}, where {', '.join(targets)} may be a target of a "
+                "load balancer. One that was created before this zone was added sends no traffic there: set zones of "
+                f"the control plane ({', '.join(control_plane)}), or create the load balancer again"
+            )
+            yield environment.place.problem(
+                ("types", group.node.name, "zones"), reason, Severity.WARNING, rule=RuleId.NODES_UNBALANCED
+            )
+
+
+def _is_balanced(item: Rendered) -> bool:
+    return any(endpoint.has_own_balancer for endpoint in item.endpoints)
+
+
+def _may_land(group: NodeGroupPlan, demand: PodDemand, policy: NodePolicy) -> bool:
+    if not demand.choices:
+        return not group.taints
+    there = group.demand
+    return any(lands_on(choice, there.labels, there.capacity, policy) for choice in demand.choices)
