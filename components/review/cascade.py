@@ -73,15 +73,15 @@ class Cascade:
     def run(self) -> Mapping[str, tuple[FieldDifference, ...]]:
         """Return what differs of each pair, by today's URN; nothing of those that stay as they are."""
         for old, new in self.pairs:
-            self._old[new.urn], self._new[new.urn] = old, new
             if old.urn == new.urn or old.urn in new.former:
                 self._today[old.urn] = new.urn
             else:
                 self._force(new.urn, FieldDifference(URN, old.urn, new.urn, replaces=True))
-            for name in set(_names(new.inputs)):
+        before, today = self._same_names()
+        for old, new in self.pairs:
+            self._old[new.urn], self._new[new.urn] = _with_names(old, before), _with_names(new, today)
+            for name in set(_names(self._new[new.urn].inputs)):
                 self._users.setdefault(name, []).append(new.urn)
-        former = self._former_names()
-        self._old = {urn: _with_names(old, former) for urn, old in self._old.items()}
         for old, new in self.pairs:
             if self._today.get(old.provider, old.provider) != new.provider:
                 self._other_provider(old, new)
@@ -96,25 +96,24 @@ class Cascade:
         if former and today and any(each.replaces for each in self._differences(former, today)):
             self._force(new.urn, FieldDifference(PROVIDER, former.title, today.title, replaces=True))
 
-    def _former_names(self) -> dict[str, str]:
-        """Return today's names of unknown values, by former ones: a resource that was renamed is still the same.
+    def _same_names(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return common names of unknown values, by those before and by today's: a renamed resource stays the same.
 
-        How a value was made of outputs of renamed resources cannot be compared: if it was made of the same ones, it
+        How a value is made of outputs of renamed resources cannot be compared: if it is made of the same ones, it
         counts as the same.
         """
         renamed = {old: new for old, new in self._today.items() if old != new}
-        if not renamed:
-            return {}
-        today: dict[tuple[Source, ...], list[str]] = {}
-        for name, sources in self.after.items():
-            today.setdefault(tuple(sorted(sources)), []).append(name)
-        found: dict[str, str] = {}
+        urns = set(renamed.values())
+        common: dict[tuple[bool, tuple[Source, ...]], str] = {}
+        today, before = {}, {}
+        for name, sources in sorted(self.after.items()):
+            if any(source.urn in urns for source in sources):
+                today[name] = common.setdefault((_is_made_of(name), tuple(sorted(sources))), name)
         for name, sources in self.before.items():
             if any(source.urn in renamed for source in sources):
                 same = tuple(sorted(Source(renamed.get(each.urn, each.urn), each.output) for each in sources))
-                if len(names := today.get(same, [])) == 1:
-                    found[name] = names[0]
-        return found
+                before[name] = common.get((_is_made_of(name), same), name)
+        return before, today
 
     def _compare(self, urn: str) -> None:
         """Compare one pair, and let others know what follows."""
@@ -247,6 +246,11 @@ def _renewed(new: RegisteredResource, found: Iterable[FieldDifference]) -> Itera
 def _is_one_of(output: str, outputs: Iterable[str]) -> bool:
     """Whether an output is among some, or a part of one; one that is not known may be any."""
     return not output or any(re.match(rf"{re.escape(each)}($|[.\[])", output) for each in outputs)
+
+
+def _is_made_of(name: str) -> bool:
+    """Whether a name is of something that is made of outputs, and not of an output itself."""
+    return name.startswith(("[from ", "[secret from "))
 
 
 def _names(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value

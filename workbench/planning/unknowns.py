@@ -41,11 +41,19 @@ class Unknowns:
         """Return the inputs of a resource, with names for what is unknown."""
         twin = self._nodes.get(node.urn)
         found = twin.inputs if twin else {}
-        origins = node.registration.property_dependencies
+        again = twin.registration.property_dependencies if twin else {}
+        origins = {**again, **node.registration.property_dependencies}
+        # What a block of outputs lacks counts as nothing in a preview: only the stand-ins tell that it is unknown.
+        more = {key: None for key in origins if key not in node.inputs and self._texts(found.get(key))}
         return {
-            key: self._named(value, found.get(key, _MISSING), origins.get(key, ())) if has_unknown(value) else value
-            for key, value in node.inputs.items()
+            key: self._named(value, found.get(key, _MISSING), origins.get(key, ()))
+            if has_unknown(value) or key in origins
+            else value
+            for key, value in {**node.inputs, **more}.items()
         }
+
+    def _texts(self, value: Any) -> set[str]:  # noqa: ANN401
+        return self._stand_ins.texts(_open(value)) if self._stand_ins else set()
 
     def _named(self, value: Any, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
         """Return a value with names for what is unknown.
@@ -61,11 +69,13 @@ class Unknowns:
             return self._unknown(origins) if twin is _MISSING else self._explained(twin, origins)
         if isinstance(value, dict):
             inner = twin if isinstance(twin, dict) else {}
-            return {key: self._named(each, inner.get(key, _MISSING), origins) for key, each in value.items()}
+            more = {key: None for key in inner if key not in value and self._texts(inner[key])}
+            known = {**value, **more}
+            return {key: self._named(each, inner.get(key, _MISSING), origins) for key, each in known.items()}
         if isinstance(value, list):
             items = twin if isinstance(twin, list) and len(twin) == len(value) else [_MISSING] * len(value)
             return [self._named(each, other, origins) for each, other in zip(value, items, strict=True)]
-        return value
+        return self._explained(twin, origins) if twin is not _MISSING and self._texts(twin) else value
 
     def _explained(self, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
         """Return what was computed with stand-ins, with names for these."""
@@ -77,7 +87,7 @@ class Unknowns:
             return self._unknown(origins)
         if isinstance(twin, Secret):
             return self._secret(twin, twin, origins)
-        if self._stand_ins is None or isinstance(twin, bool) or not self._stand_ins.texts(twin):
+        if self._stand_ins is None or isinstance(twin, bool) or not self._texts(twin):
             return twin
         parts = self._stand_ins.split(str(twin))
         return "".join(self._name_of(part) if is_stand_in else part for part, is_stand_in in parts)
@@ -94,7 +104,7 @@ class Unknowns:
 
     def _secret(self, value: Secret, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
         """Name a secret by all that decides it, and by nothing that tells its text."""
-        texts = self._stand_ins.texts(_open(twin)) if self._stand_ins and twin is not _MISSING else set()
+        texts = set() if twin is _MISSING else self._texts(twin)
         if not texts or not self._stand_ins or has_unknown(twin):
             sources = tuple(Source(urn) for urn in sorted(origins))
             return self._text(f"secret from {self._joined(sources)}", sources) if sources else value

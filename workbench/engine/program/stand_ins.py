@@ -29,6 +29,8 @@ _CORE = re.compile(r"zq[0-9a-f]{18}")
 _NUMBER = re.compile(r"(?<!\d)9\d{14}(?!\d)")
 _SHORTEST = 6
 """Characters of a text that is recognized in others; shorter ones may be there by chance."""
+_TRIES = 8
+"""Other stand-ins that a function is tried with: one that makes a truth value may give the same for some of them."""
 _DEEPEST = 6
 """Levels of blocks within blocks that outputs are made of; some types contain themselves."""
 
@@ -54,11 +56,11 @@ class _StandIn:
 
     Attributes:
         outputs: The outputs that decide it.
-        other: A text of the same form for another deployment.
+        others: Texts of the same form, as other deployments could have them.
     """
 
     outputs: frozenset[Output]
-    other: str
+    others: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -89,17 +91,18 @@ class StandIns:
 
     def of(self, output: Output, kind: type = str) -> Any:  # noqa: ANN401 - a text or a number
         """Return what stands for an output, always the same for the same one."""
-        core, other = _core(output, ""), _core(output, "other")
+        outputs = frozenset({output})
+        core, others = _core(output, ""), tuple(_core(output, str(n)) for n in range(_TRIES))
         if kind in (int, float):
-            core, other = _number(core), _number(other)
-            self._cores[core] = _StandIn(frozenset({output}), other)
-            return int(core)
-        self._cores[core] = _StandIn(frozenset({output}), other)
+            number = _number(core)
+            self._cores[number] = _StandIn(outputs, tuple(map(_number, others)))
+            return int(number)
+        self._cores[core] = _StandIn(outputs, others)
         whole = _shaped(output.path, core)
         if whole != core:
             self._whole[core] = whole
             if core not in whole:
-                self._derived[whole] = _StandIn(frozenset({output}), _shaped(output.path, other))
+                self._derived[whole] = _StandIn(outputs, tuple(_shaped(output.path, other) for other in others))
         return whole
 
     def forms(self, output: Output) -> tuple[str, ...]:
@@ -168,22 +171,23 @@ class StandIns:
         leaves = dict(_leaves(result))
         decided: dict[_Place, set[str]] = {}
         for text in sorted(hidden):
-            try:
-                others = dict(_leaves(function(self._exchanged(value, text))))
-            except Exception:
-                return UNKNOWN
-            if others.keys() != leaves.keys():
-                return UNKNOWN
-            for place, leaf in leaves.items():
-                if others[place] != leaf or type(others[place]) is not type(leaf):
-                    decided.setdefault(place, set()).add(text)
+            for other in self._known(text).others:
+                try:
+                    others = dict(_leaves(function(self._exchanged(value, text, other))))
+                except Exception:
+                    return UNKNOWN
+                if others.keys() != leaves.keys():
+                    return UNKNOWN
+                for place, leaf in leaves.items():
+                    if others[place] != leaf or type(others[place]) is not type(leaf):
+                        decided.setdefault(place, set()).add(text)
         for place, texts in decided.items():
             leaf = leaves[place]
             if not isinstance(leaf, str) or len(leaf) < _SHORTEST:
                 return UNKNOWN
-            outputs = self.outputs({*texts, *self._in_leaf(leaf)})
-            digest = hashlib.sha256(leaf.encode()).hexdigest()
-            self._derived[leaf] = _StandIn(outputs, f"{digest}{leaf}"[: max(len(leaf), _SHORTEST)])
+            tries = (hashlib.sha256(f"{n}{leaf}".encode()).hexdigest() for n in range(_TRIES))
+            others_of = tuple(f"{digest}{leaf}"[: len(leaf)] for digest in tries)
+            self._derived[leaf] = _StandIn(self.outputs({*texts, *self._in_leaf(leaf)}), others_of)
         return result
 
     def _known(self, text: str) -> _StandIn:
@@ -192,7 +196,7 @@ class StandIns:
         if text in self._cores:
             return self._cores[text]
         found = _CORE.search(text)
-        return self._cores[found[0]] if found else _StandIn(frozenset(), text)
+        return self._cores[found[0]] if found else _StandIn(frozenset(), ())
 
     def _in_leaf(self, leaf: object) -> Iterator[str]:
         if isinstance(leaf, bool) or not isinstance(leaf, str | int | float):
@@ -222,12 +226,10 @@ class StandIns:
                 spans.append((begin, end))
         return sorted(spans)
 
-    def _exchanged(self, value: Any, text: str) -> Any:  # noqa: ANN401
+    def _exchanged(self, value: Any, text: str, other: str) -> Any:  # noqa: ANN401
         """Return a copy of a value in which another text stands for a stand-in."""
-        known = self._known(text)
         found = _CORE.search(text) if text not in self._derived else None
-        old, new = (found[0], known.other) if found else (text, known.other)
-        return _replaced(value, old, new)
+        return _replaced(value, found[0] if found else text, other)
 
     @contextmanager
     def followed(self) -> Iterator[None]:
