@@ -6,8 +6,9 @@ from typing import Any
 
 from ..costs.bill import ModelCost
 from .blast import blasts
+from .differences import value_text
 from .renames import Renames
-from .resources import resource_changes, value_text
+from .resources import resource_changes
 from .review import EndpointChange, ModelChange, Review, Thresholds
 from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import speed_changes
@@ -32,7 +33,7 @@ def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thres
     new, fixed = _findings(head, base, renames)
     if head.is_refused or base.is_refused:
         return Review(head, base, models=models, new=new, fixed=fixed, notes=notes, failures=wrong)
-    changes = resource_changes(base.resources, head.resources)
+    changes = resource_changes(base.resources, head.resources, base.sources, head.sources)
     return Review(
         head,
         base,

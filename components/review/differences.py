@@ -1,5 +1,6 @@
 """What differs between two versions of a resource's inputs, and what of it only a new resource can have."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
@@ -114,6 +115,13 @@ def _words(old: list[str], new: list[str]) -> Iterator[tuple[int, Any, Any]]:
         yield from ((begin + n, old[first + n], new[begin + n]) for n in range(kept))
         yield from ((n, old[n], MISSING) for n in range(first + kept, last))
         yield from ((n, MISSING, new[n]) for n in range(begin + kept, end))
+
+
+def value_text(value: Any) -> str | None:  # noqa: ANN401 - any JSON value
+    """Write a value for a reader; None where there is none."""
+    if value is MISSING:
+        return None
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def path_text(path: Path) -> str:

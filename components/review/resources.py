@@ -1,27 +1,44 @@
 """What becomes of resources from one revision to another one."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from ..aws.facts.updates import replaced_fields
-from .differences import MISSING, Difference, differences, fixed_fields, is_within, parse_path, path_text
+from .cascade import Cascade
 from .review import ChangeKind, FieldDifference, ResourceChange
-from .snapshot import RegisteredResource
-
-URN = "urn"
-"""Stands for a field where an object is registered as another resource, and nobody says that it is the same."""
+from .snapshot import RegisteredResource, Sources
 
 Pair = tuple[RegisteredResource | None, RegisteredResource | None]
 _Identity = tuple[str, str, str, str]
+_Fields = Mapping[str, tuple[FieldDifference, ...]]
+_NOTHING: Sources = {}
+
+
+PROTECTED = "protected: Pulumi refuses this until protect is taken away"
+RETAINED = "retained: what is there now stays, and Pulumi forgets it"
 
 
 def resource_changes(
-    before: Sequence[RegisteredResource], after: Sequence[RegisteredResource]
+    before: Sequence[RegisteredResource],
+    after: Sequence[RegisteredResource],
+    before_from: Sources = _NOTHING,
+    after_from: Sources = _NOTHING,
 ) -> tuple[ResourceChange, ...]:
-    """Return what becomes of each resource, in the order of titles; components only hold others."""
-    changes = (change for old, new in pairs(_real(before), _real(after)) if (change := _change(old, new)))
+    """Return what becomes of each resource, in the order of titles; components only hold others.
+
+    Args:
+        before: What was there.
+        after: What will be there.
+        before_from: What decides unknown values in the former inputs.
+        after_from: What decides them in today's.
+    """
+    found = list(pairs(_real(before), _real(after)))
+    both = [(old, new) for old, new in found if old and new]
+    fields = Cascade(both, before_from, after_from, _providers(before), _providers(after)).run()
+    changes = (change for old, new in found if (change := _change(old, new, fields)))
     return tuple(sorted(changes, key=lambda change: (change.title, change.type, change.urn)))
+
+
+def _providers(resources: Sequence[RegisteredResource]) -> dict[str, RegisteredResource]:
+    return {resource.urn: resource for resource in resources if resource.type.startswith("pulumi:providers:")}
 
 
 def _real(resources: Sequence[RegisteredResource]) -> list[RegisteredResource]:
@@ -58,49 +75,22 @@ def identity_of(resource: RegisteredResource) -> _Identity | None:
     return group, str(resource.inputs["kind"]), str(metadata.get("namespace", "")), str(metadata.get("name", ""))
 
 
-def _change(old: RegisteredResource | None, new: RegisteredResource | None) -> ResourceChange | None:
+def _change(old: RegisteredResource | None, new: RegisteredResource | None, found: _Fields) -> ResourceChange | None:
     if old is None:
         return None if new is None else ResourceChange(ChangeKind.CREATED, new.title, new.type, urn=new.urn)
     if new is None:
-        return ResourceChange(ChangeKind.DELETED, old.title, old.type, urn=old.urn)
-    fields = field_differences(old, new)
-    former = old.urn if old.urn != new.urn else ""
-    if former and former not in new.former:
-        fields = (FieldDifference(URN, old.urn, new.urn, replaces=True), *fields)
+        return ResourceChange(ChangeKind.DELETED, old.title, old.type, urn=old.urn, note=_note(old, old))
+    fields = found.get(new.urn, ())
     if not fields:
         return None
-    kind = ChangeKind.REPLACED if any(field.replaces for field in fields) else ChangeKind.UPDATED
-    return ResourceChange(kind, new.title, new.type, fields, new.urn, former)
+    former = old.urn if old.urn != new.urn else ""
+    if not any(field.replaces for field in fields):
+        return ResourceChange(ChangeKind.UPDATED, new.title, new.type, fields, new.urn, former)
+    return ResourceChange(ChangeKind.REPLACED, new.title, new.type, fields, new.urn, former, _note(old, new))
 
 
-def field_differences(old: RegisteredResource, new: RegisteredResource) -> tuple[FieldDifference, ...]:
-    """Return the fields that differ, but those of which the program ignores changes."""
-    ignored = [parse_path(path) for path in new.ignored]
-    if new.is_object:
-        fixed = fixed_fields(new.inputs, new.replaced_on)
-    else:
-        fixed = [parse_path(path) for path in (*replaced_fields(new.type), *new.replaced_on)]
-    return tuple(
-        _field(found, replaces=is_within(_steps(found), fixed))
-        for found in differences(dict(old.inputs), dict(new.inputs))
-        if not _is_below(_steps(found), ignored)
-    )
-
-
-def _steps(found: Difference) -> tuple[str, ...]:
-    return tuple(map(str, found.path))
-
-
-def _is_below(path: tuple[str, ...], fields: Sequence[tuple[str, ...]]) -> bool:
-    return any(len(field) <= len(path) and is_within(path, [field]) for field in fields)
-
-
-def _field(found: Difference, *, replaces: bool) -> FieldDifference:
-    return FieldDifference(path_text(found.path), value_text(found.before), value_text(found.after), replaces)
-
-
-def value_text(value: Any) -> str | None:  # noqa: ANN401 - any JSON value
-    """Write a value for a reader; None where there is none."""
-    if value is MISSING:
-        return None
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+def _note(old: RegisteredResource, new: RegisteredResource) -> str:
+    """Say what options mean for a resource that is to go (step_generator.go of pulumi/pulumi at 1b594989)."""
+    if old.protected and new.protected:
+        return PROTECTED
+    return RETAINED if old.retained else ""

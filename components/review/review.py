@@ -42,6 +42,7 @@ class ResourceChange:
         fields: What differs; of an update or a replacement alone.
         urn: What Pulumi knows it by, afterwards if there is an afterwards.
         former: What it knew it by before, where that is another one.
+        note: What the program's options mean for it, such as that Pulumi refuses to replace it.
     """
 
     kind: ChangeKind
@@ -50,6 +51,7 @@ class ResourceChange:
     fields: tuple[FieldDifference, ...] = ()
     urn: str = ""
     former: str = ""
+    note: str = ""
 
 
 class Interruption(StrEnum):

@@ -12,6 +12,23 @@ from ..costs.bill import Bill
 from ..memory.cases import MemoryVerdict
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class Source:
+    """An output that decides an unknown value.
+
+    Attributes:
+        urn: The resource.
+        output: The output, such as ``arn`` or ``id``; empty where only the resource is known.
+    """
+
+    urn: str
+    output: str = ""
+
+
+Sources = Mapping[str, tuple[Source, ...]]
+"""Texts that stand for unknown values, in brackets, and what decides each."""
+
+
 @dataclass(frozen=True, slots=True)
 class RegisteredResource:
     """A resource as the program registers it, of Kubernetes or of a cloud.
@@ -20,11 +37,18 @@ class RegisteredResource:
         urn: What Pulumi knows it by.
         type: Its type token, such as ``kubernetes:apps/v1:Deployment``.
         title: What a reader knows it by: ``Deployment models/llama``, ``aws:eks/nodeGroup g6e-12xlarge``.
-        inputs: Its inputs, secrets masked, unknown values as ``[unknown]``.
+        inputs: Its inputs, secrets masked; unknown values as what they come from, such as
+            ``[id of aws:ec2/vpc network]``.
         is_component: Whether it only holds others.
         former: URNs that it may have had before it was renamed or moved.
         ignored: Fields of which the program ignores changes.
         replaced_on: Further fields that only a new resource can have, as the program says.
+        provider: URN of its provider; empty where none is given.
+        comes_from: URNs of what each input comes from, by the name of the input.
+        deletes_first: Whether a replacement deletes it first; None where the provider decides.
+        goes_with: URNs of resources without which it is not there: it is replaced together with each.
+        protected: Whether Pulumi refuses to delete it.
+        retained: Whether Pulumi leaves it where it is when it goes from the program.
     """
 
     urn: str
@@ -35,6 +59,12 @@ class RegisteredResource:
     former: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     replaced_on: tuple[str, ...] = ()
+    provider: str = ""
+    comes_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    deletes_first: bool | None = None
+    goes_with: tuple[str, ...] = ()
+    protected: bool = False
+    retained: bool = False
 
     @property
     def is_object(self) -> bool:
@@ -185,6 +215,7 @@ class Snapshot:
         simulated: Whether all nodes are simulated, for which nobody pays.
         notes: How it came to be, where a reader must know it.
         resources: What the program registers; empty where an error forbids it.
+        sources: What decides the unknown values in their inputs.
         manifests: The manifests that it was planned from.
         models: Each resource that serves.
         workloads: What they run as.
@@ -208,6 +239,7 @@ class Snapshot:
     findings: tuple[FindingState, ...] = ()
     bill: Bill | None = None
     manifests: tuple[ManifestState, ...] = ()
+    sources: Sources = field(default_factory=dict)
 
     @property
     def is_refused(self) -> bool:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.review.resources import URN, resource_changes
+from components.review.cascade import URN
+from components.review.resources import resource_changes
 from components.review.review import ChangeKind, FieldDifference
 from components.review.snapshot import RegisteredResource
 from tests.review.revisions import changed, cloud, deployment, resource

@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from .planning.planner import Planner
 from .program.adapter import Monitor, Program, Run, program_at, run_program
 from .program.graph import ResourceGraph
 from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
+from .program.stand_ins import StandIns
 from .program.trace import program_trace
 from .project import Project
 from .state import State, StateRow
@@ -178,8 +179,12 @@ class LocalEngine:
             found: dict[str, Any] = masked(state.fact(_OUTPUTS) or {})
             return found
 
-    def record(self, *, preview: bool) -> ResourceGraph:
+    def record(self, *, preview: bool, stand_ins: StandIns | None = None) -> ResourceGraph:
         """Run the program and return what it registered.
+
+        Args:
+            preview: Whether nothing is deployed.
+            stand_ins: What to answer in place of unknown outputs.
 
         Raises:
             WorkbenchError: the program failed; with its own words, or the frames of its own files.
@@ -194,7 +199,9 @@ class LocalEngine:
         )
         run = Run(project.name, project.stack, preview, project.config, project.secret_keys, project.secrets)
         try:
-            graph.exports = with_secrets(run_program(self._program, Monitor(graph), run), project.secrets)
+            with stand_ins.followed() if stand_ins else nullcontext():
+                exports = run_program(self._program, Monitor(graph, stand_ins), run)
+            graph.exports = with_secrets(exports, project.secrets)
         except pulumi.RunError as error:
             raise WorkbenchError(masked_text(str(error), project.secrets)) from None
         except (KeyboardInterrupt, SystemExit, WorkbenchError):

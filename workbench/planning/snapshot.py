@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from components.review.snapshot import RegisteredResource, Snapshot
 
+from ..engine.values import masked
 from ..errors import WorkbenchError
 from .recording import NOWHERE, recorded
+from .unknowns import Unknowns
 
 if TYPE_CHECKING:
     from components.plan.plan import Plan
     from stacks.settings import Settings
 
     from ..engine.program.graph import Node, ResourceGraph
+    from ..engine.program.stand_ins import StandIns
     from ..engine.project import Project
 
 
@@ -73,48 +76,61 @@ def _relative(text: str, folder: Path) -> str:
 def _of_program(project: "Project") -> Snapshot:
     found = recorded(project)
     graph, planned = found.graph, found.planned
-    registered = _registered(graph, {str(NOWHERE): project.kubeconfig}) if graph else Snapshot(project.stack)
+    renamed = {str(NOWHERE): project.kubeconfig}
+    registered = _registered(graph, renamed, found.traced) if graph else Snapshot(project.stack)
     snapshot = _with_plan(registered, *planned) if planned else registered
     # Where a finding says it, nobody needs to be told twice.
     return snapshot if snapshot.is_refused else replace(snapshot, failed=found.failed)
 
 
-def _registered(graph: "ResourceGraph", renamed: Mapping[str, str]) -> Snapshot:
+def _registered(
+    graph: "ResourceGraph", renamed: Mapping[str, str], traced: "tuple[ResourceGraph, StandIns] | None"
+) -> Snapshot:
     """Return what a program registered and exports.
 
     Args:
         graph: Its resources.
         renamed: What stands for something else in their inputs.
+        traced: The same graph with stand-ins for what is unknown.
     """
     endpoints = _shown(graph.exports.get("endpoints") or {})
+    titles = {urn: _title(node, masked(dict(node.inputs))) for urn, node in graph.nodes.items()}
+    unknowns = Unknowns(titles, traced)
+    resources = tuple(_resource(node, titles[urn], renamed, unknowns) for urn, node in sorted(graph.nodes.items()))
     return Snapshot(
         graph.stack,
-        resources=tuple(_resource(node, renamed) for _, node in sorted(graph.nodes.items())),
+        resources=resources,
+        sources=dict(sorted(unknowns.sources.items())),
         endpoints=endpoints if isinstance(endpoints, dict) else {},
     )
 
 
-def _resource(node: "Node", renamed: Mapping[str, str]) -> RegisteredResource:
+def _resource(node: "Node", title: str, renamed: Mapping[str, str], unknowns: Unknowns) -> RegisteredResource:
     inputs = {
-        key: renamed.get(value, value) if isinstance(value, str) else value for key, value in node.inputs.items()
+        key: renamed.get(value, value) if isinstance(value, str) else value
+        for key, value in unknowns.named(node).items()
     }
-    shown: dict[str, Any] = _shown(inputs)
+    registration = node.registration
     return RegisteredResource(
         urn=node.urn,
-        type=node.registration.type,
-        title=_title(node, shown),
-        inputs=shown,
-        is_component=not node.registration.custom,
+        type=registration.type,
+        title=title,
+        inputs=_shown(inputs),
+        is_component=not registration.custom,
         former=node.former,
-        ignored=node.registration.ignore_changes,
-        replaced_on=node.registration.replace_on_changes,
+        ignored=registration.ignore_changes,
+        replaced_on=registration.replace_on_changes,
+        provider=registration.provider,
+        comes_from=registration.property_dependencies if registration.custom else {},
+        deletes_first=registration.delete_before_replace,
+        goes_with=tuple(filter(None, (registration.deleted_with, *registration.replaced_with))),
+        protected=node.protect,
+        retained=node.retain,
     )
 
 
 def _shown(value: Any) -> Any:  # noqa: ANN401
     """Return a value as it may be shown, maps by their keys: the order of Pulumi is another one in every process."""
-    from ..engine.values import masked
-
     return _ordered(masked(value))
 
 
@@ -141,4 +157,10 @@ def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Sna
     from stacks.costs import environment_bill
 
     found = snapshot_of(planned, snapshot.stack, environment_bill(settings, planned))
-    return replace(found, notes=snapshot.notes, resources=snapshot.resources, endpoints=snapshot.endpoints)
+    return replace(
+        found,
+        notes=snapshot.notes,
+        resources=snapshot.resources,
+        sources=snapshot.sources,
+        endpoints=snapshot.endpoints,
+    )

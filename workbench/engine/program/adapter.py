@@ -1,7 +1,8 @@
 """Running a Pulumi program without the Pulumi CLI.
 
-The only module of the project that touches what Pulumi keeps private (mocks, stack and settings), as :mod:`.wire`
-is the only one that reads the protocol of its resource monitor; ``tests/engine/test_program.py`` holds the contract.
+Together with :mod:`.stand_ins` (types of outputs) the only module of the project that touches what Pulumi keeps
+private (mocks, stack and settings), as :mod:`.wire` is the only one that reads the protocol of its resource monitor;
+``tests/engine/test_program.py`` holds the contract.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from components.api.collection import paused_collection
 from ..values import UNKNOWN, Secret
 from .log import program_logger
 from .resources import Registration, provider_urn
+from .stand_ins import StandIns
 from .wire import plain, registration_of
 
 Program = Callable[[], Awaitable[None] | None]
@@ -70,9 +72,16 @@ class Registrar(Protocol):
 class Monitor(mocks.MockMonitor):
     """Hands plain registrations to a registrar and answers with the inputs as outputs."""
 
-    def __init__(self, registrar: Registrar) -> None:
+    def __init__(self, registrar: Registrar, stand_ins: StandIns | None = None) -> None:
+        """Answer for a registrar.
+
+        Args:
+            registrar: Who decides about registrations.
+            stand_ins: Answers for outputs that only a deployment knows; without it they are unknown.
+        """
         super().__init__(_NoMocks())
         self._registrar = registrar
+        self._stand_ins = stand_ins
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: ANN401, N802 - Pulumi's name and type
         """Answer a registration."""
@@ -81,6 +90,8 @@ class Monitor(mocks.MockMonitor):
         if request.custom:
             response.object.CopyFrom(request.object)
             response.unknown = answer.unknown
+            if self._stand_ins and answer.unknown:
+                self._stand_ins.add(response, request.type, answer.urn)
         return response
 
     def ReadResource(self, request: Any) -> Any:  # noqa: ANN401, N802

@@ -38,6 +38,8 @@ class Registration:
     provider: str = ""
     """URN of the provider resource; empty when none was given."""
     dependencies: tuple[str, ...] = ()
+    property_dependencies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """URNs of what each input comes from; inputs without any are left out."""
     protect: bool | None = None
     retain_on_delete: bool | None = None
     ignore_changes: tuple[str, ...] = ()
@@ -47,6 +49,8 @@ class Registration:
     delete_before_replace: bool | None = None
     """Whether a replacement deletes first even where both objects could exist."""
     deleted_with: str = ""
+    replaced_with: tuple[str, ...] = ()
+    """URNs of resources that are only replaced together with this one."""
     import_id: str = ""
     timeouts: Mapping[str, str] = field(default_factory=dict)
 

@@ -26,6 +26,11 @@ def registration_of(request: Any) -> Registration:  # noqa: ANN401 - a protobuf 
         inputs=plain(request.object),
         provider=provider_urn(request.provider),
         dependencies=tuple(sorted(request.dependencies)),
+        property_dependencies={
+            key: tuple(sorted(found.urns))
+            for key, found in sorted(request.propertyDependencies.items())
+            if found.urns
+        },
         protect=request.protect if request.HasField("protect") else None,
         retain_on_delete=request.retainOnDelete if request.HasField("retainOnDelete") else None,
         ignore_changes=tuple(request.ignoreChanges),
@@ -34,6 +39,7 @@ def registration_of(request: Any) -> Registration:  # noqa: ANN401 - a protobuf 
         aliases=tuple(_alias(alias) for alias in request.aliases),
         delete_before_replace=request.deleteBeforeReplace if request.deleteBeforeReplaceDefined else None,
         deleted_with=request.deletedWith,
+        replaced_with=tuple(request.replace_with),
         import_id=request.importId,
         timeouts={
             verb: getattr(timeouts, verb) for verb in ("create", "update", "delete") if getattr(timeouts, verb)

@@ -174,7 +174,8 @@ def _change(change: ResourceChange) -> tuple[str, ...]:
     lines = [line for field in change.fields[:_MOST_FIELDS] for line in _field(field.path, field.before, field.after)]
     left = len(change.fields) - _MOST_FIELDS
     more = [f"and {counted(left, 'more field')}", ""] if left > 0 else []
-    title = f"{prose(change.kind.value)} {code(change.title)}"
+    note = f" ({prose(change.note)})" if change.note else ""
+    title = f"{prose(change.kind.value)} {code(change.title)}{note}"
     return (f"- {title}",) if not lines else (f"- {title}", "", *_inside(fenced(lines, "diff")), "", *more)
 
 

@@ -164,6 +164,8 @@ def _fields(review: Review) -> "Iterator[RenderableType]":
         yield _heading("Resource by resource")
     for change in changes[:_MOST]:
         yield _plain_text(f"{_SIGNS[change.kind]} {change.title}", "bold")
+        if change.note:
+            yield _plain_text(f"    {change.note}")
         for field in change.fields[:_MOST]:
             values = (found if found is not None else "(none)" for found in (field.before, field.after))
             yield _plain_text(f"    {field.path}: {' → '.join(values)}")

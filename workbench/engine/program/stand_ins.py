@@ -1,0 +1,354 @@
+"""Values that stand for the outputs which only a deployment knows, so that what is made of them can be told apart.
+
+In a preview, every value that is computed from such an output is unknown, and two unknowns look alike. A program that
+is answered with stand-ins computes on: texts and lists are made of stand-ins, and so each says which outputs of which
+resources it is made of. Where a function hides them, as a digest does, it is called again with other stand-ins, one
+after the other: the result then stands for the outputs that change it.
+
+Pulumi keeps the types of a resource's outputs private; like :mod:`.adapter`, this module reads them.
+"""
+
+import copy
+import hashlib
+import inspect
+import re
+import types
+import typing
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+from pulumi import _types
+from pulumi.output import UNKNOWN
+from pulumi.type_token import get_type_token
+
+ID = "id"
+_CORE = re.compile(r"zq[0-9a-f]{18}")
+_NUMBER = re.compile(r"(?<!\d)9\d{14}(?!\d)")
+_SHORTEST = 6
+"""Characters of a text that is recognized in others; shorter ones may be there by chance."""
+_TRIES = 8
+"""Other stand-ins that a function is tried with: one that makes a truth value may give the same for some of them."""
+_DEEPEST = 6
+"""Levels of blocks within blocks that outputs are made of; some types contain themselves."""
+
+_Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Output:
+    """An output that only a deployment knows.
+
+    Attributes:
+        urn: The resource.
+        path: The output, such as ``arn`` or ``vpcConfig.clusterSecurityGroupId``; ``id`` for the resource's id.
+    """
+
+    urn: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class _StandIn:
+    """What a text stands for.
+
+    Attributes:
+        outputs: The outputs that decide it.
+        others: Texts of the same form, as other deployments could have them.
+    """
+
+    outputs: frozenset[Output]
+    others: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class StandIns:
+    """The stand-ins of one run of a program."""
+
+    _cores: dict[str, _StandIn] = field(default_factory=dict)
+    _whole: dict[str, str] = field(default_factory=dict)
+    """Texts in which a core is embedded, such as an ARN, by their cores."""
+    _derived: dict[str, _StandIn] = field(default_factory=dict)
+
+    # Answers
+
+    def add(self, answer: Any, type_: str, urn: str) -> None:  # noqa: ANN401 - a protobuf message
+        """Complete the answer to a registration by what its resource type has beyond the inputs."""
+        if not answer.id:
+            answer.id = self.of(Output(urn, ID))
+        for name, kind in _outputs_of(type_).items():
+            if name in answer.object.fields:
+                known = _plain(answer.object.fields[name])
+                completed = self._completed(known, kind, Output(urn, name), 0)
+                if completed != known:
+                    answer.object.update({name: completed})
+            elif name not in ("urn", ID):
+                value = self._made(kind, Output(urn, name), 0)
+                if value is not None:
+                    answer.object.update({name: value})
+
+    def of(self, output: Output, kind: type = str) -> Any:  # noqa: ANN401 - a text or a number
+        """Return what stands for an output, always the same for the same one."""
+        outputs = frozenset({output})
+        core, others = _core(output, ""), tuple(_core(output, str(n)) for n in range(_TRIES))
+        if kind in (int, float):
+            number = _number(core)
+            self._cores[number] = _StandIn(outputs, tuple(map(_number, others)))
+            return int(number)
+        self._cores[core] = _StandIn(outputs, others)
+        whole = _shaped(output.path, core)
+        if whole != core:
+            self._whole[core] = whole
+            if core not in whole:
+                self._derived[whole] = _StandIn(outputs, tuple(_shaped(output.path, other) for other in others))
+        return whole
+
+    def forms(self, output: Output) -> tuple[str, ...]:
+        """Return every text that stands for an output and nothing else."""
+        core = _core(output, "")
+        return core, _number(core), _shaped(output.path, core)
+
+    def _made(self, kind: Any, output: Output, depth: int) -> Any:  # noqa: ANN401
+        """Return a value of a type; None where nothing can stand for one, such as for a truth value."""
+        kind = _unwrapped(kind)
+        if kind in (str, int, float):
+            return self.of(output, kind)
+        if depth > _DEEPEST:
+            return None
+        if isinstance(kind, type) and _types.is_output_type(kind):
+            return self._completed({}, kind, output, depth)
+        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+        if isinstance(origin, type) and issubclass(origin, Sequence) and arguments:
+            inner = self._made(arguments[0], Output(output.urn, f"{output.path}[0]"), depth + 1)
+            return None if inner is None else [inner]
+        return None
+
+    def _completed(self, known: Any, kind: Any, output: Output, depth: int) -> Any:  # noqa: ANN401
+        """Return a value with what its type has beyond it."""
+        kind = _unwrapped(kind)
+        if isinstance(known, dict) and isinstance(kind, type) and _types.is_output_type(kind):
+            missing = {
+                name: value
+                for name, inner in _types.output_type_types(kind).items()
+                if name not in known
+                and (value := self._made(inner, Output(output.urn, f"{output.path}.{name}"), depth + 1)) is not None
+            }
+            return {**known, **missing}
+        return known
+
+    # What is made of them
+
+    def texts(self, value: Any) -> set[str]:  # noqa: ANN401
+        """Return the stand-ins in a value, each as it is written there."""
+        return {text for _, leaf in _leaves(value) for text in self._in_leaf(leaf)}
+
+    def outputs(self, texts: Iterable[str]) -> frozenset[Output]:
+        """Return the outputs that some stand-ins stand for."""
+        found = (self._known(text) for text in texts)
+        return frozenset().union(*(each.outputs for each in found))
+
+    def split(self, text: str) -> Iterator[tuple[str, bool]]:
+        """Yield the parts of a text in their order, and whether each is a stand-in."""
+        rest = 0
+        for begin, end in self._spans(text):
+            if begin > rest:
+                yield text[rest:begin], False
+            yield text[begin:end], True
+            rest = end
+        if rest < len(text):
+            yield text[rest:], False
+
+    def settled(self, function: Callable[[Any], Any], value: Any, result: Any) -> Any:  # noqa: ANN401
+        """Return what a function made of a value, if it is known which outputs decide it, else an unknown value.
+
+        A text in which not all outputs are seen that decide it becomes a stand-in itself.
+        """
+        hidden = self.texts(value) - self.texts(result)
+        if not hidden:
+            return result
+        leaves = dict(_leaves(result))
+        decided: dict[_Place, set[str]] = {}
+        for text in sorted(hidden):
+            for other in self._known(text).others:
+                try:
+                    others = dict(_leaves(function(self._exchanged(value, text, other))))
+                except Exception:
+                    return UNKNOWN
+                if others.keys() != leaves.keys():
+                    return UNKNOWN
+                for place, leaf in leaves.items():
+                    if others[place] != leaf or type(others[place]) is not type(leaf):
+                        decided.setdefault(place, set()).add(text)
+        for place, texts in decided.items():
+            leaf = leaves[place]
+            if not isinstance(leaf, str) or len(leaf) < _SHORTEST:
+                return UNKNOWN
+            tries = (hashlib.sha256(f"{n}{leaf}".encode()).hexdigest() for n in range(_TRIES))
+            others_of = tuple(f"{digest}{leaf}"[: len(leaf)] for digest in tries)
+            self._derived[leaf] = _StandIn(self.outputs({*texts, *self._in_leaf(leaf)}), others_of)
+        return result
+
+    def _known(self, text: str) -> _StandIn:
+        if text in self._derived:
+            return self._derived[text]
+        if text in self._cores:
+            return self._cores[text]
+        found = _CORE.search(text)
+        return self._cores[found[0]] if found else _StandIn(frozenset(), ())
+
+    def _in_leaf(self, leaf: object) -> Iterator[str]:
+        if isinstance(leaf, bool) or not isinstance(leaf, str | int | float):
+            return
+        text = str(int(leaf)) if isinstance(leaf, float) and leaf.is_integer() else str(leaf)
+        yield from (text[begin:end] for begin, end in self._spans(text))
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where stand-ins are in a text, the longest ones where some overlap."""
+        found = [
+            *(match.span() for match in _CORE.finditer(text) if match[0] in self._cores),
+            *(match.span() for match in _NUMBER.finditer(text) if match[0] in self._cores),
+        ]
+        for begin, end in tuple(found):
+            whole = self._whole.get(text[begin:end], "")
+            at = text.find(whole, max(0, begin - len(whole))) if whole else -1
+            if 0 <= at <= begin:
+                found.append((at, at + len(whole)))
+        for derived in self._derived:
+            at = text.find(derived)
+            while at >= 0:
+                found.append((at, at + len(derived)))
+                at = text.find(derived, at + 1)
+        spans: list[tuple[int, int]] = []
+        for begin, end in sorted(set(found), key=lambda span: (span[0] - span[1], span[0])):
+            if all(end <= first or begin >= last for first, last in spans):
+                spans.append((begin, end))
+        return sorted(spans)
+
+    def _exchanged(self, value: Any, text: str, other: str) -> Any:  # noqa: ANN401
+        """Return a copy of a value in which another text stands for a stand-in."""
+        found = _CORE.search(text) if text not in self._derived else None
+        return _replaced(value, found[0] if found else text, other)
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Follow stand-ins through the functions that a program applies to outputs."""
+        original = pulumi.Output.apply
+
+        def apply(
+            output: Any,  # noqa: ANN401
+            func: Callable[[Any], Any],
+            run_with_unknowns: bool = False,  # noqa: FBT001, FBT002 - as Pulumi calls it
+        ) -> Any:  # noqa: ANN401
+            return original(output, self._following(func, original), run_with_unknowns)
+
+        pulumi.Output.apply = apply  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            pulumi.Output.apply = original  # type: ignore[method-assign]
+
+    def _following(self, func: Callable[[Any], Any], original: Callable[..., Any]) -> Callable[[Any], Any]:
+        def run(value: Any) -> Any:  # noqa: ANN401
+            try:
+                result = func(value)
+            except Exception:
+                return UNKNOWN
+            # What comes later cannot be made once more with other stand-ins.
+            if isinstance(result, pulumi.Output):
+                inside = self.texts(value)
+                later: Any = original(result, lambda inner: self._unhidden(inner, inside), run_with_unknowns=True)
+                return later if inside else result
+            if inspect.isawaitable(result):
+                return self._awaited(result, self.texts(value))
+            return self.settled(func, value, result)
+
+        return run
+
+    async def _awaited(self, result: Awaitable[Any], inside: set[str]) -> Any:  # noqa: ANN401
+        return self._unhidden(await result, inside)
+
+    def _unhidden(self, result: Any, inside: set[str]) -> Any:  # noqa: ANN401
+        return UNKNOWN if inside - self.texts(result) else result
+
+
+def _outputs_of(type_: str) -> Mapping[str, Any]:
+    """Return the types of the outputs of a resource type; nothing where the program has no class for it."""
+    found = _class_of(type_, pulumi.Resource)
+    return _types.resource_types(found) if found else {}
+
+
+def _class_of(type_: str, base: type) -> type | None:
+    for each in base.__subclasses__():
+        if get_type_token(each) == type_:
+            return each
+        if found := _class_of(type_, each):
+            return found
+    return None
+
+
+def _unwrapped(kind: Any) -> Any:  # noqa: ANN401
+    """Return a type without None and without Output around it."""
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        inner = [each for each in typing.get_args(kind) if each is not type(None)]
+        return _unwrapped(inner[0]) if len(inner) == 1 else None
+    return _unwrapped(typing.get_args(kind)[0]) if origin is pulumi.Output else kind
+
+
+def _core(output: Output, salt: str) -> str:
+    return "zq" + hashlib.sha256(f"{salt}\n{output.urn}\n{output.path}".encode()).hexdigest()[:18]
+
+
+def _number(core: str) -> str:
+    """Return a whole number that a float holds exactly."""
+    return f"9{int(core[2:], 16) % 10**14:014}"
+
+
+def _shaped(path: str, core: str) -> str:
+    """Return a text as what reads an output of this name expects it, as far as that matters to a program."""
+    name = path.rpartition(".")[2].lower()
+    if name.endswith("arn"):
+        return f"arn:aws:any:us-east-1:123456789012:{core}"
+    if name.startswith("ipv6cidrblock"):
+        return f"fd{core[2:4]}:{core[4:8]}:{core[8:12]}:{core[12:14]}00::/56"
+    return core
+
+
+def _leaves(value: Any, place: _Place = ()) -> Iterator[tuple[_Place, Any]]:  # noqa: ANN401
+    """Yield every value that contains no others, and where it is; empty lists and maps too."""
+    if isinstance(value, Mapping) and value:
+        for key in value:
+            yield from _leaves(value[key], (*place, str(key)))
+    elif isinstance(value, list | tuple) and value:
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, (*place, index))
+    else:
+        yield place, value
+
+
+def _replaced(value: Any, old: str, new: str) -> Any:  # noqa: ANN401
+    """Return a copy in which one text is another one; of numbers, the digits."""
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if isinstance(value, int | float) and not isinstance(value, bool) and str(int(value)) == old:
+        return type(value)(int(new))
+    if isinstance(value, dict):
+        copied = copy.copy(value)  # types of outputs are dictionaries with attributes
+        for key in value:
+            dict.__setitem__(copied, key, _replaced(value[key], old, new))
+        return copied
+    if isinstance(value, list | tuple):
+        return type(value)(_replaced(each, old, new) for each in value)
+    return value
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a protobuf message
+    """Return a value of the protocol as it can be put into a struct again."""
+    kind = value.WhichOneof("kind")
+    if kind == "struct_value":
+        return {key: _plain(inner) for key, inner in value.struct_value.fields.items()}
+    if kind == "list_value":
+        return [_plain(inner) for inner in value.list_value.values]
+    return getattr(value, kind) if kind and kind != "null_value" else None

@@ -1,0 +1,146 @@
+"""Names for values that only a deployment knows: what they come from, in words."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from components.review.snapshot import Source
+
+from ..engine.values import Secret, Unknown, has_unknown
+
+if TYPE_CHECKING:
+    from ..engine.program.graph import Node, ResourceGraph
+    from ..engine.program.stand_ins import StandIns
+
+_MOST_NAMED = 3
+_DIGEST = 8
+_MISSING = object()
+
+
+class Unknowns:
+    """Names each unknown value of a graph by the outputs that decide it.
+
+    Two values have the same name if they are made of the same outputs in the same way, as far as that can be known
+    before a deployment. A value that no stand-in explains is named by the resources that Pulumi knows for it.
+    """
+
+    def __init__(self, titles: Mapping[str, str], traced: "tuple[ResourceGraph, StandIns] | None") -> None:
+        """Prepare.
+
+        Args:
+            titles: How readers know the resources, by URN.
+            traced: The graph with stand-ins for what is unknown, and the stand-ins; None where there is none.
+        """
+        self.sources: dict[str, tuple[Source, ...]] = {}
+        """What decides each named value."""
+        self._titles = titles
+        self._nodes = traced[0].nodes if traced else {}
+        self._stand_ins = traced[1] if traced else None
+
+    def named(self, node: "Node") -> dict[str, Any]:
+        """Return the inputs of a resource, with names for what is unknown."""
+        twin = self._nodes.get(node.urn)
+        found = twin.inputs if twin else {}
+        again = twin.registration.property_dependencies if twin else {}
+        origins = {**again, **node.registration.property_dependencies}
+        # What a block of outputs lacks counts as nothing in a preview: only the stand-ins tell that it is unknown.
+        more = {key: None for key in origins if key not in node.inputs and self._texts(found.get(key))}
+        return {
+            key: self._named(value, found.get(key, _MISSING), origins.get(key, ()))
+            if has_unknown(value) or key in origins
+            else value
+            for key, value in {**node.inputs, **more}.items()
+        }
+
+    def _texts(self, value: Any) -> set[str]:  # noqa: ANN401
+        return self._stand_ins.texts(_open(value)) if self._stand_ins else set()
+
+    def _named(self, value: Any, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
+        """Return a value with names for what is unknown.
+
+        Args:
+            value: As a preview knows it.
+            twin: The same with stand-ins.
+            origins: URNs of the resources that it comes from.
+        """
+        if isinstance(value, Secret) and has_unknown(value):
+            return self._secret(value, twin, origins)
+        if isinstance(value, Unknown):
+            return self._unknown(origins) if twin is _MISSING else self._explained(twin, origins)
+        if isinstance(value, dict):
+            inner = twin if isinstance(twin, dict) else {}
+            more = {key: None for key in inner if key not in value and self._texts(inner[key])}
+            known = {**value, **more}
+            return {key: self._named(each, inner.get(key, _MISSING), origins) for key, each in known.items()}
+        if isinstance(value, list):
+            items = twin if isinstance(twin, list) and len(twin) == len(value) else [_MISSING] * len(value)
+            return [self._named(each, other, origins) for each, other in zip(value, items, strict=True)]
+        return self._explained(twin, origins) if twin is not _MISSING and self._texts(twin) else value
+
+    def _explained(self, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
+        """Return what was computed with stand-ins, with names for these."""
+        if isinstance(twin, dict):
+            return {key: self._explained(each, origins) for key, each in twin.items()}
+        if isinstance(twin, list):
+            return [self._explained(each, origins) for each in twin]
+        if isinstance(twin, Unknown):
+            return self._unknown(origins)
+        if isinstance(twin, Secret):
+            return self._secret(twin, twin, origins)
+        if self._stand_ins is None or isinstance(twin, bool) or not self._texts(twin):
+            return twin
+        parts = self._stand_ins.split(str(twin))
+        return "".join(self._name_of(part) if is_stand_in else part for part, is_stand_in in parts)
+
+    def _name_of(self, text: str) -> str:
+        """Name a stand-in by the outputs that it stands for."""
+        found = sorted(self._stand_ins.outputs([text])) if self._stand_ins else []
+        sources = tuple(Source(each.urn, each.path) for each in found)
+        if len(sources) == 1 and self._stand_ins and text in self._stand_ins.forms(found[0]):
+            return self._text(self._label(sources[0]), sources)
+        # Which function of them it is shows in nothing but the text, which is made up.
+        digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
+        return self._text(f"from {self._joined(sources)} ({digest})", sources)
+
+    def _secret(self, value: Secret, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
+        """Name a secret by all that decides it, and by nothing that tells its text."""
+        texts = set() if twin is _MISSING else self._texts(twin)
+        if not texts or not self._stand_ins or has_unknown(twin):
+            sources = tuple(Source(urn) for urn in sorted(origins))
+            return self._text(f"secret from {self._joined(sources)}", sources) if sources else value
+        found = self._stand_ins.outputs(texts)
+        sources = tuple(sorted(Source(each.urn, each.path) for each in found))
+        return self._text(f"secret from {self._joined(sources)}", sources)
+
+    def _unknown(self, origins: Iterable[str]) -> Any:  # noqa: ANN401
+        """Name a value that nothing explains by the resources that it comes from."""
+        sources = tuple(Source(urn) for urn in sorted(origins))
+        return self._text(f"from {self._joined(sources)}", sources) if sources else Unknown()
+
+    def _joined(self, sources: tuple[Source, ...]) -> str:
+        labels = [self._label(source) for source in sources[:_MOST_NAMED]]
+        left = len(sources) - len(labels)
+        return f"{', '.join(labels)} and {left} more" if left else ", ".join(labels)
+
+    def _label(self, source: Source) -> str:
+        title = self._titles.get(source.urn, source.urn)
+        return f"{source.output} of {title}" if source.output else title
+
+    def _text(self, label: str, sources: tuple[Source, ...]) -> str:
+        """Return a name in brackets that no other value has."""
+        plain = label.replace("[", "(").replace("]", ")")
+        name = f"[{plain}]"
+        if self.sources.setdefault(name, sources) != sources:
+            digest = hashlib.sha256(repr(sources).encode()).hexdigest()[:_DIGEST]
+            name = f"[{plain} #{digest}]"
+            self.sources[name] = sources
+        return name
+
+
+def _open(value: Any) -> Any:  # noqa: ANN401
+    """Return a value without the marks of secrets, for what looks at stand-ins alone."""
+    if isinstance(value, Secret):
+        return _open(value.value)
+    if isinstance(value, dict):
+        return {key: _open(inner) for key, inner in value.items()}
+    return [_open(inner) for inner in value] if isinstance(value, list) else value
