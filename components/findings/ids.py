@@ -70,6 +70,7 @@ class RuleId(StrEnum):
     NODES_UNBOUNDED = "nodes-unbounded"
     NODES_EFA_UNUSED = "nodes-efa-unused"
     NODES_UNSCALED = "nodes-unscaled"
+    NODES_ORDER_CONFLICT = "nodes-order-conflict"
     PRIORITY_MIXED = "priority-mixed"
     PRIORITY_UNCHECKED = "priority-unchecked"
     QUOTA_EXCEEDED = "quota-exceeded"

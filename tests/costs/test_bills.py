@@ -111,8 +111,8 @@ def test_extended_support_costs_more_from_its_first_day(day: datetime.date, usd:
     [
         ({}, 1, 1, 1),
         ({"minNodes": 2}, 2, 2, 2),
-        ({"minNodes": 2, "maxNodes": 5}, 2, 2, 2),
-        ({"maxNodes": 5}, 1, 1, 1),
+        ({"minNodes": 2, "maxNodes": 5}, 2, 2, 5),
+        ({"maxNodes": 5}, 1, 1, 5),
     ],
 )
 def test_bounds_of_settings(rule: dict[str, int], now: int, least: int, most: int) -> None:
