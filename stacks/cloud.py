@@ -13,8 +13,10 @@ from components.aws.components.identities import Identities, IdentitiesArgs
 from components.aws.components.karpenter_access import KarpenterAccess, KarpenterAccessArgs
 from components.aws.components.karpenter_pools import KarpenterPools
 from components.aws.components.network import Network
+from components.aws.components.parts.auto_scaling_groups import priorities_of
 from components.aws.components.provider import aws_provider
 from components.aws.facts.iam import controllers
+from components.aws.nodes.autoscaler import chart_groups
 from components.aws.nodes.plan import NodeGroupPlan
 from components.aws.nodes.quotas import vcpus
 from components.aws.words import NatGateways, Provisioner
@@ -73,6 +75,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         features=settings.aws.features(planned.cloud_groups) if settings.aws else (),
         role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
         node_bounds=nodes.bounds or None,
+        bounded_only=bool(nodes.bounds),
         owned=not settings.cluster.existing,
         after=tuple(nodes.before),
         volumes=tuple(model_volumes(settings, planned, network, cluster, aws)),
@@ -92,7 +95,8 @@ def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_Model
         },
     }
     if nodes.bounds:
-        exports["nodeGroupBounds"] = nodes.bounds
+        exports["nodeGroupBounds"] = chart_groups(nodes.bounds)
+        exports["nodeGroupPriorities"] = priorities_of(nodes.bounds)
     if settings.cluster.bastion:
         exports["tunnel"] = cluster.tunnel
     return exports
@@ -134,7 +138,7 @@ class _ModelNodes:
 
     @property
     def bounds(self) -> list[Any]:
-        """What settings ask of the Cluster Autoscaler, by Auto Scaling group."""
+        """What the Cluster Autoscaler keeps, by Auto Scaling group."""
         return [*self.cluster.bounded, *(self.managed.bounded if self.managed else ())]
 
     def register(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:

@@ -17,6 +17,7 @@ from .names import (
     BalancerSeconds,
     load_balancer_annotations,
 )
+from .nodes.autoscaler import EXPANDER
 from .nodes.balanced import check_balanced_zones
 from .nodes.checks import check_nodes
 from .nodes.fabric import with_efa
@@ -150,13 +151,13 @@ def check_balancers(
 def check_bounds(
     groups: Iterable[NodeGroupPlan], aws: AwsEnvironment, file: str, *, installed: bool
 ) -> Iterator[Problem]:
-    """Report sizes that settings ask for and nobody keeps: EKS is told none (:mod:`.nodes.sizes`).
+    """Report sizes that no autoscaler of the plan keeps: EKS gets none (:mod:`.nodes.sizes`).
 
     Args:
         groups: The node groups.
         aws: The environment.
         file: File of the settings, for messages.
-        installed: Whether the Cluster Autoscaler is installed here, and so told of them.
+        installed: Whether the Cluster Autoscaler is installed here, with these sizes.
     """
     if aws.nodes is None or installed:
         return
@@ -172,9 +173,10 @@ def check_bounds(
     bounded += ["the system"] if aws.system_scales else []
     if bounded:
         reason = (
-            f"the sizes that settings ask for {', '.join(bounded)} are kept by the Cluster Autoscaler, which is not "
-            "installed here; pass the output nodeGroupBounds to its chart as autoscalingGroups, with "
-            "enforce-node-group-min-size"
+            f"the fewest and the most nodes of {', '.join(bounded)} are kept by the Cluster Autoscaler, which is not "
+            "installed here: without them it may add up to 450 nodes to a group, whatever the plan says, and in any "
+            "order; pass the output nodeGroupBounds to its chart as autoscalingGroups instead of autoDiscovery, with "
+            f"enforce-node-group-min-size, and nodeGroupPriorities as expanderPriorities with expander: {EXPANDER}"
         )
         yield Problem(file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.NODES_UNSCALED)
 

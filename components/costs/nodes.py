@@ -54,7 +54,11 @@ def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice |
 
 
 def pool_of(group: NodeGroupPlan, needed: Counts) -> NodePool:
-    """Return a node group that is made, with as many nodes as models need and its bounds allow."""
+    """Return a node group that is made: with as many nodes as models need, and at most as many as there may be.
+
+    The most is the bound that the autoscaler, or the pool of Karpenter, keeps. It may be more than the models need at
+    their largest: for a while, pods of an update or of a fallback take nodes too.
+    """
     held = group.reservation
     counts = _held(held) if held else _within(needed, group.minimum, group.maximum)
     return NodePool(group.name, group.instance_types, group.demand.capacity, counts.amounts, group.disk)
@@ -71,7 +75,8 @@ def _held(reservation: Reservation) -> Counts:
 
 
 def _within(needed: Counts, minimum: int, maximum: int) -> Counts:
-    return Counts(*(max(minimum, min(number, maximum)) for number in needed))
+    now, least = (max(minimum, min(number, maximum)) for number in (needed.now, needed.least))
+    return Counts(now, least, maximum)
 
 
 def disk_items(pools: Iterable[NodePool], paid: Infrastructure, prices: Prices) -> Iterator[CostItem]:

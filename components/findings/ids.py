@@ -74,6 +74,7 @@ class RuleId(StrEnum):
     NODES_EFA_UNUSED = "nodes-efa-unused"
     NODES_UNSCALED = "nodes-unscaled"
     NODES_UNBALANCED = "nodes-unbalanced"
+    NODES_ORDER_CONFLICT = "nodes-order-conflict"
     PRIORITY_MIXED = "priority-mixed"
     PRIORITY_UNCHECKED = "priority-unchecked"
     QUOTA_EXCEEDED = "quota-exceeded"

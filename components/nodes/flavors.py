@@ -25,7 +25,13 @@ def flavor_groups(
     """
     names = [group.name for flavor in flavors for group in groups_of([flavor], policy)]
     return tuple(
-        replace(group, nodes=nodes, max_nodes=MOST_NODES_UNCLAIMED, rank=names.index(group.name))
+        replace(
+            group,
+            nodes=nodes,
+            max_nodes=MOST_NODES_UNCLAIMED,
+            rank=names.index(group.name),
+            level=len(names) - 1 - names.index(group.name),
+        )
         for group in groups_of(flavors, policy)
     )
 

@@ -18,6 +18,7 @@ from ..fleet.placement import taints
 from ..fleet.rendered import Fleet
 from .bounds import nodes_for_any_order
 from .instances import Instance, instance
+from .order import group_order
 from .policy import Capacity, NodePolicy
 
 MAX_PODS = 110
@@ -111,6 +112,7 @@ class NodeGroupDemand:
         alternatives: Further instance types that the nodes may be of.
         efa: Whether pods ask for EFA interfaces.
         rank: Position of the flavor in the order of preference; 0 is first. The best of all models counts.
+        level: How early an autoscaler with one order for all pods adds nodes here; the highest comes first.
         pods: How many pods a node takes.
     """
 
@@ -125,6 +127,7 @@ class NodeGroupDemand:
     alternatives: tuple[str, ...] = ()
     efa: bool = False
     rank: int = 0
+    level: int = 0
     pods: int = MAX_PODS
 
 
@@ -225,10 +228,23 @@ def groups_of(demands: Sequence[PodDemand], policy: NodePolicy = _DEFAULT) -> tu
         need = _Need.of(choice, policy)
         group = groups.setdefault(need, _Group(choice, need.capacity, policy.labels_of(need.instance_type)))
         group.add(choice, demand, rank)
-    return tuple(_demand(group, need.name, demands, policy) for need, group in sorted(groups.items()))
+    levels = group_order(preferences(demands, policy)).levels
+    return tuple(
+        _demand(group, need.name, demands, policy, levels[need.name]) for need, group in sorted(groups.items())
+    )
 
 
-def _demand(group: _Group, name: str, everybody: Sequence[PodDemand], policy: NodePolicy) -> NodeGroupDemand:
+def preferences(demands: Iterable[PodDemand], policy: NodePolicy) -> list[list[str]]:
+    """Return the names of the groups that each kind of pod may run on, in its order of preference."""
+    return [
+        [_Need.of(choice, policy).name for choice in demand.choices if instance(choice.instance_type or "")]
+        for demand in demands
+    ]
+
+
+def _demand(
+    group: _Group, name: str, everybody: Sequence[PodDemand], policy: NodePolicy, level: int
+) -> NodeGroupDemand:
     instance_type = group.labels[INSTANCE_TYPE_LABEL]
     efa = any(map(wants_efa, group.possible))
     pods = _pods_per_node((instance_type, *group.choice.alternatives), policy)
@@ -247,6 +263,7 @@ def _demand(group: _Group, name: str, everybody: Sequence[PodDemand], policy: No
         alternatives=group.choice.alternatives,
         efa=efa,
         rank=group.rank,
+        level=level,
         pods=pods,
     )
 

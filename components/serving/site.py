@@ -25,7 +25,8 @@ class Site:
         interruption_queue: Queue of the notices for Karpenter.
         features: Features of Karpenter that the nodes need and that are off otherwise.
         role_arns: Roles by controller and of the model loader, where the cluster has no Pod Identity.
-        node_bounds: Fewest and most nodes of groups, for the Cluster Autoscaler; None where settings name none.
+        node_bounds: Fewest and most nodes of groups, for the Cluster Autoscaler; None where it has no groups.
+        bounded_only: Whether these are all groups that it may scale.
         owned: Whether the cluster is made here, so that nobody else has namespaces in it.
         after: What must be there before anything is installed, such as identities.
         volumes: What claims of the models are bound to, so that it must be there before them.
@@ -39,6 +40,7 @@ class Site:
     features: tuple[str, ...] = ()
     role_arns: pulumi.Input[Mapping[str, str]] | None = None
     node_bounds: pulumi.Input[list[Any]] | None = None
+    bounded_only: bool = False
     owned: bool = False
     after: tuple[pulumi.Resource, ...] = ()
     volumes: tuple[pulumi.Resource, ...] = ()

@@ -28,6 +28,25 @@ class TestNodeAutoscalers:
         } <= set(container["command"])
         assert {"name": "AWS_REGION", "value": "us-east-1"} in container["env"]
 
+    def test_the_autoscaler_keeps_the_bounds_and_the_order_of_groups(self, rendered: Render) -> None:
+        """Without a cluster to discover groups of, there are no groups but those that are named."""
+        found = rendered("cluster-autoscaler", "bounds alone, in order")
+        (deployment,) = found.of("Deployment")
+        flags = deployment["spec"]["template"]["spec"]["containers"][0]["command"]
+        assert {"--nodes=1:4:asg-1", "--nodes=0:2:asg-2", "--expander=priority,least-waste"} <= set(flags)
+        assert not [flag for flag in flags if flag.startswith("--node-group-auto-discovery")]
+        order = found.one("ConfigMap", "cluster-autoscaler-priority-expander")
+        assert order["metadata"]["namespace"] == deployment["metadata"]["namespace"]
+        assert yaml.safe_load(order["data"]["priorities"]) == {1: [".*"], 20: ["^asg-1$"]}
+
+    def test_the_autoscaler_may_watch_the_order(self, rendered: Render) -> None:
+        (role,) = rendered("cluster-autoscaler", "bounds alone, in order").of("Role")
+        (named,) = [
+            rule for rule in role["rules"] if "cluster-autoscaler-priority-expander" in rule.get("resourceNames", [])
+        ]
+        assert named["resources"] == ["configmaps"]
+        assert {"get", "watch"} <= set(named["verbs"])
+
     def test_karpenter_knows_cluster_and_queue(self, rendered: Render) -> None:
         environment = {
             each["name"]: each.get("value") for each in rendered("karpenter").container("karpenter")["env"]

@@ -36,6 +36,19 @@ _CHOICES: dict[tuple[str, str], Make] = {
         {"cluster_name": "c", "region": "us-east-1", "bounds": [{"name": "asg-1", "minSize": 1, "maxSize": 4}]},
         o,
     ),
+    ("cluster-autoscaler", "bounds alone, in order"): lambda o: aws_charts.ClusterAutoscaler(
+        "x",
+        {
+            "cluster_name": "c",
+            "region": "us-east-1",
+            "bounds": [
+                {"name": "asg-1", "minSize": 1, "maxSize": 4, "priority": 20},
+                {"name": "asg-2", "minSize": 0, "maxSize": 2},
+            ],
+            "bounded_only": True,
+        },
+        o,
+    ),
     ("karpenter", "features"): lambda o: aws_charts.Karpenter(
         "x",
         {

@@ -100,8 +100,8 @@ def test_an_existing_cluster_is_paid_for_elsewhere() -> None:
     [
         ({}, 1, 1, 1),
         ({"minNodes": 2}, 2, 2, 2),
-        ({"minNodes": 2, "maxNodes": 5}, 2, 2, 2),
-        ({"maxNodes": 5}, 1, 1, 1),
+        ({"minNodes": 2, "maxNodes": 5}, 2, 2, 5),
+        ({"maxNodes": 5}, 1, 1, 5),
     ],
 )
 def test_bounds_of_settings(rule: dict[str, int], now: int, least: int, most: int) -> None:

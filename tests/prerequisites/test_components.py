@@ -1,5 +1,6 @@
 """Every prerequisite is one pinned release with values that its chart knows, of the type that it wants."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -152,6 +153,40 @@ class TestValuesThatMatter:
         args: aws_charts.ClusterAutoscalerArgs = {"cluster_name": "c", "region": "us-east-1", "bounds": told}
         (found,) = made(lambda o: aws_charts.ClusterAutoscaler("x", args, o)).of(RELEASE)
         assert found.inputs["values"]["autoscalingGroups"] == told
+        assert found.inputs["values"]["autoDiscovery"]["clusterName"] == "c"
+
+    @pytest.mark.parametrize("known_later", [False, True])
+    def test_the_autoscaler_tries_groups_in_the_order_that_it_is_told(self, known_later: bool) -> None:
+        told = [
+            {"name": "asg-1", "minSize": 0, "maxSize": 4, "priority": 20},
+            {"name": "s", "minSize": 1, "maxSize": 2},
+        ]
+
+        def make(opts: pulumi.ResourceOptions) -> ChartComponent:
+            bounds: Any = pulumi.Output.from_input(told) if known_later else told
+            given: Any = {"cluster_name": "c", "region": "us-east-1", "bounds": bounds, "bounded_only": True}
+            return aws_charts.ClusterAutoscaler("x", given, opts)
+
+        (found,) = made(make).of(RELEASE)
+        given = found.inputs["values"]
+        assert [each["name"] for each in given["autoscalingGroups"]] == ["asg-1", "s"]
+        assert all(each.keys() == {"name", "minSize", "maxSize"} for each in given["autoscalingGroups"])
+        assert given["extraArgs"]["expander"] == "priority,least-waste"
+        assert yaml.safe_load(given["expanderPriorities"]) == {1: [".*"], 20: ["^asg-1$"]}
+        assert "autoDiscovery" not in given
+
+    @pytest.mark.parametrize(
+        ("args", "expected"),
+        [
+            ({"bounds": [{"name": "a", "maxSize": 1}]}, "bounds[0]: must have name, minSize and maxSize"),
+            ({"bounds": ["1:4:a"]}, "found '1:4:a'"),
+            ({"bounded_only": True}, "bounded_only: leaves no node groups to scale; set bounds too"),
+        ],
+        ids=str,
+    )
+    def test_bounds_that_the_autoscaler_cannot_keep(self, args: Any, expected: str) -> None:
+        with pytest.raises(pulumi.RunError, match=re.escape(expected)):
+            made(lambda o: aws_charts.ClusterAutoscaler("x", {"cluster_name": "c", "region": "us-east-1", **args}, o))
 
     def test_dcgm_tolerates_gpu_nodes_and_keeps_the_pods_names(self) -> None:
         found = values("dcgm-exporter")

@@ -68,7 +68,7 @@ class TestEvery:
 
     def test_outputs(self, stack: str, graphs: dict[str, Recorded]) -> None:
         exports = graphs[stack].exports
-        assert set(exports) - {"nodeGroupBounds"} == {
+        assert set(exports) - {"nodeGroupBounds", "nodeGroupPriorities"} == {
             *(
                 "endpoints",
                 "models",
@@ -174,7 +174,7 @@ class TestProd:
     def test_the_largest_model_is_on_reserved_nodes_with_efa(self, graphs: dict[str, Recorded]) -> None:
         graph = graphs["prod"]
         group = graph[f"{GROUP}::nodes-p5-48xlarge-odcr"].inputs
-        assert group["scalingConfig"] == {"minSize": 0, "desiredSize": 1, "maxSize": 450}
+        assert group["scalingConfig"] == {"minSize": 0, "desiredSize": 0, "maxSize": 450}
         told = {each["name"]: (each["minSize"], each["maxSize"]) for each in graph.exports["nodeGroupBounds"]}
         assert told["asg-nodes-p5-48xlarge-odcr"] == (1, 2)  # as many as are reserved
         assert group["updateConfig"]["updateStrategy"] == "MINIMAL"

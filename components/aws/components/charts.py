@@ -11,9 +11,10 @@ from ...prerequisites.chart import ChartComponent, FixedChart
 from ...serving.arguments import checked_args, missing
 from ...serving.site import Site
 from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
-from ..nodes.autoscaler import discovery_keys
+from ..nodes.autoscaler import EXPANDER, chart_groups, discovery_keys
 from ..nodes.pools.rules import FEATURES
 from .argument_problems import Problems
+from .parts.auto_scaling_groups import priorities_of
 
 
 class NeuronDevicePlugin(FixedChart):
@@ -53,8 +54,11 @@ class ClusterAutoscalerArgs(TypedDict, total=False):
     role_arn: pulumi.Input[str]
     """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
     bounds: pulumi.Input[list[Any]]
-    """Sizes that the autoscaler keeps: GpuNodeGroups.bounds, Cluster.bounds. Default: those of the Auto Scaling
-    groups."""
+    """Sizes that the autoscaler keeps, and which groups it tries first: GpuNodeGroups.bounds, Cluster.bounds.
+    Default: the sizes of the Auto Scaling groups, and the group that leaves the least unused."""
+    bounded_only: bool
+    """Whether groups that bounds do not list are left alone. Otherwise those with the tags are scaled within the
+    sizes of their Auto Scaling group, which are 0 to 450. Default: false."""
     values: dict[str, pulumi.Input[Any]]
     """Values of the chart, which override those set here; leaves may be outputs."""
 
@@ -67,26 +71,43 @@ class ClusterAutoscaler(ChartComponent):
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Install it. Model pods keep caches on local disks; that alone must not keep a node."""
-        args = checked_args(name, args, ClusterAutoscalerArgs)
+        args = checked_args(name, args, ClusterAutoscalerArgs, _bound_problems)
+        discovery = {"clusterName": args["cluster_name"], "tags": discovery_keys(args["cluster_name"])}
         values: dict[str, Any] = {
             "fullnameOverride": "cluster-autoscaler",
             "cloudProvider": "aws",
             "awsRegion": args["region"],
-            "autoDiscovery": {
-                "clusterName": args["cluster_name"],
-                "tags": discovery_keys(args["cluster_name"]),
-            },
+            **({} if args.get("bounded_only") else {"autoDiscovery": discovery}),
             "rbac": {"serviceAccount": _account("cluster-autoscaler", args.get("role_arn"))},
             "extraArgs": {
-                "expander": "least-waste",
+                "expander": EXPANDER if "bounds" in args else "least-waste",
                 "skip-nodes-with-local-storage": False,
                 "scale-down-unneeded-time": "10m",
                 "enforce-node-group-min-size": True,
             },
         }
         if "bounds" in args:
-            values["autoscalingGroups"] = args["bounds"]
+            values |= _groups(args["bounds"])
         self.install("cluster-autoscaler", name, values, args, opts)
+
+
+def _bound_problems(args: ClusterAutoscalerArgs) -> Problems:
+    yield from missing(args, ClusterAutoscalerArgs)
+    bounds = args.get("bounds")
+    if args.get("bounded_only") and bounds is None:
+        yield "bounded_only", "leaves no node groups to scale; set bounds too, or remove it"
+    for index, each in enumerate(bounds if isinstance(bounds, list) else ()):
+        if not isinstance(each, Mapping) or not {"name", "minSize", "maxSize"} <= each.keys():
+            yield (
+                f"bounds[{index}]",
+                f"must have name, minSize and maxSize, as in GpuNodeGroups.bounds, found {each!r}",
+            )
+
+
+def _groups(bounds: pulumi.Input[list[Any]]) -> dict[str, Any]:
+    """Return the values of the chart for some bounds. What is known of them before deployment stays so."""
+    known = chart_groups(bounds) if isinstance(bounds, list) else pulumi.Output.from_input(bounds).apply(chart_groups)
+    return {"autoscalingGroups": known, "expanderPriorities": priorities_of(bounds)}
 
 
 class KarpenterArgs(TypedDict, total=False):
@@ -181,7 +202,7 @@ def _account(name: str, role_arn: pulumi.Input[str] | None) -> dict[str, Any]:
 def _cluster_autoscaler(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
     args: ClusterAutoscalerArgs = {"cluster_name": site.name, "region": site.region}
     if site.node_bounds is not None:
-        args["bounds"] = site.node_bounds
+        args |= {"bounds": site.node_bounds, "bounded_only": site.bounded_only}
     role = site.role_of("cluster-autoscaler")
     return ClusterAutoscaler(name, {**args, "role_arn": role} if role else args, opts)
 

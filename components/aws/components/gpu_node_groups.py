@@ -48,17 +48,17 @@ _OF_RUNNING = ("amiType", "launchTemplate", "nodeGroupName", "releaseVersion", "
 class GpuNodeGroups(pulumi.ComponentResource):
     """Creates one managed node group per distinct need of flavors or models.
 
-    Groups start with as few nodes as they may have. From then on the Cluster Autoscaler owns the size, also the
-    minimum and maximum, and no update changes it. Does not install the autoscaler or device plugins, and does not
-    create reservations: it uses existing ones.
+    Groups start empty. From then on the Cluster Autoscaler owns the size, also
+    the minimum and maximum, and no update changes it. Does not install the autoscaler or device plugins, and does
+    not create reservations: it uses existing ones.
     """
 
     names: pulumi.Output[list[str]]
     """Names of the node groups."""
     bounds: pulumi.Output[list[dict[str, Any]]]
-    """What min_nodes, max_nodes, scale_to_zero and reservations ask for: name of the Auto Scaling group, minSize and
-    maxSize. EKS does not keep these bounds: pass them to ClusterAutoscaler or, with enforce-node-group-min-size, to
-    the chart of your own autoscaler as autoscalingGroups."""
+    """The fewest and the most nodes of each group: name of its Auto Scaling group, minSize, maxSize and, where a
+    model prefers it to another, priority. EKS does not keep these bounds: pass them to ClusterAutoscaler or, with
+    enforce-node-group-min-size, to the chart of your own autoscaler as autoscalingGroups."""
 
     def __init__(self, name: str, args: GpuNodeGroupsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan the groups, check them and register them.

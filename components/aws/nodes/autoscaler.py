@@ -1,7 +1,10 @@
 """How the Cluster Autoscaler finds a node group, knows it without nodes (aws-gpu spec 9), and what sizes it keeps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import yaml
 
 from ...nodes.groups import NodeGroupDemand, offered_by
 from ...nodes.instances import instance
@@ -13,12 +16,57 @@ _HANDED_OVER = "inference-platform/autoscaled"
 those that it must leave alone: only this third one tells which groups are its own."""
 
 
+EXPANDER = "priority,least-waste"
+"""How the autoscaler chooses among groups that pending pods fit: the one with the highest priority and, of equal
+ones, the one that leaves the least unused. Without priorities it ignores which nodes pods prefer
+(kubernetes/autoscaler 55c37cd5, cluster-autoscaler/FAQ.md, "What are Expanders?")."""
+_PRIORITY_STEP = 10
+"""So that there is room for priorities of your own in between."""
+_LOWEST = 1
+_ANY = ".*"
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The fewest and the most nodes that the autoscaler keeps."""
+    """The fewest and the most nodes that the autoscaler keeps, and which groups it tries first.
+
+    Attributes:
+        level: How many groups come after this one, one under another, in the order of all models; 0 for the last, and
+            for those that no model compares.
+    """
 
     minimum: int
     maximum: int
+    level: int = 0
+
+    def values(self, name: Any) -> dict[str, Any]:  # noqa: ANN401  a name or an output
+        """Return the bounds as the chart has them in ``autoscalingGroups``, and the priority where there is one.
+
+        Args:
+            name: Name of the Auto Scaling group, or the promise of one.
+        """
+        first = {"priority": _PRIORITY_STEP * (self.level + 1)} if self.level else {}
+        return {"name": name, "minSize": self.minimum, "maxSize": self.maximum, **first}
+
+
+def chart_groups(bounds: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return bounds without priorities, for ``autoscalingGroups`` of the chart."""
+    return [{key: value for key, value in each.items() if key != "priority"} for each in bounds]
+
+
+def expander_priorities(bounds: Iterable[Mapping[str, Any]]) -> str:
+    """Return which groups come first, as YAML for ``expanderPriorities`` of the chart: patterns of names by priority.
+
+    All other groups come last: a group that no pattern matches would not be used while another can be. Names that EKS
+    gives have letters, digits, - and _ alone, which mean themselves in patterns (kubernetes/autoscaler,
+    cluster-autoscaler/expander/priority).
+    """
+    found: dict[int, list[str]] = {_LOWEST: [_ANY]}
+    for each in bounds:
+        if "priority" in each:
+            found.setdefault(int(each["priority"]), []).append(f"^{each['name']}$")
+    text: str = yaml.safe_dump(found)
+    return text
 
 
 def discovery_keys(cluster: str) -> list[str]:

@@ -11,6 +11,7 @@ from ...nodes.wishes import Wish, wishes
 from ..facts.eks import is_fractional, limits, no_image
 from ..facts.regions import is_withheld, regions, regions_of
 from ..words import Provisioner
+from .expander import check_order
 from .fabric import unused_efa
 from .labels import check_marks, cloud_labels, impossible
 from .launch import boot_problems
@@ -33,6 +34,7 @@ def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: No
         *check_groups(wishes(fleet), groups, environment),
         *pending(fleet, groups, environment),
         *unused_efa(fleet, groups, environment),
+        *check_order(fleet, environment),
     )
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 

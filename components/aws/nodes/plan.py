@@ -83,9 +83,8 @@ class NodeGroupPlan:
         node_labels: All labels that its nodes will have, as far as known.
         taints: In the spelling of the EKS API.
         minimum: Nodes that stay.
-        maximum: Nodes that there may be: what checks and quotas count with.
-        initial: Nodes that the group is made with; later its size is the autoscaler's.
-        bounds: What settings ask the autoscaler to keep; None where they ask for nothing.
+        maximum: Nodes that there may be: what costs, checks and quotas count with, and what the autoscaler keeps.
+        initial: Nodes that the group is created with; later its size is the autoscaler's.
         tags: Tags of the Auto Scaling group by which the Cluster Autoscaler knows the group at zero nodes.
         interfaces: Network interfaces; empty without EFA.
         start: What its nodes are told first.
@@ -108,7 +107,6 @@ class NodeGroupPlan:
     minimum: int
     maximum: int
     initial: int
-    bounds: Bounds | None
     labels: Mapping[str, str]
     node_labels: Mapping[str, str]
     taints: tuple[Object, ...]
@@ -127,6 +125,11 @@ class NodeGroupPlan:
     def autoscaled(self) -> bool:
         """Whether the autoscaler owns its size. The nodes of a Capacity Block are paid for: all of them stay."""
         return self.demand.capacity != Capacity.CAPACITY_BLOCK
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The sizes that the autoscaler keeps; None for a group that it leaves alone."""
+        return Bounds(self.minimum, self.maximum, self.demand.level) if self.autoscaled else None
 
     @property
     def reserved(self) -> bool:
@@ -208,7 +211,6 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         minimum=sizes.minimum,
         maximum=sizes.maximum,
         initial=sizes.initial,
-        bounds=sizes.bounds,
         labels=own,
         node_labels=on_node,
         taints=tuple({**taint, "effect": _API_EFFECTS[taint["effect"]]} for taint in demand.taints),

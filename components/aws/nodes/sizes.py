@@ -1,14 +1,19 @@
-"""How many nodes a managed node group has, and who decides it.
+"""How many nodes a managed node group has, and what decides it.
 
-EKS is told sizes once, when a group is made: none at least, at most what EKS allows, and what the group starts with.
-Each later change would send all three, the wanted number of nodes as it was the last time that somebody looked
-(hashicorp/terraform-provider-aws, internal/service/eks/node_group.go, ``UpdateNodegroupConfig``), and so take nodes
-away that the autoscaler added, or be refused because EKS wants minimum <= desired <= maximum.
+EKS gets sizes once, when a group is created: 0 to what EKS allows, starting with 0. Each later change would send all
+three, the desired size as the provider last read it (hashicorp/terraform-provider-aws,
+internal/service/eks/node_group.go, ``UpdateNodegroupConfig``), and so take nodes away that the autoscaler added, or
+be refused because EKS requires minimum <= desired <= maximum.
 
-What settings ask for is kept by the autoscaler: explicit node groups keep the bounds that it is told, whatever those
-of the Auto Scaling group are (kubernetes/autoscaler, cloudprovider/aws/auto_scaling_groups.go). It adds nodes up to a
-minimum (``--enforce-node-group-min-size``); with a maximum below what runs it adds none and takes none away
-(core/scaleup/orchestrator).
+A group also starts empty where it has a minimum: if EC2 has no capacity for the first node, creation ends in
+CREATE_FAILED (aws/containers-roadmap 2204), and a failed group neither serves nor can be created again under its
+name. Without a node it is ACTIVE at once.
+
+From then on the autoscaler keeps the bounds of the plan. Groups that it is given explicitly keep the bounds that they
+are given, whatever those of the Auto Scaling group are (kubernetes/autoscaler,
+cloudprovider/aws/auto_scaling_groups.go). It adds nodes up to a minimum (``--enforce-node-group-min-size``), never
+above a maximum; with a maximum below what runs it adds none and takes none away (core/scaleup/orchestrator). The
+maximum is the number that costs, quotas and checks count with.
 """
 
 import datetime
@@ -17,7 +22,6 @@ from dataclasses import dataclass
 from ...nodes.groups import NodeGroupDemand
 from ...nodes.policy import RESERVED, Capacity, Reservation, TypePolicy
 from ..facts.eks import limits
-from .autoscaler import Bounds
 
 _EMPTIED = datetime.timedelta(minutes=40)
 """EKS takes nodes of a Capacity Block away so long before it ends, by a scheduled action of its own (EKS user guide,
@@ -74,7 +78,6 @@ class Sizes:
     minimum: int
     maximum: int
     initial: int
-    bounds: Bounds | None
 
 
 def sizes_of(demand: NodeGroupDemand, rule: TypePolicy, *, cap: int | None, scale_to_zero: bool) -> Sizes:
@@ -94,15 +97,14 @@ def sizes_of(demand: NodeGroupDemand, rule: TypePolicy, *, cap: int | None, scal
     asked = int(not scale_to_zero and demand.nodes > 0) if rule.min_nodes is None else rule.min_nodes
     least = min(asked, ceiling)
     needed = demand.max_nodes if rule.max_nodes is None else ceiling
-    bounds = Bounds(least, ceiling) if given or asked else None
-    return Sizes(least, max(min(needed, ceiling), least, 1), least, bounds)
+    return Sizes(least, max(min(needed, ceiling), least, 1), 0)
 
 
 def _of_block(demand: NodeGroupDemand, rule: TypePolicy) -> Sizes:
     """Return all that was bought: it is paid for, whether or not pods need it. Karpenter may be told less."""
     block = rule.reservation
     bought = block.count if block else max(demand.max_nodes, 1)
-    return Sizes(0, min(bought, rule.max_nodes or bought), 0, None)
+    return Sizes(0, min(bought, rule.max_nodes or bought), 0)
 
 
 def block_of(reservation: Reservation, now: datetime.datetime) -> Block:

@@ -227,7 +227,7 @@ class FleetClusterArgs(TypedDict, total=False):
     role_arns: pulumi.Input[dict[str, str]]
     """Roles that service accounts name themselves in a cluster without Pod Identity: Identities.role_arns."""
     node_bounds: pulumi.Input[list[Any]]
-    """Fewest and most nodes of node groups, for the Cluster Autoscaler: GpuNodeGroups.bounds."""
+    """Fewest and most nodes of node groups and their order, for the Cluster Autoscaler: GpuNodeGroups.bounds."""
 
 
 class ModelFleetArgs(TypedDict, total=False):

@@ -112,7 +112,10 @@ class TestGroup:
     def test_bounds_are_told_by_the_name_of_the_auto_scaling_group(self) -> None:
         types = {"g5.xlarge": TypePolicy(min_nodes=1, max_nodes=4)}
         graph = made(flavor("g5.xlarge"), flavor("g6.xlarge", name="b"), types=types)
-        assert graph.exports["bounds"] == [{"name": "asg-nodes-g5-xlarge", "minSize": 1, "maxSize": 4}]
+        assert graph.exports["bounds"] == [
+            {"name": "asg-nodes-g5-xlarge", "minSize": 1, "maxSize": 4, "priority": 20},
+            {"name": "asg-nodes-g6-xlarge", "minSize": 0, "maxSize": 1},
+        ]
 
     def test_its_launch_template(self) -> None:
         found = made(flavor("g5.xlarge"))[f"{TEMPLATE}::nodes-g5-xlarge"].inputs

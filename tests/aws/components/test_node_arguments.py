@@ -77,8 +77,12 @@ def test_ten_lines_with_two_flavors(preview: bool) -> None:
 def test_manifests_of_a_family_give_the_nodes_that_they_need(names: list[str], expected: dict[str, int]) -> None:
     found = by_type(groups(manifests=manifests(*names)))
     assert {kind: group.inputs["scalingConfig"] for kind, group in found.items()} == dict.fromkeys(expected, EMPTY)
-    kept = by_type(groups(manifests=manifests(*names), scale_to_zero=False))
-    assert {kind: group.inputs["scalingConfig"]["desiredSize"] for kind, group in kept.items()} == expected
+    kept = groups(manifests=manifests(*names), scale_to_zero=False)
+    assert {kind: group.inputs["scalingConfig"] for kind, group in by_type(kept).items()} == dict.fromkeys(
+        expected, EMPTY
+    )
+    least = {each["name"]: each["minSize"] for each in kept.exports["bounds"]}
+    assert least == {f"asg-{group.name}": expected[kind] for kind, group in by_type(kept).items()}
     for group in found.values():
         gpu = "k8s.amazonaws.com/accelerator" in group.inputs["labels"]
         assert group.inputs.get("taints", []) == ([TAINT] if gpu else [])
@@ -119,9 +123,9 @@ class TestFlavors:
         ("args", "sizes"),
         [
             ({}, (0, 0, 10)),
-            ({"scale_to_zero": False}, (1, 1, 10)),
-            ({"types": {"g5.2xlarge": {"min_nodes": 2, "max_nodes": 3}}}, (2, 2, 3)),
-            ({"types": {"g5.2xlarge": {"min_nodes": 2.0, "max_nodes": 3.0}}}, (2, 2, 3)),
+            ({"scale_to_zero": False}, (0, 1, 10)),
+            ({"types": {"g5.2xlarge": {"min_nodes": 2, "max_nodes": 3}}}, (0, 2, 3)),
+            ({"types": {"g5.2xlarge": {"min_nodes": 2.0, "max_nodes": 3.0}}}, (0, 2, 3)),
         ],
     )
     def test_sizes(self, args: dict[str, Any], sizes: tuple[int, int, int]) -> None:

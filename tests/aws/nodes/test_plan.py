@@ -169,7 +169,7 @@ class TestCapacity:
         block = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK))
         held = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.ODCR, reservation=HELD))
         assert (block.autoscaled, block.bounds) == (False, None)
-        assert (held.autoscaled, held.bounds) == (True, Bounds(0, 2))
+        assert (held.autoscaled, held.bounds) == (True, Bounds(0, 1))
 
     def test_a_reservation_bounds_the_group(self) -> None:
         where = environment(types={"p5.48xlarge": TypePolicy(capacity=Capacity.ODCR, reservation=HELD)})
@@ -178,48 +178,47 @@ class TestCapacity:
 
 
 class TestBounds:
-    @pytest.mark.parametrize(("scale_to_zero", "least", "bounds"), [(True, 0, None), (False, 1, Bounds(1, 450))])
-    def test_a_group_starts_with_its_least(self, scale_to_zero: bool, least: int, bounds: Bounds | None) -> None:
-        """The autoscaler brings the rest, so that the first update does not wait for all nodes of all models."""
+    @pytest.mark.parametrize(("scale_to_zero", "least"), [(True, 0), (False, 1)])
+    def test_a_group_starts_empty(self, scale_to_zero: bool, least: int) -> None:
+        """Without capacity for a first node the group would end in CREATE_FAILED; the autoscaler brings all nodes."""
         where = environment(scale_to_zero=scale_to_zero)
         (group,) = planned(one(flavor("g5.xlarge"), replicas=3), where)
-        assert (group.minimum, group.initial, group.maximum) == (least, least, 3)
-        assert group.bounds == bounds
+        assert (group.minimum, group.initial, group.maximum) == (least, 0, 3)
+        assert group.bounds == Bounds(least, 3)
 
     def test_a_fallback_may_be_empty_anyway(self) -> None:
         where = environment(scale_to_zero=False)
         groups = planned(one(flavor("g6.xlarge", name="a"), flavor("g5.xlarge", name="b")), where)
         assert {group.name: (group.minimum, group.bounds) for group in groups} == {
-            "g6-xlarge": (1, Bounds(1, 450)),
-            "g5-xlarge": (0, None),
+            "g6-xlarge": (1, Bounds(1, 1, level=1)),
+            "g5-xlarge": (0, Bounds(0, 1)),
         }
         assert {group.name: group.demand.rank for group in groups} == {"g6-xlarge": 0, "g5-xlarge": 1}
 
     @pytest.mark.parametrize(
-        ("rule", "sizes", "bounds"),
+        ("rule", "sizes"),
         [
-            ({"min_nodes": 2, "max_nodes": 7}, (2, 7), Bounds(2, 7)),
-            ({"max_nodes": 1}, (0, 1), Bounds(0, 1)),
-            ({"min_nodes": 3}, (3, 3), Bounds(3, 450)),
-            ({"min_nodes": 0}, (0, 1), None),
-            ({"capacity": Capacity.ODCR, "reservation": HELD}, (0, 1), Bounds(0, 2)),
-            ({"capacity": Capacity.ODCR, "reservation": HELD, "min_nodes": 5}, (2, 2), Bounds(2, 2)),
-            ({"capacity": Capacity.ODCR, "reservation": HELD, "max_nodes": 1}, (0, 1), Bounds(0, 1)),
+            ({"min_nodes": 2, "max_nodes": 7}, (2, 7)),
+            ({"max_nodes": 1}, (0, 1)),
+            ({"min_nodes": 3}, (3, 3)),
+            ({"min_nodes": 0}, (0, 1)),
+            ({"capacity": Capacity.ODCR, "reservation": HELD}, (0, 1)),
+            ({"capacity": Capacity.ODCR, "reservation": HELD, "min_nodes": 5}, (2, 2)),
+            ({"capacity": Capacity.ODCR, "reservation": HELD, "max_nodes": 1}, (0, 1)),
         ],
         ids=str,
     )
-    def test_an_environment_sets_its_own(self, rule: dict[str, Any], sizes: tuple[int, int], bounds: Any) -> None:
+    def test_an_environment_sets_its_own(self, rule: dict[str, Any], sizes: tuple[int, int]) -> None:
         where = environment(types={"g5.xlarge": TypePolicy(**rule)})
         (group,) = planned(one(flavor("g5.xlarge")), where)
         assert (group.minimum, group.maximum) == sizes
-        assert (group.initial, group.bounds) == (sizes[0], bounds)
+        assert (group.initial, group.bounds) == (0, Bounds(*sizes))
 
-    @pytest.mark.parametrize("replicas", [1, 4, 40])
-    def test_what_the_autoscaler_is_told_does_not_depend_on_models(self, replicas: int) -> None:
-        """An edit of a model would restart it otherwise."""
+    @pytest.mark.parametrize(("replicas", "most"), [(1, 2), (4, 4), (40, 40)])
+    def test_the_autoscaler_keeps_what_models_can_need(self, replicas: int, most: int) -> None:
         where = environment(types={"g5.xlarge": TypePolicy(min_nodes=2)}, scale_to_zero=False)
         (group,) = planned(one(flavor("g5.xlarge"), replicas=replicas), where)
-        assert group.bounds == Bounds(2, 450)
+        assert group.bounds == Bounds(2, most)
 
     def test_an_autoscaler_without_end_reaches_what_eks_allows(self) -> None:
         scaled = small("p", "m")
@@ -229,6 +228,7 @@ class TestBounds:
         where = environment()
         (group,) = planned(fleet, where)
         assert group.maximum == 450
+        assert group.bounds == Bounds(0, 450)
         (warning,) = problems(fleet, where, "warning")
         assert "may grow to 450 nodes, 453 USD an hour" in warning.reason  # 450 x 1.006
 

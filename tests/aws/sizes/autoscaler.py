@@ -30,8 +30,10 @@ class Autoscaler:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Autoscaler":
         groups = values.get("autoscalingGroups", [])
-        cluster = values["autoDiscovery"]["clusterName"]
-        tags = values["autoDiscovery"].get("tags") or [tag.format(cluster=cluster) for tag in USUAL_TAGS]
+        # Without a cluster to discover groups of, there are those that are named (deployment.yaml of its chart).
+        discovery = values.get("autoDiscovery", {})
+        usual = [tag.format(cluster=discovery["clusterName"]) for tag in USUAL_TAGS] if discovery else ()
+        tags = discovery.get("tags") or usual
         fills = values["extraArgs"].get("enforce-node-group-min-size", False)
         return cls({each["name"]: (each["minSize"], each["maxSize"]) for each in groups}, tags, fills)
 

@@ -24,7 +24,7 @@ from typing import Any
 import yaml
 
 from tests.stacks.shipped import ON_AWS, ROOT, Clock
-from workbench.engine.diff import changes
+from workbench.engine.diff import changes, ignored
 from workbench.engine.display import JsonDisplay
 from workbench.engine.local import LocalEngine, RunOptions
 from workbench.engine.program.resources import STACK_TYPE
@@ -87,6 +87,7 @@ def differences(stack: str) -> Iterator[Difference]:
         inputs = before.pop(old)
         if node.registration.custom:  # the engine compares the inputs of components with nothing
             now = json.loads(json.dumps(masked(node.inputs), default=str))
+            now = ignored(inputs, now, node.registration.ignore_changes)
             for change in changes(inputs, now):
                 yield Difference(
                     stack,
