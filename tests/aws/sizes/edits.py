@@ -75,13 +75,7 @@ def _of_type(key: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Edit
     return st.tuples(st.just("types"), _TYPES.map(lambda name: f"{name}.{key}"), values)
 
 
-EDITS: st.SearchStrategy[Edit] = st.one_of(
-    st.tuples(st.just("models"), st.sampled_from(sorted(KINDS)), st.none() | st.integers(1, 4)),
-    st.tuples(st.just("models"), st.sampled_from(sorted(KINDS)), st.none() | st.integers(1, 4)),
-    _of_type("minNodes", st.none() | st.integers(0, 3)),
-    _of_type("maxNodes", st.none() | st.integers(1, 5)),
-    _of_type("zones", st.sampled_from([None, ["us-east-1a"], ["us-east-1b"]])),
-    _of("types", "g5.2xlarge.spotTypes", st.sampled_from([None, ["g5.4xlarge"], ["g5.4xlarge", "g5.8xlarge"]])),
+_OF_BLOCKS: st.SearchStrategy[Edit] = st.one_of(
     _of("capacity", "odcr", st.integers(1, 4)),
     _of("capacity", "on-demand", st.none()),
     _of("capacity", "capacity-block", _NAMED),
@@ -92,6 +86,14 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
     _of("nodes", "userData", st.sampled_from([None, "#!/bin/sh\ntrue\n"])),
     _of("nodes", "imdsHopLimit", st.sampled_from([None, 2])),
     _of("nodes", "amiRelease", st.sampled_from(["1.34.10-20261101", "1.35.7-20261101"])),
+)
+_OTHERS: st.SearchStrategy[Edit] = st.one_of(
+    st.tuples(st.just("models"), st.sampled_from(sorted(KINDS)), st.none() | st.integers(1, 4)),
+    st.tuples(st.just("models"), st.sampled_from(sorted(KINDS)), st.none() | st.integers(1, 4)),
+    _of_type("minNodes", st.none() | st.integers(0, 3)),
+    _of_type("maxNodes", st.none() | st.integers(1, 5)),
+    _of_type("zones", st.sampled_from([None, ["us-east-1a"], ["us-east-1b"]])),
+    _of("types", "g5.2xlarge.spotTypes", st.sampled_from([None, ["g5.4xlarge"], ["g5.4xlarge", "g5.8xlarge"]])),
     _of("nodes", "scaleToZero", st.booleans()),
     _of("nodes", "capacity", st.sampled_from(["spot", "on-demand"])),
     _of("nodes", "image", st.sampled_from(["al2023", "bottlerocket"])),
@@ -105,6 +107,7 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
     _of("cluster", "nodeRoleArn", st.sampled_from([None, _ROLE])),
     _of("cluster", "version", st.just("1.35")),
 )
+EDITS: st.SearchStrategy[Edit] = st.one_of(_OF_BLOCKS, _OTHERS)
 
 
 def edited(settings: Mapping[str, Any], edit: Edit) -> dict[str, Any]:

@@ -97,10 +97,12 @@ def check_sizes(stack: Deployed) -> None:
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(EDITS, min_size=3, max_size=8), st.integers(0, 2**32))
-def test_whatever_is_edited(edits: list[Edit], seed: int) -> None:
+@given(st.lists(EDITS, min_size=3, max_size=8), st.booleans(), st.integers(0, 2**32))
+def test_whatever_is_edited(edits: list[Edit], with_block: bool, seed: int) -> None:
     stack = new_stack(seed)
     values = edited(FIRST, ("models", "large", 1))
+    if with_block:
+        values = edited(values, ("capacity", "capacity-block", [["cr-a", 2]]))
     assert deployed(stack, values)
     for edit in edits:
         what, key, value = edit
