@@ -209,6 +209,10 @@ class TestReserved:
             *("scalingConfig", "launchTemplate", "version", "releaseVersion"),
             *("amiType", "nodeGroupName"),
         }
+        # In stacks of earlier releases a type had one group for all its blocks.
+        for kind in (GROUP, TEMPLATE):
+            assert [alias.name for alias in graph[f"{kind}::{name}-0a1b"].registration.aliases] == [name]
+            assert graph[f"{kind}::{name}-0c2d"].registration.aliases == ()
         assert {"userData", "tagSpecifications", "blockDeviceMappings"} <= set(
             graph[f"{TEMPLATE}::{name}-0a1b"].registration.ignore_changes
         )
