@@ -1,11 +1,12 @@
 """What the nodes of models cost, and the disks of all nodes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from ..aws.nodes.launch import Disk
 from ..aws.nodes.plan import NodeGroupPlan
+from ..aws.nodes.sizes import most_at_once
 from ..nodes.groups import NodeGroupDemand
 from ..nodes.policy import Capacity, Reservation
 from .bill import NOTHING, Amounts, CostItem, CostKind, UnitPrice
@@ -59,7 +60,7 @@ def pool_of(group: NodeGroupPlan, needed: Counts) -> NodePool:
     The most is the bound that the autoscaler, or the pool of Karpenter, keeps. It may be more than the models need at
     their largest: for a while, pods of an update or of a fallback take nodes too.
     """
-    held = group.reservation
+    held = [block.reservation for block in group.blocks] or ([group.reservation] if group.reservation else [])
     counts = _held(held) if held else _within(needed, group.minimum, group.maximum)
     return NodePool(group.name, group.instance_types, group.demand.capacity, counts.amounts, group.disk)
 
@@ -69,9 +70,10 @@ def pool_made_elsewhere(group: NodeGroupDemand, needed: Counts) -> NodePool:
     return NodePool(group.name, (group.instance_type, *group.alternatives), group.capacity, needed.amounts)
 
 
-def _held(reservation: Reservation) -> Counts:
-    """Return what is paid for whether or not it is used."""
-    return Counts(reservation.count, reservation.count, reservation.count)
+def _held(reservations: Sequence[Reservation]) -> Counts:
+    """Return what is paid for whether or not it is used, of Capacity Blocks as many as run at one moment."""
+    counts = [each.count for each in reservations]
+    return Counts(counts[0], min(counts), most_at_once(reservations))
 
 
 def _within(needed: Counts, minimum: int, maximum: int) -> Counts:

@@ -166,6 +166,20 @@ def test_a_capacity_block_has_no_price_but_ones_own() -> None:
     assert item(priced, "node group p5-48xlarge-capacity-block").usd_per_hour == same("60")
 
 
+@pytest.mark.parametrize(
+    ("starts", "counts"),
+    [("2099-01-01T11:30:00Z", (2, 2, 3)), ("2030-01-01T11:30:00Z", (2, 2, 5))],
+    ids=["one after the other", "both at once"],
+)
+def test_capacity_blocks_that_follow_each_other(starts: str, counts: tuple[int, int, int]) -> None:
+    held = {**RESERVED["reservation"], "starts": "2020-01-01T11:30:00Z", "ends": "2099-01-01T11:30:00Z", "count": 2}  # type: ignore[dict-item]
+    later = {**held, "id": "cr-0c2d", "starts": starts, "ends": "2099-02-01T11:30:00Z", "count": 3}
+    block = {"capacity": "capacity-block", "reservation": held, "nextBlocks": [later]}
+    manifests = written([served("one", flavor("p5.48xlarge", 8))])
+    found = item(on_aws(manifests, **nodes(block, "p5.48xlarge")), "node group p5-48xlarge-capacity-block")
+    assert found.counts == Amounts(*map(Decimal, counts))
+
+
 def test_nothing_is_guessed_of_a_region_without_prices() -> None:
     found = bill(
         ONE,

@@ -253,6 +253,26 @@ def test_nodes_that_go_take_pods_with_them(type_token: str, field: str, short: i
     assert all("nodes-g6" in each.because[0] and field in each.because[0] for each in found)
 
 
+@pytest.mark.parametrize(
+    ("capacity", "name", "taken"),
+    [
+        pytest.param("capacity-block", "nodes-g6-0a1b", True, id="of one of its Capacity Blocks"),
+        pytest.param("on-demand", "nodes-g6-0a1b", False, id="of another group, whose name is longer"),
+        pytest.param("capacity-block", "nodes-g6-us-east-1a", False, id="of a group in a zone"),
+    ],
+)
+def test_each_capacity_block_has_a_managed_node_group(capacity: str, name: str, *, taken: bool) -> None:
+    chat = workload(deployment(), replicas=(3, 3, 3))
+    held = replace(node_group(), capacity=capacity)
+    before, after = (
+        revision(
+            chat, resources=(resource(chat.body), cloud(NODE_GROUP, name, {"releaseVersion": value})), groups=(held,)
+        )
+        for value in ("a", "b")
+    )
+    assert bool(blasts(before, after)) == taken
+
+
 def test_the_nodes_of_others_take_nothing_with_them() -> None:
     chat = workload(deployment())
     before, after = (

@@ -126,7 +126,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             capacity_type=plan.capacity_type,
             instance_types=None if plan.demand.capacity == Capacity.CAPACITY_BLOCK else list(plan.instance_types),
             scaling_config=eks.NodeGroupScalingConfigArgs(
-                min_size=0, desired_size=plan.initial, max_size=limits().nodes_per_group
+                min_size=0, desired_size=0, max_size=limits().nodes_per_group
             ),
             update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1, update_strategy=plan.update_strategy),
             node_repair_config=eks.NodeGroupNodeRepairConfigArgs(enabled=self._args.get("node_repair", False)),
@@ -141,6 +141,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
                 ignore_changes=["scalingConfig", *(_OF_RUNNING if _runs(plan) else ())],
                 # A new group beside the old one would need the reserved instances twice.
                 delete_before_replace=plan.reserved,
+                aliases=self._formerly(plan),
             ),
         )
         self._tell_autoscaler(name, plan, group)
@@ -164,8 +165,14 @@ class GpuNodeGroups(pulumi.ComponentResource):
             placement={"group_name": placement_group(name, self._tags, self).name} if plan.placement_group else None,
             tag_specifications=tag_specifications(tags),
             tags=tags,
-            opts=self._child(ignore_changes=list(rolling_fields(_TEMPLATE)) if _runs(plan) else None),
+            opts=self._child(
+                ignore_changes=list(rolling_fields(_TEMPLATE)) if _runs(plan) else None, aliases=self._formerly(plan)
+            ),
         )
+
+    def _formerly(self, plan: NodeGroupPlan, suffix: str = "") -> list[pulumi.Alias] | None:
+        """Return the name that a resource of a Capacity Block had in stacks of earlier releases."""
+        return [pulumi.Alias(name=f"{self._name}-{plan.former}{suffix}")] if plan.former else None
 
     def _user_data(self, plan: NodeGroupPlan) -> pulumi.Input[str]:
         if not plan.ami_id:
@@ -195,9 +202,9 @@ class GpuNodeGroups(pulumi.ComponentResource):
             tags = {**discovery_tags(self._args["cluster_plain_name"]), **plan.tags}
             tag_group(name, group, tags, self)
         for block in plan.blocks:
-            self._fill(name, block, group)
+            self._fill(name, plan, block, group)
 
-    def _fill(self, name: str, block: Block, group: eks.NodeGroup) -> None:
+    def _fill(self, name: str, plan: NodeGroupPlan, block: Block, group: eks.NodeGroup) -> None:
         """Register the action that gives a group the nodes of its Capacity Block.
 
         The provider would send the start that it read last along with each change, which is in the past by then
@@ -219,7 +226,9 @@ class GpuNodeGroups(pulumi.ComponentResource):
             desired_capacity=filling.nodes,
             max_size=_KEEP,
             # An action that has begun keeps its start, which AWS moves on with each recurrence.
-            opts=self._child(ignore_changes=["startTime"], delete_before_replace=True),
+            opts=self._child(
+                ignore_changes=["startTime"], delete_before_replace=True, aliases=self._formerly(plan, "-begin")
+            ),
         )
 
 

@@ -13,6 +13,7 @@ from .labels import karpenter_capacity
 from .launch import Disk
 from .plan import NodeGroupPlan
 from .pools.rules import Disruption
+from .sizes import most_at_once
 from .user_data import karpenter_user_data
 
 _FAMILIES = {NodeImage.AL2023: "AL2023", NodeImage.BOTTLEROCKET: "Bottlerocket"}
@@ -106,7 +107,11 @@ def _limits(plan: NodeGroupPlan) -> dict[str, str]:
     resource = plan.node.accelerator_resource
     types = [plan.node, *filter(None, map(instance, plan.demand.alternatives))]
     most = max(node.accelerators if resource else node.vcpu for node in types)
-    nodes = plan.maximum - plan.minimum
+    blocks = [block.reservation for block in plan.blocks]
+    # A setting of a type may bound its nodes further.
+    bounded = plan.reservation is not None and plan.maximum < plan.reservation.count
+    maximum = most_at_once(blocks) if blocks and not bounded else plan.maximum
+    nodes = maximum - plan.minimum
     return {resource or "cpu": str(most * nodes), "nodes": str(nodes)}
 
 

@@ -84,7 +84,6 @@ class NodeGroupPlan:
         taints: In the spelling of the EKS API.
         minimum: Nodes that stay.
         maximum: Nodes that there may be: what costs, checks and quotas count with, and what the autoscaler keeps.
-        initial: Nodes that the group is created with; later its size is the autoscaler's.
         tags: Tags of the Auto Scaling group by which the Cluster Autoscaler knows the group at zero nodes.
         interfaces: Network interfaces; empty without EFA.
         start: What its nodes are told first.
@@ -92,6 +91,7 @@ class NodeGroupPlan:
         release: Release of the image, in the words of whoever makes the nodes; empty for EKS's newest.
         force_update: Whether updates replace nodes whose pods a disruption budget keeps.
         blocks: The Capacity Blocks that its nodes come out of, first the reservation.
+        former: Name that the group had before each Capacity Block got a group of its own; empty for others.
     """
 
     name: str
@@ -106,7 +106,6 @@ class NodeGroupPlan:
     zones: tuple[str, ...]
     minimum: int
     maximum: int
-    initial: int
     labels: Mapping[str, str]
     node_labels: Mapping[str, str]
     taints: tuple[Object, ...]
@@ -120,6 +119,7 @@ class NodeGroupPlan:
     release: str = ""
     force_update: bool = False
     blocks: tuple[Block, ...] = ()
+    former: str = ""
 
     @property
     def autoscaled(self) -> bool:
@@ -144,22 +144,26 @@ def of_blocks(plan: NodeGroupPlan) -> tuple[NodeGroupPlan, ...]:
     the end of a block when a group is made for it (EKS user guide, "Create a managed node group with Capacity Blocks
     for ML"); that it does so for a block that a new version of the launch template names is nowhere documented.
     """
-    return tuple(_of_block(plan, block) for block in plan.blocks) or (plan,)
+    each = [
+        replace(
+            plan,
+            name=f"{plan.name}-{block.reservation.id.removeprefix('cr-')}",
+            id=_block_id(plan, block.reservation),
+            zones=(block.reservation.zone,),
+            maximum=block.reservation.count,
+            reservation=block.reservation,
+            blocks=(block,),
+            former="" if index else plan.name,
+        )
+        for index, block in enumerate(plan.blocks)
+    ]
+    return tuple(each) or (plan,)
 
 
-def _of_block(plan: NodeGroupPlan, block: Block) -> NodeGroupPlan:
-    held = block.reservation
-    return replace(
-        plan,
-        name=f"{plan.name}-{held.id.removeprefix('cr-')}",
-        id=_digested(
-            plan.demand.name, (plan.instance_types, plan.ami_type, plan.demand.capacity, held.zone, held.id)
-        ),
-        zones=(held.zone,),
-        maximum=held.count,
-        reservation=held,
-        blocks=(block,),
-    )
+def _block_id(plan: NodeGroupPlan, block: Reservation) -> str:
+    """Name the group of a block for EKS, whichever other blocks there are."""
+    facts = (plan.instance_types, plan.ami_type, plan.demand.capacity, block.zone, block.id)
+    return _digested(plan.demand.name, facts)
 
 
 def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
@@ -210,7 +214,6 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         zones=zones,
         minimum=sizes.minimum,
         maximum=sizes.maximum,
-        initial=sizes.initial,
         labels=own,
         node_labels=on_node,
         taints=tuple({**taint, "effect": _API_EFFECTS[taint["effect"]]} for taint in demand.taints),

@@ -17,6 +17,7 @@ maximum is the number that costs, quotas and checks count with.
 """
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...nodes.groups import NodeGroupDemand
@@ -77,7 +78,6 @@ class Sizes:
 
     minimum: int
     maximum: int
-    initial: int
 
 
 def sizes_of(demand: NodeGroupDemand, rule: TypePolicy, *, cap: int | None, scale_to_zero: bool) -> Sizes:
@@ -97,14 +97,28 @@ def sizes_of(demand: NodeGroupDemand, rule: TypePolicy, *, cap: int | None, scal
     asked = int(not scale_to_zero and demand.nodes > 0) if rule.min_nodes is None else rule.min_nodes
     least = min(asked, ceiling)
     needed = demand.max_nodes if rule.max_nodes is None else ceiling
-    return Sizes(least, max(min(needed, ceiling), least, 1), 0)
+    return Sizes(least, max(min(needed, ceiling), least, 1))
 
 
 def _of_block(demand: NodeGroupDemand, rule: TypePolicy) -> Sizes:
     """Return all that was bought: it is paid for, whether or not pods need it. Karpenter may be told less."""
     block = rule.reservation
     bought = block.count if block else max(demand.max_nodes, 1)
-    return Sizes(0, min(bought, rule.max_nodes or bought), 0)
+    return Sizes(0, min(bought, rule.max_nodes or bought))
+
+
+def most_at_once(blocks: Iterable[Reservation]) -> int:
+    """Return the most instances that Capacity Blocks have at one moment; those without times count always."""
+    blocks = list(blocks)
+    return max(
+        (sum(other.count for other in blocks if _runs_at_start_of(block, other)) for block in blocks), default=0
+    )
+
+
+def _runs_at_start_of(block: Reservation, other: Reservation) -> bool:
+    if block.starts is None or other.starts is None or other.ends is None:
+        return True
+    return other.starts <= block.starts < other.ends
 
 
 def block_of(reservation: Reservation, now: datetime.datetime) -> Block:

@@ -1,6 +1,7 @@
 """GpuNodeGroups: one managed node group per need, told to EKS, EC2 and the autoscaler without contradiction."""
 
 import base64
+import datetime
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from components.aws.components.gpu_node_groups import GpuNodeGroups
 from components.aws.nodes.launch import Boot
 from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.components.aws_mock import Aws
-from tests.aws.environments import BLOCK, HELD, environment, flavor, one, planned
+from tests.aws.environments import BLOCK, HELD, NOW, environment, flavor, one, planned
 from tests.recorded import Recorded, deploy
 
 COMPONENT = "inference-platform:index:GpuNodeGroups::nodes"
@@ -185,12 +186,44 @@ class TestReserved:
         assert template.inputs["instanceMarketOptions"] == {"marketType": "capacity-block"}
         target = template.inputs["capacityReservationSpecification"]["capacityReservationTarget"]
         assert target == {"capacityReservationId": "cr-0a1b"}
+        assert group.name == "nodes-p5-48xlarge-capacity-block-0a1b"
         (begin,) = graph.of("aws:autoscaling/schedule:Schedule")  # EKS schedules the end itself
         assert begin.inputs["startTime"] == "2026-11-22T12:00:00Z"
+        assert begin.inputs["endTime"] == "2026-11-29T11:15:00Z"
+        # EKS's action is due at minute 20: two at one moment would be refused.
+        assert begin.inputs["recurrence"] == "2,7,12,17,22,27,32,37,42,47,52,57 * * * *"
+        assert begin.registration.delete_before_replace
+        assert begin.registration.ignore_changes == ("startTime",)
+        assert group.registration.ignore_changes == ("scalingConfig",)
+        assert template.registration.ignore_changes == ()
         # All that is paid for; -1 leaves the bounds as EKS has them.
         assert (begin.inputs["minSize"], begin.inputs["desiredCapacity"], begin.inputs["maxSize"]) == (-1, 2, -1)
         assert begin.inputs["autoscalingGroupName"] == f"asg-{group.name}"
         assert group.inputs["scalingConfig"]["desiredSize"] == 0
+
+    def test_nothing_of_a_block_that_runs_is_updated(self) -> None:
+        running = replace(BLOCK, starts=NOW - datetime.timedelta(hours=1))
+        later = replace(BLOCK, id="cr-0c2d")
+        rule = TypePolicy(Capacity.CAPACITY_BLOCK, running, (later,))
+        graph = made(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule})
+        name = "nodes-p5-48xlarge-capacity-block"
+        kept = graph[f"{GROUP}::{name}-0a1b"].registration.ignore_changes
+        assert set(kept) == {
+            *("scalingConfig", "launchTemplate", "version", "releaseVersion"),
+            *("amiType", "nodeGroupName"),
+        }
+        # In stacks of earlier releases a type had one group for all its blocks.
+        for kind in (GROUP, TEMPLATE):
+            assert [alias.name for alias in graph[f"{kind}::{name}-0a1b"].registration.aliases] == [name]
+            assert graph[f"{kind}::{name}-0c2d"].registration.aliases == ()
+        assert {"userData", "tagSpecifications", "blockDeviceMappings"} <= set(
+            graph[f"{TEMPLATE}::{name}-0a1b"].registration.ignore_changes
+        )
+        assert graph[f"{GROUP}::{name}-0c2d"].registration.ignore_changes == ("scalingConfig",)
+        starts = {
+            entry.name: entry.inputs.get("startTime") for entry in graph.of("aws:autoscaling/schedule:Schedule")
+        }
+        assert starts == {f"{name}-0a1b-begin": None, f"{name}-0c2d-begin": "2026-11-22T12:00:00Z"}
 
     def test_nothing_hands_a_capacity_block_to_the_autoscaler(self) -> None:
         rule = TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=BLOCK)

@@ -193,6 +193,66 @@ class TestReservations:
         assert "must have the ID of a reservation (cr-...) with Karpenter" in text
 
 
+NEXT = replace(BLOCK, id="cr-0c2d", starts=BLOCK.ends, ends=NOW + datetime.timedelta(days=15))
+KEY = "Pulumi.dev.yaml: gpuNodes.types.p5.48xlarge"
+
+
+def of_blocks(first: Reservation, *others: Reservation, severity: str = "error", **changes: Any) -> list[str]:
+    rule = TypePolicy(Capacity.CAPACITY_BLOCK, first, others)
+    return said(flavor("p5.48xlarge", P5), severity=severity, types={"p5.48xlarge": rule}, **changes)
+
+
+class TestBlocks:
+    @pytest.mark.parametrize("provisioner", ["managed", "karpenter"])
+    def test_blocks_that_follow_each_other(self, provisioner: str) -> None:
+        assert of_blocks(BLOCK, NEXT, provisioner=provisioner) == []
+
+    @pytest.mark.parametrize(
+        ("block", "expected"),
+        [
+            (replace(NEXT, zone="us-east-1f"), "cr-0c2d: is in us-east-1f, where the environment has no subnet"),
+            (replace(NEXT, ends=None), "cr-0c2d: a Capacity Block has a start and an end"),
+            (
+                replace(NEXT, starts=NOW - datetime.timedelta(9), ends=NOW - datetime.timedelta(1)),
+                "cr-0c2d: expired at 2026-11-20 12:00 UTC",
+            ),
+            (replace(NEXT, id="cr-0a1b"), "cr-0a1b: is named more than once"),
+        ],
+    )
+    def test_next_blocks_that_cannot_be(self, block: Reservation, expected: str) -> None:
+        texts = of_blocks(BLOCK, block)
+        assert any(f"{KEY}.nextBlocks: {expected}" in text for text in texts)
+
+    @pytest.mark.parametrize(
+        "rule", [TypePolicy(Capacity.ODCR, HELD, (NEXT,)), TypePolicy(next_blocks=(NEXT,))], ids=["odcr", "on-demand"]
+    )
+    def test_next_blocks_of_other_capacity(self, rule: TypePolicy) -> None:
+        (text,) = said(flavor("p5.48xlarge", P5), types={"p5.48xlarge": rule})
+        assert f"{KEY}.nextBlocks: are the Capacity Blocks after that of reservation; set capacity" in text
+
+    def test_the_nodes_of_a_block_that_runs_stay_as_they_are(self) -> None:
+        """EKS user guide: the desired size must be 0 while the group is updated."""
+        running = replace(BLOCK, starts=NOW - datetime.timedelta(hours=1))
+        (text,) = of_blocks(running, NEXT, severity="note")
+        assert f"{KEY}.reservation: cr-0a1b has begun: until 2026-11-29 12:00 UTC its nodes keep their image" in text
+        assert "pulumi up --replace" in text
+        assert of_blocks(BLOCK, NEXT, severity="note") == []
+        assert of_blocks(running, NEXT, severity="note", provisioner="karpenter") == []
+
+    @pytest.mark.parametrize(("minutes", "late"), [(105, True), (106, False)])
+    def test_a_block_that_ends_too_soon(self, minutes: int, *, late: bool) -> None:
+        """EKS takes nodes 40 minutes before the end; ours come until 5 minutes earlier, and an update may take 60."""
+        running = replace(BLOCK, starts=NOW - datetime.timedelta(1), ends=NOW + datetime.timedelta(minutes=minutes))
+        texts = of_blocks(NEXT, running, severity="warning")
+        assert any(f"{KEY}.nextBlocks: cr-0a1b ends at" in text for text in texts) == late
+
+    def test_two_groups_of_one_block(self) -> None:
+        types = {"p5.48xlarge": TypePolicy(Capacity.CAPACITY_BLOCK, BLOCK)}
+        both = [flavor("p5.48xlarge", P5), flavor("p5.48xlarge", P5, name="g", pool="a")]
+        (text,) = [each for each in said(*both, severity="warning", types=types) if "cr-0a1b" in each]
+        assert "cr-0a1b is for 2 node groups (p5-48xlarge-" in text
+
+
 A_BLOCK: dict[str, Any] = {"capacity": Capacity.CAPACITY_BLOCK, "reservation": BLOCK}
 
 

@@ -1,5 +1,7 @@
 """Node groups in Karpenter's words (aws-gpu spec 10; CRDs of Karpenter 1.14)."""
 
+import datetime
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from components.aws.nodes.plan import NodeGroupPlan
 from components.aws.nodes.pools.general import general_class, general_pool, largest
 from components.aws.nodes.pools.rules import Budget, Disruption, GeneralPool, PoolRules
 from components.nodes.policy import Capacity, TypePolicy
-from tests.aws.environments import HELD, environment, flavor, one, planned
+from tests.aws.environments import BLOCK, HELD, environment, flavor, one, planned
 
 REQUIREMENTS = {
     "karpenter.sh/capacity-type",
@@ -202,6 +204,22 @@ class TestNodeClass:
         assert spec["capacityReservationSelectorTerms"] == [{"id": "cr-0a1b"}]
         assert len(spec["networkInterfaces"]) == 33
         assert spec["networkInterfaces"][0] == {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"}
+
+    @pytest.mark.parametrize(
+        ("days", "most", "nodes"),
+        [(7, None, "3"), (5, None, "5"), (7, 1, "1")],
+        ids=["one after the other", "both at once", "bounded by a setting"],
+    )
+    def test_capacity_blocks_that_follow_each_other(self, days: int, most: int | None, nodes: str) -> None:
+        """Karpenter uses those that are active (aws/karpenter-provider-aws, designs/capacity-block-support.md)."""
+        assert BLOCK.starts
+        starts = BLOCK.starts + datetime.timedelta(days=days)
+        later = replace(BLOCK, id="cr-0c2d", count=3, starts=starts, ends=starts + datetime.timedelta(days=7))
+        rule = TypePolicy(Capacity.CAPACITY_BLOCK, BLOCK, (later,), max_nodes=most)
+        found = groups(flavor("p5.48xlarge", {"nvidia.com/gpu": 8}), types={"p5.48xlarge": rule})
+        (plan,) = found.values()
+        assert spec_of(plan)["capacityReservationSelectorTerms"] == [{"id": "cr-0a1b"}, {"id": "cr-0c2d"}]
+        assert node_pool(plan)["spec"]["limits"]["nodes"] == nodes
 
     def test_bottlerocket_hands_neuron_devices_over(self) -> None:
         (plan,) = groups(flavor("inf2.xlarge", {"aws.amazon.com/neuron": 1}), image="bottlerocket").values()

@@ -53,7 +53,7 @@ def test_every_accelerated_type_gives_a_group_or_the_refusal_that_the_facts_dema
     (group,) = planned(fleet, where)
     assert group.ami_type == ("AL2023_ARM_64_NVIDIA" if node.family == "g5g" else IMAGE_OF[node.manufacturer])
     assert group.instance_types == (node.name,)
-    assert (group.minimum, group.initial, group.maximum) == (0, 0, 1)
+    assert (group.minimum, group.maximum) == (0, 1)
     assert group.taints == ({"key": accelerator, "value": "true", "effect": "NO_SCHEDULE"},)
     assert group.tags[f"k8s.io/cluster-autoscaler/node-template/resources/{accelerator}"] == str(node.accelerators)
     assert group.disk.gib == (80 if node.local_nvme_gb else 200)
@@ -119,7 +119,7 @@ class TestCapacity:
             "MINIMAL",
             ("us-east-1b",),
         )
-        assert (group.minimum, group.initial, group.maximum) == (0, 0, 2)
+        assert (group.minimum, group.maximum) == (0, 2)
         (block,) = group.blocks
         assert block.filling
         assert (block.filling.nodes, block.filling.starts, block.running) == (2, BLOCK.starts, False)
@@ -133,7 +133,7 @@ class TestCapacity:
         running = replace(BLOCK, starts=NOW - datetime.timedelta(hours=1), ends=ends)
         group = group_of(p5_48xlarge=TypePolicy(capacity=Capacity.CAPACITY_BLOCK, reservation=running))
         (block,) = group.blocks
-        assert (group.initial, block.filling is not None, block.running) == (0, fills, True)
+        assert (block.filling is not None, block.running) == (fills, True)
         if block.filling:
             assert (block.filling.starts, block.filling.ends) == (None, ends - datetime.timedelta(minutes=45))
 
@@ -174,7 +174,7 @@ class TestCapacity:
     def test_a_reservation_bounds_the_group(self) -> None:
         where = environment(types={"p5.48xlarge": TypePolicy(capacity=Capacity.ODCR, reservation=HELD)})
         (group,) = planned(one(flavor("p5.48xlarge", {"nvidia.com/gpu": 8}), where=where, replicas=5), where)
-        assert (group.initial, group.maximum) == (0, 2)
+        assert (group.minimum, group.maximum) == (0, 2)
 
 
 class TestBounds:
@@ -183,7 +183,7 @@ class TestBounds:
         """Without capacity for a first node the group would end in CREATE_FAILED; the autoscaler brings all nodes."""
         where = environment(scale_to_zero=scale_to_zero)
         (group,) = planned(one(flavor("g5.xlarge"), replicas=3), where)
-        assert (group.minimum, group.initial, group.maximum) == (least, 0, 3)
+        assert (group.minimum, group.maximum) == (least, 3)
         assert group.bounds == Bounds(least, 3)
 
     def test_a_fallback_may_be_empty_anyway(self) -> None:
@@ -212,7 +212,7 @@ class TestBounds:
         where = environment(types={"g5.xlarge": TypePolicy(**rule)})
         (group,) = planned(one(flavor("g5.xlarge")), where)
         assert (group.minimum, group.maximum) == sizes
-        assert (group.initial, group.bounds) == (0, Bounds(*sizes))
+        assert group.bounds == Bounds(*sizes)
 
     @pytest.mark.parametrize(("replicas", "most"), [(1, 2), (4, 4), (40, 40)])
     def test_the_autoscaler_keeps_what_models_can_need(self, replicas: int, most: int) -> None:

@@ -231,7 +231,6 @@ def test_groups_are_what_eks_takes(case: tuple[Fleet, NodeEnvironment, tuple[Nod
     for group in groups:
         assert len(group.id) <= limits().name
         assert 0 <= group.minimum <= group.maximum <= limits().nodes_per_group
-        assert 0 <= group.initial <= group.maximum
         if group.bounds:
             assert group.minimum == group.bounds.minimum <= group.bounds.maximum <= limits().nodes_per_group
         assert group.maximum >= 1

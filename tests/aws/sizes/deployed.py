@@ -70,6 +70,8 @@ class Deployed:
         Raises:
             RefusedError: AWS refuses a request.
         """
+        for entry in graph.graph:
+            self._follow(entry)
         gone = set(self.state)
         self.account.version = graph.of(CLUSTER)[0].inputs["version"]
         # Who asks for fewer nodes for the system gets fewer.
@@ -95,6 +97,17 @@ class Deployed:
             self.account.delete(name)
             self.wait()
         self._come_and_go(graph)
+
+    def _follow(self, entry: Entry) -> None:
+        """Give a resource the name that it has by now, where it had another one."""
+        states: tuple[dict[str, Any], ...] = {
+            GROUP: (self.state,),
+            TEMPLATE: (self.templates,),
+            SCHEDULE: (self.schedules,),
+        }.get(entry.type, ())
+        for state, alias in ((state, alias) for state in states for alias in entry.registration.aliases):
+            if entry.name not in state and alias.name in state:
+                state[entry.name] = state.pop(alias.name)
 
     def _inputs(self, entry: Entry, graph: Recorded) -> dict[str, Any]:
         """Return the inputs of a group, with the version that its launch template has by now."""

@@ -289,3 +289,41 @@ def test_a_role_replaces_the_group_of_a_block(world: World) -> None:
     world.up(with_blocks(block("cr-a", RUNNING), cluster=role))
     world.soon()
     assert world.nodes() == 2
+
+
+def renamed(world: World) -> None:
+    """Let the stack be one of the earlier release: one group for all blocks, with an action that ran once."""
+    stack = world.stack
+    state = stack.state[BASE] = stack.state.pop(f"{BASE}-a")
+    stack.templates[BASE] = stack.templates.pop(f"{BASE}-a")
+    action = stack.schedules[f"{BASE}-begin"] = stack.schedules.pop(f"{BASE}-a-begin")
+    group = stack.account.groups.pop(state["nodeGroupName"])
+    group.name = state["nodeGroupName"] = "p5-48xlarge-capacity-block-0a1b2c"
+    action["autoscalingGroupName"] = group.scaled = f"eks-{group.name}"
+    stack.account.delete_action(group.scaled, action["scheduledActionName"])
+    action["scheduledActionName"] = f"{BASE}-begin"
+    stack.account.groups[group.name] = group
+
+
+def test_a_stack_of_the_earlier_release_keeps_the_nodes_of_a_block_that_runs(world: World) -> None:
+    values = with_blocks(block("cr-a", RUNNING))
+    world.up(values)
+    world.soon()
+    renamed(world)
+    world.up(values)
+    world.soon()
+    assert list(world.stack.account.groups)[-1] == "p5-48xlarge-capacity-block-0a1b2c"
+    assert world.nodes() == 2
+    world.up(with_blocks(block("cr-a", RUNNING), block("cr-b", TO_COME)))
+    world.until("2026-11-28T11:40:00Z")
+    assert (world.nodes("cr-a"), world.nodes("cr-b")) == (0, 2)
+
+
+def test_a_stack_of_the_earlier_release_replaces_the_group_of_a_block_to_come(world: World) -> None:
+    world.up(with_blocks(block("cr-a", RUNNING)))
+    world.until("2026-11-28T12:00:00Z")
+    renamed(world)
+    world.stack.account.blocks["cr-b"].starts = at("2026-11-30T11:30:00Z")
+    world.up(with_blocks(block("cr-b", ("2026-11-30T11:30:00Z", TO_COME[1]))))
+    world.until("2026-11-30T11:40:00Z")
+    assert (world.nodes("cr-a"), world.nodes("cr-b")) == (None, 2)

@@ -1,10 +1,11 @@
 """The stand-ins say no where the real ones do, and requests are those of the provider: else nothing is shown."""
 
+import datetime
 from typing import Any
 
 import pytest
 
-from tests.aws.sizes.account import Account, CreateFailedError, RefusedError
+from tests.aws.sizes.account import EKS_END, START, Account, Block, CreateFailedError, Group, RefusedError
 from tests.aws.sizes.autoscaler import USUAL_TAGS, Autoscaler
 from tests.aws.sizes.provider import FIXED, replaced, updates
 from workbench.engine.diff import ignored
@@ -96,6 +97,146 @@ class TestAccount:
         made.capacity.clear()
         made.settle()
         assert group.nodes == 2
+
+
+TEMPLATE = {
+    "instanceType": "p5.48xlarge",
+    "instanceMarketOptions": {"marketType": "capacity-block"},
+    "capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": "cr-a"}},
+}
+BLOCK = {**WHICH, "scalingConfig": sizes(0, 0, 4), "capacityType": "CAPACITY_BLOCK", "version": "1.34"}
+
+
+def hours(count: float) -> datetime.datetime:
+    return START + datetime.timedelta(hours=count)
+
+
+def with_block() -> tuple[Account, Group]:
+    """An account with a block of two instances from an hour from now on, for a day, and a group of it."""
+    made = Account(version="1.34", blocks={"cr-a": Block(2, hours(1), hours(25))})
+    return made, made.create(BLOCK, TEMPLATE)
+
+
+class TestVersions:
+    def test_no_node_is_newer_than_the_cluster(self) -> None:
+        made = account()
+        made.version = "1.34"
+        with pytest.raises(RefusedError, match=r"newer than the cluster's 1\.34"):
+            made.update_version({**WHICH, "version": "1.35"})
+        made.version = "1.35"
+        made.update_version({**WHICH, "version": "1.35"})
+        assert made.groups["g"].version == "1.35"
+
+    def test_no_release_goes_back(self) -> None:
+        made = account()
+        made.update_version({**WHICH, "releaseVersion": "1.34.9-20260714"})
+        with pytest.raises(RefusedError, match=r"release 1\.34\.8-20260601 is older"):
+            made.update_version({**WHICH, "releaseVersion": "1.34.8-20260601"})
+        made.update_version({**WHICH, "releaseVersion": "1.34.10-20261101"})
+
+
+class TestBlocks:
+    @pytest.mark.parametrize("left_out", sorted(TEMPLATE))
+    def test_the_launch_template_of_a_block(self, left_out: str) -> None:
+        template = {key: value for key, value in TEMPLATE.items() if key != left_out}
+        with pytest.raises(RefusedError, match="is not for a Capacity Block"):
+            Account(blocks={"cr-a": Block(2, hours(1), hours(25))}).create(BLOCK, template)
+
+    def test_a_block_that_there_is_not(self) -> None:
+        with pytest.raises(RefusedError, match="no Capacity Block cr-a"):
+            Account().create(BLOCK, TEMPLATE)
+
+    def test_nodes_run_while_the_block_does_and_go_before_its_end(self) -> None:
+        made, group = with_block()
+        made.set_desired(group, 3)
+        assert (group.status, group.nodes) == ("ACTIVE", 0)
+        made.advance(hours(1))
+        assert group.nodes == 2  # not three: that is what was bought
+        group.busy = 2
+        made.advance(hours(25) - datetime.timedelta(minutes=41))
+        assert group.nodes == 2
+        made.advance(hours(25) - datetime.timedelta(minutes=40))
+        assert (group.nodes, group.sizes["desiredSize"], made.taken) == (0, 0, [])
+        assert EKS_END not in group.actions
+
+    def test_ec2_ends_busy_nodes_that_eks_did_not(self) -> None:
+        made, group = with_block()
+        made.set_desired(group, 2)
+        made.advance(hours(2))
+        group.busy = 1
+        del group.actions[EKS_END]
+        made.advance(hours(25))
+        assert made.taken == ["g: EC2 ended 1 busy nodes with cr-a"]
+
+    def test_only_a_group_without_nodes_is_updated(self) -> None:
+        made, group = with_block()
+        made.update_version(WHICH, TEMPLATE)
+        made.set_desired(group, 1)
+        for at in (hours(0), hours(2)):
+            made.advance(at)
+            with pytest.raises(RefusedError, match="desired size 1; it must be 0"):
+                made.update_version(WHICH, TEMPLATE)
+        made.update_config({**WHICH, "labels": {"addOrUpdateLabels": {"a": "1"}}})
+
+    def test_eks_does_not_schedule_the_end_of_another_block(self) -> None:
+        made, group = with_block()
+        made.blocks["cr-b"] = Block(2, hours(1), hours(49))
+        target = {"capacityReservationTarget": {"capacityReservationId": "cr-b"}}
+        made.update_version(WHICH, {**TEMPLATE, "capacityReservationSpecification": target})
+        assert group.block == "cr-b"
+        assert group.actions[EKS_END].starts == hours(25) - datetime.timedelta(minutes=40)
+
+
+class TestActions:
+    @staticmethod
+    def request(**changes: Any) -> dict[str, Any]:
+        given = {"AutoScalingGroupName": "eks-g-1", "ScheduledActionName": "a", "DesiredCapacity": 2, **changes}
+        return {key: f"{value:%Y-%m-%dT%H:%M:%SZ}" if key.endswith("Time") else value for key, value in given.items()}
+
+    @pytest.mark.parametrize(
+        ("changes", "expected"),
+        [
+            ({"StartTime": hours(-1)}, "start time is in the past"),
+            ({"Recurrence": "2,7 * * * *", "EndTime": hours(0)}, "end time is in the past"),
+            ({"Recurrence": "2 * * * *", "StartTime": hours(3), "EndTime": hours(2)}, "or before the start"),
+            ({}, "a start or a recurrence"),
+            ({"StartTime": hours(25) - datetime.timedelta(minutes=40)}, "this start time already exists"),
+            ({"Recurrence": "*/5 * * * *"}, "this start time already exists"),
+            ({"StartTime": hours(2), "AutoScalingGroupName": "eks-h-1"}, "name not found"),
+        ],
+    )
+    def test_actions_that_are_refused(self, changes: dict[str, Any], expected: str) -> None:
+        made, _ = with_block()
+        with pytest.raises(RefusedError, match=expected):
+            made.put_action(self.request(**changes))
+
+    def test_an_action_that_runs_once(self) -> None:
+        made, group = with_block()
+        made.put_action(self.request(StartTime=hours(2)))
+        made.advance(hours(2) - datetime.timedelta(minutes=1))
+        assert group.nodes == 0
+        made.advance(hours(2))
+        assert group.nodes == 2
+        assert list(group.actions) == [EKS_END]  # it does not stay
+        made.delete_action("eks-g-1", "a")  # the provider takes "not found" for done
+
+    def test_an_action_that_recurs(self) -> None:
+        made, group = with_block()
+        made.put_action(self.request(Recurrence="2,7 * * * *", StartTime=hours(2), EndTime=hours(4)))
+        made.advance(hours(1.9))
+        assert group.sizes["desiredSize"] == 0
+        made.advance(hours(2))
+        assert group.nodes == 2  # at its start, whatever the recurrence
+        made.set_desired(group, 0)
+        made.advance(hours(2) + datetime.timedelta(minutes=1))
+        assert group.nodes == 0
+        made.advance(hours(2) + datetime.timedelta(minutes=2))
+        assert group.nodes == 2
+        made.advance(hours(4))
+        assert list(group.actions) == [EKS_END]
+        made.set_desired(group, 0)
+        made.advance(hours(6))
+        assert group.nodes == 0
 
 
 class TestAutoscaler:
