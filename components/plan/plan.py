@@ -8,11 +8,13 @@ from ..api.collection import paused_collection
 from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
 from ..aws.environment import charts_needed, check_bounds, check_features, check_volumes, plan_nodes
+from ..aws.images import cached_fleet, cached_objects
 from ..aws.nodes.plan import NodeGroupPlan
 from ..findings.ignoring import Ignored, Scope, without_ignored
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.door import FrontDoorPlan, front_door
+from ..front_door.proxy_image import with_proxy_image
 from ..hardening.secrets import check_secrets
 from ..hardening.workloads import priority_classes
 from ..memory.reading import WorkloadVerdict, verdicts
@@ -134,7 +136,37 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         verdicts=judged,
         manifests=manifests,
     )
-    return _without_ignored(_with_priorities(_with_others(planned, manifests.others)), manifests)
+    complete = _without_ignored(_with_priorities(_with_others(planned, manifests.others)), manifests)
+    return _with_cached_images(complete)
+
+
+def _with_cached_images(planned: Plan) -> Plan:
+    """Return a plan whose pods pull by way of the environment's cache.
+
+    This is the last step: whatever reads an image before, such as the flags of its engine's version, reads the
+    reference that somebody wrote.
+    """
+    cache = planned.environment.image_cache
+    if cache is None:
+        return planned
+    fleet = cached_fleet(planned.fleet, cache)
+    items = {id(old): new for old, new in zip(planned.fleet.rendered, fleet.rendered, strict=True)}
+    pairs = zip(planned.fleet.workloads, fleet.workloads, strict=True)
+    workloads = {id(old): new for (_, old), (_, new) in pairs}
+    return replace(
+        planned,
+        fleet=fleet,
+        door=replace(planned.door, objects=with_proxy_image(planned.door.objects, cache.reference)),
+        others=cached_objects(planned.others, cache),
+        verdicts=tuple(
+            replace(
+                each,
+                item=items.get(id(each.item), each.item),
+                workload=workloads.get(id(each.workload), each.workload),
+            )
+            for each in planned.verdicts
+        ),
+    )
 
 
 def _with_others(planned: Plan, others: Iterable[Other]) -> Plan:
