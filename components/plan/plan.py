@@ -30,6 +30,7 @@ from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisi
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
+from .images import check_images
 from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
 from .rendering import render_fleet
@@ -136,8 +137,14 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         verdicts=judged,
         manifests=manifests,
     )
-    complete = _without_ignored(_with_priorities(_with_others(planned, manifests.others)), manifests)
-    return _with_cached_images(complete)
+    complete = _with_images(_with_priorities(_with_others(planned, manifests.others)))
+    return _with_cached_images(_without_ignored(complete, manifests))
+
+
+def _with_images(planned: Plan) -> Plan:
+    """Return a plan with what there is to say of where its images are pulled from."""
+    found = check_images(planned.fleet, planned.others, planned.prerequisites, planned.environment)
+    return replace(planned, problems=(*planned.problems, *found))
 
 
 def _with_cached_images(planned: Plan) -> Plan:
