@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .aws.components.gpu_node_groups import GpuNodeGroups as GpuNodeGroups
     from .aws.components.identities import Identities as Identities
     from .aws.components.identities import IdentitiesArgs as IdentitiesArgs
+    from .aws.components.image_cache import ImageCache as ImageCache
+    from .aws.components.image_cache import ImageCacheArgs as ImageCacheArgs
     from .aws.components.karpenter_access import KarpenterAccess as KarpenterAccess
     from .aws.components.karpenter_access import KarpenterAccessArgs as KarpenterAccessArgs
     from .aws.components.karpenter_pools import KarpenterPools as KarpenterPools
@@ -80,6 +82,7 @@ COMPONENTS = {
     "KarpenterAccess": "aws.components.karpenter_access",
     "KarpenterPools": "aws.components.karpenter_pools",
     "Identities": "aws.components.identities",
+    "ImageCache": "aws.components.image_cache",
     "ModelStorage": "aws.components.storage.model_storage",
     "ClusterAutoscaler": "aws.components.charts",
     "EfaDevicePlugin": "aws.components.charts",

@@ -77,6 +77,13 @@ class NetworkSettings(Section):
     """Public subnets by zone in that VPC."""
 
     @property
+    def addresses(self) -> int | None:
+        """IPv4 addresses of the nodes on the internet, one for each NAT gateway; None in a VPC that exists."""
+        if self.vpc_id:
+            return None
+        return {NatGateways.NONE: 0, NatGateways.ONE: 1}.get(self.nat_gateways, len(self.zones))
+
+    @property
     def node_zones(self) -> tuple[str, ...]:
         """Zones with a private subnet, as they are listed."""
         return tuple(self.private_subnets or self.zones)

@@ -10,6 +10,7 @@ import pulumi_kubernetes
 from components.aws.components.cluster import Cluster
 from components.aws.components.gpu_node_groups import GpuNodeGroups
 from components.aws.components.identities import Identities, IdentitiesArgs
+from components.aws.components.image_cache import ImageCache, ImageCacheArgs
 from components.aws.components.karpenter_access import KarpenterAccess, KarpenterAccessArgs
 from components.aws.components.karpenter_pools import KarpenterPools
 from components.aws.components.network import Network
@@ -62,7 +63,8 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         nodes.before.append(nodes.prepare_karpenter())
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
     identities = nodes.identities(planned.namespaces, roles)
-    nodes.before += [*network.ready, identities]
+    cache = nodes.image_cache()
+    nodes.before += [*network.ready, identities, *([cache] if cache else ())]
     if not nodes.access:
         nodes.prepare_managed()
     # A claim that is made earlier would get another class, for good.
@@ -81,7 +83,10 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         volumes=tuple(model_volumes(settings, planned, network, cluster, aws)),
         nodes=nodes.register,
     )
-    return CloudCluster(cluster.provider, site, _exports(settings, planned, cluster, nodes))
+    exports = _exports(settings, planned, cluster, nodes)
+    if cache:
+        exports["imageCache"] = {"registry": cache.registry, "nodePolicy": cache.node_policy}
+    return CloudCluster(cluster.provider, site, exports)
 
 
 def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_ModelNodes") -> dict[str, Any]:
@@ -205,6 +210,37 @@ class _ModelNodes:
             pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=[*after, *self.before]),
         )
         return list(pools.pools.values())
+
+    def image_cache(self) -> ImageCache | None:
+        """Register the cache of images, if there is one, and let the nodes whose roles are made here use it."""
+        wanted, account = self.settings.image_cache, self.settings.cache_account
+        if not wanted.registries or account is None:
+            return None
+        roles: dict[str, pulumi.Input[str]] = {}
+        if self.cluster.node_role:
+            roles["nodes"] = self.cluster.node_role[0].name
+        else:
+            pulumi.log.warn(
+                f"{self.settings.file}: imageCache: nodes with the role of cluster.nodeRoleArn can have no new "
+                "images cached until it has the policy in the output imageCache.nodePolicy; attach it"
+            )
+        if self.access:
+            roles["karpenter"] = self.access.node_role_name
+        args: ImageCacheArgs = {
+            "account": account,
+            "region": self.settings.region,
+            "registries": list(dict.fromkeys(wanted.registries)),
+            "credentials": wanted.credentials,
+            "prefix": wanted.prefix,
+            "existing": wanted.existing,
+            "node_roles": roles,
+            "tags": self.settings.tags,
+        }
+        if wanted.kms_key_arn:
+            args["kms_key_arn"] = wanted.kms_key_arn
+        if wanted.keep_images:
+            args["keep_images"] = wanted.keep_images
+        return ImageCache("images", args, _with(self.aws))
 
     def identities(self, namespaces: Sequence[str], controllers: list[str]) -> Identities:
         """Register the identities of the controllers, and of the models' pods where they read buckets."""

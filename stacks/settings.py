@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from components.api.base import several
 from components.api.texts.printable import printable
+from components.aws.access import account_of
 from components.aws.components.argument_problems import cluster_problems, repeated
 from components.aws.components.network_args import control_plane_problems, placement_problems
 from components.aws.components.node_settings import OPERATED_TAINTS, NodeSettings
@@ -29,6 +30,7 @@ from components.prerequisites.needed import Cloud, ClusterFacts
 
 from .aws_settings import REGION, ClusterSettings, CredentialsSettings, NetworkSettings
 from .cache_settings import CacheSettings
+from .image_settings import CachePlace, StackImageCache, placed_problems
 
 PROJECT = "inference-platform"
 
@@ -52,6 +54,7 @@ class Settings(FleetSettings):
     cluster: ClusterSettings = Field(default_factory=ClusterSettings)
     gpu_nodes: NodeSettings = Field(default_factory=NodeSettings)
     model_cache: CacheSettings = Field(default_factory=CacheSettings)
+    image_cache: StackImageCache = Field(default_factory=StackImageCache)
 
     @field_validator("kubeconfig")
     @classmethod
@@ -156,6 +159,29 @@ class Settings(FleetSettings):
             raise ValueError(f"cluster.addons: {S3_DRIVER} {version} cannot mount with the rights of pods; v2 can")
         return self
 
+    @model_validator(mode="after")
+    def _image_cache_on_aws(self) -> "Settings":
+        wanted = self.image_cache
+        if wanted == StackImageCache():
+            return self
+        place = None if self.cloud != Cloud.AWS else CachePlace(self.region, self.cache_account)
+        found = list(placed_problems(wanted, place))
+        if found:
+            raise several((("imageCache", *path), reason) for path, reason in found)
+        return self
+
+    @property
+    def cache_account(self) -> str | None:
+        """The account whose registry caches images; None where nothing says it."""
+        given = self.credentials
+        if self.image_cache.account:
+            return self.image_cache.account
+        taken = account_of(given.assume_role_arn or "")
+        if taken:
+            return taken
+        known = self.image_cache.accounts or frozenset(given.allowed_account_ids)
+        return next(iter(known)) if len(known) == 1 else None
+
     @property
     def buckets(self) -> list[str]:
         """Where pods read weights in buckets: those named for it, and those that are mounted."""
@@ -199,6 +225,8 @@ class Settings(FleetSettings):
             cidr=network.cidr or (None if network.vpc_id else CIDR),
             system_types=tuple(self.cluster.system_instance_types),
             system_scales=self.cluster.system_nodes_max is not None and not self.cluster.existing,
+            image_cache=self.image_cache.cache(self.region, self.cache_account),
+            addresses=network.addresses,
         )
 
     def facts(self) -> ClusterFacts:
@@ -223,6 +251,7 @@ _EXAMPLES = {
     "models": "[stacks/models]",
     "kubeconfig": ".workbench/kubeconfig",
     "modelCache": "{claim: model-cache}",
+    "imageCache": '{registries: [quay.io, registry.k8s.io], account: "123456789012"}',
     "pods": "{serviceAccountName: inference}",
     "realizations": "{llmd: operator}",
     "ignore": "{access-anonymous: only the VPN gets here}",

@@ -41,6 +41,16 @@ _BESIDE_CONFIG: Schema = {
     "encryptionsalt": {"description": "Salt for the passphrase of the stack.", "type": "string"},
     "environment": {"description": "Pulumi ESC environments that the stack imports."},
 }
+_UNSET: Schema = {
+    "account": {"type": "null"},
+    "registries": {"maxItems": 0},
+    "prefix": {"enum": [""]},
+    "credentials": {"maxProperties": 0},
+    "existing": {"enum": [False, "false"]},
+    "kmsKeyArn": {"type": "null"},
+    "keepImages": {"type": "null"},
+}
+"""Keys of a cache of images that say nothing."""
 _ON_AWS: Schema = {
     key: {"type": "null"} if field.default is None else {"maxProperties": 0}
     for key, field in StorageSettings.model_fields.items()
@@ -103,7 +113,12 @@ def _rules() -> list[Schema]:
         },
         {
             "if": {"properties": {cloud: {"const": "none"}}},
-            "then": {"properties": {_full("modelCache"): {"properties": _ON_AWS}}},
+            "then": {
+                "properties": {
+                    _full("modelCache"): {"properties": _ON_AWS},
+                    _full("imageCache"): {"properties": _UNSET},
+                }
+            },
         },
     ]
 

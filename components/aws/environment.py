@@ -10,6 +10,7 @@ from ..fleet.objects import Object, is_balanced, tcp_ports
 from ..fleet.rendered import Fleet, Rendered
 from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import Instance, instance
+from .images import RegistryCache
 from .names import (
     EFA_RESOURCE,
     LOAD_BALANCER_CONTROLLER,
@@ -47,6 +48,9 @@ class AwsEnvironment:
         cache_zone: Zone of the file system in which weights are kept, if it is in one.
         renders: Whether the models are made as they are rendered here; otherwise other programs make them.
         system_scales: Whether the Cluster Autoscaler is to size these nodes.
+        image_cache: The registry that images are pulled by way of; None where they are pulled from where they are.
+        addresses: How many addresses the nodes have on the internet, those of NAT gateways; None where that is not
+            known.
     """
 
     region: str
@@ -61,6 +65,8 @@ class AwsEnvironment:
     renders: bool = True
     cache_zone: str | None = None
     control_plane_zones: tuple[str, ...] = ()
+    image_cache: RegistryCache | None = None
+    addresses: int | None = None
 
     @property
     def efa_types(self) -> frozenset[str]:

@@ -62,11 +62,13 @@ class Flat(Word):
     LUSTRE_1000 = "lustre-1000-gib"
     LUSTRE_SCRATCH = "lustre-scratch-gib"
     KEY = "kms-key"
+    REGISTRY_GB = "ecr-gb"
+    """A GB of images in a private registry."""
 
 
 BY_MONTH = frozenset(
     {
-        *(Flat.DISK_GIB, Flat.DISK_THROUGHPUT, Flat.DISK_IOPS, Flat.EFS_THROUGHPUT, Flat.KEY),
+        *(Flat.DISK_GIB, Flat.DISK_THROUGHPUT, Flat.DISK_IOPS, Flat.EFS_THROUGHPUT, Flat.KEY, Flat.REGISTRY_GB),
         *(Flat.LUSTRE_125, Flat.LUSTRE_250, Flat.LUSTRE_500, Flat.LUSTRE_1000, Flat.LUSTRE_SCRATCH),
     }
 )

@@ -1,8 +1,19 @@
-"""References to images: repository, tag and digest."""
+"""References to images: registry, repository, tag and digest."""
 
 import functools
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+DOCKER_HUB = "docker.io"
+"""The registry of references that name none."""
+_DOCKER_HUB_HOSTS = frozenset({DOCKER_HUB, "index.docker.io", "registry-1.docker.io"})
+_OFFICIAL = "library/"
+"""Where Docker Hub has images whose references have no folder."""
+_REFERENCE = re.compile(
+    r"[a-z0-9]+((\.|_|__|-+|/)[a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@[a-z0-9]+:[0-9a-f]{32,})?", re.ASCII
+)
+"""A path with tag and digest, as containerd reads them (distribution/reference v0.6.0, regexp.go)."""
 
 
 class Image(NamedTuple):
@@ -13,6 +24,18 @@ class Image(NamedTuple):
     digest: str
 
 
+class Located(NamedTuple):
+    """A reference as a container runtime completes it.
+
+    Attributes:
+        registry: Host of the registry, such as ``docker.io``.
+        path: The rest: repository, tag and digest, such as ``library/busybox:1.36``.
+    """
+
+    registry: str
+    path: str
+
+
 @functools.lru_cache(maxsize=4096)
 def image_of(reference: str) -> Image:
     """Split a reference; a colon before the last slash is that of a registry's port."""
@@ -20,6 +43,23 @@ def image_of(reference: str) -> Image:
     folder, slash, last = name.rpartition("/")
     last, _, tag = last.partition(":")
     return Image(folder + slash + last, tag, digest)
+
+
+@functools.lru_cache(maxsize=4096)
+def located(reference: str) -> Located | None:
+    """Return where a reference is pulled from; None if it is no reference.
+
+    What comes before the first slash is a registry if it has a dot or a port, or is ``localhost``; without one it is
+    Docker Hub, where images without a folder are in ``library`` (distribution/reference v0.6.0, normalize.go:
+    splitDockerDomain).
+    """
+    first, slash, rest = reference.partition("/")
+    has_registry = bool(slash) and ("." in first or ":" in first or first == "localhost")
+    registry, path = (first, rest) if has_registry else (DOCKER_HUB, reference)
+    if registry in _DOCKER_HUB_HOSTS:
+        registry = DOCKER_HUB
+        path = path if "/" in path else _OFFICIAL + path
+    return Located(registry, path) if _REFERENCE.fullmatch(path) else None
 
 
 def is_one_of(repository: str, known: Iterable[str]) -> bool:

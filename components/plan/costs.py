@@ -5,8 +5,9 @@ from decimal import Decimal
 
 from ..api.quantity import parse_quantity
 from ..aws.environment import AwsEnvironment
+from ..aws.images import images_in
 from ..aws.names import EFA_COST
-from ..costs.bill import Amounts, Bill, CostItem, CostKind, UnitPrice
+from ..costs.bill import HOURS_PER_MONTH, Amounts, Bill, CostItem, CostKind, UnitPrice, cents
 from ..costs.commitments import compared
 from ..costs.infrastructure import Infrastructure, fixed, item
 from ..costs.models import PriceOf, model_cost
@@ -19,6 +20,7 @@ from ..fleet.objects import is_balanced
 from ..front_door.words import Exposure
 from ..nodes.instances import PRICED_REGION
 from ..nodes.policy import NodePolicy
+from ..prerequisites.images import chart_images
 from .plan import Plan
 
 _NOTHING_ELSE, _SHIPPED = Infrastructure(), OwnPrices()
@@ -52,9 +54,30 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         *_balancer_items(planned, prices, paid),
         *disk_items(pools, paid, prices),
         *_volume_items(planned, prices),
+        *_cached_images(planned, prices),
     ]
     notes = (*_notes(planned, aws, items), *paid.remarks(prices), *compared(items))
     return _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
+
+
+def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
+    """Yield the images that a cache keeps, whose sizes nobody knows before they are pulled."""
+    cache = planned.environment.image_cache
+    if cache is None:
+        return
+    found = {image for body in (*planned.objects, *planned.others) for image in images_in(body)}
+    kept = {image for image in found if image.startswith(f"{cache.host}/")}
+    for each in planned.prerequisites if planned.environment.install else ():
+        rows = chart_images()[each.chart.name]
+        kept |= {row.image for row in rows if row.path and row.registry in cache.registries}
+    price = prices.flat(Flat.REGISTRY_GB)
+    if isinstance(price, str):
+        month = price
+    else:
+        month = f"ECR keeps a GB for {cents(price.usd * HOURS_PER_MONTH)} US dollars a month ({price.source})"
+    yield CostItem(
+        "cached images", CostKind.STORAGE, fixed(len(kept)), None, f"their sizes are not known; {month}", "images"
+    )
 
 
 def _as_on_aws(planned: Plan, own: OwnPrices) -> Bill:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..aws.environment import AwsEnvironment
+from ..aws.images import RegistryCache
 from ..aws.subnets import range_of
 from ..families import are_operated
 from ..fleet.options import BoundClaim, Options
@@ -67,6 +68,11 @@ class Environment:
     def knows_nodes(self) -> bool:
         """Whether there are no nodes but those that are made for the models and for the cluster itself."""
         return self.simulated or (self.aws is not None and self.aws.nodes is not None and not self.aws.existing)
+
+    @property
+    def image_cache(self) -> RegistryCache | None:
+        """The registry that images are pulled by way of; None where they are pulled from where they are."""
+        return self.aws.image_cache if self.aws else None
 
     @property
     def present(self) -> frozenset[str]:

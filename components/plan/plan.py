@@ -8,11 +8,13 @@ from ..api.collection import paused_collection
 from ..api.load import Manifests, Other
 from ..api.problems import Problem, first_causes
 from ..aws.environment import charts_needed, check_balancers, check_bounds, check_features, check_volumes, plan_nodes
+from ..aws.images import cached_fleet, cached_objects
 from ..aws.nodes.plan import NodeGroupPlan
 from ..findings.ignoring import Ignored, Scope, without_ignored
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..front_door.door import FrontDoorPlan, front_door
+from ..front_door.proxy_image import with_proxy_image
 from ..front_door.words import Exposure
 from ..hardening.secrets import check_secrets
 from ..hardening.workloads import priority_classes
@@ -29,6 +31,7 @@ from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisi
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
+from .images import check_images
 from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
 from .rendering import render_fleet
@@ -135,7 +138,43 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         verdicts=judged,
         manifests=manifests,
     )
-    return _without_ignored(_with_priorities(_with_others(planned, manifests.others)), manifests)
+    complete = _with_images(_with_priorities(_with_others(planned, manifests.others)))
+    return _with_cached_images(_without_ignored(complete, manifests))
+
+
+def _with_images(planned: Plan) -> Plan:
+    """Return a plan with what there is to say of where its images are pulled from."""
+    found = check_images(planned.fleet, planned.others, planned.prerequisites, planned.environment)
+    return replace(planned, problems=(*planned.problems, *found))
+
+
+def _with_cached_images(planned: Plan) -> Plan:
+    """Return a plan whose pods pull by way of the environment's cache.
+
+    This is the last step: whatever reads an image before, such as the flags of its engine's version, reads the
+    reference that somebody wrote.
+    """
+    cache = planned.environment.image_cache
+    if cache is None:
+        return planned
+    fleet = cached_fleet(planned.fleet, cache)
+    items = {id(old): new for old, new in zip(planned.fleet.rendered, fleet.rendered, strict=True)}
+    pairs = zip(planned.fleet.workloads, fleet.workloads, strict=True)
+    workloads = {id(old): new for (_, old), (_, new) in pairs}
+    return replace(
+        planned,
+        fleet=fleet,
+        door=replace(planned.door, objects=with_proxy_image(planned.door.objects, cache.reference)),
+        others=cached_objects(planned.others, cache),
+        verdicts=tuple(
+            replace(
+                each,
+                item=items.get(id(each.item), each.item),
+                workload=workloads.get(id(each.workload), each.workload),
+            )
+            for each in planned.verdicts
+        ),
+    )
 
 
 def _with_others(planned: Plan, others: Iterable[Other]) -> Plan:

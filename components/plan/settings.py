@@ -19,6 +19,7 @@ from ..prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from .environment import Environment
 from .section import Flag, Section
 from .sections.access import FrontDoorSettings, HardeningSettings
+from .sections.images import ImageCacheSettings
 from .sections.levels import LevelSettings
 from .sections.shapes import Read, ShapeSettings, known_shapes
 
@@ -166,6 +167,7 @@ class FleetSettings(Section):
     simulated_nodes: Flag = False
     custom_resources: Flag = False
     model_cache: Cache = Field(default_factory=Cache)
+    image_cache: ImageCacheSettings = Field(default_factory=ImageCacheSettings)
     pods: Pods = Field(default_factory=Pods)
     model_buckets: list[str] = Field(default_factory=list)
     prerequisites: Prerequisites = Field(default_factory=Prerequisites)

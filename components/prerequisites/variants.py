@@ -11,6 +11,7 @@ import pulumi
 from pydantic import ValidationError
 
 from ..api.problems import field_path
+from ..aws.images import images_in
 from ..families import operator_objects
 from ..families.family import OperatorSite
 from ..plan.faults import faults
@@ -73,6 +74,11 @@ class VariantAutoscaler(pulumi.ComponentResource):
         self.namespace = pulumi.Output.from_input(known()[_NAME].namespace)
         self.version = pulumi.Output.from_input(known()[_NAME].version)
         self.register_outputs({"namespace": self.namespace, "version": self.version})
+
+
+def controller_image(args: VariantAutoscalerArgs) -> str:
+    """Return the image that the controller of some arguments runs."""
+    return next(image for body in operator_objects(_NAME, _site(args)) for image in images_in(body))
 
 
 def _settings_in(args: VariantAutoscalerArgs) -> dict[str, Any]:

@@ -37,7 +37,10 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("components.families",),
     ("components.aws",),
-    ("components.prerequisites.charts components.prerequisites.needed components.prerequisites.prometheus",),
+    (
+        "components.prerequisites.charts components.prerequisites.images components.prerequisites.needed "
+        "components.prerequisites.prometheus",
+    ),
     ("components.findings", "components.costs"),
     ("components.plan",),
     ("components.review",),

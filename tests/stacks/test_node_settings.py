@@ -153,8 +153,8 @@ def test_pods_that_an_operator_makes_do_not_tolerate_them() -> None:
         ("karpenter", {"userData": "echo"}, "gpuNodes.userData: must be a NodeConfig"),
         (
             "karpenter",
-            {"fastImagePull": True, "image": "bottlerocket"},
-            "gpuNodes.fastImagePull: is an option of al2023",
+            {"fastImagePull": True, "image": "bottlerocket", "amiRelease": "1.43.0-0abcdef0"},
+            "gpuNodes.fastImagePull: requires Bottlerocket 1.44",
         ),
     ],
 )

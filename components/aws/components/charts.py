@@ -16,6 +16,10 @@ from ..nodes.pools.rules import FEATURES
 from .argument_problems import Problems
 from .parts.auto_scaling_groups import priorities_of
 
+Values = dict[str, pulumi.Input[Any]]
+OnAws = Callable[[str, Site, Values, pulumi.ResourceOptions], ChartComponent]
+"""Installs a chart, with values of it, in a cluster."""
+
 
 class NeuronDevicePlugin(FixedChart):
     """Makes Inferentia and Trainium devices available to pods. Does not install Neuron's scheduler extension."""
@@ -199,34 +203,43 @@ def _account(name: str, role_arn: pulumi.Input[str] | None) -> dict[str, Any]:
     return {"name": name, **({"annotations": {ROLE_ANNOTATION: role_arn}} if role_arn else {})}
 
 
-def _cluster_autoscaler(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
-    args: ClusterAutoscalerArgs = {"cluster_name": site.name, "region": site.region}
+def _cluster_autoscaler(name: str, site: Site, values: Values, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: ClusterAutoscalerArgs = {"cluster_name": site.name, "region": site.region, "values": values}
     if site.node_bounds is not None:
         args |= {"bounds": site.node_bounds, "bounded_only": site.bounded_only}
     role = site.role_of("cluster-autoscaler")
     return ClusterAutoscaler(name, {**args, "role_arn": role} if role else args, opts)
 
 
-def _karpenter(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
-    args: KarpenterArgs = {"cluster_name": site.name, "interruption_queue": site.interruption_queue}
+def _karpenter(name: str, site: Site, values: Values, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: KarpenterArgs = {
+        "cluster_name": site.name,
+        "interruption_queue": site.interruption_queue,
+        "values": values,
+    }
     if site.features:
         args["features"] = list(site.features)
     role = site.role_of("karpenter")
     return Karpenter(name, {**args, "role_arn": role} if role else args, opts)
 
 
-def _load_balancers(name: str, site: Site, opts: pulumi.ResourceOptions) -> ChartComponent:
-    args: LoadBalancerControllerArgs = {"cluster_name": site.name, "region": site.region, "vpc_id": site.vpc_id}
+def _load_balancers(name: str, site: Site, values: Values, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: LoadBalancerControllerArgs = {
+        "cluster_name": site.name,
+        "region": site.region,
+        "vpc_id": site.vpc_id,
+        "values": values,
+    }
     role = site.role_of(LOAD_BALANCER_CONTROLLER)
     return LoadBalancerController(name, {**args, "role_arn": role} if role else args, opts)
 
 
-ON_AWS: Mapping[str, Callable[[str, Site, pulumi.ResourceOptions], ChartComponent]] = {
+ON_AWS: Mapping[str, OnAws] = {
     "cluster-autoscaler": _cluster_autoscaler,
-    "efa-device-plugin": lambda name, _, opts: EfaDevicePlugin(name, opts=opts),
+    "efa-device-plugin": lambda name, _, values, opts: EfaDevicePlugin(name, {"values": values}, opts),
     "karpenter": _karpenter,
     LOAD_BALANCER_CONTROLLER: _load_balancers,
-    "neuron-device-plugin": lambda name, _, opts: NeuronDevicePlugin(name, opts=opts),
+    "neuron-device-plugin": lambda name, _, values, opts: NeuronDevicePlugin(name, {"values": values}, opts),
 }
 """The component of each chart that is for clusters on AWS alone."""
 _TOLD = {

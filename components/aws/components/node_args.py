@@ -132,7 +132,7 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     disk_kms_key_arn: str
     """KMS key of the disks, which whoever launches the nodes must be allowed to use. Default: the account's key."""
     fast_image_pull: bool
-    """Whether images are pulled and unpacked in parallel (al2023). Default: on nodes with 8 vCPUs and a fast disk."""
+    """Whether images are pulled and unpacked in parallel. Default: on AL2023 nodes with 8 vCPUs and a fast disk."""
     prefix_delegation: bool
     """Whether the cluster's network plugin hands out prefixes (ENABLE_PREFIX_DELEGATION), as that of Cluster does.
     Otherwise a node takes only the pods that its network interfaces have addresses for. Default: true."""
@@ -245,7 +245,7 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     disk_kms_key_arn: str
     """KMS key of the disks, which whoever launches the nodes must be allowed to use. Default: the account's key."""
     fast_image_pull: bool
-    """Whether images are pulled and unpacked in parallel (al2023). Default: on nodes with 8 vCPUs and a fast disk."""
+    """Whether images are pulled and unpacked in parallel. Default: on AL2023 nodes with 8 vCPUs and a fast disk."""
     prefix_delegation: bool
     """Whether the cluster's network plugin hands out prefixes (ENABLE_PREFIX_DELEGATION), as that of Cluster does.
     Otherwise a node takes only the pods that its network interfaces have addresses for. Default: true."""

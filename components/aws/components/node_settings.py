@@ -126,7 +126,7 @@ class NodeSettings(Section):
     disk_kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
     """KMS key of the disks. Default: the account's key."""
     fast_image_pull: bool | None = None
-    """Whether images are pulled and unpacked in parallel (al2023). Default: on nodes with 8 vCPUs and a fast disk."""
+    """Whether images are pulled and unpacked in parallel. Default: on AL2023 nodes with 8 vCPUs and a fast disk."""
     prefix_delegation: bool | None = None
     """Whether the cluster's network plugin hands out prefixes (ENABLE_PREFIX_DELEGATION). Otherwise a node takes only
     the pods that its network interfaces have addresses for. Default: true, for existing clusters false."""

@@ -69,7 +69,9 @@ def _of_updates(environment: NodeEnvironment) -> Iterator[Problem]:
 
 def _of_start(environment: NodeEnvironment) -> Iterator[Problem]:
     """Report what EC2 or the image would refuse of disks and first words."""
-    for key, reason in boot_problems(environment.boot, environment.image, environment.provisioner):
+    for key, reason in boot_problems(
+        environment.boot, environment.image, environment.provisioner, environment.ami_release
+    ):
         yield environment.place.problem((key,), reason)
     words = environment.boot.user_data
     wrong = user_data_problem(words, environment.image) if words else ""

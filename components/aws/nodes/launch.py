@@ -3,6 +3,7 @@
 Plain data in the words of EC2's launch template and of Karpenter's EC2NodeClass, which share them.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -30,6 +31,10 @@ LEAST_THROUGHPUT, LEAST_IOPS, MOST_IOPS = 125, 3000, 80_000
 MOST_THROUGHPUT = {Provisioner.MANAGED: 1000, Provisioner.KARPENTER: 2000}
 """EC2 takes 2000 (same page); the launch template of the AWS provider, 1000 (hashicorp/terraform-provider-aws,
 internal/service/ec2/ec2_launch_template.go)."""
+SOCI_SINCE = (1, 44)
+"""The first release of Bottlerocket that pulls images in parallel (bottlerocket-os/bottlerocket, release notes of
+v1.44.0: "Add soci-snapshotter support to kubernetes variants")."""
+_RELEASE = re.compile(r"v?(\d+)\.(\d+)\.", re.ASCII)
 _IOPS_PER_GIB, _IOPS_PER_MIB = 500, 4
 """Most IOPS per GiB, least IOPS per MiB/s (EBS user guide, "General Purpose SSD volumes")."""
 
@@ -43,7 +48,7 @@ class Boot:
         throughput: MiB/s of every disk; None for :data:`IMAGE_THROUGHPUT` where it holds images.
         iops: Of every disk; None for what the throughput needs.
         kms_key: ARN of the key of the disks; empty for the account's own.
-        fast_image_pull: Whether images are pulled in parallel; None for where that helps.
+        fast_image_pull: Whether images are pulled in parallel; None for where that helps on AL2023.
         user_data: What else nodes are told: a NodeConfig or a script, TOML for Bottlerocket.
     """
 
@@ -108,11 +113,17 @@ def disk(node: Instance, image: NodeImage, boot: Boot) -> Disk:
     return Disk(data_device(image), size, throughput, iops, boot.kms_key)
 
 
-def pulls_fast(node: Instance, image: NodeImage, root: Disk, boot: Boot, *, own_image: bool) -> bool:
+def pulls_fast(
+    node: Instance, image: NodeImage, root: Disk, boot: Boot, *, own_image: bool, by_karpenter: bool = False
+) -> bool:
     """Tell whether a node pulls and unpacks images in parallel: on disks and processors that keep up.
 
-    That is nodeadm's, so nodes of Bottlerocket do not; an image of one's own may have a nodeadm without it.
+    On AL2023 that is nodeadm's; an image of one's own may have a nodeadm without it. On Bottlerocket it is asked for
+    alone: nodes that run must not be replaced by a default. Karpenter does not put its folder on local NVMe
+    (aws/karpenter-provider-aws issue 8393), so that images would fill the small disk of such nodes.
     """
+    if image == NodeImage.BOTTLEROCKET:
+        return bool(boot.fast_image_pull) and not (by_karpenter and node.local_nvme_gb)
     if image != NodeImage.AL2023:
         return False
     if boot.fast_image_pull is not None:
@@ -121,7 +132,15 @@ def pulls_fast(node: Instance, image: NodeImage, root: Disk, boot: Boot, *, own_
     return keeps_up and node.vcpu >= _FAST_PULL_CPU and not own_image
 
 
-def boot_problems(boot: Boot, image: NodeImage, provisioner: Provisioner) -> Iterator[tuple[str, str]]:
+def _is_older(release: str, least: tuple[int, int]) -> bool:
+    """Compare a release of Bottlerocket, such as ``1.66.0-1ad6b4a4``; one without a number is the newest."""
+    found = _RELEASE.match(release)
+    return found is not None and (int(found[1]), int(found[2])) < least
+
+
+def boot_problems(
+    boot: Boot, image: NodeImage, provisioner: Provisioner, release: str = ""
+) -> Iterator[tuple[str, str]]:
     """Return what EC2 or the image would refuse, by setting."""
     most = MOST_THROUGHPUT[provisioner]
     if boot.throughput and boot.throughput > most:
@@ -136,5 +155,6 @@ def boot_problems(boot: Boot, image: NodeImage, provisioner: Provisioner) -> Ite
     if iops > min(OS_DISK_GIB, boot.disk_gib) * _IOPS_PER_GIB:
         size = min(OS_DISK_GIB, boot.disk_gib)
         yield "diskIops", f"must be at most {size * _IOPS_PER_GIB} on a disk of {size} GiB, found {iops}"
-    if boot.fast_image_pull and image != NodeImage.AL2023:
-        yield "fastImagePull", f"is an option of {NodeImage.AL2023} alone; remove it, or use that image"
+    if boot.fast_image_pull and image == NodeImage.BOTTLEROCKET and _is_older(release, SOCI_SINCE):
+        least = ".".join(map(str, SOCI_SINCE))
+        yield "fastImagePull", f"requires Bottlerocket {least}, and amiRelease is {release}; remove one of the two"

@@ -240,7 +240,8 @@ def _boot(
 ) -> tuple[Disk, Start]:
     boot = environment.boot
     root = disk(node, environment.image, boot)
-    fast = pulls_fast(node, environment.image, root, boot, own_image=bool(rule.ami_id))
+    by_karpenter = environment.provisioner == Provisioner.KARPENTER
+    fast = pulls_fast(node, environment.image, root, boot, own_image=bool(rule.ami_id), by_karpenter=by_karpenter)
     return root, Start.of(node, demand.pods, fast_image_pull=fast, extra=boot.user_data)
 
 

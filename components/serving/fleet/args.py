@@ -230,6 +230,18 @@ class FleetClusterArgs(TypedDict, total=False):
     """Fewest and most nodes of node groups and their order, for the Cluster Autoscaler: GpuNodeGroups.bounds."""
 
 
+class FleetImageCacheArgs(TypedDict, total=False):
+    """Images by way of the private registry (ECR) of an AWS account: see ImageCache, which makes its rules."""
+
+    account: str
+    """ID of the account whose registry caches images."""
+    registries: list[str]
+    """Registries that images are pulled from by way of the cache: docker.io, ghcr.io, quay.io, registry.k8s.io,
+    public.ecr.aws, registry.gitlab.com, cgr.dev or <name>.azurecr.io. Default: none."""
+    prefix: str
+    """What the names of all cached repositories begin with. Default: nothing."""
+
+
 class ModelFleetArgs(TypedDict, total=False):
     """Arguments of a ModelFleet: manifests as files, as data, or both. All but IDs are plain."""
 
@@ -260,6 +272,8 @@ class ModelFleetArgs(TypedDict, total=False):
     """Whether to install the CRDs of the kinds in use; charts install their own. Default: false."""
     model_cache: ModelCacheArgs
     """Where loaded weights are kept. Default: nowhere; every pod loads them at startup."""
+    image_cache: FleetImageCacheArgs
+    """A cache of ECR that images are pulled by way of, on AWS. Default: none."""
     pods: PodsArgs
     """Settings of every pod."""
     model_buckets: list[str]

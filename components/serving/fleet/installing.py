@@ -1,10 +1,11 @@
 """Installs what the models of a fleet need, each after what it needs itself."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pulumi
 
-from ...aws.components.charts import ON_AWS
+from ...aws.components.charts import ON_AWS, OnAws
 from ...aws.words import NodeImage
 from ...metrics.words import Adapter
 from ...plan.monitoring import asked_over_https, scraper_of
@@ -14,6 +15,7 @@ from ...plan.settings import Prerequisites
 from ...prerequisites import accelerators, metrics, networking, operators, variants, workloads
 from ...prerequisites.chart import SYSTEM, ChartComponent, FixedChart
 from ...prerequisites.charts import LOAD_BALANCER, providers_of
+from ...prerequisites.images import image_values
 from ...prerequisites.prometheus import PROMETHEUS_ACCOUNT
 from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
@@ -30,6 +32,10 @@ class Installation:
         self.planned = planned
         self.wanted = wanted
         self.site = site
+
+    def image_values(self, chart: str) -> dict[str, Any]:
+        """Return the values that say where a chart's images are pulled from, where that is not their registry."""
+        return image_values(chart, self.planned.environment.image_cache)
 
     def install(
         self, prefix: str, parent: pulumi.Resource, namespaces: Mapping[str, KubernetesObject]
@@ -75,7 +81,11 @@ def _namespace(
 
 def _prometheus(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
     wanted = place.wanted
-    args: metrics.PrometheusArgs = {"retention": wanted.retention, "grafana": wanted.grafana}
+    args: metrics.PrometheusArgs = {
+        "retention": wanted.retention,
+        "grafana": wanted.grafana,
+        "values": place.image_values("prometheus"),
+    }
     if wanted.storage_gib:
         args["storage_gib"] = wanted.storage_gib
     return metrics.Prometheus(name, args, opts)
@@ -88,6 +98,7 @@ def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> Ch
         "port": wanted.prometheus_port,
         "rules": dict(place.planned.chain.adapter_rules),
         "external": wanted.adapter != Adapter.KEDA and Adapter.KEDA not in wanted.present,
+        "values": place.image_values("prometheus-adapter"),
     }
     return metrics.PrometheusAdapter(name, args, opts)
 
@@ -95,12 +106,16 @@ def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> Ch
 def _gpu_operator(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
     cluster = place.planned.environment.cluster
     own = cluster is None or cluster.image != NodeImage.BOTTLEROCKET
-    return accelerators.GpuOperator(name, {"device_plugin": own}, opts)
+    values = place.image_values("gpu-operator")
+    return accelerators.GpuOperator(name, {"device_plugin": own, "values": values}, opts)
 
 
 def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: networking.EnvoyGatewayArgs = {"values": place.image_values("envoy-gateway")}
     redis = place.planned.environment.door.rate_limit.redis
-    return networking.EnvoyGateway(name, {"redis": redis} if redis else {}, opts)
+    if redis:
+        args["redis"] = redis
+    return networking.EnvoyGateway(name, args, opts)
 
 
 def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOptions) -> pulumi.ComponentResource:
@@ -121,37 +136,44 @@ def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOpt
         "network_policy": environment.network_policies,
         "create_namespace": False,
     }
+    if environment.image_cache:
+        args["image"] = environment.image_cache.reference(variants.controller_image(args))
     return variants.VariantAutoscaler(name, args, opts)
 
 
-def _fixed(component: type[FixedChart]) -> _Make:
-    """Make a component that needs to be told nothing."""
-    return lambda name, _place, opts: component(name, opts=opts)
+def _fixed(chart: str, component: type[FixedChart]) -> _Make:
+    """Make a component that needs to be told nothing but where its images are pulled from."""
+    return lambda name, place, opts: component(name, {"values": place.image_values(chart)}, opts)
 
 
-def _sited(component: Callable[[str, Site, pulumi.ResourceOptions], ChartComponent]) -> _Make:
+def _sited(chart: str, component: OnAws) -> _Make:
     """Make a component that has to know the cluster."""
-    return lambda name, place, opts: component(name, place.site, opts)
+    return lambda name, place, opts: component(name, place.site, place.image_values(chart), opts)
+
+
+_FIXED: Mapping[str, type[FixedChart]] = {
+    "ai-gateway": networking.AiGateway,
+    "ai-gateway-crds": networking.AiGatewayKinds,
+    "cert-manager": workloads.CertManager,
+    "dcgm-exporter": accelerators.DcgmExporter,
+    "keda": metrics.Keda,
+    "kthena": operators.KthenaOperator,
+    "kthena-router": operators.KthenaRouter,
+    "leader-worker-set": workloads.LeaderWorkerSetController,
+    "llmaz": operators.LlmazOperator,
+    "llmkube": operators.LlmkubeOperator,
+    "metrics-server": metrics.MetricsServer,
+    "nvidia-device-plugin": accelerators.NvidiaDevicePlugin,
+    "volcano": workloads.Volcano,
+}
 
 
 _COMPONENTS: Mapping[str, _Make] = {
-    **{name: _sited(component) for name, component in ON_AWS.items()},
-    "ai-gateway": _fixed(networking.AiGateway),
-    "ai-gateway-crds": _fixed(networking.AiGatewayKinds),
-    "cert-manager": _fixed(workloads.CertManager),
-    "dcgm-exporter": _fixed(accelerators.DcgmExporter),
+    **{name: _sited(name, component) for name, component in ON_AWS.items()},
+    **{name: _fixed(name, component) for name, component in _FIXED.items()},
     "envoy-gateway": _envoy_gateway,
     "gpu-operator": _gpu_operator,
-    "keda": _fixed(metrics.Keda),
-    "kthena": _fixed(operators.KthenaOperator),
-    "kthena-router": _fixed(operators.KthenaRouter),
-    "leader-worker-set": _fixed(workloads.LeaderWorkerSetController),
-    "llmaz": _fixed(operators.LlmazOperator),
-    "llmkube": _fixed(operators.LlmkubeOperator),
-    "metrics-server": _fixed(metrics.MetricsServer),
-    "nvidia-device-plugin": _fixed(accelerators.NvidiaDevicePlugin),
     "prometheus": _prometheus,
     "prometheus-adapter": _adapter,
-    "volcano": _fixed(workloads.Volcano),
     "wva": _variant_autoscaler,
 }

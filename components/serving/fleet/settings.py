@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pulumi
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
+from ...api.base import several
 from ...api.load import Manifests
 from ...api.problems import Problem, field_path, path_parts
 from ...aws.environment import AwsEnvironment
+from ...aws.images import region_problem
 from ...aws.subnets import CIDR, range_of
 from ...aws.words import NodeImage
 from ...families import load, objects
@@ -73,12 +75,29 @@ class _Settings(FleetSettings):
     manifests: list[Any] = Field(default_factory=list)
     cluster: _Cluster = Field(default_factory=_Cluster)
 
+    @model_validator(mode="after")
+    def _image_cache_on_aws(self) -> "_Settings":
+        wanted, cluster = self.image_cache, self.cluster
+        found = ""
+        if not wanted.registries:
+            return self
+        if cluster.cloud != Cloud.AWS or not cluster.region:
+            found = "is a cache on AWS; set cluster.cloud to aws, and cluster.region"
+        elif wanted.account is None:
+            found = "set account to that of the cache"
+        else:
+            found = region_problem(cluster.region)
+        if found:
+            raise several([(("image_cache",), found)])
+        return self
+
     @property
     def aws(self) -> AwsEnvironment | None:
         """What is known of AWS; its nodes are made elsewhere."""
         if self.cluster.cloud != Cloud.AWS:
             return None
-        return AwsEnvironment(region=self.cluster.region, existing=True, cidr=self.cluster.cidr)
+        cache = self.image_cache.cache(self.cluster.region, self.image_cache.account)
+        return AwsEnvironment(region=self.cluster.region, existing=True, cidr=self.cluster.cidr, image_cache=cache)
 
     def facts(self) -> ClusterFacts:
         """Return what is known of the cluster, for what must be installed in it."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components import Cluster, Identities, KarpenterAccess, ModelStorage, Network
+from components import Cluster, Identities, ImageCache, KarpenterAccess, ModelStorage, Network
 from components.serving.arguments import InvalidArguments
 from tests.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
@@ -20,6 +20,7 @@ VALID: list[tuple[Component, Mapping[str, Any]]] = [
     ),
     (Identities, {**NAMED, "controllers": ["cluster-autoscaler"]}),
     (KarpenterAccess, NAMED),
+    (ImageCache, {"account": "123456789012", "region": "us-east-1", "registries": ["quay.io"]}),
     (
         ModelStorage,
         {"cluster_name": "main", "region": "us-east-1", "namespaces": ["models"], "efs": {"id": "fs-01234567"}},

@@ -20,6 +20,8 @@ from tests.aws.requests.plan import ACCOUNT, From, Lookup, Plan, Request, Text
 
 UNSUPPORTED: Mapping[str, str] = {
     "aws:ec2/placementGroup:PlacementGroup": "moto has no CreatePlacementGroup",
+    "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": "moto has no CreatePullThroughCacheRule",
+    "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate": "moto has no CreateRepositoryCreationTemplate",
     "aws:eks/accessEntry:AccessEntry": "moto has no CreateAccessEntry",
     "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": "moto has no AssociateAccessPolicy",
     "aws:eks/addon:Addon": "moto has no CreateAddon",

@@ -3,7 +3,7 @@
 import json
 
 import pulumi
-from pulumi_aws import cloudwatch, ec2, eks, iam, kms, sqs, vpc
+from pulumi_aws import cloudwatch, ec2, ecr, eks, iam, kms, sqs, vpc
 
 from tests.aws.moto.nodes import nodes
 from tests.aws.moto.storage import storage
@@ -35,6 +35,7 @@ def everything() -> None:
     nodes(network, subnets, cluster, node_role)
     storage(network, subnets)
     _interruptions()
+    _cache()
 
 
 def _network() -> tuple[ec2.Vpc, list[ec2.Subnet]]:
@@ -232,3 +233,15 @@ def _may_send(queue: str) -> str:
         "Resource": queue,
     }
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def _cache() -> None:
+    ecr.RepositoryCreationTemplate(
+        "quay",
+        prefix="quay",
+        description="Images of quay.io",
+        applied_fors=["PULL_THROUGH_CACHE"],
+        image_tag_mutability="MUTABLE",
+        encryption_configurations=[{"encryption_type": "AES256"}],
+    )
+    ecr.PullThroughCacheRule("quay", ecr_repository_prefix="quay", upstream_registry_url="quay.io")

@@ -166,6 +166,14 @@ def test_a_type_without_requests_is_a_mistake_of_the_harness(cloud):
 
 UNSUPPORTED_INPUTS: dict[str, dict[str, Any]] = {
     "aws:ec2/placementGroup:PlacementGroup": {"name": "gpu", "strategy": "cluster"},
+    "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": {
+        "ecrRepositoryPrefix": "quay",
+        "upstreamRegistryUrl": "quay.io",
+    },
+    "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate": {
+        "prefix": "quay",
+        "appliedFors": ["PULL_THROUGH_CACHE"],
+    },
     "aws:eks/accessEntry:AccessEntry": {"clusterName": "main", "principalArn": "arn:aws:iam::1:role/r"},
     "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": {
         "clusterName": "main",

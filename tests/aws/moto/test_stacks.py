@@ -73,6 +73,17 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "types": {"p5.48xlarge": {"zones": ["us-east-1a"], "efa": True, "placementGroup": True}},
         },
     },
+    "images by way of a cache": {
+        "imageCache": {
+            "registries": ["docker.io", "ghcr.io", "quay.io"],
+            "credentials": {
+                "docker.io": "arn:aws:secretsmanager:us-east-1:123456789012:secret:ecr-pullthroughcache/hub-AbCdEf",
+                "ghcr.io": "arn:aws:secretsmanager:us-east-1:123456789012:secret:ecr-pullthroughcache/github-AbCdEf",
+            },
+            "kmsKeyArn": "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f",
+            "keepImages": 50,
+        },
+    },
     "system nodes that scale": {"cluster": {"systemNodes": 3, "systemNodesMax": 9}},
     "nodes with settings of their own": {
         "gpuNodes": {

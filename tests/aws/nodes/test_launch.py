@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.aws.nodes.launch import Boot, Disk, disk, interfaces, pulls_fast
+from components.aws.nodes.launch import Boot, Disk, boot_problems, disk, interfaces, pulls_fast
 from components.aws.words import NodeImage, Provisioner
 from components.nodes.instances import Instance, instance, instances
 from tests.aws.environments import environment, flavor, one, problems
@@ -108,8 +108,27 @@ class TestFastPull:
         made = disk(known(name), NodeImage.AL2023, boot)
         assert pulls_fast(known(name), NodeImage.AL2023, made, boot, own_image=own_image) is expected
 
-    def test_it_is_nodeadms(self) -> None:
-        made = disk(known("g5.2xlarge"), NodeImage.BOTTLEROCKET, Boot())
-        assert not pulls_fast(known("g5.2xlarge"), NodeImage.BOTTLEROCKET, made, Boot(), own_image=False)
-        found = boot_errors(NodeImage.BOTTLEROCKET, fast_image_pull=True)
-        assert found == {"fastImagePull": "is an option of al2023 alone; remove it, or use that image"}
+    @pytest.mark.parametrize(
+        ("name", "boot", "by_karpenter", "expected"),
+        [
+            ("g5.2xlarge", Boot(), False, False),  # nodes that run are not replaced by a default
+            ("g5.2xlarge", Boot(fast_image_pull=True), False, True),
+            ("g5.2xlarge", Boot(fast_image_pull=False), False, False),
+            ("g5.2xlarge", Boot(fast_image_pull=True), True, False),  # aws/karpenter-provider-aws issue 8393
+            ("g5g.2xlarge", Boot(fast_image_pull=True), True, True),  # without local NVMe
+        ],
+    )
+    def test_on_bottlerocket_it_is_asked_for(self, name: str, boot: Boot, by_karpenter: bool, expected: bool) -> None:
+        node, image = known(name), NodeImage.BOTTLEROCKET
+        made = disk(node, image, boot)
+        assert pulls_fast(node, image, made, boot, own_image=False, by_karpenter=by_karpenter) is expected
+
+    @pytest.mark.parametrize(
+        ("release", "refused"),
+        [("1.43.0-0abcdef0", True), ("1.44.0-0abcdef0", False), ("1.66.0-1ad6b4a4", False), ("latest", False)],
+    )
+    def test_releases_of_bottlerocket_without_it_are_refused(self, release: str, refused: bool) -> None:
+        """Release notes of v1.44.0: such a node would not read its settings."""
+        found = dict(boot_problems(Boot(fast_image_pull=True), NodeImage.BOTTLEROCKET, Provisioner.MANAGED, release))
+        assert ("fastImagePull" in found) is refused
+        assert not dict(boot_problems(Boot(), NodeImage.BOTTLEROCKET, Provisioner.MANAGED, release))

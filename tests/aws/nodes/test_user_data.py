@@ -103,6 +103,17 @@ class TestToml:
         assert storage["commands"][0] == ["apiclient", "ephemeral-storage", "init"]
         assert "/var/lib/containerd" in storage["commands"][1]
 
+    def test_images_are_pulled_in_parallel_and_kept_on_local_disks(self) -> None:
+        """bottlerocket.dev, settings.container-runtime-plugins; bottlerocket-core-kit pull request 571."""
+        settings = bottlerocket(start("g5.2xlarge", fast_image_pull=True))
+        assert settings["container-runtime"] == {"snapshotter": "soci"}
+        assert settings["container-runtime-plugins"] == {"soci-snapshotter": {"pull-mode": "parallel-pull-unpack"}}
+        (_, bound) = settings["bootstrap-commands"]["ephemeral-storage"]["commands"]
+        assert bound[-1] == "/var/lib/soci-snapshotter"
+        plain = bottlerocket(start("g5.2xlarge"))
+        assert "container-runtime" not in plain
+        assert "/var/lib/soci-snapshotter" not in plain["bootstrap-commands"]["ephemeral-storage"]["commands"][1]
+
     def test_neuron_devices_are_handed_over(self) -> None:
         assert bottlerocket(start("inf2.xlarge")) == {
             "kubernetes": {"max-pods": 110, "device-ownership-from-security-context": True}

@@ -18,6 +18,7 @@ from tests.aws.requests import (
     network,
     network_more,
     node_groups,
+    registries,
     scaling,
     security_groups,
 )
@@ -37,6 +38,7 @@ KINDS: Mapping[str, Planner] = {
     **file_systems.KINDS,
     **node_groups.KINDS,
     **access.KINDS,
+    **registries.KINDS,
 }
 """How each Pulumi type is made."""
 

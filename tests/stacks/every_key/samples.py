@@ -37,6 +37,11 @@ _LUSTRE_GIVEN = {
     "cluster": {"addons": {"aws-fsx-csi-driver": ""}},
 }
 _THREE = {"network": {"zones": ["us-east-1a", "us-east-1b", "us-east-1c"]}}
+_SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:ecr-pullthroughcache/docker-hub-AbCdEf"
+_CACHED = {"imageCache": {"account": "123456789012", "registries": ["registry.k8s.io"]}}
+_CACHED_HUB = {
+    "imageCache": {"registries": ["docker.io"], "credentials": {"docker.io": _SECRET}},
+}
 _BASTION = {"cluster": {"bastion": True}}
 _LIMITED = {
     "frontDoor": {**_JWT["frontDoor"], "rateLimit": {"requests": 60, "redis": "redis.cache.svc:6379"}},
@@ -80,6 +85,13 @@ SAMPLES: dict[str, Sample] = {
     "customResources": Sample(True, {"models": ["stacks/models/llama-405b-multinode.yaml"], **_P5}),
     "models": Sample(["stacks/models/qwen-cpu.yaml"]),
     "modelBuckets": Sample(["weights/llama/"]),
+    "imageCache.account": Sample("210987654321", _CACHED),
+    "imageCache.registries": Sample(["registry.k8s.io", "public.ecr.aws"], _CACHED),
+    "imageCache.prefix": Sample("prod", _CACHED),
+    "imageCache.credentials": Sample({"docker.io": f"{_SECRET[:-6]}GhIjKl"}, _CACHED_HUB),
+    "imageCache.existing": Sample(True, _CACHED),
+    "imageCache.kmsKeyArn": Sample(_KEY, _CACHED),
+    "imageCache.keepImages": Sample(20, _CACHED),
     "modelCache.claim": Sample("weights"),
     "modelCache.bound": Sample(True, {"modelCache": {"claim": "weights"}}),
     "modelCache.hostPath": Sample("/var/cache/models"),

@@ -1,0 +1,142 @@
+"""Where the images of an environment are pulled from, and what that means for its nodes."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from ..api.problems import Problem, Severity
+from ..aws.images import RegistryCache, images_in, uncached_operated, upstream
+from ..engines.images import DOCKER_HUB, image_of, located
+from ..findings.ids import RuleId
+from ..fleet.objects import LEADER_WORKER_SET, Object, pod_templates
+from ..fleet.rendered import Fleet
+from ..fleet.workloads import Workload
+from ..prerequisites.images import chart_images, uncached_images
+from ..prerequisites.needed import Prerequisite
+from .environment import Environment
+
+ANONYMOUS_PULLS = 100
+"""Images that Docker Hub lets one IPv4 address pull in 6 hours without an account (docs.docker.com, "Docker Hub pull
+usage and limits": "Unauthenticated Users: 100 per IPv4 address or IPv6 /64 subnet")."""
+_SETTING = "imageCache"
+_SHOWN = 3
+"""How many images a message names."""
+_OWN = ".dkr.ecr."
+"""In the host of private registries of ECR, whose images need no cache."""
+
+
+def check_images(
+    fleet: Fleet, others: Iterable[Object], needed: Iterable[Prerequisite], environment: Environment
+) -> Iterator[Problem]:
+    """Report on AWS what is pulled without an account from where accounts matter, and what misses the cache.
+
+    Args:
+        fleet: What is rendered, with the references that were written.
+        others: Objects that are passed through.
+        needed: The charts that are installed.
+        environment: Where all of it runs.
+    """
+    if environment.aws is None:
+        return
+    cache = environment.image_cache
+    if cache is None or DOCKER_HUB not in cache.registries:
+        yield from _anonymous(fleet, environment)
+    if cache is None:
+        return
+    if environment.aws.addresses == 0:
+        reason = (
+            "the first pull of each image fails without a way to the internet: ECR requires one from the subnets of "
+            "the nodes then, though later pulls need interface endpoints alone (ECR user guide, Considerations for "
+            "using pull through cache); pull each image once from elsewhere, or set network.natGateways"
+        )
+        yield _problem(environment, reason, Severity.WARNING, RuleId.IMAGES_FIRST_PULL)
+    yield from _uncached(fleet, list(others), list(needed), cache, environment)
+
+
+def _problem(environment: Environment, reason: str, severity: Severity, rule: RuleId) -> Problem:
+    return Problem(environment.file, 0, "", "", _SETTING, reason, severity, rule=rule)
+
+
+def _anonymous(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
+    """Warn of more pulls from Docker Hub than one address may make without an account."""
+    assert environment.aws is not None  # noqa: S101  the caller has looked
+    addresses = environment.aws.addresses
+    if environment.options.overrides.image_pull_secrets or addresses == 0:
+        return
+    references, pulls = 0, 0
+    for _, workload in fleet.workloads:
+        for images, pods in _pods(workload):
+            found = {image for image in images if _registry(image) == DOCKER_HUB}
+            references += len(found)
+            pulls += len(found) * pods
+    if pulls <= ANONYMOUS_PULLS:
+        return
+    shared = "an unknown number of addresses" if addresses is None else f"{addresses} address{'es' * (addresses > 1)}"
+    reason = (
+        f"{references} image references lead to {DOCKER_HUB} without an account. With every model at its maximum, "
+        f"each pod on a node of its own, they are pulled {pulls} times; Docker Hub lets one address pull "
+        f"{ANONYMOUS_PULLS} images in 6 hours, and all nodes share {shared}. Above that, pods stay in "
+        f"ImagePullBackOff. Add {DOCKER_HUB} to imageCache.registries, or set pods.imagePullSecrets"
+    )
+    yield _problem(environment, reason, Severity.WARNING, RuleId.IMAGES_ANONYMOUS)
+
+
+def _pods(workload: Workload) -> Iterator[tuple[frozenset[str], int]]:
+    """Yield the images of each template of a workload, and how many pods it has at most."""
+    replicas = max(workload.replicas, workload.most or 0)
+    templates = pod_templates(workload.body)
+    for name, template in templates.items():
+        each = 1
+        if workload.body["kind"] == LEADER_WORKER_SET:
+            leads = name == "leaderTemplate"
+            each = 1 if leads else workload.size - ("leaderTemplate" in templates)
+        yield frozenset(images_in(template)), replicas * each
+
+
+def _uncached(
+    fleet: Fleet,
+    others: list[Object],
+    needed: list[Prerequisite],
+    cache: RegistryCache,
+    environment: Environment,
+) -> Iterator[Problem]:
+    """Say, by registry, what is not pulled by way of the cache, and why."""
+    direct: dict[str, Counter[str]] = {}
+    bodies = [*(body for item in fleet.rendered for body in item.objects), *others]
+    for image in (image for body in bodies for image in images_in(body)):
+        registry = _registry(image)
+        if registry and registry not in cache.registries and _OWN not in registry:
+            direct.setdefault(registry, Counter())[image_of(image).repository] += 1
+    fixed: list[str] = []
+    for each in needed if environment.install else ():
+        for image in uncached_images(each.chart.name, cache):
+            if image.registry not in cache.registries:
+                direct.setdefault(image.registry, Counter())[f"{image.image} (chart {each.chart.name})"] += 1
+            else:
+                fixed.append(f"{image.image} (chart {each.chart.name}: {image.why})")
+    for registry, found in sorted(direct.items()):
+        remedy = "add it to imageCache.registries" if upstream(registry) else "ECR cannot cache it"
+        reason = f"{registry} is not cached, and nodes pull from it directly: {_shown(found)}; {remedy}"
+        yield _problem(environment, reason, Severity.NOTE, RuleId.IMAGES_UNCACHED)
+    by_charts = {
+        row.image for each in needed if environment.install for row in chart_images()[each.chart.name] if row.path
+    }
+    fixed += [
+        f"{image} (an operator adds it to pods)"
+        for image in uncached_operated(fleet, cache)
+        if image_of(image).repository not in by_charts
+    ]
+    if fixed:
+        reason = f"nothing says where these images are pulled from, and nodes pull them directly: {', '.join(fixed)}"
+        yield _problem(environment, reason, Severity.NOTE, RuleId.IMAGES_UNCACHED)
+
+
+def _registry(image: str) -> str:
+    place = located(image)
+    return place.registry if place else ""
+
+
+def _shown(found: Counter[str]) -> str:
+    """Name the first few of some images, and count the others."""
+    names = sorted(found)
+    rest = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

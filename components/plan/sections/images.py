@@ -1,0 +1,36 @@
+"""The settings of a pull-through cache for images."""
+
+from typing import Annotated
+
+from pydantic import Field, WithJsonSchema, model_validator
+
+from ...api.base import several
+from ...aws.images import ACCOUNT, RegistryCache, cache_problems
+from ..section import Section
+
+AccountOfCache = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^{ACCOUNT.pattern}$"})]
+
+
+class ImageCacheSettings(Section):
+    """Images by way of the private registry (ECR) of an AWS account, which caches other registries."""
+
+    account: AccountOfCache | None = None
+    """ID of the account whose registry caches images, in quotes."""
+    registries: list[str] = Field(default_factory=list)
+    """Registries that images are pulled from by way of the cache: docker.io, ghcr.io, quay.io, registry.k8s.io,
+    public.ecr.aws, registry.gitlab.com, cgr.dev or <name>.azurecr.io. Default: none."""
+    prefix: str = ""
+    """What the names of all cached repositories begin with, before the part of their registry, such as docker-hub."""
+
+    @model_validator(mode="after")
+    def _as_ecr_takes_them(self) -> "ImageCacheSettings":
+        found = list(cache_problems(self.registries, self.prefix, self.account))
+        if found:
+            raise several(found)
+        return self
+
+    def cache(self, region: str, account: str | None) -> RegistryCache | None:
+        """Return the cache in a region; None where there is none, or nothing says in which account."""
+        if not self.registries or account is None:
+            return None
+        return RegistryCache(account, region, tuple(dict.fromkeys(self.registries)), self.prefix)
