@@ -110,6 +110,45 @@ class CostItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """What depends on use, under assumptions that it names. It is in no sum, and in no threshold.
+
+    Attributes:
+        name: What it is.
+        gigabytes: Gigabytes (10^9 bytes) a month.
+        usd_per_month: US dollars a month; None without a price.
+        assumptions: What is assumed.
+        unknown: What is not in it because its size is not known.
+        unpriced: Why there is no price; empty where there is one.
+        source: Where the price is from, with its date.
+    """
+
+    name: str
+    gigabytes: Amounts
+    usd_per_month: Amounts | None
+    assumptions: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+    unpriced: str = ""
+    source: str = ""
+
+    @property
+    def text(self) -> str:
+        """The estimate in words."""
+        now, most = f"{self.gigabytes.now:,.0f} GB a month now", f"at most {self.gigabytes.most:,.0f}"
+        usd = self.usd_per_month
+        cost = f"no price: {self.unpriced}"
+        if usd is not None:
+            cost = f"${cents(usd.now):,.2f}, at most ${cents(usd.most):,.2f}"
+        sentences = [
+            f"Estimated, and in no sum: {self.name}, {now}, {most} ({cost})",
+            f"Assumed: {'; '.join(self.assumptions)}",
+        ]
+        if self.unknown:
+            sentences.append(f"Without the weights of {', '.join(self.unknown)}, whose size is not known")
+        return f"{'. '.join(sentences)}."
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCost:
     """What a resource that serves costs: the share of nodes that its pods take.
 
@@ -142,6 +181,7 @@ class Bill:
         items: Everything that is paid for.
         models: Each resource that serves. Their sum is not that of the nodes: nodes have room left.
         notes: What is not in it, such as traffic.
+        estimates: What depends on use, as an estimate; in no sum.
     """
 
     region: str
@@ -149,6 +189,7 @@ class Bill:
     items: tuple[CostItem, ...] = ()
     models: tuple[ModelCost, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
+    estimates: tuple[Estimate, ...] = ()
 
     @property
     def usd_per_hour(self) -> Amounts:

@@ -26,7 +26,7 @@ WAYS = {
     "onDemand": Buying.ON_DEMAND,
     "spot": Buying.SPOT,
     "reserved": Buying.RESERVED,
-    "reserved3y": Buying.RESERVED_3Y,
+    "reserved3Y": Buying.RESERVED_3Y,
     "capacityBlock": Buying.CAPACITY_BLOCK,
 }
 """How instances are paid for, as a YAML file says it."""

@@ -4,13 +4,13 @@ from typing import Any
 
 from ..aws.facts.regions import REGION
 from .price_file import MOST, RANGE, WAYS
-from .tables import BY_MONTH, EVERYWHERE, Flat
+from .tables import BY_GIGABYTE, BY_MONTH, EVERYWHERE, Flat
 
 _WAYS = {
     "onDemand": "On demand.",
     "spot": "Spot: one price, or a range over zones; of a range without usd the high end counts.",
     "reserved": "Under your own commitment: what nodes of an On-Demand Capacity Reservation cost.",
-    "reserved3y": "Under a commitment of three years, for comparison.",
+    "reserved3Y": "Under a commitment of three years, for comparison.",
     "capacityBlock": "In a Capacity Block: what was paid for it, by instance and hour.",
 }
 
@@ -57,4 +57,6 @@ def _region() -> str:
 
 
 def _unit(item: Flat) -> str:
+    if item in BY_GIGABYTE:
+        return "US dollars a gigabyte."
     return "US dollars a month." if item in BY_MONTH else "US dollars an hour."

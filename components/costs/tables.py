@@ -46,6 +46,8 @@ class Flat(Word):
     EXTENDED_SUPPORT = "control-plane-extended"
     """A control plane whose version is in extended support, all in all."""
     NAT_GATEWAY = "nat-gateway"
+    NAT_GB = "nat-gb"
+    """A gigabyte that it processes."""
     INTERFACE_ENDPOINT = "interface-endpoint"
     """In one zone."""
     LOAD_BALANCER = "load-balancer"
@@ -72,7 +74,8 @@ BY_MONTH = frozenset(
         *(Flat.LUSTRE_125, Flat.LUSTRE_250, Flat.LUSTRE_500, Flat.LUSTRE_1000, Flat.LUSTRE_SCRATCH),
     }
 )
-"""What AWS prices by the month; all else by the hour."""
+"""What AWS prices by the month; all else by the hour, save for ``BY_GIGABYTE``."""
+BY_GIGABYTE = frozenset({Flat.NAT_GB})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ def fixed_quote(usd: Decimal, date: str, source: str) -> Quote:
 
 
 def per_hour(usd: Decimal, unit: str) -> Decimal:
-    """Return a price by the hour, given by the ``hour`` or the ``month``."""
+    """Return a price by the hour, given by the ``hour`` or the ``month``; one by the gigabyte stays."""
     return usd / HOURS_PER_MONTH if unit == "month" else usd
 
 

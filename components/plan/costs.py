@@ -1,25 +1,32 @@
 """What an environment costs: computed from its plan, from what else is paid for there, and from dated prices."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 from ..api.quantity import parse_quantity
 from ..aws.environment import AwsEnvironment
 from ..aws.images import images_in
 from ..aws.names import EFA_COST
+from ..aws.traffic import image_passes_gateway, weights_pass_gateway
 from ..costs.bill import HOURS_PER_MONTH, Amounts, Bill, CostItem, CostKind, UnitPrice, cents
+from ..costs.cold_starts import ColdPods, nat_traffic
 from ..costs.commitments import compared
 from ..costs.infrastructure import Infrastructure, fixed, item
 from ..costs.models import PriceOf, model_cost
 from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
 from ..costs.prices import OwnPrices, Prices
-from ..costs.replicas import Counts, minimums, nodes_of
+from ..costs.replicas import Counts, minimums, nodes_of, pods_of, replicas_of
 from ..costs.tables import Buying, Flat
+from ..engines.asked.memory import asked_of
 from ..fleet.demand import PodDemand
-from ..fleet.objects import is_balanced
+from ..fleet.objects import Object, is_balanced
+from ..fleet.workloads import Workload
 from ..front_door.words import Exposure
-from ..nodes.instances import PRICED_REGION
-from ..nodes.policy import NodePolicy
+from ..memory.cases import MemoryCase
+from ..memory.weights import weights_of
+from ..nodes.instances import ACCELERATOR_RESOURCES, PRICED_REGION
+from ..nodes.policy import Capacity, NodePolicy
 from ..prerequisites.images import chart_images
 from .plan import Plan
 
@@ -57,7 +64,9 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         *_cached_images(planned, prices),
     ]
     notes = (*_notes(planned, aws, items), *paid.remarks(prices), *compared(items))
-    return _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
+    bill = _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
+    traffic = nat_traffic(_cold_pods(planned, aws.region), prices) if paid.nat_gateways else None
+    return replace(bill, notes=(*notes, traffic.text), estimates=(traffic,)) if traffic else bill
 
 
 def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
@@ -159,6 +168,44 @@ def _claimed(planned: Plan) -> Decimal:
     provisioned = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
     sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in provisioned)
     return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
+
+
+def _cold_pods(planned: Plan, region: str) -> Iterator[ColdPods]:
+    """Yield the pods with accelerators, with what each fetches through a NAT gateway when it starts on a new node."""
+    least, policy = minimums(planned.fleet), _policy(planned)
+    judged = {name: each.verdict.asked for each in planned.verdicts for name in each.names}
+    for resource, workload in planned.fleet.workloads:
+        counts = replicas_of(workload, least)
+        weights = _fetched(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"))
+        image = image_passes_gateway(workload.container.get("image", ""), region)
+        for demand in workload.pods:
+            if demand.choices and any(key in demand.requests for key in ACCELERATOR_RESOURCES):
+                spot = policy.capacity_of(demand.choices[0]) == Capacity.SPOT
+                yield ColdPods(resource.title, pods_of(demand, counts).amounts, spot, weights, image)
+
+
+def _fetched(workload: Workload, asked: MemoryCase | None) -> int | None:
+    """Return the bytes of weights that a pod fetches through a NAT gateway; None where their size is not known.
+
+    A server that is told no other names fetches what its command line names. What is kept in a claim is fetched once.
+    """
+    spec = workload.front["spec"]
+    if any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
+        return 0
+    names = [each.name for each in workload.server.weights]
+    if not names:
+        told = asked_of(workload.server.line, _variables(workload.container))
+        if isinstance(told, str):
+            return None
+        names = [name for name in (told.model, told.draft) if name]
+    if not any(map(weights_pass_gateway, names)):
+        return 0
+    sizes = [weights_of(shape) for shape in (asked.shape, asked.draft) if shape] if asked else [""]
+    return None if any(isinstance(size, str) for size in sizes) else sum(size.total for size in sizes)
+
+
+def _variables(container: Object) -> tuple[tuple[str, str | None], ...]:
+    return tuple((each["name"], each.get("value")) for each in container.get("env") or ())
 
 
 def _notes(planned: Plan, aws: AwsEnvironment, items: Iterable[CostItem]) -> Iterator[str]:

@@ -42,8 +42,8 @@ def test_what_is_known_is_said_in_words() -> None:
     (note,) = [note for note in on_aws().notes if "commitment" in note]
     assert note == (
         "Nodes that never scale down (node group g6-2xlarge, system nodes): $860.82 a month on demand; under a "
-        "commitment $561.94 for one year, $394.32 for three years (Reserved Instances without upfront payment, prices "
-        "of 2025-04-05; a comparison, in no sum)."
+        "commitment $561.94 for one year, $394.32 for three years (Reserved Instances without upfront payment, "
+        "prices of 2025-04-05; a comparison, in no sum)."
     )
 
 
@@ -108,7 +108,7 @@ def test_a_comparison_is_in_no_sum() -> None:
 def test_the_output_has_both_prices() -> None:
     lines = cost_of(planned(ONE, settings_of(AWS)), bill(ONE, AWS))["items"]
     (line,) = [each for each in lines if each["name"] == "node group g6-2xlarge"]
-    assert (line["usdPerUnitHour"]["committed"], line["usdPerUnitHour"]["committed3y"]) == (0.63642, 0.44872)
+    assert (line["usdPerUnitHour"]["committed"], line["usdPerUnitHour"]["committed3Y"]) == (0.63642, 0.44872)
 
 
 def test_spot_has_the_day_of_its_discount_in_its_line_and_in_the_notes() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from ...costs.bill import Amounts, Bill, CostItem, ModelCost, by_month, cents
+from ...costs.bill import Amounts, Bill, CostItem, Estimate, ModelCost, by_month, cents
 from ...plan.plan import Plan
 from .outputs import shown_name
 
@@ -29,6 +29,7 @@ def cost_of(planned: Plan, bill: Bill) -> dict[str, Any]:
         "region": bill.region,
         "date": bill.date,
         "notes": list(bill.notes),
+        "estimates": [_estimate(each) for each in bill.estimates],
     }
 
 
@@ -59,7 +60,7 @@ def _item(item: CostItem) -> dict[str, Any]:
         "low": price.low,
         "high": price.high,
         "committed": price.committed,
-        "committed3y": price.committed_3y,
+        "committed3Y": price.committed_3y,
     }
     return {
         **line,
@@ -67,6 +68,19 @@ def _item(item: CostItem) -> dict[str, Any]:
         "usdPerUnitHour": {key: _unit(value) for key, value in each.items() if value is not None},
         "bought": price.bought,
         "source": price.source,
+    }
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    usd = estimate.usd_per_month
+    return {
+        "name": estimate.name,
+        "gbPerMonth": _numbers(estimate.gigabytes, lambda number: round(float(number), 1)),
+        **({"unpriced": estimate.unpriced} if usd is None else {}),
+        **({"usdPerMonth": _numbers(usd, lambda amount: float(cents(amount)))} if usd else {}),
+        "assumptions": list(estimate.assumptions),
+        "unknown": list(estimate.unknown),
+        "source": estimate.source,
     }
 
 
