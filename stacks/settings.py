@@ -10,6 +10,7 @@ from typing import Any, get_origin
 import pulumi
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from components.api import clock
 from components.api.texts.printable import printable
 from components.aws.components.argument_problems import cluster_problems
 from components.aws.components.node_settings import OPERATED_TAINTS, NodeSettings
@@ -166,7 +167,7 @@ class Settings(FleetSettings):
 
     def facts(self) -> ClusterFacts:
         """Return what is known of the cluster, for what must be installed in it."""
-        known = super().facts()
+        known = replace(super().facts(), today=clock.today())
         if self.cloud != Cloud.AWS:
             return known
         # Every cluster that is made here has the add-on; a second metrics-server would fight it.

@@ -74,6 +74,7 @@ class RuleId(StrEnum):
     PRIORITY_UNCHECKED = "priority-unchecked"
     QUOTA_EXCEEDED = "quota-exceeded"
     RELEASE_SUPPORT_ENDING = "release-support-ending"
+    RELEASE_OLD = "release-old"
     STORAGE_UNPROVISIONED = "storage-unprovisioned"
     STORAGE_ENCRYPTION_UNCHECKED = "storage-encryption-unchecked"
     STORAGE_ONE_NODE = "storage-one-node"
