@@ -14,10 +14,10 @@ from components.aws.components.karpenter_access import KarpenterAccess, Karpente
 from components.aws.components.karpenter_pools import KarpenterPools
 from components.aws.components.network import Network
 from components.aws.components.provider import aws_provider
-from components.aws.facts.iam import controllers
+from components.aws.facts.iam import DNS_CHALLENGES, controllers
 from components.aws.nodes.plan import NodeGroupPlan
 from components.aws.nodes.quotas import vcpus
-from components.aws.words import NatGateways, Provisioner
+from components.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.plan.plan import Plan
 from components.serving.site import Site
 
@@ -37,6 +37,7 @@ class CloudCluster:
 
     provider: pulumi_kubernetes.Provider
     site: Site
+    aws: pulumi.ProviderResource
     exports: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -57,6 +58,8 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         nodes.before.append(nodes.prepare_karpenter())
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
+    if not settings.answers_challenges:
+        roles = [role for role in roles if role != DNS_CHALLENGES]
     identities = nodes.identities(planned.namespaces, roles)
     nodes.before += [*network.ready, identities]
     if not nodes.access:
@@ -69,6 +72,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         vpc_id=network.vpc_id,
         interruption_queue=nodes.access.queue_name if nodes.access else "",
         features=settings.aws.features(planned.cloud_groups) if settings.aws else (),
+        answers_challenges=DNS_CHALLENGES in roles,
         role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
         node_bounds=nodes.bounds or None,
         owned=not settings.cluster.existing,
@@ -76,7 +80,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         volumes=tuple(model_volumes(settings, planned, network, cluster, aws)),
         nodes=nodes.register,
     )
-    return CloudCluster(cluster.provider, site, _exports(settings, planned, cluster, nodes))
+    return CloudCluster(cluster.provider, site, aws, _exports(settings, planned, cluster, nodes))
 
 
 def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_ModelNodes") -> dict[str, Any]:
@@ -172,6 +176,8 @@ class _ModelNodes:
             "region": self.settings.region,
             "tags": self.settings.tags,
         }
+        if self.settings.cluster.spot_service_linked_role == ServiceLinkedRole.CREATE:
+            args["create_spot_role"] = True
         if self.settings.cluster.node_policies is not None:
             args["node_policies"] = self.settings.cluster.node_policies
         self.access = KarpenterAccess("karpenter", args, _with(self.aws))
@@ -213,6 +219,9 @@ class _ModelNodes:
         }
         if settings.cluster.oidc_provider_arn:
             identities["oidc_provider_arn"] = settings.cluster.oidc_provider_arn
+        if DNS_CHALLENGES in controllers:
+            identities["hosted_zone_id"] = settings.dns.hosted_zone_id or ""
+            identities["host"] = settings.front_door.host or ""
         if settings.buckets:
             identities["model_buckets"] = settings.buckets
             identities["model_service_accounts"] = [f"{namespace}/{account}" for namespace in namespaces]

@@ -2,7 +2,9 @@
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ..api.problems import Problem
@@ -48,6 +50,21 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
+class Acme:
+    """An ACME account with which certificates are issued, by the DNS-01 challenge.
+
+    Attributes:
+        solver: How cert-manager answers challenges, as an issuer has it.
+        server: Directory of the certificate authority.
+        email: Where the authority sends notices; empty for none.
+    """
+
+    solver: Mapping[str, Any]
+    server: str
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Auth:
     """How clients authenticate.
 
@@ -84,6 +101,8 @@ class Door:
         replicas: Proxies of the gateway.
         client_cidrs: Ranges that may connect to load balancers; empty for the default of each.
         balancer_cidrs: Ranges that load balancers connect to models from; empty for those that are known.
+        acme: What the issuer of the certificate is made of; None where it exists.
+        awaited: Whether the gateway counts as created only when its load balancer has an address.
     """
 
     expose: Exposure = Exposure.NONE
@@ -101,6 +120,8 @@ class Door:
     replicas: int = 2
     client_cidrs: tuple[str, ...] = ()
     balancer_cidrs: tuple[str, ...] = ()
+    acme: Acme | None = None
+    awaited: bool = False
 
 
 def check_door(door: Door, file: str) -> tuple[Problem, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pulumi
 
 from ...aws.components.charts import ON_AWS
+from ...aws.names import ROLE_ANNOTATION
 from ...aws.words import NodeImage
 from ...metrics.words import Adapter
 from ...plan.monitoring import asked_over_https, scraper_of
@@ -98,6 +99,13 @@ def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions)
     return networking.EnvoyGateway(name, {"redis": redis} if redis else {}, opts)
 
 
+def _cert_manager(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    """Install it with its role for DNS-01 challenges, where its service account must name the role itself."""
+    role = place.site.role_of("cert-manager") if place.site.answers_challenges else None
+    values = {"serviceAccount": {"annotations": {ROLE_ANNOTATION: role}}} if role is not None else {}
+    return workloads.CertManager(name, {"values": values} if values else {}, opts)
+
+
 def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOptions) -> pulumi.ComponentResource:
     """Make the controller of variants, in the namespace that the fleet makes for what they have in common."""
     environment = place.planned.environment
@@ -133,7 +141,7 @@ _COMPONENTS: Mapping[str, _Make] = {
     **{name: _sited(component) for name, component in ON_AWS.items()},
     "ai-gateway": _fixed(networking.AiGateway),
     "ai-gateway-crds": _fixed(networking.AiGatewayKinds),
-    "cert-manager": _fixed(workloads.CertManager),
+    "cert-manager": _cert_manager,
     "dcgm-exporter": _fixed(accelerators.DcgmExporter),
     "envoy-gateway": _envoy_gateway,
     "gpu-operator": _gpu_operator,
