@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .aws.components.cluster import Cluster as Cluster
     from .aws.components.cluster_args import ClusterArgs as ClusterArgs
     from .aws.components.cluster_args import NamespaceAccessArgs as NamespaceAccessArgs
+    from .aws.components.gateway_record import GatewayRecord as GatewayRecord
+    from .aws.components.gateway_record import GatewayRecordArgs as GatewayRecordArgs
     from .aws.components.gpu_node_groups import GpuNodeGroups as GpuNodeGroups
     from .aws.components.identities import Identities as Identities
     from .aws.components.identities import IdentitiesArgs as IdentitiesArgs
@@ -83,6 +85,7 @@ COMPONENTS = {
     "KarpenterPools": "aws.components.karpenter_pools",
     "Identities": "aws.components.identities",
     "ImageCache": "aws.components.image_cache",
+    "GatewayRecord": "aws.components.gateway_record",
     "ModelStorage": "aws.components.storage.model_storage",
     "ClusterAutoscaler": "aws.components.charts",
     "EfaDevicePlugin": "aws.components.charts",

@@ -9,10 +9,10 @@ from components.aws.components.node_settings import KMS_KEY, Zone
 from components.aws.components.storage.settings import KMS_KEY as VOLUME_KEY
 from components.aws.facts.iam import OIDC_PROVIDER
 from components.aws.logs import DEFAULT_DAYS
-from components.aws.names import MOST_NODES
+from components.aws.names import HOSTED_ZONE, MOST_NODES
 from components.aws.nodes.launch import SYSTEM_TYPES
 from components.aws.versions import USUAL_VERSION
-from components.aws.words import NatGateways, Support, Traffic
+from components.aws.words import NatGateways, ServiceLinkedRole, Support, Traffic
 from components.nodes.instances import instance
 from components.plan.section import Flag, KubernetesVersion, Section
 
@@ -89,6 +89,27 @@ class NetworkSettings(Section):
         return tuple(self.private_subnets or self.zones)
 
 
+class AcmeSettings(Section):
+    """An ACME issuer of cert-manager."""
+
+    email: str = ""
+    """Where the certificate authority sends notices. Default: none."""
+    server: str = Field(default="https://acme-v02.api.letsencrypt.org/directory", pattern=r"^https://\S+$")
+    """Directory of the certificate authority. Default: Let's Encrypt."""
+
+
+class DnsSettings(Section):
+    """The name of the gateway, frontDoor.host, in Route 53."""
+
+    hosted_zone_id: str | None = Field(default=None, pattern=f"^{HOSTED_ZONE}$")
+    """Hosted zone that the name belongs to. The gateway then gets its record in it, and cert-manager a role to answer
+    DNS-01 challenges for the name. Default: neither."""
+    record: Flag = True
+    """Whether the record is made here, where the zone is known."""
+    acme: AcmeSettings | None = None
+    """Makes the ClusterIssuer of frontDoor.tls.issuer: {} is Let's Encrypt. Default: the issuer exists."""
+
+
 class NamespaceAccessSettings(Section):
     """Who has rights in one namespace."""
 
@@ -162,6 +183,9 @@ class ClusterSettings(Section):
     """Release of their image, such as 1.35.6-20260714, or latest. Default: the one that this package pins."""
     force_update: bool = False
     """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps."""
+    spot_service_linked_role: ServiceLinkedRole = ServiceLinkedRole.EXISTING
+    """Whether Karpenter's Spot Instances find the account's role AWSServiceRoleForEC2Spot (existing), or the stack
+    makes it (create), which AWS refuses where the account has it."""
     disk_kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
     """KMS key of the system nodes' disks. Default: the account's key."""
     volume_kms_key_arn: str | None = Field(default=None, pattern=VOLUME_KEY)

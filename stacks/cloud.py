@@ -16,11 +16,11 @@ from components.aws.components.karpenter_pools import KarpenterPools
 from components.aws.components.network import Network
 from components.aws.components.parts.auto_scaling_groups import priorities_of
 from components.aws.components.provider import aws_provider
-from components.aws.facts.iam import controllers
+from components.aws.facts.iam import DNS_CHALLENGES, controllers
 from components.aws.nodes.autoscaler import chart_groups
 from components.aws.nodes.plan import NodeGroupPlan
 from components.aws.nodes.quotas import vcpus
-from components.aws.words import NatGateways, Provisioner
+from components.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.plan.plan import Plan
 from components.serving.site import Site
 
@@ -40,6 +40,7 @@ class CloudCluster:
 
     provider: pulumi_kubernetes.Provider
     site: Site
+    aws: pulumi.ProviderResource
     exports: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -62,6 +63,8 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         nodes.before.append(nodes.prepare_karpenter())
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
+    if not settings.answers_challenges:
+        roles = [role for role in roles if role != DNS_CHALLENGES]
     identities = nodes.identities(planned.namespaces, roles)
     cache = nodes.image_cache()
     nodes.before += [*network.ready, identities, *([cache] if cache else ())]
@@ -75,6 +78,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         vpc_id=network.vpc_id,
         interruption_queue=nodes.access.queue_name if nodes.access else "",
         features=settings.aws.features(planned.cloud_groups) if settings.aws else (),
+        answers_challenges=DNS_CHALLENGES in roles,
         role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
         node_bounds=nodes.bounds or None,
         bounded_only=bool(nodes.bounds),
@@ -86,7 +90,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     exports = _exports(settings, planned, cluster, nodes)
     if cache:
         exports["imageCache"] = {"registry": cache.registry, "nodePolicy": cache.node_policy}
-    return CloudCluster(cluster.provider, site, exports)
+    return CloudCluster(cluster.provider, site, aws, exports)
 
 
 def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_ModelNodes") -> dict[str, Any]:
@@ -183,6 +187,8 @@ class _ModelNodes:
             "region": self.settings.region,
             "tags": self.settings.tags,
         }
+        if self.settings.cluster.spot_service_linked_role == ServiceLinkedRole.CREATE:
+            args["create_spot_role"] = True
         if self.settings.cluster.node_policies is not None:
             args["node_policies"] = self.settings.cluster.node_policies
         self.access = KarpenterAccess("karpenter", args, _with(self.aws))
@@ -255,6 +261,9 @@ class _ModelNodes:
         }
         if settings.cluster.oidc_provider_arn:
             identities["oidc_provider_arn"] = settings.cluster.oidc_provider_arn
+        if DNS_CHALLENGES in controllers:
+            identities["hosted_zone_id"] = settings.dns.hosted_zone_id or ""
+            identities["host"] = settings.front_door.host or ""
         if settings.buckets:
             identities["model_buckets"] = settings.buckets
             identities["model_service_accounts"] = [f"{namespace}/{account}" for namespace in namespaces]

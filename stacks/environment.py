@@ -51,13 +51,21 @@ def deploy(settings: Settings) -> None:
     found = [*planned.problems, *wrong]
     _refuse(found)
     bill = environment_bill(settings, planned, own)
-    provider, site = _cluster(settings, planned)
+    provider, site, aws = _cluster(settings, planned)
     options = pulumi.ResourceOptions(providers=[provider])
     fleet = ModelFleet.from_plan(FLEET, planned, settings, site, bill, options)
     fleet.tell(found, str)
     # As it is described, and not as one output: an address that is not known yet leaves the rest known.
     for name, value in fleet.described.items():
         pulumi.export(name, value)
+    if aws is not None:
+        from .dns import gateway_name, to_provide
+
+        for name, value in gateway_name(settings, planned, fleet.door, aws).items():
+            pulumi.export(name, value)
+        missing = to_provide(settings, planned)
+        if missing:
+            pulumi.export("toProvide", dict(missing))
 
 
 def _refuse(problems: Sequence[Problem]) -> None:
@@ -69,17 +77,19 @@ def _refuse(problems: Sequence[Problem]) -> None:
         raise pulumi.RunError("\n".join([count, *lines]))
 
 
-def _cluster(settings: Settings, planned: Plan) -> tuple[pulumi_kubernetes.Provider, Site]:
+def _cluster(
+    settings: Settings, planned: Plan
+) -> tuple[pulumi_kubernetes.Provider, Site, pulumi.ProviderResource | None]:
     """Register the cluster, where it is ours, and export what is known of it."""
     if settings.cloud != Cloud.AWS:
-        return _provider(settings), Site(settings.cluster_name)
+        return _provider(settings), Site(settings.cluster_name), None
     from .cloud import make_cloud
 
     with settings_blamed(settings.file):
         cloud = make_cloud(settings, planned)
     for name, value in cloud.exports.items():
         pulumi.export(name, value)
-    return cloud.provider, cloud.site
+    return cloud.provider, cloud.site, cloud.aws
 
 
 def _provider(settings: Settings) -> pulumi_kubernetes.Provider:

@@ -10,6 +10,7 @@ from typing import Any, get_origin
 import pulumi
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from components.api import clock
 from components.api.base import several
 from components.api.texts.printable import printable
 from components.aws.access import account_of
@@ -18,17 +19,20 @@ from components.aws.components.network_args import control_plane_problems, place
 from components.aws.components.node_settings import OPERATED_TAINTS, NodeSettings
 from components.aws.components.storage.settings import S3_DRIVER
 from components.aws.environment import AwsEnvironment
+from components.aws.names import dns_solver
 from components.aws.nodes.launch import USUAL_REGION
 from components.aws.nodes.place import SettingsPlace
 from components.aws.reach import SSM_ENDPOINTS
 from components.aws.subnets import CIDR, in_order
-from components.aws.words import NatGateways, Provisioner
+from components.aws.words import NatGateways, Provisioner, ServiceLinkedRole
+from components.front_door.settings import Acme, Door
+from components.front_door.words import Exposure, IssuerKind, TlsKind
 from components.plan.faults import SettingsFault, faults
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
 from components.prerequisites.needed import Cloud, ClusterFacts
 
-from .aws_settings import REGION, ClusterSettings, CredentialsSettings, NetworkSettings
+from .aws_settings import REGION, ClusterSettings, CredentialsSettings, DnsSettings, NetworkSettings
 from .cache_settings import CacheSettings
 from .image_settings import CachePlace, StackImageCache, placed_problems
 
@@ -55,6 +59,7 @@ class Settings(FleetSettings):
     gpu_nodes: NodeSettings = Field(default_factory=NodeSettings)
     model_cache: CacheSettings = Field(default_factory=CacheSettings)
     image_cache: StackImageCache = Field(default_factory=StackImageCache)
+    dns: DnsSettings = Field(default_factory=DnsSettings)
 
     @field_validator("kubeconfig")
     @classmethod
@@ -182,6 +187,46 @@ class Settings(FleetSettings):
         known = self.image_cache.accounts or frozenset(given.allowed_account_ids)
         return next(iter(known)) if len(known) == 1 else None
 
+    @model_validator(mode="after")
+    def _dns_on_aws(self) -> "Settings":
+        if not self.dns.model_fields_set or self.cloud != Cloud.AWS:
+            return self
+        if not self.dns.hosted_zone_id:
+            raise ValueError("dns: has no effect without hostedZoneId; set it, or remove the section")
+        if self.front_door.expose != Exposure.GATEWAY or not self.front_door.host:
+            raise ValueError("dns: is for the name of a gateway; set frontDoor.expose to gateway, and frontDoor.host")
+        tls = self.front_door.tls
+        if self.dns.acme and (tls.kind != TlsKind.CERT_MANAGER or tls.issuer_kind != IssuerKind.CLUSTER):
+            raise ValueError(
+                "dns: acme: makes a ClusterIssuer of cert-manager; set frontDoor.tls to {kind: cert-manager, issuer: "
+                "...}, or remove acme"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _spot_role_on_aws(self) -> "Settings":
+        created = self.cluster.spot_service_linked_role == ServiceLinkedRole.CREATE
+        if created and self.gpu_nodes.provisioner != Provisioner.KARPENTER:
+            raise ValueError(
+                "cluster: spotServiceLinkedRole: create is for Karpenter; remove it: the nodes of managed groups are "
+                "started by EC2 Auto Scaling, which makes the role itself"
+            )
+        return self
+
+    def door(self) -> Door:
+        """Return what the front door is, and what it is given in AWS."""
+        door, dns = super().door(), self.dns
+        if not dns.hosted_zone_id:
+            return door
+        solver = dns_solver(dns.hosted_zone_id, self.region)
+        acme = Acme(solver, dns.acme.server, dns.acme.email) if dns.acme else None
+        return replace(door, acme=acme, awaited=dns.record)
+
+    @property
+    def answers_challenges(self) -> bool:
+        """Whether cert-manager answers DNS-01 challenges in a zone that is known."""
+        return bool(self.dns.hosted_zone_id) and self.front_door.tls.kind == TlsKind.CERT_MANAGER
+
     @property
     def buckets(self) -> list[str]:
         """Where pods read weights in buckets: those named for it, and those that are mounted."""
@@ -231,7 +276,7 @@ class Settings(FleetSettings):
 
     def facts(self) -> ClusterFacts:
         """Return what is known of the cluster, for what must be installed in it."""
-        known = super().facts()
+        known = replace(super().facts(), today=clock.today())
         if self.cloud != Cloud.AWS:
             return known
         # Every cluster that is made here has the add-on; a second metrics-server would fight it.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from ..api.clock import months_before
 from ..api.problems import Problem, Severity
 from ..findings.ids import RuleId
 from ..fleet.endpoints import Endpoint
@@ -10,6 +11,7 @@ from ..fleet.objects import Object, is_balanced, tcp_ports
 from ..fleet.rendered import Fleet, Rendered
 from ..nodes.groups import NodeGroupDemand
 from ..nodes.instances import Instance, instance
+from .facts.releases import addons_date, image_date, image_release
 from .images import RegistryCache
 from .names import (
     EFA_RESOURCE,
@@ -29,6 +31,9 @@ from .storage.checks import check_cache_zone
 from .storage.classes import ENCRYPTED_CLASS, VOLUME_DRIVER
 from .versions import check_version
 from .words import Provisioner, Support
+
+_OLD_AFTER_MONTHS = 6
+"""Age from which a pinned release is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,7 @@ def plan_nodes(fleet: Fleet, aws: AwsEnvironment, file: str) -> tuple[tuple[Node
     groups = node_plan(fleet, aws.nodes)
     problems = list(check_nodes(fleet, groups, aws.nodes))
     problems += check_cache_zone(groups, aws.cache_zone, file)
+    problems += check_ages(aws, file)
     if not aws.existing or aws.version_named:
         support = None if aws.existing else aws.support
         problems += check_version(aws.nodes.version, aws.nodes.now.date(), file, "cluster.version", support)
@@ -152,6 +158,29 @@ def check_balancers(
     if aws.nodes is not None:
         zones = aws.control_plane_zones
         yield from check_balanced_zones(fleet, groups, aws.nodes, zones, every_model=every_model, gateway=gateway)
+
+
+def check_ages(aws: AwsEnvironment, file: str) -> Iterator[Problem]:
+    """Warn of pinned node images and add-ons that are older than six months, all in one finding.
+
+    Releases that settings name are a choice, and not reported.
+    """
+    nodes = aws.nodes
+    if nodes is None:
+        return
+    oldest = months_before(nodes.now.date(), _OLD_AFTER_MONTHS)
+    old = []
+    pinned = image_release(nodes.image, nodes.version)
+    if not nodes.ami_release and pinned and image_date(nodes.image) < oldest:
+        old.append(f"the image {nodes.image} {pinned} ({image_date(nodes.image)}) of the nodes")
+    if not aws.existing and addons_date() < oldest:
+        old.append(f"the EKS add-ons ({addons_date()})")
+    if old:
+        reason = (
+            f"{' and '.join(old)} are older than six months; use a newer release of this package, or set "
+            "gpuNodes.amiRelease and cluster.addons to newer ones"
+        )
+        yield Problem(file, 0, "", "", "cluster.addons", reason, Severity.WARNING, rule=RuleId.RELEASE_OLD)
 
 
 def check_bounds(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 CLOUD_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
 """Domains of labels that kubelet, EC2, EKS or Karpenter set on nodes."""
@@ -35,6 +36,14 @@ POD_IDENTITY_AGENT = "169.254.170.23/32"
 """EKS Pod Identity gives out credentials there, on port 80 of every node (EKS user guide, Pod Identity agent)."""
 ROLE_ANNOTATION = "eks.amazonaws.com/role-arn"
 """By it a service account names its role where a cluster has no Pod Identity (EKS User Guide, IRSA)."""
+HOSTED_ZONE = r"Z[A-Z0-9]{1,31}"
+"""ID of a hosted zone (Amazon Route 53 API reference, data type ResourceId)."""
+SPOT_SERVICE = "spot.amazonaws.com"
+SPOT_ROLE = "AWSServiceRoleForEC2Spot"
+CREATE_SPOT_ROLE = f"aws iam create-service-linked-role --aws-service-name {SPOT_SERVICE}"
+"""The role without which EC2 takes no request for Spot Instances through its API (EC2 user guide, "Spot Fleet
+permissions", Service-linked role for Spot Instances; aws/karpenter-provider-aws 1d927085,
+website/content/en/v1.14/troubleshooting.md, "Missing Service Linked Role")."""
 _KARPENTER_TYPE = ("karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-size")
 _LOAD_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
 _CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
@@ -131,6 +140,16 @@ def load_balancer_annotations(
 def is_certificate(arn: str) -> bool:
     """Tell whether a text is the ARN of a certificate of AWS Certificate Manager."""
     return bool(_CERTIFICATE_ARN.match(arn))
+
+
+def dns_solver(zone: str, region: str) -> dict[str, Any]:
+    """Return the solver of a cert-manager issuer that answers DNS-01 challenges in a zone of Route 53.
+
+    It has no credentials of its own: cert-manager gives a ClusterIssuer those of its pod, and an Issuer none
+    (cert-manager v1.18.2, internal/apis/config/controller/v1alpha1/defaults.go). It does not look for a zone that is
+    named (cert-manager/website, content/docs/configuration/acme/dns01/route53.md).
+    """
+    return {"dns01": {"route53": {"region": region, "hostedZoneID": zone}}}
 
 
 def certificate_annotations(arn: str) -> dict[str, str]:

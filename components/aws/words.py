@@ -64,3 +64,12 @@ class LustreDeployment(Word):
     """Replicated; a file server that fails is replaced within minutes."""
     SCRATCH_2 = "scratch-2"
     """Kept once: what was on a file server that fails is gone."""
+
+
+class ServiceLinkedRole(Word):
+    """Where a service-linked role of the account comes from."""
+
+    EXISTING = "existing"
+    """It is there already, or the account's owner makes it: an account has one, whatever stacks it has."""
+    CREATE = "create"
+    """The stack makes it, and leaves it in the account when it goes."""

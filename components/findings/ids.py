@@ -83,6 +83,7 @@ class RuleId(StrEnum):
     IMAGES_ANONYMOUS = "images-anonymous"
     IMAGES_FIRST_PULL = "images-first-pull"
     IMAGES_UNCACHED = "images-uncached"
+    RELEASE_OLD = "release-old"
     STORAGE_UNPROVISIONED = "storage-unprovisioned"
     STORAGE_ENCRYPTION_UNCHECKED = "storage-encryption-unchecked"
     STORAGE_ONE_NODE = "storage-one-node"

@@ -94,6 +94,7 @@ class FrontDoorPlan:
         needs: What the cluster must offer, such as ``envoy-gateway``.
         problems: What is wrong; with an error among them there are no objects.
         secrets: Namespace and name of the Secrets that must be there already.
+        gateway: Where the address of the one gateway appears; None without a gateway.
     """
 
     objects: tuple[Object, ...] = ()
@@ -101,6 +102,7 @@ class FrontDoorPlan:
     needs: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     secrets: tuple[tuple[str, str], ...] = ()
+    gateway: AddressOf | None = None
 
 
 def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Balancing = _ANYWHERE) -> FrontDoorPlan:
@@ -140,6 +142,7 @@ def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[P
         needs=frozenset(needs),
         problems=problems,
         secrets=tuple((door.namespace, name) for name in door.auth.secrets),
+        gateway=source,
     )
 
 

@@ -9,7 +9,7 @@ from ..fleet.objects import Object
 from .balancers import Balancing, source_ranges
 from .concurrency import processor_bounds
 from .rollout import duration_text
-from .settings import Door
+from .settings import Acme, Door
 from .words import AuthKind, TlsKind
 
 GATEWAY_API = "gateway.networking.k8s.io"
@@ -47,7 +47,9 @@ _LOGGED = {
 
 def gateway_objects(door: Door, balancing: Balancing) -> tuple[Object, ...]:
     """Return the gateway's objects. Policies come before the first route, so that no model is ever open."""
-    certificate = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
+    certificate: tuple[Object, ...] = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
+    if certificate and door.acme:
+        certificate = (_issuer(door, door.acme), *certificate)
     security = () if door.auth.kind == AuthKind.NONE else (_security_policy(door),)
     proxies, clients = _proxies(door, balancing), _client_policy(door, balancing)
     return (_gateway_class(door), proxies, *certificate, clients, *security, _gateway(door))
@@ -138,7 +140,11 @@ def _gateway(door: Door) -> Object:
         "infrastructure": {"parametersRef": proxies},
         "listeners": [_listener(door)],
     }
-    return _object(f"{GATEWAY_API}/v1", "Gateway", door, spec)
+    gateway = _object(f"{GATEWAY_API}/v1", "Gateway", door, spec)
+    if door.awaited:
+        # Pulumi's provider waits for it, so that the address is known to what points at it.
+        gateway["metadata"]["annotations"] = {"pulumi.com/waitFor": "jsonpath={.status.addresses[0].value}"}
+    return gateway
 
 
 def _listener(door: Door) -> Object:
@@ -164,6 +170,22 @@ def _certificate(door: Door) -> Object:
     issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind.value, "name": door.tls.issuer}
     spec = {"secretName": _certificate_name(door), "dnsNames": [door.host], "issuerRef": issuer}
     return _object("cert-manager.io/v1", "Certificate", door, spec)
+
+
+def _issuer(door: Door, acme: Acme) -> Object:
+    """Return the issuer of the certificate, whose solver uses the credentials of cert-manager's pod."""
+    spec: Object = {
+        "server": acme.server,
+        **({"email": acme.email} if acme.email else {}),
+        "privateKeySecretRef": {"name": f"{door.tls.issuer}-account"},
+        "solvers": [{"selector": {"dnsNames": [door.host]}, **acme.solver}],
+    }
+    return {
+        "apiVersion": "cert-manager.io/v1",
+        "kind": "ClusterIssuer",
+        "metadata": {"name": door.tls.issuer},
+        "spec": {"acme": spec},
+    }
 
 
 def _client_policy(door: Door, balancing: Balancing) -> Object:

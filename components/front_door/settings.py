@@ -2,7 +2,9 @@
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..api.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ..api.problems import Problem
@@ -47,6 +49,21 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
+class Acme:
+    """An ACME account with which certificates are issued, by the DNS-01 challenge.
+
+    Attributes:
+        solver: How cert-manager answers challenges, as an issuer has it.
+        server: Directory of the certificate authority.
+        email: Where the authority sends notices; empty for none.
+    """
+
+    solver: Mapping[str, Any]
+    server: str
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Auth:
     """How clients authenticate.
 
@@ -84,6 +101,8 @@ class Door:
         client_cidrs: Ranges that may connect to load balancers; empty for the default of each.
         balancer_cidrs: Ranges that load balancers connect to models from; empty for those that are known.
         rollout: How proxies, and pods behind load balancers, are replaced.
+        acme: What the issuer of the certificate is made of; None where it exists.
+        awaited: Whether the gateway counts as created only when its load balancer has an address.
     """
 
     expose: Exposure = Exposure.NONE
@@ -113,6 +132,9 @@ class Door:
         """What load balancers are told of streams and of targets that end."""
         deregistration = self.rollout.deregistration_seconds(self.request_timeout)
         return BalancerSeconds(deregistration, self.rollout.idle_seconds(self.request_timeout))
+
+    acme: Acme | None = None
+    awaited: bool = False
 
 
 def check_door(door: Door, file: str) -> tuple[Problem, ...]:

@@ -27,7 +27,7 @@ from ..nodes.policy import NodePolicy
 from ..nodes.preemption import DefaultClass, preemptions
 from ..nodes.unserved import NodeKind, unserved
 from ..prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
-from ..prerequisites.needed import Prerequisite, check_prerequisites, prerequisites
+from ..prerequisites.needed import Prerequisite, check_ages, check_prerequisites, prerequisites
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
@@ -253,7 +253,8 @@ def _needed(
         return (), ()
     needed = prerequisites(fleet, groups, environment.cluster, further)
     unmet = itertools.chain(check_prerequisites(needed, environment.cluster), check_controller(needed, environment))
-    return needed, unmet
+    ages = check_ages(needed, environment.cluster) if environment.install else ()
+    return needed, itertools.chain(unmet, ages)
 
 
 def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: Environment) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from ..findings.ignoring import not_to_be_ignored
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
+from ..front_door.settings import Door
 from ..metrics.chain import MetricSettings
 from ..metrics.words import Adapter, Scrape
 from ..prerequisites.needed import ClusterFacts, GpuStack, is_at_least
@@ -248,6 +249,10 @@ class FleetSettings(Section):
             tolerates_changes=is_at_least(self.facts().version, TOLERANCE_SINCE),
         )
 
+    def door(self) -> Door:
+        """Return what the front door is."""
+        return self.front_door.door()
+
     def environment(self, read: Read | None = None) -> Environment:
         """Return the environment that these settings describe.
 
@@ -261,7 +266,7 @@ class FleetSettings(Section):
             install=self.prerequisites.install,
             storage_gib=self.prerequisites.storage_gib,
             watched=self.prerequisites.monitoring,
-            door=self.front_door.door(),
+            door=self.door(),
             hardening=self.hardening.hardening(),
             network_policies=self.hardening.network_policies,
             scraper=self.prerequisites.prometheus_namespace,

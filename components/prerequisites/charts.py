@@ -3,6 +3,7 @@
 What no chart installs is in ``objects.yaml``, with the same columns: its objects are rendered here.
 """
 
+import datetime
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Chart:
     Attributes:
         chart: Its name in ``repo``, or the whole address of an OCI chart; empty for objects that are rendered here.
         version: Version of the chart; ``app`` is the version of what it installs.
+        released: When that version was released.
         kubernetes: Lowest Kubernetes version; empty where the project names none.
         provides: What others can need.
         needs: What must be provided before.
@@ -79,6 +81,7 @@ class Chart:
     namespace: str
     release: str
     stage: int
+    released: datetime.date
     repo: str = ""
     kubernetes: str = ""
     provides: tuple[str, ...] = ()
@@ -128,6 +131,7 @@ def _chart(name: str, row: dict[str, Any]) -> Chart:
         namespace=row["namespace"],
         release=row["release"],
         stage=row["stage"],
+        released=datetime.date.fromisoformat(row["released"]),
         repo=row.get("repo", ""),
         kubernetes=row.get("kubernetes", ""),
         provides=tuple(row.get("provides", ())),

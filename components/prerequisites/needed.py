@@ -1,10 +1,12 @@
 """What must be in a cluster before its models can run, why, and in which order it is installed."""
 
+import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..api.problems import Problem, did_you_mean
+from ..api.clock import months_before
+from ..api.problems import Problem, Severity, did_you_mean
 from ..api.words import Word
 from ..aws.environment import device_charts
 from ..aws.words import NodeImage
@@ -18,6 +20,8 @@ from .charts import EXCLUSIVE, Chart, known, providers_of
 
 _MINOR = re.compile(r"(\d+)\.(\d+)", re.ASCII)
 _NVIDIA = "nvidia.com/gpu"
+OLD_AFTER_MONTHS = 6
+"""Age from which a pinned release is reported."""
 
 
 class Cloud(Word):
@@ -51,6 +55,7 @@ class ClusterFacts:
         gpu_stack: What offers GPUs to pods.
         monitoring: Whether models are watched even where no autoscaler needs it.
         present: Names of charts whose work is done already, by hand or as an add-on.
+        today: The day against which releases are held; None where none is.
         file: What to name in messages.
     """
 
@@ -62,6 +67,7 @@ class ClusterFacts:
     gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
     monitoring: bool = False
     present: frozenset[str] = frozenset()
+    today: datetime.date | None = None
     file: str = "<program>"
 
 
@@ -220,6 +226,26 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
                 f"{reason}, but the cluster runs {facts.version}",
                 rule=RuleId.PREREQUISITES_TOO_NEW,
             )
+
+
+def check_ages(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
+    """Warn of charts whose pinned version is older than six months, all in one finding.
+
+    Args:
+        needed: What is installed.
+        facts: What is known of the cluster; without a day nothing is old.
+    """
+    if facts.today is None:
+        return
+    oldest = months_before(facts.today, OLD_AFTER_MONTHS)
+    old = {each.chart.name: each.chart for each in needed if each.chart.released < oldest}
+    if old:
+        names = ", ".join(f"{name} {chart.version} ({chart.released})" for name, chart in sorted(old.items()))
+        reason = (
+            f"installs releases that are older than six months: {names}; use a newer release of this package, or see "
+            "whether these projects have newer releases"
+        )
+        yield Problem(facts.file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.RELEASE_OLD)
 
 
 def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:

@@ -150,8 +150,8 @@ class ModelFleet(pulumi.ComponentResource):
         self._set(OtherObjects, "others", others, [*self._after(self._charts), *self._definitions.values()])
         self._set(Monitoring, "monitoring", planned.monitoring, self._after(["prometheus"]))
         charts = charts_for(planned.door, planned.environment)
-        door = self._set(FrontDoor, "front-door", planned.door.objects, self._after(charts))
-        self._describe(components, door, bill)
+        self.door = self._set(FrontDoor, "front-door", planned.door.objects, self._after(charts))
+        self._describe(components, self.door, bill)
 
     def _describe(self, components: dict[Key, WorkloadComponent], door: ObjectSet | None, bill: Bill) -> None:
         """Set the outputs, and which component is of which resource."""

@@ -25,6 +25,7 @@ class Site:
         interruption_queue: Queue of the notices for Karpenter.
         features: Features of Karpenter that the nodes need and that are off otherwise.
         role_arns: Roles by controller and of the model loader, where the cluster has no Pod Identity.
+        answers_challenges: Whether cert-manager has a role, with which it answers DNS-01 challenges.
         node_bounds: Fewest and most nodes of groups, for the Cluster Autoscaler; None where it has no groups.
         bounded_only: Whether these are all groups that it may scale.
         owned: Whether the cluster is made here, so that nobody else has namespaces in it.
@@ -39,6 +40,7 @@ class Site:
     interruption_queue: pulumi.Input[str] = ""
     features: tuple[str, ...] = ()
     role_arns: pulumi.Input[Mapping[str, str]] | None = None
+    answers_challenges: bool = False
     node_bounds: pulumi.Input[list[Any]] | None = None
     bounded_only: bool = False
     owned: bool = False

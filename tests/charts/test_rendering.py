@@ -146,7 +146,7 @@ class TestAtHand:
             helm_for("keda", {FOLDER: str(tmp_path), "PATH": ""})
 
     def test_no_copy(self, tmp_path: Path) -> None:
-        with pytest.raises(NotAtHandError, match=r"no copy of keda .* keda-2\.20\.2\.tgz"):
+        with pytest.raises(NotAtHandError, match=r"no copy of keda .* keda-2\.21\.0\.tgz"):
             helm_for("keda", {FOLDER: str(tmp_path), HELM: "/bin/false"})
 
     @pytest.mark.parametrize("name", ["prometheus", "prometheus.tgz", "kube-prometheus-stack-88.5.3.tgz"])

@@ -1,12 +1,12 @@
 """Arguments of a Cluster, and what can be wrong with them."""
 
-import datetime
 import re
 from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict, cast
 
 import pulumi
 
+from ...api import clock
 from ...api.problems import Problem, errors
 from ..access import Namespaces, access_problems, role_problems
 from ..facts.eks import addons
@@ -224,8 +224,7 @@ def _release_problems(args: ClusterArgs) -> Problems:
 
 
 def _version_problems(version: str, name: str) -> tuple[Problem, ...]:
-    today = datetime.datetime.now(datetime.UTC).date()
-    return errors(check_version(version, today, name, "version"))
+    return errors(check_version(version, clock.today(), name, "version"))
 
 
 def tunnel_port(args: ClusterArgs) -> int:

@@ -15,6 +15,7 @@ Without Pod Identity there are no associations: service accounts name their role
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict
 
@@ -25,6 +26,7 @@ from ...api.names import is_dns1123_label, is_dns1123_subdomain
 from ...serving.arguments import checked_args
 from ...serving.objects import token
 from ..facts.iam import (
+    DNS_CHALLENGES,
     TRUST_MAX,
     Controller,
     Document,
@@ -37,6 +39,7 @@ from ..facts.iam import (
     provider_problem,
     web_identity_trust,
 )
+from ..names import HOSTED_ZONE
 from .argument_problems import Problems, place_problems, repeated
 from .parts.roles import managed_policy, named, partition
 
@@ -57,8 +60,8 @@ class IdentitiesArgs(TypedDict, total=False):
     """AWS region of the cluster."""
     controllers: list[str]
     """Controllers that get a role: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi, efs-csi, each
-    with its usual service account in kube-system. Omit drivers that a Cluster installs as add-ons; those have
-    their own role. Default: none."""
+    with its usual service account in kube-system, and cert-manager with that in cert-manager. Omit drivers that a
+    Cluster installs as add-ons; those have their own role. Default: none."""
     model_buckets: list[str]
     """Where models are stored, as bucket or bucket/prefix. Prefixes are plain S3 prefixes: end one with / to name
     a folder."""
@@ -68,6 +71,10 @@ class IdentitiesArgs(TypedDict, total=False):
     """Role of the nodes that Karpenter creates; required with karpenter."""
     interruption_queue_arn: pulumi.Input[str]
     """SQS queue of interruption notices for Karpenter; required with karpenter."""
+    hosted_zone_id: str
+    """Route 53 hosted zone in which cert-manager answers DNS-01 challenges; required with cert-manager."""
+    host: str
+    """DNS name that cert-manager gets certificates for; required with cert-manager."""
     oidc_provider_arn: str
     """IAM OIDC provider of a cluster without the Pod Identity agent. The service accounts must then name their roles
     in the annotation eks.amazonaws.com/role-arn: pass role_arns on to a ModelFleet. Default: none, Pod Identity."""
@@ -175,6 +182,8 @@ class Identities(pulumi.ComponentResource):
         if "karpenter" in self._args.get("controllers", []):
             known["node_role_arn"] = self._args["node_role_arn"]
             known["queue_arn"] = self._args["interruption_queue_arn"]
+        if DNS_CHALLENGES in self._args.get("controllers", []):
+            known["zone"], known["host"] = self._args["hosted_zone_id"], self._args["host"]
         values = {key: known[key] for key in placeholders(name)}
         return pulumi.Output.all(**values).apply(lambda plain: json.dumps(policy(name, **plain)))
 
@@ -233,6 +242,12 @@ def _controller_problems(args: IdentitiesArgs) -> Problems:
             )
         if args.get("interruption_queue_arn") is None:
             yield "interruption_queue_arn", "is missing; karpenter reads interruption notices from this queue"
+    if DNS_CHALLENGES in wanted:
+        zone, host = args.get("hosted_zone_id", ""), args.get("host", "")
+        if not re.fullmatch(HOSTED_ZONE, zone):
+            yield "hosted_zone_id", f"must be the ID of a hosted zone such as Z0123456789ABCDEFGHIJ, found {zone!r}"
+        if not is_dns1123_subdomain(host):
+            yield "host", f"must be the DNS name of the certificates, found {host!r}"
 
 
 def _model_problems(args: IdentitiesArgs) -> Problems:

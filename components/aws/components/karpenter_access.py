@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from typing import Required, TypedDict
 
 import pulumi
-from pulumi_aws import cloudwatch, eks, sqs
+from pulumi_aws import cloudwatch, eks, iam, sqs
 
 from ...serving.arguments import checked_args
 from ...serving.objects import token
+from ..names import SPOT_SERVICE
 from .argument_problems import Problems, place_problems
 from .parts.order import after
 from .parts.roles import NODE_POLICIES, named, node_policy_problems, node_role
@@ -42,6 +43,9 @@ class KarpenterAccessArgs(TypedDict, total=False):
     """AWS region."""
     node_policies: list[str]
     """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
+    create_spot_role: bool
+    """Whether to create AWSServiceRoleForEC2Spot, without which an account gets no Spot Instances; it is never
+    deleted. AWS refuses a second one: leave it out where the account has it. Default: false."""
     tags: dict[str, str]
     """Tags of everything."""
 
@@ -83,6 +87,10 @@ class KarpenterAccess(pulumi.ComponentResource):
             tags=named(f"{name}-node", self._tags),
             opts=pulumi.ResourceOptions(parent=self),
         )
+        if args.get("create_spot_role"):
+            # Other stacks of the account use it too.
+            options = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
+            iam.ServiceLinkedRole(f"{name}-spot", aws_service_name=SPOT_SERVICE, opts=options)
         queue, policy = self._queue()
         targets = self._rules(queue)
         self.node_role_arn, self.node_role_name = after([entry, *attached], role.arn, role.name)

@@ -161,7 +161,7 @@ class BudgetArgs(TypedDict, total=False):
     duration: str
     """How long it counts from then on, such as 10h."""
     reasons: list[str]
-    """Why nodes are taken away: Underutilized, Empty, Drifted. Default: for any reason."""
+    """Why nodes are taken away: Underutilized, Empty, Drifted, Unhealthy. Default: for any reason."""
 
 
 class DisruptionArgs(TypedDict, total=False):

@@ -1,12 +1,12 @@
 """What a program or a stack says about the nodes of models, checked, and what planning makes of it."""
 
-import datetime
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
+from ...api import clock
 from ...nodes.policy import Capacity, NodePolicy, Reservation, TypePolicy
 from ...plan.section import Flag, Moment, Section
 from ..nodes.launch import LEAST_IOPS, LEAST_THROUGHPUT, MOST_IOPS, Boot
@@ -205,7 +205,7 @@ class NodeSettings(Section):
             selectable=tuple(self.zones or zones),
             subnets=tuple(zones),
             version=version,
-            now=datetime.datetime.now(datetime.UTC),
+            now=clock.now(),
             nodes=self.policy(labels),
             provisioner=self.provisioner,
             image=self.image,

@@ -19,6 +19,8 @@ TRUST_MAX = 2048
 """Characters of a role's trust policy; a quota, which AWS raises to 4096 on request."""
 OIDC_PROVIDER = r"^arn:aws[a-z-]*:iam::[0-9]{12}:oidc-provider/[a-z0-9.-]+/id/[A-Z0-9]+$"
 """ARN of the IAM OIDC provider of an EKS cluster."""
+DNS_CHALLENGES = "cert-manager"
+"""Who answers the DNS-01 challenges of certificates: controller, chart and service account have this name."""
 INLINE_MAX = 10240
 """Characters of all inline policies of a role."""
 _VERSION = "2012-10-17"
@@ -84,6 +86,7 @@ def controllers() -> Mapping[str, Controller]:
             "cluster-autoscaler": Controller("cluster-autoscaler", policy="cluster-autoscaler"),
             "karpenter": Controller("karpenter", policy="karpenter-controller"),
             "load-balancer-controller": Controller("aws-load-balancer-controller", policy="load-balancer-controller"),
+            DNS_CHALLENGES: Controller(DNS_CHALLENGES, policy="cert-manager-dns01", namespace="cert-manager"),
             "ebs-csi": Controller(ebs.service_account, managed=ebs.policies),
             "efs-csi": Controller(efs.service_account, managed=efs.policies),
         }

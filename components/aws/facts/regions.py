@@ -1,4 +1,4 @@
-"""In which regions EC2 offers each accelerated instance type. The source stands in each row."""
+"""What differs between regions: instance types that EC2 offers, hosted zones of load balancers; with sources."""
 
 import csv
 import functools
@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
+
+from ...api.tables import table
 
 REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+", re.ASCII)
 
@@ -25,6 +27,12 @@ def is_withheld(instance_type: str, region: str) -> bool:
     """Tell whether a type is known not to be offered in a region; of regions that nobody knows nothing is."""
     offered = regions_of(instance_type)
     return offered is not None and region not in offered and (region in regions() or not offered)
+
+
+def load_balancer_zone(region: str) -> str:
+    """Return the hosted zone of the names of a region's Network Load Balancers; empty where none is known."""
+    found: str = table(__package__, "load_balancers.yaml")["network_zones"].get(region, "")
+    return found
 
 
 @functools.cache

@@ -6,6 +6,7 @@ from typing import Any
 import pulumi
 
 from ...aws.components.charts import ON_AWS, OnAws
+from ...aws.names import ROLE_ANNOTATION
 from ...aws.words import NodeImage
 from ...metrics.words import Adapter
 from ...plan.monitoring import asked_over_https, scraper_of
@@ -118,6 +119,15 @@ def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions)
     return networking.EnvoyGateway(name, args, opts)
 
 
+def _cert_manager(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    """Install it with its role for DNS-01 challenges, where its service account must name the role itself."""
+    values = dict(place.image_values("cert-manager"))
+    role = place.site.role_of("cert-manager") if place.site.answers_challenges else None
+    if role is not None:
+        values["serviceAccount"] = {"annotations": {ROLE_ANNOTATION: role}}
+    return workloads.CertManager(name, {"values": values} if values else {}, opts)
+
+
 def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOptions) -> pulumi.ComponentResource:
     """Make the controller of variants, in the namespace that the fleet makes for what they have in common."""
     environment = place.planned.environment
@@ -154,7 +164,6 @@ def _sited(chart: str, component: OnAws) -> _Make:
 _FIXED: Mapping[str, type[FixedChart]] = {
     "ai-gateway": networking.AiGateway,
     "ai-gateway-crds": networking.AiGatewayKinds,
-    "cert-manager": workloads.CertManager,
     "dcgm-exporter": accelerators.DcgmExporter,
     "keda": metrics.Keda,
     "kthena": operators.KthenaOperator,
@@ -171,6 +180,7 @@ _FIXED: Mapping[str, type[FixedChart]] = {
 _COMPONENTS: Mapping[str, _Make] = {
     **{name: _sited(name, component) for name, component in ON_AWS.items()},
     **{name: _fixed(name, component) for name, component in _FIXED.items()},
+    "cert-manager": _cert_manager,
     "envoy-gateway": _envoy_gateway,
     "gpu-operator": _gpu_operator,
     "prometheus": _prometheus,

@@ -52,6 +52,9 @@ def identities(*, preview: bool = False, **args: Any) -> Recorded:
     return deploy(run, preview=preview, mock=Arns())
 
 
+NAMED = {"hosted_zone_id": "Z0123456789ABCDEFGHIJ", "host": "models.example.com"}
+
+
 def karpenter(**args: Any) -> dict[str, Any]:
     return {"controllers": ["karpenter"], "node_role_arn": NODE_ROLE, "interruption_queue_arn": QUEUE, **args}
 
@@ -73,7 +76,7 @@ def trusted(recorded: Recorded, name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("preview", [False, True])
 def test_each_controller_is_a_role_a_policy_and_an_association(preview: bool) -> None:
-    recorded = identities(**karpenter(controllers=list(controllers())), preview=preview)
+    recorded = identities(**karpenter(controllers=list(controllers()), **NAMED), preview=preview)
     expected: dict[str, set[str]] = {IDENTITIES: set()}
     for key, one in controllers().items():
         policy = f"{ATTACHMENT if one.managed else INLINE}::ids-{key}"
@@ -84,7 +87,14 @@ def test_each_controller_is_a_role_a_policy_and_an_association(preview: bool) ->
         }
     assert {entry.key: set(entry.dependencies) for entry in recorded.graph} == expected
     assert {entry.parent for entry in recorded.graph if entry.key != IDENTITIES} == {IDENTITIES}
-    assert len(recorded.graph) == 1 + 3 * 5
+    assert len(recorded.graph) == 1 + 3 * 6
+
+
+def test_cert_manager_needs_to_know_zone_and_name() -> None:
+    found = refused(controllers=["cert-manager"], hosted_zone_id="example.com")
+    assert set(found) == {"hosted_zone_id", "host"}
+    assert "such as Z0123456789ABCDEFGHIJ, found 'example.com'" in found["hosted_zone_id"][0]
+    assert identities(controllers=["cert-manager"], **NAMED)
 
 
 def test_the_association_binds_the_role_to_the_service_account() -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from components.aws.facts.iam import controllers
-from tests.aws.components.test_identities import ASSOCIATION, ROLE, identities, karpenter, refused
+from tests.aws.components.test_identities import ASSOCIATION, NAMED, ROLE, identities, karpenter, refused
 
 
 class TestWithoutPodIdentity:
@@ -16,7 +16,7 @@ class TestWithoutPodIdentity:
 
     @pytest.mark.parametrize("preview", [False, True])
     def test_roles_and_policies_are_the_same_and_nothing_is_associated(self, preview: bool) -> None:
-        args = karpenter(controllers=list(controllers()))
+        args = karpenter(controllers=list(controllers()), **NAMED)
         with_agent = identities(**args, preview=preview)
         without = identities(**args, oidc_provider_arn=self.PROVIDER, preview=preview)
         assert not without.of(ASSOCIATION)

@@ -18,6 +18,8 @@ VALUES = {
     "queue_arn": "arn:aws:sqs:us-east-1:123456789012:demo",
     "bucket": "models",
     "prefix": "llama/",
+    "zone": "Z0123456789ABCDEFGHIJ",
+    "host": "models.example.com",
     "key_arn": "arn:aws:kms:us-east-1:123456789012:key/0123abcd-01ab-23cd-45ef-0123456789ab",
 }
 READS = re.compile(r"[a-z0-9-]+:(Describe|Get|List)\w+")

@@ -23,6 +23,7 @@ from tests.aws.models.authorization import document_problems, known_actions
 
 def test_these_are_all_policies() -> None:
     assert set(policies()) == {
+        "cert-manager-dns01",
         "cluster-autoscaler",
         "karpenter-controller",
         "load-balancer-controller",
@@ -193,6 +194,7 @@ def test_controllers_have_their_customary_service_accounts() -> None:
         "cluster-autoscaler": ("kube-system", "cluster-autoscaler"),
         "karpenter": ("kube-system", "karpenter"),
         "load-balancer-controller": ("kube-system", "aws-load-balancer-controller"),
+        "cert-manager": ("cert-manager", "cert-manager"),
         "ebs-csi": ("kube-system", "ebs-csi-controller-sa"),
         "efs-csi": ("kube-system", "efs-csi-controller-sa"),
     }

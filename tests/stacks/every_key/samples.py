@@ -18,6 +18,8 @@ def _type(**rule: Any) -> dict[str, Any]:
 
 _GATEWAY = {"frontDoor": {"expose": "gateway", "internal": True, "host": "models.example.com"}}
 _TLS = {"frontDoor": {**_GATEWAY["frontDoor"], "tls": {"kind": "cert-manager", "issuer": "letsencrypt"}}}
+_ZONE = {**_TLS, "dns": {"hostedZoneId": "Z0123456789ABCDEFGHIJ"}}
+_ACME = {**_TLS, "dns": {"hostedZoneId": "Z0123456789ABCDEFGHIJ", "acme": {}}}
 _JWT = {
     "frontDoor": {
         **_GATEWAY["frontDoor"],
@@ -140,6 +142,10 @@ SAMPLES: dict[str, Sample] = {
     # How clients reach the models.
     "frontDoor.expose": Sample("load-balancer", {"frontDoor": {"internal": True}}),
     "frontDoor.host": Sample("other.example.com", _GATEWAY),
+    "dns.hostedZoneId": Sample("Z0123456789ABCDEFGHIJ", _TLS),
+    "dns.record": Sample(False, _ZONE),
+    "dns.acme.email": Sample("ops@example.com", _ACME),
+    "dns.acme.server": Sample("https://acme.example.com/directory", _ACME),
     "frontDoor.tls.kind": Sample("none", _TLS),
     "frontDoor.tls.issuer": Sample("other", _TLS),
     "frontDoor.tls.issuerKind": Sample("Issuer", _TLS),
@@ -223,6 +229,7 @@ SAMPLES: dict[str, Sample] = {
     "cluster.systemAmiRelease": Sample("latest"),
     "cluster.forceUpdate": Sample(True),
     "cluster.diskKmsKeyArn": Sample(_KEY),
+    "cluster.spotServiceLinkedRole": Sample("create", {"gpuNodes": {"provisioner": "karpenter"}}),
     "cluster.volumeKmsKeyArn": Sample(_KEY, {"cluster": {"addons": {"aws-ebs-csi-driver": ""}}}),
     "cluster.nodePolicies": Sample([]),
     "cluster.nodeRoleArn": Sample(_ROLE),

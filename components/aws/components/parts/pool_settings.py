@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from ....plan.section import Flag, Section
 from ...nodes.pools.rules import Budget, Disruption, GeneralPool
 
-_Reason = Literal["Underutilized", "Empty", "Drifted"]
+_Reason = Literal["Underutilized", "Empty", "Drifted", "Unhealthy"]
 _Capacity = Literal["on-demand", "spot"]
 _MOST_VCPUS = 1_000_000
 """Far above the quotas of any account; Kubernetes would cap larger amounts without a word."""
@@ -24,7 +24,7 @@ class BudgetSettings(Section):
     duration: str = Field(default="", pattern=r"^(|[0-9]+h|[0-9]+m|[0-9]+h[0-9]+m)$")
     """How long it counts from then on, such as 10h."""
     reasons: list[_Reason] = Field(default_factory=list)
-    """Why nodes are taken away: Underutilized, Empty, Drifted. Default: for any reason."""
+    """Why nodes are taken away: Underutilized, Empty, Drifted, Unhealthy. Default: for any reason."""
 
     @model_validator(mode="after")
     def _both_or_none(self) -> "BudgetSettings":

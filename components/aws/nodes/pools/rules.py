@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 WHEN_EMPTY = "WhenEmpty"
 CONSOLIDATION = (WHEN_EMPTY, "WhenEmptyOrUnderutilized", "Balanced")
-REASONS = ("Underutilized", "Empty", "Drifted")
+REASONS = ("Underutilized", "Empty", "Drifted", "Unhealthy")
 NODE_REPAIR, SPOT_TO_SPOT, STATIC_CAPACITY = "nodeRepair", "spotToSpotConsolidation", "staticCapacity"
 FEATURES = (NODE_REPAIR, SPOT_TO_SPOT, STATIC_CAPACITY)
-"""Features that are off unless Karpenter is installed with them (aws/karpenter-provider-aws v1.14.1,
+"""Features that are off unless Karpenter is installed with them (aws/karpenter-provider-aws v1.15.1,
 charts/karpenter/values.yaml, settings.featureGates)."""
 
 

@@ -1,0 +1,82 @@
+"""The DNS name of a stack's gateway, and what of the account a stack neither makes nor can see."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from components.aws.components.gateway_record import GatewayRecord
+from components.aws.names import CREATE_SPOT_ROLE, SPOT_ROLE, dns_solver
+from components.aws.words import Provisioner, ServiceLinkedRole
+from components.fleet.objects import address_in
+from components.front_door.words import TlsKind
+from components.nodes.policy import Capacity
+from components.plan.plan import Plan
+from components.serving.object_set import ObjectSet
+
+from .settings import Settings
+
+
+def gateway_name(
+    settings: Settings, planned: Plan, door: ObjectSet | None, aws: pulumi.ProviderResource
+) -> dict[str, Any]:
+    """Register the record of the gateway's name, where its zone is known; return the stack's output about it."""
+    host, source = settings.front_door.host, planned.door.gateway
+    if door is None or source is None or not host:
+        return {}
+    created = door.objects[source.kind, source.namespace, source.name]
+    address = created.status.apply(lambda status: address_in(status, source.fields))
+    zone = settings.dns.hosted_zone_id
+    made = bool(zone and settings.dns.record)
+    if zone and made:
+        GatewayRecord(
+            "gateway",
+            {"host": host, "hosted_zone_id": zone, "region": settings.region, "address": address},
+            pulumi.ResourceOptions(providers=[aws]),
+        )
+    return {"dns": {"name": host, "address": address, "createdHere": made}}
+
+
+def to_provide(settings: Settings, planned: Plan) -> Mapping[str, str]:
+    """Return what must be there for the stack to work and is not made by it, each with how to make it."""
+    found: dict[str, str] = {}
+    if _uses_spot(settings, planned) and settings.cluster.spot_service_linked_role == ServiceLinkedRole.EXISTING:
+        found["spotServiceLinkedRole"] = (
+            f"{SPOT_ROLE}, once in the account, unless it is there: {CREATE_SPOT_ROLE}; or set "
+            "cluster.spotServiceLinkedRole to create"
+        )
+    host, dns, tls = settings.front_door.host, settings.dns, settings.front_door.tls
+    if planned.door.gateway is None or not host:
+        return found
+    if not (dns.hosted_zone_id and dns.record):
+        found["dnsRecord"] = (
+            f"a record for {host}, an alias or a CNAME, that points at the address in the output dns; or set "
+            "dns.hostedZoneId, and it is made in Route 53"
+        )
+    if tls.kind == TlsKind.CERT_MANAGER:
+        if not dns.hosted_zone_id:
+            found["dnsChallenge"] = (
+                f"rights for cert-manager (service account cert-manager/cert-manager) to write TXT records "
+                f"_acme-challenge.{host}, which the issuer's DNS-01 solver needs; or set dns.hostedZoneId, and it "
+                "gets a role for that zone in Route 53"
+            )
+        if dns.acme is None:
+            zone = dns.hosted_zone_id or "<id of the hosted zone>"
+            found["issuer"] = (
+                f"{tls.issuer_kind} {tls.issuer}, for example with the ACME solver "
+                f"{dns_solver(zone, settings.region)}; or set dns.acme"
+            )
+    return found
+
+
+def _uses_spot(settings: Settings, planned: Plan) -> bool:
+    """Tell whether Karpenter asks for Spot Instances: of managed groups, EC2 Auto Scaling does, and makes the role.
+
+    Source: AWS managed policy reference, AutoScalingServiceRolePolicy, statement EC2SpotManagement.
+    """
+    if settings.gpu_nodes.provisioner != Provisioner.KARPENTER:
+        return False
+    general = settings.gpu_nodes.general_pool
+    return any(group.demand.capacity == Capacity.SPOT for group in planned.cloud_groups) or (
+        general is not None and Capacity.SPOT in general.capacity
+    )
