@@ -10,6 +10,8 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from components.review.compare import review
 from components.review.snapshot import Snapshot
@@ -124,3 +126,17 @@ def test_local(name: str, shipped: dict[str, Any], tmp_path: Path) -> None:
 def test_no_edit_changes_nothing(shipped: dict[str, Any], tmp_path: Path) -> None:
     for stack in shipped:
         assert check(shipped[stack], tmp_path / stack) == set()
+
+
+@given(
+    names=st.lists(st.sampled_from(sorted(EDITS)), min_size=2, max_size=4, unique=True),
+    stack=st.sampled_from(["dev", "staging"]),
+)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+def test_edits_together(
+    shipped: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, names: list[str], stack: str
+) -> None:
+    try:
+        check(shipped[stack], tmp_path_factory.mktemp("head") / "head", *(EDITS[name] for name in names))
+    except KeyError:  # an edit of what another one took away
+        assume(condition=False)
