@@ -16,7 +16,7 @@ from typing import Any
 from ..aws.facts.updates import deletes_first, order_free_fields, renewed_outputs, replaced_fields
 from .differences import MISSING, Difference, differences, fixed_fields, is_within, parse_path, path_text, value_text
 from .review import FieldDifference
-from .snapshot import RegisteredResource, Source, Sources
+from .snapshot import RegisteredResource, ValueSource, ValueSources
 
 URN = "urn"
 """Stands for a field where an object is registered as another resource, and nobody says that it is the same."""
@@ -51,8 +51,8 @@ class Cascade:
     """
 
     pairs: Sequence[tuple[RegisteredResource, RegisteredResource]]
-    before: Sources
-    after: Sources
+    before: ValueSources
+    after: ValueSources
     providers_before: Mapping[str, RegisteredResource]
     providers_after: Mapping[str, RegisteredResource]
     fields: dict[str, tuple[FieldDifference, ...]] = field(default_factory=dict)
@@ -104,14 +104,14 @@ class Cascade:
         """
         renamed = {old: new for old, new in self._today.items() if old != new}
         urns = set(renamed.values())
-        common: dict[tuple[bool, tuple[Source, ...]], str] = {}
+        common: dict[tuple[bool, tuple[ValueSource, ...]], str] = {}
         today, before = {}, {}
         for name, sources in sorted(self.after.items()):
             if any(source.urn in urns for source in sources):
                 today[name] = common.setdefault((_is_made_of(name), tuple(sorted(sources))), name)
         for name, sources in self.before.items():
             if any(source.urn in renamed for source in sources):
-                same = tuple(sorted(Source(renamed.get(each.urn, each.urn), each.output) for each in sources))
+                same = tuple(sorted(ValueSource(renamed.get(each.urn, each.urn), each.output) for each in sources))
                 before[name] = common.get((_is_made_of(name), same), name)
         return before, today
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .cascade import Cascade
 from .review import ChangeKind, FieldDifference, ResourceChange
-from .snapshot import RegisteredResource, Sources
+from .snapshot import RegisteredResource, ValueSources
 
 Pair = tuple[RegisteredResource | None, RegisteredResource | None]
 _Identity = tuple[str, str, str, str]
 _Fields = Mapping[str, tuple[FieldDifference, ...]]
-_NOTHING: Sources = {}
+_NOTHING: ValueSources = {}
 
 
 PROTECTED = "protected: Pulumi refuses this until protect is taken away"
@@ -19,8 +19,8 @@ RETAINED = "retained: what is there now stays, and Pulumi forgets it"
 def resource_changes(
     before: Sequence[RegisteredResource],
     after: Sequence[RegisteredResource],
-    before_from: Sources = _NOTHING,
-    after_from: Sources = _NOTHING,
+    before_from: ValueSources = _NOTHING,
+    after_from: ValueSources = _NOTHING,
 ) -> tuple[ResourceChange, ...]:
     """Return what becomes of each resource, in the order of titles; components only hold others.
 

@@ -13,7 +13,7 @@ from ..memory.cases import MemoryVerdict
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Source:
+class ValueSource:
     """An output that decides an unknown value.
 
     Attributes:
@@ -25,7 +25,7 @@ class Source:
     output: str = ""
 
 
-Sources = Mapping[str, tuple[Source, ...]]
+ValueSources = Mapping[str, tuple[ValueSource, ...]]
 """Texts that stand for unknown values, in brackets, and what decides each."""
 
 
@@ -239,7 +239,7 @@ class Snapshot:
     findings: tuple[FindingState, ...] = ()
     bill: Bill | None = None
     manifests: tuple[ManifestState, ...] = ()
-    sources: Sources = field(default_factory=dict)
+    sources: ValueSources = field(default_factory=dict)
 
     @property
     def is_refused(self) -> bool:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from components.review.snapshot import Source
+from components.review.snapshot import ValueSource
 
 from ..engine.values import Secret, Unknown, has_unknown
 
@@ -31,7 +31,7 @@ class Unknowns:
             titles: How readers know the resources, by URN.
             traced: The graph with stand-ins for what is unknown, and the stand-ins; None where there is none.
         """
-        self.sources: dict[str, tuple[Source, ...]] = {}
+        self.sources: dict[str, tuple[ValueSource, ...]] = {}
         """What decides each named value."""
         self._titles = titles
         self._nodes = traced[0].nodes if traced else {}
@@ -95,7 +95,7 @@ class Unknowns:
     def _name_of(self, text: str) -> str:
         """Name a stand-in by the outputs that it stands for."""
         found = sorted(self._stand_ins.outputs([text])) if self._stand_ins else []
-        sources = tuple(Source(each.urn, each.path) for each in found)
+        sources = tuple(ValueSource(each.urn, each.path) for each in found)
         if len(sources) == 1 and self._stand_ins and text in self._stand_ins.forms(found[0]):
             return self._text(self._label(sources[0]), sources)
         # Which function of them it is shows in nothing but the text, which is made up.
@@ -106,27 +106,27 @@ class Unknowns:
         """Name a secret by all that decides it, and by nothing that tells its text."""
         texts = set() if twin is _MISSING else self._texts(twin)
         if not texts or not self._stand_ins or has_unknown(twin):
-            sources = tuple(Source(urn) for urn in sorted(origins))
+            sources = tuple(ValueSource(urn) for urn in sorted(origins))
             return self._text(f"secret from {self._joined(sources)}", sources) if sources else value
         found = self._stand_ins.outputs(texts)
-        sources = tuple(sorted(Source(each.urn, each.path) for each in found))
+        sources = tuple(sorted(ValueSource(each.urn, each.path) for each in found))
         return self._text(f"secret from {self._joined(sources)}", sources)
 
     def _unknown(self, origins: Iterable[str]) -> Any:  # noqa: ANN401
         """Name a value that nothing explains by the resources that it comes from."""
-        sources = tuple(Source(urn) for urn in sorted(origins))
+        sources = tuple(ValueSource(urn) for urn in sorted(origins))
         return self._text(f"from {self._joined(sources)}", sources) if sources else Unknown()
 
-    def _joined(self, sources: tuple[Source, ...]) -> str:
+    def _joined(self, sources: tuple[ValueSource, ...]) -> str:
         labels = [self._label(source) for source in sources[:_MOST_NAMED]]
         left = len(sources) - len(labels)
         return f"{', '.join(labels)} and {left} more" if left else ", ".join(labels)
 
-    def _label(self, source: Source) -> str:
+    def _label(self, source: ValueSource) -> str:
         title = self._titles.get(source.urn, source.urn)
         return f"{source.output} of {title}" if source.output else title
 
-    def _text(self, label: str, sources: tuple[Source, ...]) -> str:
+    def _text(self, label: str, sources: tuple[ValueSource, ...]) -> str:
         """Return a name in brackets that no other value has."""
         plain = label.replace("[", "(").replace("]", ")")
         name = f"[{plain}]"

@@ -68,14 +68,14 @@ def _of_turn(value: Any, given: Any, turn: int) -> Any:
     return f"{value}-{turn}" if isinstance(value, str) and turn else value
 
 
-def outcome(before: Callable[[World], Recorded], after: Callable[[World], Recorded]) -> set[tuple[str, str]]:
+def outcome(before: Recorded, after: Callable[[World], Recorded]) -> set[tuple[str, str]]:
     """Return what becomes of each resource, as ``(kind, key)``.
 
     Args:
-        before: Runs the former program.
+        before: What the former program registers.
         after: Runs today's program in a world.
     """
-    there = {entry.key: entry for entry in _real(before(World()))}
+    there = {entry.key: entry for entry in _real(before)}
     world = World()
     while True:
         here = {entry.key: entry for entry in _real(after(world))}

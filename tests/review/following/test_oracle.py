@@ -4,12 +4,15 @@ import copy
 import json
 import shutil
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
 import yaml
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from components.review.compare import review
 from components.review.snapshot import Snapshot
@@ -61,6 +64,11 @@ class Project:
     def snapshot(self) -> Snapshot:
         return take(self.folder, self.stack)
 
+    @cached_property
+    def first(self) -> Recorded:
+        """What it registers where nothing was replaced."""
+        return self.run(World())
+
     def run(self, world: World) -> Recorded:
         config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in self.settings.items()}
         with pytest.MonkeyPatch.context() as patch:
@@ -91,7 +99,7 @@ def check(before: tuple[Project, Snapshot], folder: Path, *edits: Edit) -> set[t
         return None
     changes = review(head, base).changes
     planned = {(change.kind.value, _key(change.urn)) for change in changes}
-    expected = outcome(project.run, edited.run)
+    expected = outcome(project.first, edited.run)
     assert words(planned) == words(expected)
     return expected
 
@@ -124,3 +132,17 @@ def test_local(name: str, shipped: dict[str, Any], tmp_path: Path) -> None:
 def test_no_edit_changes_nothing(shipped: dict[str, Any], tmp_path: Path) -> None:
     for stack in shipped:
         assert check(shipped[stack], tmp_path / stack) == set()
+
+
+@given(
+    names=st.lists(st.sampled_from(sorted(EDITS)), min_size=2, max_size=4, unique=True),
+    stack=st.sampled_from(["dev", "staging"]),
+)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+def test_edits_together(
+    shipped: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, names: list[str], stack: str
+) -> None:
+    try:
+        check(shipped[stack], tmp_path_factory.mktemp("head") / "head", *(EDITS[name] for name in names))
+    except KeyError:  # an edit of what another one took away
+        assume(condition=False)

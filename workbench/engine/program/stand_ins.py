@@ -38,7 +38,7 @@ _Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Output:
+class ResourceOutput:
     """An output that only a deployment knows.
 
     Attributes:
@@ -59,7 +59,7 @@ class _StandIn:
         others: Texts of the same form, as other deployments could have them.
     """
 
-    outputs: frozenset[Output]
+    outputs: frozenset[ResourceOutput]
     others: tuple[str, ...]
 
 
@@ -77,19 +77,19 @@ class StandIns:
     def add(self, answer: Any, type_: str, urn: str) -> None:  # noqa: ANN401 - a protobuf message
         """Complete the answer to a registration by what its resource type has beyond the inputs."""
         if not answer.id:
-            answer.id = self.of(Output(urn, ID))
+            answer.id = self.of(ResourceOutput(urn, ID))
         for name, kind in _outputs_of(type_).items():
             if name in answer.object.fields:
                 known = _plain(answer.object.fields[name])
-                completed = self._completed(known, kind, Output(urn, name), 0)
+                completed = self._completed(known, kind, ResourceOutput(urn, name), 0)
                 if completed != known:
                     answer.object.update({name: completed})
             elif name not in ("urn", ID):
-                value = self._made(kind, Output(urn, name), 0)
+                value = self._value_of(kind, ResourceOutput(urn, name), 0)
                 if value is not None:
                     answer.object.update({name: value})
 
-    def of(self, output: Output, kind: type = str) -> Any:  # noqa: ANN401 - a text or a number
+    def of(self, output: ResourceOutput, kind: type = str) -> Any:  # noqa: ANN401 - a text or a number
         """Return what stands for an output, always the same for the same one."""
         outputs = frozenset({output})
         core, others = _core(output, ""), tuple(_core(output, str(n)) for n in range(_TRIES))
@@ -105,12 +105,12 @@ class StandIns:
                 self._derived[whole] = _StandIn(outputs, tuple(_shaped(output.path, other) for other in others))
         return whole
 
-    def forms(self, output: Output) -> tuple[str, ...]:
+    def forms(self, output: ResourceOutput) -> tuple[str, ...]:
         """Return every text that stands for an output and nothing else."""
         core = _core(output, "")
         return core, _number(core), _shaped(output.path, core)
 
-    def _made(self, kind: Any, output: Output, depth: int) -> Any:  # noqa: ANN401
+    def _value_of(self, kind: Any, output: ResourceOutput, depth: int) -> Any:  # noqa: ANN401
         """Return a value of a type; None where nothing can stand for one, such as for a truth value."""
         kind = _unwrapped(kind)
         if kind in (str, int, float):
@@ -121,11 +121,11 @@ class StandIns:
             return self._completed({}, kind, output, depth)
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if isinstance(origin, type) and issubclass(origin, Sequence) and arguments:
-            inner = self._made(arguments[0], Output(output.urn, f"{output.path}[0]"), depth + 1)
+            inner = self._value_of(arguments[0], _part(output, "[0]"), depth + 1)
             return None if inner is None else [inner]
         return None
 
-    def _completed(self, known: Any, kind: Any, output: Output, depth: int) -> Any:  # noqa: ANN401
+    def _completed(self, known: Any, kind: Any, output: ResourceOutput, depth: int) -> Any:  # noqa: ANN401
         """Return a value with what its type has beyond it."""
         kind = _unwrapped(kind)
         if isinstance(known, dict) and isinstance(kind, type) and _types.is_output_type(kind):
@@ -133,7 +133,7 @@ class StandIns:
                 name: value
                 for name, inner in _types.output_type_types(kind).items()
                 if name not in known
-                and (value := self._made(inner, Output(output.urn, f"{output.path}.{name}"), depth + 1)) is not None
+                and (value := self._value_of(inner, _part(output, f".{name}"), depth + 1)) is not None
             }
             return {**known, **missing}
         return known
@@ -144,7 +144,7 @@ class StandIns:
         """Return the stand-ins in a value, each as it is written there."""
         return {text for _, leaf in _leaves(value) for text in self._in_leaf(leaf)}
 
-    def outputs(self, texts: Iterable[str]) -> frozenset[Output]:
+    def outputs(self, texts: Iterable[str]) -> frozenset[ResourceOutput]:
         """Return the outputs that some stand-ins stand for."""
         found = (self._known(text) for text in texts)
         return frozenset().union(*(each.outputs for each in found))
@@ -243,7 +243,7 @@ class StandIns:
         ) -> Any:  # noqa: ANN401
             return original(output, self._following(func, original), run_with_unknowns)
 
-        pulumi.Output.apply = apply  # type: ignore[method-assign]
+        pulumi.Output.apply = apply  # type: ignore[method-assign,assignment]
         try:
             yield
         finally:
@@ -280,7 +280,8 @@ def _outputs_of(type_: str) -> Mapping[str, Any]:
 
 
 def _class_of(type_: str, base: type) -> type | None:
-    for each in base.__subclasses__():
+    subclasses: list[type] = base.__subclasses__()
+    for each in subclasses:
         if get_type_token(each) == type_:
             return each
         if found := _class_of(type_, each):
@@ -297,7 +298,11 @@ def _unwrapped(kind: Any) -> Any:  # noqa: ANN401
     return _unwrapped(typing.get_args(kind)[0]) if origin is pulumi.Output else kind
 
 
-def _core(output: Output, salt: str) -> str:
+def _part(output: ResourceOutput, step: str) -> ResourceOutput:
+    return ResourceOutput(output.urn, f"{output.path}{step}")
+
+
+def _core(output: ResourceOutput, salt: str) -> str:
     return "zq" + hashlib.sha256(f"{salt}\n{output.urn}\n{output.path}".encode()).hexdigest()[:18]
 
 
@@ -310,7 +315,7 @@ def _shaped(path: str, core: str) -> str:
     """Return a text as what reads an output of this name expects it, as far as that matters to a program."""
     name = path.rpartition(".")[2].lower()
     if name.endswith("arn"):
-        return f"arn:aws:any:us-east-1:123456789012:{core}"
+        return ":".join(("arn", *["any"] * 4, core))  # six parts
     if name.startswith("ipv6cidrblock"):
         return f"fd{core[2:4]}:{core[4:8]}:{core[8:12]}:{core[12:14]}00::/56"
     return core
