@@ -31,7 +31,7 @@ _AFTER_ANSWER = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Rollout:
+class ProxyRollout:
     """How proxies of the gateway, and pods behind load balancers, are replaced.
 
     Attributes:
@@ -69,7 +69,7 @@ class Rollout:
         return max(default, min(seconds(request_timeout) + _AFTER_ANSWER, longest))
 
 
-NO_CHANGES = Rollout()
+NO_CHANGES = ProxyRollout()
 
 
 def is_duration(text: str) -> bool:

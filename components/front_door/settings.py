@@ -12,7 +12,7 @@ from ..aws.names import CERTIFICATE_FORM, BalancerSeconds, is_certificate
 from ..findings.ids import RuleId
 from .limits import BODY_SIZE, NO_LIMIT, RateLimit, check_body_size, check_rate_limit
 from .report import Report
-from .rollout import NO_CHANGES, Rollout, is_duration
+from .rollout import NO_CHANGES, ProxyRollout, is_duration
 from .words import AuthKind, Exposure, IssuerKind, TlsKind
 
 ENVOY_NAMESPACE = "envoy-gateway-system"
@@ -120,7 +120,7 @@ class Door:
     replicas: int = 2
     client_cidrs: tuple[str, ...] = ()
     balancer_cidrs: tuple[str, ...] = ()
-    rollout: Rollout = NO_CHANGES
+    rollout: ProxyRollout = NO_CHANGES
 
     @property
     def drain_seconds(self) -> int:

@@ -14,7 +14,7 @@ from components.aws.environment import AwsEnvironment
 from components.fleet.words import Realization
 from components.front_door.balancers import Balancing
 from components.front_door.door import Door, Tls, front_door
-from components.front_door.rollout import Rollout, duration_text, seconds
+from components.front_door.rollout import ProxyRollout, duration_text, seconds
 from components.front_door.words import Exposure, TlsKind
 from components.plan.access import check_access, gated_namespaces
 from components.plan.environment import Environment
@@ -41,15 +41,15 @@ def attributes(found: dict[str, str]) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("request_timeout", "rollout", "drain"),
     [
-        ("10m", Rollout(), "13m"),
-        ("10m", Rollout(min_drain_duration="2m30s"), "12m30s"),
-        ("1h30m", Rollout(), "1h33m"),
-        ("1500ms", Rollout(min_drain_duration="1s"), "3s"),
-        ("10m", Rollout(drain_timeout="1h"), "1h"),
+        ("10m", ProxyRollout(), "13m"),
+        ("10m", ProxyRollout(min_drain_duration="2m30s"), "12m30s"),
+        ("1h30m", ProxyRollout(), "1h33m"),
+        ("1500ms", ProxyRollout(min_drain_duration="1s"), "3s"),
+        ("10m", ProxyRollout(drain_timeout="1h"), "1h"),
     ],
 )
 def test_a_proxy_drains_for_as_long_as_the_longest_request_that_it_takes(
-    request_timeout: str, rollout: Rollout, drain: str
+    request_timeout: str, rollout: ProxyRollout, drain: str
 ) -> None:
     """Requests arrive until load balancers send no more; each has its whole timeout then."""
     proxies = one(made(replace(PUBLIC, request_timeout=request_timeout, rollout=rollout)), "EnvoyProxy")
@@ -76,15 +76,19 @@ def test_no_proxy_goes_before_another_one_is_ready_and_zones_share_them() -> Non
 
 
 def test_connections_that_idle_end_before_they_could_start_a_request_too_late() -> None:
-    door = replace(PUBLIC, rollout=Rollout(min_drain_duration="150s"))
+    door = replace(PUBLIC, rollout=ProxyRollout(min_drain_duration="150s"))
     assert one(made(door), "ClientTrafficPolicy")["spec"]["timeout"]["http"]["idleTimeout"] == "150s"
 
 
 @pytest.mark.parametrize(
     ("request_timeout", "rollout", "delay"),
-    [("10m", Rollout(), "780"), ("10m", Rollout(drain_timeout="30m"), "1800"), ("2h", Rollout(), "3600")],
+    [
+        ("10m", ProxyRollout(), "780"),
+        ("10m", ProxyRollout(drain_timeout="30m"), "1800"),
+        ("2h", ProxyRollout(), "3600"),
+    ],
 )
-def test_targets_count_as_draining_for_as_long(request_timeout: str, rollout: Rollout, delay: str) -> None:
+def test_targets_count_as_draining_for_as_long(request_timeout: str, rollout: ProxyRollout, delay: str) -> None:
     found = attributes(annotations(replace(PUBLIC, request_timeout=request_timeout, rollout=rollout)))
     assert found["deregistration_delay.timeout_seconds"] == delay
     assert found["proxy_protocol_v2.enabled"] == "true"
@@ -95,14 +99,14 @@ def test_targets_count_as_draining_for_as_long(request_timeout: str, rollout: Ro
 @pytest.mark.parametrize(
     ("request_timeout", "rollout", "idle"),
     [
-        ("10m", Rollout(), "660"),
-        ("1m", Rollout(), "350"),
-        ("3h", Rollout(), "6000"),
-        ("10m", Rollout(idle_timeout="60s"), "60"),
-        ("10m", Rollout(idle_timeout="1h40m"), "6000"),
+        ("10m", ProxyRollout(), "660"),
+        ("1m", ProxyRollout(), "350"),
+        ("3h", ProxyRollout(), "6000"),
+        ("10m", ProxyRollout(idle_timeout="60s"), "60"),
+        ("10m", ProxyRollout(idle_timeout="1h40m"), "6000"),
     ],
 )
-def test_a_silent_stream_outlasts_the_load_balancer(request_timeout: str, rollout: Rollout, idle: str) -> None:
+def test_a_silent_stream_outlasts_the_load_balancer(request_timeout: str, rollout: ProxyRollout, idle: str) -> None:
     door = replace(PUBLIC, request_timeout=request_timeout, rollout=rollout)
     assert annotations(door)[f"{IDLE}.TCP-443"] == f"tcp.idle_timeout.seconds={idle}"
     private = annotations(replace(PRIVATE, request_timeout=request_timeout, rollout=rollout))
@@ -163,7 +167,7 @@ def test_load_balancers_of_models_carry_streams_too() -> None:
     [
         (replace(KNOWN, door=PRIVATE), {"envoy-gateway-system"}),
         (replace(KNOWN, door=BALANCERS), {"models"}),
-        (replace(KNOWN, door=replace(PRIVATE, rollout=Rollout(readiness_gates=False))), set()),
+        (replace(KNOWN, door=replace(PRIVATE, rollout=ProxyRollout(readiness_gates=False))), set()),
         (replace(KNOWN, door=PRIVATE, aws=None), set()),
         (KNOWN, set()),
     ],
@@ -194,18 +198,18 @@ def warnings(environment: Environment, severity: str = "warning") -> list[tuple[
 
 
 WRONG = [
-    ("drain", Rollout(drain_timeout="800"), "rollout.drainTimeout", "must be a duration such as 13m or 1h30m"),
-    ("least", Rollout(min_drain_duration="0s"), "rollout.minDrainDuration", "must be a duration such as 13m"),
-    ("days", Rollout(idle_timeout="1d"), "rollout.idleTimeout", "must be a duration such as 13m"),
-    ("short", Rollout(idle_timeout="59s"), "rollout.idleTimeout", "must be from 60s to 6000s"),
-    ("long", Rollout(idle_timeout="6001s"), "rollout.idleTimeout", "must be from 60s to 6000s"),
-    ("order", Rollout("2m"), "rollout.drainTimeout", "must be at least minDrainDuration (3m), found '2m'"),
+    ("drain", ProxyRollout(drain_timeout="800"), "rollout.drainTimeout", "must be a duration such as 13m or 1h30m"),
+    ("least", ProxyRollout(min_drain_duration="0s"), "rollout.minDrainDuration", "must be a duration such as 13m"),
+    ("days", ProxyRollout(idle_timeout="1d"), "rollout.idleTimeout", "must be a duration such as 13m"),
+    ("short", ProxyRollout(idle_timeout="59s"), "rollout.idleTimeout", "must be from 60s to 6000s"),
+    ("long", ProxyRollout(idle_timeout="6001s"), "rollout.idleTimeout", "must be from 60s to 6000s"),
+    ("order", ProxyRollout("2m"), "rollout.drainTimeout", "must be at least minDrainDuration (3m), found '2m'"),
 ]
 
 
 @pytest.mark.parametrize(("rollout", "path", "reason"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
 @pytest.mark.parametrize("door", [PUBLIC, BALANCERS, Door()], ids=["gateway", "per model", "closed"])
-def test_durations_that_are_none(door: Door, rollout: Rollout, path: str, reason: str) -> None:
+def test_durations_that_are_none(door: Door, rollout: ProxyRollout, path: str, reason: str) -> None:
     (problem,) = front_door(fleet("m"), replace(door, rollout=rollout)).problems
     assert (problem.path, problem.severity) == (f"frontDoor.{path}", "error")
     assert reason in problem.reason
@@ -214,10 +218,10 @@ def test_durations_that_are_none(door: Door, rollout: Rollout, path: str, reason
 @pytest.mark.parametrize(
     ("door", "found"),
     [
-        (replace(PUBLIC, rollout=Rollout("9m59s")), True),
-        (replace(PUBLIC, rollout=Rollout("10m")), False),
-        (replace(PUBLIC, request_timeout="13m1s", rollout=Rollout("13m")), True),
-        (replace(BALANCERS, rollout=Rollout("9m")), False),
+        (replace(PUBLIC, rollout=ProxyRollout("9m59s")), True),
+        (replace(PUBLIC, rollout=ProxyRollout("10m")), False),
+        (replace(PUBLIC, request_timeout="13m1s", rollout=ProxyRollout("13m")), True),
+        (replace(BALANCERS, rollout=ProxyRollout("9m")), False),
         (PUBLIC, False),
     ],
 )
@@ -230,11 +234,11 @@ def test_a_drain_that_is_shorter_than_a_request(door: Door, *, found: bool) -> N
 
 
 ON_AWS = [
-    ("connections", replace(PRIVATE, rollout=Rollout(min_drain_duration="119s")), "rollout.minDrainDuration"),
-    ("two minutes", replace(PRIVATE, rollout=Rollout(min_drain_duration="2m")), ""),
+    ("connections", replace(PRIVATE, rollout=ProxyRollout(min_drain_duration="119s")), "rollout.minDrainDuration"),
+    ("two minutes", replace(PRIVATE, rollout=ProxyRollout(min_drain_duration="2m")), ""),
     ("long requests", replace(PRIVATE, request_timeout="12m1s"), "requestTimeout"),
     ("fifteen minutes", replace(PRIVATE, request_timeout="12m"), ""),
-    ("long drain", replace(PRIVATE, rollout=Rollout("901s")), "rollout.drainTimeout"),
+    ("long drain", replace(PRIVATE, rollout=ProxyRollout("901s")), "rollout.drainTimeout"),
     ("one proxy", replace(PRIVATE, replicas=1), "replicas"),
     ("as it is", PRIVATE, ""),
     ("no proxies", replace(BALANCERS, replicas=1, request_timeout="1h"), ""),
@@ -259,7 +263,7 @@ def test_what_cuts_requests_off_on_aws(door: Door, path: str) -> None:
         (
             replace(
                 KNOWN,
-                door=replace(PRIVATE, rollout=Rollout(readiness_gates=False)),
+                door=replace(PRIVATE, rollout=ProxyRollout(readiness_gates=False)),
                 aws=replace(CLOUD, existing=True),
             ),
             "",
@@ -295,7 +299,7 @@ def test_models_in_the_default_namespace() -> None:
     ],
 )
 def test_an_idle_timeout_that_nothing_has(door: Door, *, used: bool) -> None:
-    environment = replace(KNOWN, door=replace(door, rollout=Rollout(idle_timeout="10m")))
+    environment = replace(KNOWN, door=replace(door, rollout=ProxyRollout(idle_timeout="10m")))
     found = warnings(environment, "error")
     assert [path for path, _ in found] == ([] if used else ["rollout.idleTimeout"])
 

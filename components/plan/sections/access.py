@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from ...front_door.limits import BODY_SIZE, RateLimit
-from ...front_door.rollout import MIN_DRAIN, Rollout
+from ...front_door.rollout import MIN_DRAIN, ProxyRollout
 from ...front_door.settings import MOST_REPLICAS, SUBJECT, Auth, Door, Tls
 from ...front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
 from ...hardening.words import PodSecurity, Priority
@@ -78,9 +78,9 @@ class RolloutSettings(Section):
     readiness_gates: Flag = True
     """Whether pods behind load balancers on AWS become Ready only when those reach them, after 3 to 5 minutes."""
 
-    def rollout(self) -> Rollout:
+    def rollout(self) -> ProxyRollout:
         """Return what rendering works with."""
-        return Rollout(self.drain_timeout, self.min_drain_duration, self.idle_timeout, self.readiness_gates)
+        return ProxyRollout(self.drain_timeout, self.min_drain_duration, self.idle_timeout, self.readiness_gates)
 
 
 class FrontDoorSettings(Section):

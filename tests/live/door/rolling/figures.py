@@ -131,7 +131,9 @@ def rolled(rendered: Rendered, programs: DoorPrograms, folder: Path) -> Figures:
             proxies.roll(new)
             for each in old:
                 each.await_end()
-            eventually(lambda: all(each.target and each.target.healthy for each in new), "targets are healthy", seconds=120)
+            eventually(
+                lambda: all(each.target and each.target.healthy for each in new), "targets are healthy", seconds=120
+            )
     found = load.answers
     assert {each.end for each in found} <= {"whole", "cut", "refused"}, sorted({each.end for each in found})
     last = max(each.gone for each in old if each.gone)

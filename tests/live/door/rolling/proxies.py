@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -240,9 +240,11 @@ def _share(value: int | str, replicas: int, rounded: Any) -> int:
 @contextmanager
 def ended(proxies: Proxies) -> Iterator[Proxies]:
     """Yield proxies of which none is left behind."""
-    with ExitStack() as stack:
-        stack.callback(lambda: [each.stop() for each in proxies.every])
+    try:
         yield proxies
+    finally:
+        for each in proxies.every:
+            each.stop()
 
 
 def faster(objects: Sequence[Mapping[str, Any]]) -> list[Object]:
