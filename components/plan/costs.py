@@ -171,10 +171,10 @@ def _fetched(workload: Workload, asked: MemoryCase | None) -> int | None:
         return 0
     names = [each.name for each in workload.server.weights]
     if not names:
-        told = asked_of(workload.server.line, _variables(workload.container))
-        if isinstance(told, str):
+        server = asked_of(workload.server.line, _variables(workload.container))
+        if isinstance(server, str):
             return None
-        names = [name for name in (told.model, told.draft) if name]
+        names = [name for name in (server.model, server.draft) if name]
     if not any(map(weights_pass_gateway, names)):
         return 0
     if asked is None:
