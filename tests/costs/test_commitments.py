@@ -11,7 +11,7 @@ import pytest
 
 from components.costs.commitments import commitments
 from components.costs.prices import OwnPrices
-from components.costs.tables import Buying, fixed_quote
+from components.costs.tables import Buying, Quote, fixed_quote
 from components.serving.fleet.cost_output import cost_of
 from tests.costs.manifests import flavor, served, written
 from tests.costs.stacks import AWS, bill, planned, settings_of
@@ -23,7 +23,7 @@ SYSTEM = "system nodes"
 def test_nodes_on_demand_are_compared_by_their_least_number() -> None:
     found = {each.name: each for each in commitments(on_aws(**nodes({"minNodes": 2, "maxNodes": 5})).items)}
     group = found["node group g6-2xlarge"]
-    assert (group.nodes, group.usd_per_hour) == (2, 2 * Decimal("0.9776"))
+    assert (group.nodes, group.usd_per_hour) == (Decimal(2), 2 * Decimal("0.9776"))
     assert (group.one_year, group.three_years) == (2 * Decimal("0.63642"), 2 * Decimal("0.44872"))
     system = found[SYSTEM]
     assert (system.one_year, system.three_years) == (2 * Decimal("0.06668"), 2 * Decimal("0.04572"))
@@ -88,7 +88,7 @@ def test_large_nodes_of_a_reservation(
 
 
 def test_prices_of_ones_own_count_more() -> None:
-    quotes = {
+    quotes: dict[tuple[str, str, str], Quote] = {
         ("us-east-1", "g6.2xlarge", Buying.RESERVED): fixed_quote(Decimal("0.5"), "2026-11-01", "ours"),
         ("us-east-1", "g6.2xlarge", Buying.RESERVED_3Y): fixed_quote(Decimal("0.4"), "2026-11-01", "ours"),
     }

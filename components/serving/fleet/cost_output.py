@@ -4,7 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from ...costs.bill import Amounts, Bill, CostItem, Estimate, ModelCost, by_month, cents
+from ...costs.bill import Amounts, Bill, CostItem, ModelCost, TrafficEstimate, by_month, cents
 from ...plan.plan import Plan
 from .outputs import shown_name
 
@@ -71,7 +71,7 @@ def _item(item: CostItem) -> dict[str, Any]:
     }
 
 
-def _estimate(estimate: Estimate) -> dict[str, Any]:
+def _estimate(estimate: TrafficEstimate) -> dict[str, Any]:
     usd = estimate.usd_per_month
     return {
         "name": estimate.name,
