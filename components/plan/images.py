@@ -108,11 +108,11 @@ def _uncached(
             direct.setdefault(registry, Counter())[image_of(image).repository] += 1
     fixed: list[str] = []
     for each in needed if environment.install else ():
-        for image in uncached_images(each.chart.name, cache):
-            if image.registry not in cache.registries:
-                direct.setdefault(image.registry, Counter())[f"{image.image} (chart {each.chart.name})"] += 1
+        for row in uncached_images(each.chart.name, cache):
+            if row.registry not in cache.registries:
+                direct.setdefault(row.registry, Counter())[f"{row.image} (chart {each.chart.name})"] += 1
             else:
-                fixed.append(f"{image.image} (chart {each.chart.name}: {image.why})")
+                fixed.append(f"{row.image} (chart {each.chart.name}: {row.why})")
     for registry, found in sorted(direct.items()):
         remedy = "add it to imageCache.registries" if upstream(registry) else "ECR cannot cache it"
         reason = f"{registry} is not cached, and nodes pull from it directly: {_shown(found)}; {remedy}"

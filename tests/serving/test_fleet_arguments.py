@@ -42,6 +42,14 @@ class TestEffects:
     def pod(self, **args: Any) -> Any:
         return fleet(CHAT, **args)[f"{DEPLOYMENT}models/chat"].inputs["spec"]["template"]
 
+    def test_image_cache(self) -> None:
+        eks = {"cloud": "aws", "name": "c", "region": "us-east-1"}
+        cache = {"account": "123456789012", "registries": ["docker.io"], "prefix": "prod"}
+        spec = self.pod(cluster=eks, image_cache=cache)["spec"]
+        hosts = {each["image"].partition("/")[0] for each in (*spec["initContainers"], *spec["containers"])}
+        assert hosts == {"123456789012.dkr.ecr.us-east-1.amazonaws.com"}
+        assert "/prod/docker-hub/" in spec["containers"][0]["image"]
+
     def test_namespace(self) -> None:
         recorded = fleet(CHAT, namespace="elsewhere")
         assert recorded["kubernetes:core/v1:Namespace::fleet-elsewhere"]

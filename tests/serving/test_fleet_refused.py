@@ -37,6 +37,13 @@ class TestRefusals:
             ({"manifest": []}, "manifest", "unknown argument; did you mean 'manifests'?"),
             ({"modelCache": {}}, "modelCache", "unknown argument; did you mean 'model_cache'?"),
             ({"cluster": {"vpc": "v"}}, "cluster.vpc", "unknown argument; did you mean 'vpc_id'?"),
+            ({"image_cache": {"registries": ["quay.io"]}}, "image_cache", "is a cache on AWS"),
+            (
+                {"image_cache": {"registries": ["quay.io"]}, "cluster": {"cloud": "aws", "region": "us-east-1"}},
+                "image_cache",
+                "set account",
+            ),
+            ({"image_cache": {"registries": ["nvcr.io"]}}, "image_cache.registries[0]", "ECR cannot cache 'nvcr.io'"),
             ({"cluster": {"vpc_id": 5}}, "cluster.vpc_id", "must be a string or an output, found 5"),
             ({"cluster": {"version": "latest"}}, "cluster.version", "such as '1.35'"),
             ({"cluster": {"cloud": "gcp"}}, "cluster.cloud", "'none' or 'aws'"),

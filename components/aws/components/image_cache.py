@@ -14,6 +14,7 @@ from typing import Required, TypedDict
 import pulumi
 from pulumi_aws import ecr, iam
 
+from ...api.problems import field_path
 from ...serving.arguments import checked_args
 from ...serving.objects import token
 from ..image_policies import lifecycle_policy, node_policy, template_policy
@@ -140,7 +141,7 @@ def _problems(args: ImageCacheArgs) -> Problems:
         yield "region", wrong
     yield from repeated("registries", registries)
     for path, reason in cache_problems(registries, prefix, account or None):
-        yield path[0] if len(path) == 1 else f"{path[0]}[{path[1]}]", reason
+        yield field_path(path), reason
     credentials, existing = args.get("credentials", {}), args.get("existing", False)
     for registry, arn in credentials.items():
         if registry not in registries:

@@ -10,7 +10,7 @@ from ...nodes.policy import RESERVED, Capacity, TypePolicy
 from ...nodes.wishes import Wish, wishes
 from ..facts.eks import is_fractional, limits, no_image
 from ..facts.regions import is_withheld, regions, regions_of
-from ..words import Provisioner
+from ..words import NodeImage, Provisioner
 from .expander import check_order
 from .fabric import unused_efa
 from .labels import check_marks, cloud_labels, impossible
@@ -51,6 +51,7 @@ def check_groups(
         *check_marks(environment.nodes, environment.provisioner, environment.place),
         *_of_updates(environment),
         *_of_start(environment),
+        *_of_pulls(groups, environment),
         *_of_pools(environment),
         *_of_groups(groups, environment),
         *check_quotas(groups, environment),
@@ -77,6 +78,19 @@ def _of_start(environment: NodeEnvironment) -> Iterator[Problem]:
     wrong = user_data_problem(words, environment.image) if words else ""
     if wrong:
         yield environment.place.problem(("userData",), wrong)
+
+
+def _of_pulls(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> Iterator[Problem]:
+    """Warn of nodes that do not pull in parallel though they are asked to: see ``pulls_fast``."""
+    if not environment.boot.fast_image_pull or environment.image != NodeImage.BOTTLEROCKET:
+        return
+    slow = sorted(group.name for group in groups if not group.start.fast_image_pull)
+    if slow:
+        reason = (
+            f"has no effect on {', '.join(slow)}: Karpenter does not put the folder of parallel pulls on local NVMe "
+            "disks (aws/karpenter-provider-aws issue 8393), and images would fill the small disk beside them"
+        )
+        yield environment.place.problem(("fastImagePull",), reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
 
 
 def _of_pools(environment: NodeEnvironment) -> Iterator[Problem]:

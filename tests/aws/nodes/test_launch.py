@@ -132,3 +132,17 @@ class TestFastPull:
         found = dict(boot_problems(Boot(fast_image_pull=True), NodeImage.BOTTLEROCKET, Provisioner.MANAGED, release))
         assert ("fastImagePull" in found) is refused
         assert not dict(boot_problems(Boot(), NodeImage.BOTTLEROCKET, Provisioner.MANAGED, release))
+
+    @pytest.mark.parametrize(
+        ("name", "provisioner", "warned"),
+        [("g5.2xlarge", "karpenter", True), ("g5.2xlarge", "managed", False), ("g5g.2xlarge", "karpenter", False)],
+    )
+    def test_nodes_on_which_it_has_no_effect_are_named(self, name: str, provisioner: str, warned: bool) -> None:
+        where = environment(
+            boot=Boot(fast_image_pull=True), image=NodeImage.BOTTLEROCKET, provisioner=Provisioner(provisioner)
+        )
+        found = [
+            each for each in problems(one(flavor(name)), where, "warning") if each.path.endswith("fastImagePull")
+        ]
+        assert bool(found) is warned
+        assert all("has no effect on" in each.reason for each in found)
