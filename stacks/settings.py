@@ -267,6 +267,7 @@ class Settings(FleetSettings):
             addons=frozenset(self.addons),
             cache_zone=self.model_cache.zone,
             control_plane_zones=self.control_plane_zones,
+            system_zones=tuple(self.cluster.system_zones),
             cidr=network.cidr or (None if network.vpc_id else CIDR),
             system_types=tuple(self.cluster.system_instance_types),
             system_scales=self.cluster.system_nodes_max is not None and not self.cluster.existing,

@@ -50,6 +50,7 @@ class AwsEnvironment:
         cidr: Range of the VPC, as far as it is known.
         system_types: Instance types of the nodes without taints on which the cluster's own pods run.
         control_plane_zones: Zones of the control plane, as far as they are named.
+        system_zones: Zones of the system nodes, where they are not those of the control plane.
         cache_zone: Zone of the file system in which weights are kept, if it is in one.
         renders: Whether the models are made as they are rendered here; otherwise other programs make them.
         system_scales: Whether the Cluster Autoscaler is to size these nodes.
@@ -72,6 +73,7 @@ class AwsEnvironment:
     control_plane_zones: tuple[str, ...] = ()
     image_cache: RegistryCache | None = None
     addresses: int | None = None
+    system_zones: tuple[str, ...] = ()
 
     @property
     def efa_types(self) -> frozenset[str]:
@@ -156,8 +158,10 @@ def check_balancers(
 ) -> Iterator[Problem]:
     """Warn of nodes that load balancers may not reach; see :func:`.nodes.balanced.check_balanced_zones`."""
     if aws.nodes is not None:
-        zones = aws.control_plane_zones
-        yield from check_balanced_zones(fleet, groups, aws.nodes, zones, every_model=every_model, gateway=gateway)
+        zones, system = aws.control_plane_zones, aws.system_zones
+        yield from check_balanced_zones(
+            fleet, groups, aws.nodes, zones, system, every_model=every_model, gateway=gateway
+        )
 
 
 def check_ages(aws: AwsEnvironment, file: str) -> Iterator[Problem]:

@@ -264,6 +264,27 @@ class TestLoadBalancers:
             "gpuNodes.types.m7i.2xlarge.zones: nodes m7i-2xlarge may be in us-east-1c" in line for line in lines
         )
 
+    @pytest.mark.parametrize(
+        ("changes", "path"),
+        [
+            ({"cluster": cluster("staging", systemZones=[A, C])}, "cluster.systemZones: the system nodes may be in"),
+            (
+                {"gpuNodes": {"provisioner": "karpenter", "zones": [A, C], "generalPool": {}}},
+                "gpuNodes.zones: nodes of the",
+            ),
+            ({"cluster": cluster("staging", systemZones=[A])}, ""),
+            ({"gpuNodes": {"provisioner": "karpenter", "zones": [A], "generalPool": {}}}, ""),
+        ],
+        ids=str,
+    )
+    def test_of_the_gateway_on_nodes_that_any_pod_may_use(
+        self, changes: dict[str, Any], path: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        run("staging", network=network("staging", A, B, C), **changes)
+        told = capsys.readouterr().err
+        assert path in told
+        assert ("nodes-unbalanced" in told) == bool(path)
+
     def test_of_a_cluster_whose_zones_are_not_named(self, capsys: pytest.CaptureFixture[str]) -> None:
         """All zones may have been there from the beginning."""
         run("staging", cluster=cluster("staging", zones=[]), network=network("staging", A, B, C))

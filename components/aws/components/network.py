@@ -183,7 +183,8 @@ class Network(pulumi.ComponentResource):
             "karpenter.sh/discovery": self._args["cluster_name"],
         }
         # Pulumi refuses to delete or move what is protected, before it does anything: EKS has interfaces here.
-        held = self._args.get("protect") and subnets.zone in self._args.get("control_plane_zones", [subnets.zone])
+        control_plane = self._args.get("control_plane_zones") or self._args["zones"]
+        held = self._args.get("protect") and subnets.zone in control_plane
         subnet = self._subnet(suffix, subnets, subnets.private, roles, protect=held or None)
         table = self._table(suffix)
         table_id = table.id

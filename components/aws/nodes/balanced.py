@@ -1,6 +1,6 @@
 """Nodes that load balancers may not reach: in zones that were added after the load balancers were created."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ...api.problems import Problem, Severity
 from ...findings.ids import RuleId
@@ -15,7 +15,8 @@ def check_balanced_zones(
     fleet: Fleet,
     groups: Iterable[NodeGroupPlan],
     environment: NodeEnvironment,
-    control_plane: tuple[str, ...],
+    control_plane: Collection[str],
+    system: Iterable[str],
     *,
     every_model: bool,
     gateway: bool,
@@ -31,29 +32,32 @@ def check_balanced_zones(
         groups: The node groups.
         environment: Where nodes are made.
         control_plane: Zones of the control plane, there from the beginning; empty where they are not named.
+        system: Zones of the system nodes.
         every_model: Whether each model has a load balancer.
         gateway: Whether a gateway's proxies run on nodes without taints.
     """
-    for group in groups if control_plane else ():
-        added = [zone for zone in group.zones if zone not in control_plane]
-        if not added:
-            continue
-        targets = [
-            item.title
-            for item in fleet.rendered
-            if (_is_balanced(item) or (every_model and item.endpoints))
-            and any(_may_land(group, demand, environment.nodes) for demand in item.pods)
-        ]
-        targets += ["the proxies of the gateway"] if gateway and not group.taints else []
-        if targets:
+    if not control_plane:
+        return
+    place = environment.place
+    balanced = [item for item in fleet.rendered if _is_balanced(item) or (every_model and item.endpoints)]
+    anywhere = [item.title for item in balanced if any(not demand.choices for demand in item.pods)]
+    proxies = ["the proxies of the gateway"] if gateway else []
+    nodes = [("the system nodes", system, "cluster.systemZones", [*anywhere, *proxies])]
+    if environment.pools.general:
+        nodes.append(("nodes of the general pool", environment.zones, place.path("zones"), [*anywhere, *proxies]))
+    for group in groups:
+        titles = [i.title for i in balanced if any(_may_land(group, demand, environment.nodes) for demand in i.pods)]
+        path = place.path("types", group.node.name, "zones")
+        nodes.append((f"nodes {group.name}", group.zones, path, [*titles, *([] if group.taints else proxies)]))
+    for name, zones, path, targets in nodes:
+        added = [zone for zone in zones if zone not in control_plane]
+        if added and targets:
             reason = (
-                f"nodes {group.name} may be in {', '.join(added)}, where {', '.join(targets)} may be a target of a "
-                "load balancer. One that was created before this zone was added sends no traffic there: set zones of "
-                f"the control plane ({', '.join(control_plane)}), or create the load balancer again"
+                f"{name} may be in {', '.join(added)}, where {', '.join(targets)} may be a target of a load "
+                "balancer. One that was created before this zone was added sends no traffic there: set zones of the "
+                f"control plane ({', '.join(control_plane)}), or create the load balancer again"
             )
-            yield environment.place.problem(
-                ("types", group.node.name, "zones"), reason, Severity.WARNING, rule=RuleId.NODES_UNBALANCED
-            )
+            yield Problem(place.file, 0, "", "", path, reason, Severity.WARNING, RuleId.NODES_UNBALANCED)
 
 
 def _is_balanced(item: Rendered) -> bool:

@@ -1,5 +1,7 @@
 """The network of a cluster: exact graphs of new and existing ones."""
 
+from typing import Any
+
 import pulumi
 import pytest
 
@@ -109,7 +111,7 @@ def test_a_control_plane_has_its_own_subnets_in_its_own_order() -> None:
     assert control_plane == [f"net-private-{zone}-id" for zone in (b, a)]
     assert recorded.exports["private"] == [f"net-private-{zone}-id" for zone in (b, a, c)]
     assert [entry.name for entry in recorded.of(NAT)] == [f"net-{b}"]
-    given = {"vpc_id": "vpc-1", "private_subnets": {c: "subnet-3", a: "subnet-1", b: "subnet-2"}}
+    given: dict[str, Any] = {"vpc_id": "vpc-1", "private_subnets": {c: "subnet-3", a: "subnet-1", b: "subnet-2"}}
     assert network(**given, control_plane_zones=[a, b]).exports["control plane"] == ["subnet-1", "subnet-2"]
     assert network(**given).exports["control plane"] == ["subnet-3", "subnet-1", "subnet-2"]
 
