@@ -153,7 +153,11 @@ def test_another_function_of_the_same_outputs() -> None:
     assert changes(uses(made("x")), uses(made("y"))) == [("updated", USER)]
 
 
-ORDERED = {"vpc_id": "vpc-1", "service_name": "com.amazonaws.us-east-1.ecr.api", "vpc_endpoint_type": "Interface"}
+ORDERED: dict[str, Any] = {
+    "vpc_id": "vpc-1",
+    "service_name": "com.amazonaws.us-east-1.ecr.api",
+    "vpc_endpoint_type": "Interface",
+}
 
 
 def test_the_order_of_a_list_counts() -> None:
@@ -187,7 +191,7 @@ def test_a_secret_is_named_by_its_sources_alone() -> None:
 
     def program() -> None:
         bucket = s3.Bucket("data")
-        text = pulumi.Output.format("user:hunter2@{0}", bucket.id)
+        text: Any = pulumi.Output.format("user:hunter2@{0}", bucket.id)
         Thing(USER, {"dsn": pulumi.Output.secret(text)})
 
     found = snapshot_of(program)
