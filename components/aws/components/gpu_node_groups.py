@@ -26,7 +26,7 @@ from ..facts.updates import rolling_fields
 from ..nodes.autoscaler import discovery_tags
 from ..nodes.launch import Interface
 from ..nodes.plan import NodeGroupPlan, of_blocks
-from ..nodes.sizes import Block
+from ..nodes.sizes import CapacityBlock
 from ..nodes.user_data import ClusterAddress, user_data
 from ..words import Provisioner
 from .cluster_args import SERVICE_CIDR
@@ -204,7 +204,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
         for block in plan.blocks:
             self._fill(name, plan, block, group)
 
-    def _fill(self, name: str, plan: NodeGroupPlan, block: Block, group: eks.NodeGroup) -> None:
+    def _fill(self, name: str, plan: NodeGroupPlan, block: CapacityBlock, group: eks.NodeGroup) -> None:
         """Register the action that gives a group the nodes of its Capacity Block.
 
         The provider would send the start that it read last along with each change, which is in the past by then

@@ -21,7 +21,7 @@ from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
 from .place import SettingsPlace
 from .pools.rules import PoolRules
 from .releases import eks_release, karpenter_release
-from .sizes import Block, block_of, sizes_of
+from .sizes import CapacityBlock, block_of, sizes_of
 from .user_data import Start
 
 _API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
@@ -118,7 +118,7 @@ class NodeGroupPlan:
     update_strategy: str
     release: str = ""
     force_update: bool = False
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[CapacityBlock, ...] = ()
     former: str = ""
 
     @property

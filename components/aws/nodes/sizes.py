@@ -59,7 +59,7 @@ class Filling:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class CapacityBlock:
     """A Capacity Block, and what the clock says of it.
 
     Attributes:
@@ -121,14 +121,14 @@ def _runs_at_start_of(block: Reservation, other: Reservation) -> bool:
     return other.starts <= block.starts < other.ends
 
 
-def block_of(reservation: Reservation, now: datetime.datetime) -> Block:
+def block_of(reservation: Reservation, now: datetime.datetime) -> CapacityBlock:
     """Return what a Capacity Block means for its group at a moment."""
     starts, ends = reservation.starts, reservation.ends
     if starts is None or ends is None:
-        return Block(reservation)
+        return CapacityBlock(reservation)
     late = ends - _FILLED <= now + _UPDATE
     # An extension is by days: EKS's action stays at the minute that it had, also where it stays at the old end.
     first = ((ends - _EMPTIED).minute + _EVERY // 2) % _EVERY
     recurrence = f"{','.join(map(str, range(first, 60, _EVERY)))} * * * *"
     filling = Filling(reservation.count, starts if starts > now + _UPDATE else None, ends - _FILLED, recurrence)
-    return Block(reservation, None if late else filling, starts <= now + _UPDATE)
+    return CapacityBlock(reservation, None if late else filling, starts <= now + _UPDATE)

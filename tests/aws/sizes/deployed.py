@@ -100,12 +100,13 @@ class Deployed:
 
     def _follow(self, entry: Entry) -> None:
         """Give a resource the name that it has by now, where it had another one."""
-        states: tuple[dict[str, Any], ...] = {
-            GROUP: (self.state,),
-            TEMPLATE: (self.templates,),
-            SCHEDULE: (self.schedules,),
-        }.get(entry.type, ())
-        for state, alias in ((state, alias) for state in states for alias in entry.registration.aliases):
+        states: dict[str, dict[str, Any]] = {
+            GROUP: self.state,
+            TEMPLATE: self.templates,
+            SCHEDULE: self.schedules,
+        }
+        state = states.get(entry.type, {})
+        for alias in entry.registration.aliases:
             if entry.name not in state and alias.name in state:
                 state[entry.name] = state.pop(alias.name)
 
