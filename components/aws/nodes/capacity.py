@@ -44,8 +44,8 @@ class Shortage:
         return (
             f"{text}; EC2 launches no more: {self.error}. The autoscaler tries again; until then pods stay Pending. "
             "The reason, such as insufficient capacity or a quota: aws autoscaling describe-scaling-activities "
-            f"--max-items 5 --auto-scaling-group-name {self.group}. Ways out: more zones (zones) or types (spotTypes) "
-            "under gpuNodes.types, a reservation, or another flavor of the model"
+            f"--max-items 5 --auto-scaling-group-name {self.group}. Ways out: more zones or spotTypes under "
+            "gpuNodes.types, a reservation, or another flavor of the model"
         )
 
 
