@@ -13,7 +13,7 @@ from tests.aws.nodes.test_capacity import STATUS
 from workbench import capacity
 from workbench.cli import app
 from workbench.errors import WorkbenchError
-from workbench.kube import KubeError
+from workbench.kube import Kube, KubeError
 
 IDLE = "autoscalerStatus: Running\nnodeGroups: []\n"
 
@@ -41,7 +41,7 @@ class Server:
 @contextmanager
 def answering(monkeypatch: pytest.MonkeyPatch, *answers: str | KubeError) -> Iterator[Server]:
     server = Server(*answers)
-    monkeypatch.setattr(capacity.Kube, "from_kubeconfig", lambda _: server)
+    monkeypatch.setattr(Kube, "from_kubeconfig", lambda _: server)
     monkeypatch.setattr(capacity, "_PAUSE", 0.0)
     yield server
 
