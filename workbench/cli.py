@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import explaining, fitting, load, manifests, planning, rendering, simulation, sizing, stack, watching
+from . import capacity, explaining, fitting, load, manifests, planning, rendering, simulation, sizing, stack, watching
 from .cluster import commands as cluster
 from .edge import run
 from .helping import arrange
@@ -34,7 +34,20 @@ def _workbench(
     """Validate, render and try out model fleets without a cloud account or a GPU."""
 
 
-_ALL = (stack, planning, manifests, rendering, explaining, simulation, sizing, fitting, load, watching, cluster)
+_ALL = (
+    stack,
+    planning,
+    manifests,
+    rendering,
+    explaining,
+    simulation,
+    sizing,
+    fitting,
+    load,
+    watching,
+    cluster,
+    capacity,
+)
 for module in _ALL:
     module.register(app)
 arrange(app)

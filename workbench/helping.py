@@ -11,7 +11,7 @@ CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this mac
 _TAG = re.compile(r"\[(?=[a-z#/@][^\[]*?\])")
 _GROUPS = {
     CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema"),
-    DEPLOY: ("up", "preview", "destroy", "outputs", "cluster"),
+    DEPLOY: ("up", "preview", "destroy", "outputs", "capacity", "cluster"),
     CAPACITY: ("size", "simulate", "fit-profile"),
     FLEET: ("load", "watch", "fault", "speed"),
 }

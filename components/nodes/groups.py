@@ -29,6 +29,9 @@ _NAME_LENGTH = 48
 _DIGEST = 6
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 _MIB = Decimal(2**20)
+_DAEMONS = {"cpu": Decimal("0.5"), "memory": 512 * _MIB, "pods": Decimal(10)}
+"""An allowance for the DaemonSets of a node, whose requests nothing here knows: network plugin (25m twice),
+kube-proxy (100m), volume drivers (30m and 120 MiB each), and what else an environment adds."""
 _VM_SHARE = Decimal("0.075")
 _ARM_MIB = 64
 _RESERVED_CPU = (
@@ -259,13 +262,18 @@ def _demand(
         taints=(*taints(instance_type), *policy.taints_of(instance_type)),
         capacity=group.capacity,
         zone=group.choice.zone,
-        max_nodes=max(nodes, min(MOST_NODES, nodes_for_any_order(offered, visitors))),
+        max_nodes=max(nodes, min(MOST_NODES, nodes_for_any_order(_beside_daemons(offered), visitors))),
         alternatives=group.choice.alternatives,
         efa=efa,
         rank=group.rank,
         level=level,
         pods=pods,
     )
+
+
+def _beside_daemons(offered: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """Return what a node surely has for models: autoscalers stop at the number of nodes that is counted with it."""
+    return {key: max(amount - _DAEMONS.get(key, Decimal(0)), Decimal(0)) for key, amount in offered.items()}
 
 
 def _pods_per_node(types: Iterable[str], policy: NodePolicy) -> int:

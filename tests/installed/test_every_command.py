@@ -86,6 +86,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
     ("watch",): [((), 1, NO_FLEET)],
     ("fault",): [(("zone",), 1, NO_FLEET), (("spot",), 1, NO_FLEET)],
     ("speed",): [((), 1, NO_FLEET)],
+    ("capacity",): [(("--kubeconfig", "absent"), 1, "there is no kubeconfig at absent")],
     ("cluster", "start"): [(("--help",), 0, "Usage: workbench cluster start")],
     ("cluster", "stop"): [((), 0, "")],
     ("cluster", "status"): [((), 1, "stopped")],

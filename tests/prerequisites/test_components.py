@@ -185,8 +185,9 @@ class TestValuesThatMatter:
         ids=str,
     )
     def test_bounds_that_the_autoscaler_cannot_keep(self, args: Any, expected: str) -> None:
+        given: Any = {"cluster_name": "c", "region": "us-east-1", **args}
         with pytest.raises(pulumi.RunError, match=re.escape(expected)):
-            made(lambda o: aws_charts.ClusterAutoscaler("x", {"cluster_name": "c", "region": "us-east-1", **args}, o))
+            made(lambda o: aws_charts.ClusterAutoscaler("x", given, o))
 
     def test_dcgm_tolerates_gpu_nodes_and_keeps_the_pods_names(self) -> None:
         found = values("dcgm-exporter")

@@ -1,7 +1,7 @@
 """What is installed into clusters on AWS alone: who makes nodes and load balancers there, and two device plugins."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Required, TypedDict
+from typing import Any, Required, TypedDict, cast
 
 import pulumi
 
@@ -110,8 +110,10 @@ def _bound_problems(args: ClusterAutoscalerArgs) -> Problems:
 
 def _groups(bounds: pulumi.Input[list[Any]]) -> dict[str, Any]:
     """Return the values of the chart for some bounds. What is known of them before deployment stays so."""
-    known = chart_groups(bounds) if isinstance(bounds, list) else pulumi.Output.from_input(bounds).apply(chart_groups)
-    return {"autoscalingGroups": known, "expanderPriorities": priorities_of(bounds)}
+    if isinstance(bounds, list):
+        return {"autoscalingGroups": chart_groups(bounds), "expanderPriorities": priorities_of(bounds)}
+    known: pulumi.Output[list[Any]] = pulumi.Output.from_input(cast("Any", bounds))
+    return {"autoscalingGroups": known.apply(chart_groups), "expanderPriorities": priorities_of(known)}
 
 
 class KarpenterArgs(TypedDict, total=False):

@@ -14,7 +14,7 @@ from components.nodes.fit import fit
 from components.nodes.instances import Instance, instances
 from components.nodes.policy import Capacity, TypePolicy
 from tests.aws.environments import BLOCK, HELD, NOW, environment, flavor, one, planned, problems, small
-from tests.fleets import fleet_of, open_model
+from tests.fleets import fleet_of, open_model, playground
 
 TYPE = "node.kubernetes.io/instance-type"
 ACCELERATED = sorted((node for node in instances().values() if node.accelerators), key=lambda node: node.name)
@@ -326,3 +326,14 @@ def test_an_image_of_ones_own_takes_the_place_of_the_stock_one() -> None:
 def test_nodes_without_accelerators_get_a_plain_image_and_no_taint() -> None:
     (group,) = planned(one(flavor("m7g.2xlarge", {"cpu": "2"})), environment())
     assert (group.ami_type, group.taints) == ("AL2023_ARM_64_STANDARD", ())
+
+
+def test_a_ceiling_leaves_room_for_daemonsets() -> None:
+    """Two pods of 3.9 cores fill the 7.91 of an m7i.2xlarge; with kube-proxy and others only one fits."""
+    need = {"cpu": "3900m", "memory": "1Gi"}
+    config = {"resources": {"requests": need, "limits": need}}
+    model = open_model(flavors=[flavor("m7i.2xlarge", {"cpu": "3900m"})])
+    fleet = fleet_of(model, playground("p", "m", replicas=4, backendRuntimeConfig=config))
+    (group,) = planned(fleet, environment())
+    assert group.demand.nodes == 2
+    assert group.bounds == Bounds(0, 4)

@@ -11,6 +11,7 @@ from components.fleet.options import Options
 from components.plan.costs import bill_of
 from components.plan.environment import Environment
 from components.plan.plan import plan
+from components.prerequisites.charts import CLUSTER_AUTOSCALER
 from components.prerequisites.needed import ClusterFacts
 from components.review.planned import snapshot_of
 from components.review.snapshot import Snapshot
@@ -39,7 +40,7 @@ def planned(
     nodes = settings.environment("us-east-1", ["us-east-1a", "us-east-1b"], "1.35", {}, SettingsPlace())
     environment = Environment(
         options=Options(namespace=namespace, tolerates_devices=True),
-        cluster=ClusterFacts(version="1.35"),
+        cluster=ClusterFacts(version="1.35", node_autoscaler=CLUSTER_AUTOSCALER),
         install=True,
         aws=AwsEnvironment("us-east-1", nodes, system_types=("m7i.large",)),
     )
