@@ -27,14 +27,14 @@ def gateway_name(
     created = door.objects[source.kind, source.namespace, source.name]
     address = created.status.apply(lambda status: address_in(status, source.fields))
     zone = settings.dns.hosted_zone_id
-    made = bool(zone and settings.dns.record)
-    if zone and made:
+    recorded = bool(zone and settings.dns.record)
+    if zone and recorded:
         GatewayRecord(
             "gateway",
             {"host": host, "hosted_zone_id": zone, "region": settings.region, "address": address},
             pulumi.ResourceOptions(providers=[aws]),
         )
-    return {"dns": {"name": host, "address": address, "createdHere": made}}
+    return {"dns": {"name": host, "address": address, "createdHere": recorded}}
 
 
 def to_provide(settings: Settings, planned: Plan) -> Mapping[str, str]:

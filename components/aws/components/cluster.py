@@ -202,11 +202,11 @@ class Cluster(pulumi.ComponentResource):
         """
         if self._args.get("existing") or VOLUME_DRIVER not in self._args.get("addons", {}):
             return []
-        made: list[KubernetesObject] = []
+        classes: list[KubernetesObject] = []
         for value in (former_class(), encrypted_class(self._args.get("volume_kms_key_arn", ""))):
-            options = self._child(provider=self.provider, depends_on=list(made))
-            made.append(kubernetes_object(value, f"{self._name}-{value['metadata']['name']}", options))
-        return made
+            options = self._child(provider=self.provider, depends_on=list(classes))
+            classes.append(kubernetes_object(value, f"{self._name}-{value['metadata']['name']}", options))
+        return classes
 
     def _kubeconfig(self, known: Sequence[str]) -> str:
         endpoint, authority = known
