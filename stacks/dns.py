@@ -31,7 +31,12 @@ def gateway_name(
     if zone and recorded:
         GatewayRecord(
             "gateway",
-            {"host": host, "hosted_zone_id": zone, "region": settings.region, "address": address},
+            {
+                "host": host,
+                "hosted_zone_id": zone,
+                "region": settings.region,
+                "address": address.apply(lambda known: known or ""),
+            },
             pulumi.ResourceOptions(providers=[aws]),
         )
     return {"dns": {"name": host, "address": address, "createdHere": recorded}}

@@ -53,16 +53,19 @@ class GatewayRecord(pulumi.ComponentResource):
         """
         args = checked_args(name, args, GatewayRecordArgs, _problems)
         super().__init__(token("GatewayRecord"), name, {}, opts)
-        options, zone = pulumi.ResourceOptions(parent=self), load_balancer_zone(args["region"])
-        where = {"zone_id": args["hosted_zone_id"], "name": args["host"]}
-        if zone:
-            # With one address there is no other to fall back to, whatever its health.
-            target = route53.RecordAliasArgs(name=args["address"], zone_id=zone, evaluate_target_health=False)
-            record = route53.Record(name, **where, type="A", aliases=[target], opts=options)
-        else:
-            record = route53.Record(
-                name, **where, type="CNAME", ttl=_SECONDS, records=[args["address"]], opts=options
-            )
+        zone, target = load_balancer_zone(args["region"]), args["address"]
+        # With one address there is no other to fall back to, whatever its health.
+        alias = route53.RecordAliasArgs(name=target, zone_id=zone, evaluate_target_health=False)
+        record = route53.Record(
+            name,
+            zone_id=args["hosted_zone_id"],
+            name=args["host"],
+            type="A" if zone else "CNAME",
+            aliases=[alias] if zone else None,
+            ttl=None if zone else _SECONDS,
+            records=None if zone else [target],
+            opts=pulumi.ResourceOptions(parent=self),
+        )
         self.host = record.name
         self.register_outputs({"host": self.host})
 
