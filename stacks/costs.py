@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Iterator
 from decimal import Decimal
 
+from components.api import clock
 from components.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, SYSTEM_DISK_GIB
 from components.aws.versions import extended_soon, is_extended
 from components.aws.words import LustreDeployment, NatGateways
@@ -39,8 +40,7 @@ def environment_bill(settings: Settings, planned: Plan, own: OwnPrices | None = 
 def _today(planned: Plan) -> datetime.date:
     """Return the day of the plan, so that its findings and its costs are of the same one."""
     aws = planned.environment.aws
-    now = aws.nodes.now if aws and aws.nodes else datetime.datetime.now(datetime.UTC)
-    return now.date()
+    return aws.nodes.now.date() if aws and aws.nodes else clock.today()
 
 
 def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:

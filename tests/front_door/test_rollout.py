@@ -16,9 +16,8 @@ from components.front_door.balancers import Balancing
 from components.front_door.door import Door, Tls, front_door
 from components.front_door.rollout import ProxyRollout, duration_text, seconds
 from components.front_door.words import Exposure, TlsKind
-from components.plan.access import check_access, gated_namespaces
+from components.plan.access import check_access, gated_namespaces, placed
 from components.plan.environment import Environment
-from components.plan.plan import placed
 from components.prerequisites.needed import ClusterFacts
 from tests.fleets import fleet_of
 from tests.front_door.doors import ARN, AWS, BALANCERS, PRIVATE, PUBLIC, Object, fleet, made, one

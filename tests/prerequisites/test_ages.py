@@ -111,5 +111,5 @@ def test_only_one_module_asks_the_clock_for_a_plan() -> None:
         for path in Path(folder).rglob("*.py")
         if "datetime.now(" in path.read_text(encoding="utf-8")
     ]
-    # A report of an unforeseen failure is named after its time; stacks/costs.py compares prices of today.
-    assert sorted(asking) == ["components/api/clock.py", "components/api/texts/unforeseen.py", "stacks/costs.py"]
+    # A report of an unforeseen failure is named after its time.
+    assert sorted(asking) == ["components/api/clock.py", "components/api/texts/unforeseen.py"]

@@ -101,7 +101,7 @@ class TestGroup:
         name = f"{GROUP}::nodes-g5-xlarge"
         before, after = made(flavor("g5.xlarge"))[name], made(flavor("g5.xlarge"), **change)[name]
         assert before.inputs["nodeGroupName"] != after.inputs["nodeGroupName"]
-        assert not after.registration.delete_before_replace
+        assert after.registration.delete_before_replace is False
 
     @pytest.mark.parametrize("change", [{"replicas": 5}, {"args": {"version": "1.36"}}, {"scale_to_zero": False}])
     def test_what_can_change_in_place_does_not(self, change: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ def identities(*, preview: bool = False, **args: Any) -> Recorded:
     return deploy(run, preview=preview, mock=Arns())
 
 
-NAMED = {"hosted_zone_id": "Z0123456789ABCDEFGHIJ", "host": "models.example.com"}
+NAMED: dict[str, Any] = {"hosted_zone_id": "Z0123456789ABCDEFGHIJ", "host": "models.example.com"}
 
 
 def karpenter(**args: Any) -> dict[str, Any]:

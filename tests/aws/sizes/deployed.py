@@ -141,7 +141,7 @@ class Deployed:
     def _replace(self, entry: Entry, before: dict[str, Any], inputs: dict[str, Any]) -> None:
         """Make another group; what it replaces goes at the end, or first where the program says so."""
         old = self.account.groups[before["nodeGroupName"]]
-        if entry.registration.delete_before_replace:
+        if entry.registration.delete_before_replace is not False:
             # Reserved nodes cannot be had twice; of others the pods would have none to go to. A Capacity Block keeps
             # its nodes but for what no group can do without: its role and its network.
             fixed = all(before[key] == inputs[key] for key in ("nodeRoleArn", "subnetIds"))

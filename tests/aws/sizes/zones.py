@@ -130,7 +130,8 @@ class Zones:
             inputs = entry.inputs
             if entry.type == GROUP:
                 self.replaced.add(entry.name)
-            if entry.registration.delete_before_replace:
+            stated = entry.registration.delete_before_replace
+            if deletes_first(entry.type, inputs) if stated is None else stated:
                 del self.there[entry.key]
                 self._delete(before)
             else:

@@ -81,7 +81,14 @@ def system_node_group(
         launch_template=eks.NodeGroupLaunchTemplateArgs(id=template.id, version=template.latest_version.apply(str)),
         tags=named(name, tags),
         opts=pulumi.ResourceOptions.merge(
-            opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig"] if nodes.bounds else None)
+            opts,
+            pulumi.ResourceOptions(
+                ignore_changes=["scalingConfig"] if nodes.bounds else None,
+                # Without it the provider has the old group deleted first, as it does for every resource whose name
+                # the program states (pulumi/pulumi-terraform-bridge, nameRequiresDeleteBeforeReplace); without
+                # CoreDNS nothing works meanwhile.
+                delete_before_replace=False,
+            ),
         ),
     )
     if nodes.bounds:
