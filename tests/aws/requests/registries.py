@@ -28,7 +28,7 @@ def pull_through_cache_rule(given: Given) -> Plan:
         outputs={"registryId": From("registryId")},
         find=lookup("ecr", "DescribePullThroughCacheRules", "pullThroughCacheRules", ecrRepositoryPrefixes=[prefix]),
         delete=[_ecr("DeletePullThroughCacheRule", ecrRepositoryPrefix=prefix)],
-        problems=list(_rule_problems(url, secret)) if known(url, secret) else [],
+        problems=list(_rule_problems(url, secret)) if isinstance(url, str) and known(secret) else [],
         answer={"registryId": "123456789012", "ecrRepositoryPrefix": prefix},
     )
 
@@ -47,7 +47,7 @@ def repository_creation_template(given: Given) -> Plan:
     encryption = given.blocks(
         "encryptionConfigurations", lambda block: block.members(encryptionType="encryptionType", kmsKey="kmsKey")
     )
-    first = encryption[0] if encryption else None
+    first = encryption[0] if isinstance(encryption, list) and encryption else encryption or None
     problems = []
     if (tags or (isinstance(first, dict) and first.get("encryptionType") == "KMS")) and key is None:
         problems.append("customRoleArn: is required with tags or a KMS key")

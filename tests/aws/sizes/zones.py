@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.aws.facts.updates import deletes_first
 from tests.aws.components.aws_mock import Aws
 from tests.aws.sizes.account import RefusedError
 from tests.aws.sizes.provider import FIXED
