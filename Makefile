@@ -41,9 +41,9 @@ check: env ## Check lint, formatting and types
 test: env ## Run all tests, on up to four cores
 	$(BIN)/python -m pytest -n auto --maxprocesses 4
 
-test-long: env ## Compare our validation with the API server's, fuzz the commands, and edit node groups, with many more examples
+test-long: env ## Compare our validation with the API server's, fuzz the commands, and edit node groups and stacks, with many more examples
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py
-	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/aws/sizes
+	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/aws/sizes tests/review/following
 
 test-versions: env ## Test the wheel beside the oldest and the newest versions of what it needs
 	INFERENCE_PLATFORM_VERSIONS=1 $(BIN)/python -m pytest tests/installed
