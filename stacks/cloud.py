@@ -14,10 +14,9 @@ from components.aws.components.image_cache import ImageCache, ImageCacheArgs
 from components.aws.components.karpenter_access import KarpenterAccess, KarpenterAccessArgs
 from components.aws.components.karpenter_pools import KarpenterPools
 from components.aws.components.network import Network
-from components.aws.components.parts.auto_scaling_groups import priorities_of
 from components.aws.components.provider import aws_provider
 from components.aws.facts.iam import DNS_CHALLENGES, controllers
-from components.aws.nodes.autoscaler import chart_groups
+from components.aws.nodes.autoscaler import chart_groups, expander_priorities
 from components.aws.nodes.plan import NodeGroupPlan
 from components.aws.nodes.quotas import vcpus
 from components.aws.words import NatGateways, Provisioner, ServiceLinkedRole
@@ -105,7 +104,7 @@ def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_Model
     }
     if nodes.bounds:
         exports["nodeGroupBounds"] = chart_groups(nodes.bounds)
-        exports["nodeGroupPriorities"] = priorities_of(nodes.bounds)
+        exports["nodeGroupPriorities"] = pulumi.Output.from_input(nodes.bounds).apply(expander_priorities)
     if settings.cluster.bastion:
         exports["tunnel"] = cluster.tunnel
     return exports

@@ -226,6 +226,6 @@ class TestIdentities:
         assert deployment["metadata"]["namespace"] == wanted.namespace
         assert deployment["spec"]["template"]["spec"]["serviceAccountName"] == wanted.service_account
 
-    def test_three_controllers_have_roles(self) -> None:
+    def test_four_controllers_have_roles(self) -> None:
         names = set(controllers()) & set(charts())
-        assert names == {"cluster-autoscaler", "karpenter", "load-balancer-controller"}
+        assert names == {"cert-manager", "cluster-autoscaler", "karpenter", "load-balancer-controller"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.aws.components import charts as aws_charts
-from components.prerequisites import accelerators, metrics, networking
+from components.prerequisites import accelerators, metrics, networking, workloads
 from tests.prerequisites.test_components import COMPONENTS, LBC, RELEASE, RULES, Make, made
 
 Values = dict[str, Any]
@@ -60,6 +60,9 @@ _CHOICES: dict[tuple[str, str], Make] = {
     ),
     ("karpenter", "a role"): lambda o: aws_charts.Karpenter(
         "x", {"cluster_name": "c", "interruption_queue": "q", "role_arn": "arn"}, o
+    ),
+    ("cert-manager", "a role"): lambda o: workloads.CertManager(
+        "x", {"values": {"serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn"}}}}, o
     ),
     ("load-balancer-controller", "a role"): lambda o: aws_charts.LoadBalancerController(
         "x", {**LBC, "role_arn": "arn"}, o

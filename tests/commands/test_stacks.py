@@ -17,8 +17,8 @@ from workbench.errors import WorkbenchError
 from workbench.subject import Subject
 
 CHARTS = "kubernetes:helm.sh/"
-ELSEWHERE = ("CustomResourceDefinition", "ServiceAccount", "Node")
-"""What a stack registers besides: definitions, accounts, simulated nodes."""
+ELSEWHERE = ("CustomResourceDefinition", "ServiceAccount", "Node", "StorageClass")
+"""What a stack registers besides: definitions, accounts, simulated nodes, the storage classes of a cluster."""
 NAMESPACES_OF_CHARTS = {chart.namespace for chart in charts().values()}
 
 

@@ -11,10 +11,9 @@ from ...prerequisites.chart import ChartComponent, FixedChart
 from ...serving.arguments import checked_args, missing
 from ...serving.site import Site
 from ..names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
-from ..nodes.autoscaler import EXPANDER, chart_groups, discovery_keys
+from ..nodes.autoscaler import EXPANDER, chart_groups, discovery_keys, expander_priorities
 from ..nodes.pools.rules import FEATURES
 from .argument_problems import Problems
-from .parts.auto_scaling_groups import priorities_of
 
 Values = dict[str, pulumi.Input[Any]]
 OnAws = Callable[[str, Site, Values, pulumi.ResourceOptions], ChartComponent]
@@ -110,10 +109,9 @@ def _bound_problems(args: ClusterAutoscalerArgs) -> Problems:
 
 def _groups(bounds: pulumi.Input[list[Any]]) -> dict[str, Any]:
     """Return the values of the chart for some bounds. What is known of them before deployment stays so."""
-    if isinstance(bounds, list):
-        return {"autoscalingGroups": chart_groups(bounds), "expanderPriorities": priorities_of(bounds)}
     known: pulumi.Output[list[Any]] = pulumi.Output.from_input(cast("Any", bounds))
-    return {"autoscalingGroups": known.apply(chart_groups), "expanderPriorities": priorities_of(known)}
+    groups = chart_groups(bounds) if isinstance(bounds, list) else known.apply(chart_groups)
+    return {"autoscalingGroups": groups, "expanderPriorities": known.apply(expander_priorities)}
 
 
 class KarpenterArgs(TypedDict, total=False):

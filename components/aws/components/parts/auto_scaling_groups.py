@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 from pulumi_aws import autoscaling, eks
 
-from ...nodes.autoscaler import Bounds, expander_priorities, tag_name
+from ...nodes.autoscaler import Bounds, tag_name
 
 
 def auto_scaling_group(group: eks.NodeGroup) -> pulumi.Output[str]:
@@ -22,11 +22,6 @@ def _name(resources: Sequence[Any]) -> str:
 def bounds_of(group: eks.NodeGroup, bounds: Bounds) -> dict[str, Any]:
     """Return what the autoscaler must know of a group, as :meth:`.Bounds.values`."""
     return bounds.values(auto_scaling_group(group))
-
-
-def priorities_of(bounds: pulumi.Input[Sequence[Mapping[str, Any]]]) -> pulumi.Output[str]:
-    """Return the order of groups as the autoscaler's chart has it; names may be outputs."""
-    return pulumi.Output.from_input(bounds).apply(expander_priorities)
 
 
 def tag_group(name: str, group: eks.NodeGroup, tags: Mapping[str, str], parent: pulumi.Resource | None) -> None:
