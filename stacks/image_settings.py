@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, WithJsonSchema
 
 from components.aws.components.node_settings import KMS_KEY
-from components.aws.images import SECRET, SECRET_PATTERN, region_problem, secret_problem, upstream
+from components.aws.images import MOST_IMAGES, SECRET, SECRET_PATTERN, region_problem, secret_problem, upstream
 from components.plan.section import Flag
 from components.plan.sections.images import ImageCacheSettings
 
@@ -31,7 +31,7 @@ class StackImageCache(ImageCacheSettings):
     """Whether the rules are there already, such as those of another stack in the same account and region."""
     kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
     """KMS key of the cached repositories. Default: keys of S3 (AES-256)."""
-    keep_images: int | None = Field(default=None, ge=1)
+    keep_images: int | None = Field(default=None, ge=1, le=MOST_IMAGES)
     """How many images are kept of each cached repository, the newest first; all parts of an image for several
     architectures count. Default: all."""
 

@@ -29,6 +29,8 @@ SECRET_PATTERN = rf"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{{12}}:secret:{_
 """As settings describe it to editors."""
 SECRET_PREFIX = "ecr-pullthroughcache/"  # noqa: S105 - the beginning of a name
 """How the name of a secret must begin (ECR user guide, "Storing your upstream repository credentials")."""
+MOST_IMAGES = 100_000
+"""Images that a repository has by default (ECR user guide, "Amazon ECR service quotas")."""
 _SHORTEST, _LONGEST = 2, 30
 """Characters of a rule's prefix (API reference, CreatePullThroughCacheRule, "ecrRepositoryPrefix")."""
 _PREFIX = re.compile(r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*", re.ASCII)

@@ -12,7 +12,11 @@ SETTING = "inference-platform:"
 SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("dev", {"clusterName": "//"}, "clusterName: found '//'; EKS allows 1 to 100 letters"),
     ("dev", {"modelBuckets": ["b/p/", "b/p/"]}, "modelBuckets: 'b/p/' is listed 2 times; list it once"),
-    ("dev", {"network": {"zones": ["us-east-1a", "us-east-1a"]}}, "network.zones: 'us-east-1a' is listed 2 times"),
+    (
+        "dev",
+        {"network": {"zones": ["us-east-1a", "us-east-1b", "us-east-1a"]}},
+        "network.zones: 'us-east-1a' is listed 2 times",
+    ),
     (
         "dev",
         {"network": {"zones": ["us-east-1a", "us-east-1b"], "interfaceEndpoints": ["NaN"]}},

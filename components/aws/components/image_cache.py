@@ -18,7 +18,7 @@ from ...api.problems import field_path
 from ...serving.arguments import checked_args
 from ...serving.objects import token
 from ..image_policies import lifecycle_policy, node_policy, template_policy
-from ..images import RegistryCache, cache_problems, region_problem, secret_problem, upstream
+from ..images import MOST_IMAGES, RegistryCache, cache_problems, region_problem, secret_problem, upstream
 from .argument_problems import Problems, region_problems, repeated
 from .parts.roles import partition, service_role
 
@@ -152,5 +152,5 @@ def _problems(args: ImageCacheArgs) -> Problems:
         known = upstream(registry)
         if known and known.credentials and registry not in credentials:
             yield "credentials", f"must name a secret for {registry}, which ECR caches with an account there alone"
-    if args.get("keep_images", 1) < 1:
-        yield "keep_images", f"must be at least 1, found {args['keep_images']}"
+    if not 1 <= args.get("keep_images", 1) <= MOST_IMAGES:
+        yield "keep_images", f"must be between 1 and {MOST_IMAGES}, found {args['keep_images']}"
