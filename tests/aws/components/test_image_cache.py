@@ -125,7 +125,7 @@ def test_of_rules_that_exist_only_the_rights_are_made() -> None:
         ({"credentials": {"docker.io": "hunter2"}}, "credentials[docker.io]", "must be the ARN of a secret"),
         ({"region": "cn-north-1"}, "region", "no pull-through cache"),
         ({"account": "12"}, "account", "12 digits"),
-        ({"keep_images": 0}, "keep_images", "at least 1"),
+        ({"keep_images": 0}, "keep_images", "between 1 and 100000"),
     ],
 )
 def test_what_it_refuses(changes: dict[str, Any], path: str, said: str) -> None:
