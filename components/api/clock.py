@@ -3,6 +3,9 @@
 import calendar
 import datetime
 
+OLD_AFTER_MONTHS = 6
+"""Age from which a plan reports a pinned release."""
+
 
 def now() -> datetime.datetime:
     """Return the moment, in UTC."""

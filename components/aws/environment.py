@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ..api.clock import months_before
+from ..api.clock import OLD_AFTER_MONTHS, months_before
 from ..api.problems import Problem, Severity
 from ..findings.ids import RuleId
 from ..fleet.endpoints import Endpoint
@@ -31,9 +31,6 @@ from .storage.checks import check_cache_zone
 from .storage.classes import ENCRYPTED_CLASS, VOLUME_DRIVER
 from .versions import check_version
 from .words import Provisioner, Support
-
-_OLD_AFTER_MONTHS = 6
-"""Age from which a pinned release is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +169,7 @@ def check_ages(aws: AwsEnvironment, file: str) -> Iterator[Problem]:
     nodes = aws.nodes
     if nodes is None:
         return
-    oldest = months_before(nodes.now.date(), _OLD_AFTER_MONTHS)
+    oldest = months_before(nodes.now.date(), OLD_AFTER_MONTHS)
     old = []
     pinned = image_release(nodes.image, nodes.version)
     if not nodes.ami_release and pinned and image_date(nodes.image) < oldest:

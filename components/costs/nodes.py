@@ -38,7 +38,7 @@ class NodePool:
 
 
 def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice | str:
-    """Return what a node costs by how it is bought, or why nobody knows.
+    """Return the price of a node for its kind of capacity, or the reason why it is not known.
 
     AWS publishes what new Capacity Blocks cost, and changes it with supply and demand (aws.amazon.com, "Amazon EC2
     Capacity Blocks for ML Pricing"). No source has that list at a day that still counts, so that none is shipped.

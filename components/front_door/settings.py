@@ -121,20 +121,19 @@ class Door:
     client_cidrs: tuple[str, ...] = ()
     balancer_cidrs: tuple[str, ...] = ()
     rollout: ProxyRollout = NO_CHANGES
+    acme: Acme | None = None
+    awaited: bool = False
 
     @property
     def drain_seconds(self) -> int:
-        """How long a proxy that ends waits for its requests."""
+        """How long a terminating proxy waits for its requests, in seconds."""
         return self.rollout.drain_seconds(self.request_timeout)
 
     @property
     def balancer_seconds(self) -> BalancerSeconds:
-        """What load balancers are told of streams and of targets that end."""
+        """Idle timeout and deregistration delay of load balancers, in seconds."""
         deregistration = self.rollout.deregistration_seconds(self.request_timeout)
         return BalancerSeconds(deregistration, self.rollout.idle_seconds(self.request_timeout))
-
-    acme: Acme | None = None
-    awaited: bool = False
 
 
 def check_door(door: Door, file: str) -> tuple[Problem, ...]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..api.clock import months_before
+from ..api.clock import OLD_AFTER_MONTHS, months_before
 from ..api.problems import Problem, Severity, did_you_mean
 from ..api.words import Word
 from ..aws.environment import device_charts
@@ -20,8 +20,6 @@ from .charts import EXCLUSIVE, Chart, known, providers_of
 
 _MINOR = re.compile(r"(\d+)\.(\d+)", re.ASCII)
 _NVIDIA = "nvidia.com/gpu"
-OLD_AFTER_MONTHS = 6
-"""Age from which a pinned release is reported."""
 
 
 class Cloud(Word):

@@ -19,7 +19,7 @@ from .review import FieldDifference
 from .snapshot import RegisteredResource, ValueSource, ValueSources
 
 URN = "urn"
-"""Stands for a field where an object is registered as another resource, and nobody says that it is the same."""
+"""Stands for a field where an object is registered under another URN without an alias."""
 PROVIDER = "provider"
 """Stands for a field where a resource is replaced because its provider is."""
 GOES_WITH = "deletedWith"

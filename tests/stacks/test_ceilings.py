@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from components.costs.bill import cents
 from components.nodes.instances import instance
+from tests.aws.environments import flavor
+from tests.fleets import open_model, playground
 from tests.recorded import Recorded
 from tests.stacks.shipped import run
 
@@ -100,35 +103,15 @@ def test_an_edit_of_a_model_raises_the_ceiling_and_replaces_no_group(tmp_path: P
 def test_without_an_upper_bound_the_ceiling_is_what_eks_allows(tmp_path: Path) -> None:
     """The plan warns of it and names the setting (nodes-unbounded)."""
     file = tmp_path / "models.yaml"
-    file.write_text(UNBOUNDED)
+    file.write_text(yaml.safe_dump_all(UNBOUNDED))
     graph = run("dev", models=[str(file)], gpuNodes={})
     assert bounds(graph) == {"g5-2xlarge": 450}
     assert counted(graph)["g5-2xlarge"]["count"]["max"] == 450
 
 
-UNBOUNDED = """\
-apiVersion: llmaz.io/v1alpha1
-kind: OpenModel
-metadata: {name: m}
-spec:
-  familyName: opt
-  source: {modelHub: {modelID: facebook/opt-125m}}
-  inferenceConfig:
-    flavors:
-      - name: a10g
-        limits: {nvidia.com/gpu: 1}
-        params: {INSTANCE-TYPE: g5.2xlarge}
----
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {name: p}
-spec:
-  modelClaim: {modelName: m}
-  elasticConfig:
-    minReplicas: 1
-    scaleTrigger:
-      hpa:
-        metrics:
-          - type: Resource
-            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
-"""
+UTILIZATION = {"type": "Utilization", "averageUtilization": 80}
+METRIC = {"type": "Resource", "resource": {"name": "cpu", "target": UTILIZATION}}
+UNBOUNDED = (
+    open_model(flavors=[flavor("g5.2xlarge")]),
+    playground(elasticConfig={"minReplicas": 1, "scaleTrigger": {"hpa": {"metrics": [METRIC]}}}),
+)

@@ -9,7 +9,9 @@ import yaml
 
 from components.nodes.groups import allocatable
 from components.nodes.instances import instance
+from tests.aws.environments import flavor
 from tests.aws.sizes.expander import chosen
+from tests.fleets import open_model, playground
 from tests.recorded import Recorded
 from tests.stacks.shipped import run
 
@@ -50,7 +52,7 @@ def test_the_order_is_an_output_for_an_autoscaler_of_ones_own() -> None:
 def test_names_that_begin_alike_are_not_mistaken(tmp_path: Path) -> None:
     """Pattern g5-2xlarge must not match g5-2xlarge-spot."""
     file = tmp_path / "models.yaml"
-    file.write_text(TWO)
+    file.write_text(yaml.safe_dump_all(TWO))
     graph = run("dev", models=[str(file)], gpuNodes={"types": {"g6.2xlarge": {"capacity": "spot"}}})
     assert {entry.name for entry in graph.of("aws:eks/nodeGroup:NodeGroup")} == {
         "cluster-system",
@@ -61,26 +63,12 @@ def test_names_that_begin_alike_are_not_mistaken(tmp_path: Path) -> None:
     assert chosen(values(graph), options) == {"asg-nodes-g6-2xlarge"}
 
 
-TWO = """\
-apiVersion: llmaz.io/v1alpha1
-kind: OpenModel
-metadata: {name: m}
-spec:
-  familyName: opt
-  source: {modelHub: {modelID: facebook/opt-125m}}
-  inferenceConfig:
-    flavors:
-      - name: kept
-        limits: {nvidia.com/gpu: 1}
-        params: {INSTANCE-TYPE: g6.2xlarge}
-        nodeSelector: {eks.amazonaws.com/capacityType: ON_DEMAND}
-      - name: cheap
-        limits: {nvidia.com/gpu: 1}
-        params: {INSTANCE-TYPE: g6.2xlarge}
-        nodeSelector: {eks.amazonaws.com/capacityType: SPOT}
----
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {name: p}
-spec: {replicas: 1, modelClaim: {modelName: m, inferenceFlavors: [kept, cheap]}}
-"""
+TWO = (
+    open_model(
+        flavors=[
+            flavor("g6.2xlarge", name="kept", eks_amazonaws_com__capacityType="ON_DEMAND"),
+            flavor("g6.2xlarge", name="cheap", eks_amazonaws_com__capacityType="SPOT"),
+        ]
+    ),
+    playground(replicas=1, modelClaim={"modelName": "m", "inferenceFlavors": ["kept", "cheap"]}),
+)

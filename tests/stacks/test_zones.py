@@ -9,7 +9,10 @@ from typing import Any
 
 import pulumi
 import pytest
+import yaml
 
+from tests.aws.environments import flavor
+from tests.fleets import open_model, playground
 from tests.recorded import Recorded
 from tests.stacks.shipped import run, settings_of
 from workbench.engine.diff import ignored
@@ -26,25 +29,10 @@ ONE_MODEL: dict[str, Any] = {
 }
 A, B, C, D = (f"us-east-1{letter}" for letter in "abcd")
 
-MODEL = """\
-apiVersion: llmaz.io/v1alpha1
-kind: OpenModel
-metadata: {name: m}
-spec:
-  familyName: opt
-  source: {modelHub: {modelID: facebook/opt-125m}}
-  inferenceConfig:
-    flavors:
-      - name: a
-        limits: {nvidia.com/gpu: 1}
-        params: {INSTANCE-TYPE: g5.2xlarge}
-        nodeSelector: {topology.kubernetes.io/zone: us-east-1d}
----
-apiVersion: inference.llmaz.io/v1alpha1
-kind: Playground
-metadata: {name: p}
-spec: {modelClaim: {modelName: m}}
-"""
+MODEL = (
+    open_model(flavors=[flavor("g5.2xlarge", topology_kubernetes_io__zone="us-east-1d")]),
+    playground(),
+)
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -203,7 +191,7 @@ class TestRefused:
     def test_a_flavor_that_selects_a_zone_which_is_gone(self, tmp_path: Path) -> None:
         """It may select a zone that other nodes do not use, and no zone without a subnet."""
         file = tmp_path / "model.yaml"
-        file.write_text(MODEL)
+        file.write_text(yaml.safe_dump_all(MODEL))
         stack = {**ONE_MODEL, "models": [str(file)]}
         group = run("prod", **stack, network=network("prod", A, B, C, D))[f"{GROUP}::nodes-g5-2xlarge-us-east-1d"]
         assert group.inputs["subnetIds"] == [f"network-private-{D}-id"]

@@ -29,7 +29,7 @@ class Unknowns:
 
         Args:
             titles: How readers know the resources, by URN.
-            traced: The graph with stand-ins for what is unknown, and the stand-ins; None where there is none.
+            traced: The graph whose unknown values are stand-ins, and these stand-ins; None without unknown values.
         """
         self.sources: dict[str, tuple[ValueSource, ...]] = {}
         """What decides each named value."""

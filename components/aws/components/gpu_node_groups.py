@@ -48,9 +48,9 @@ _OF_RUNNING = ("amiType", "launchTemplate", "nodeGroupName", "releaseVersion", "
 class GpuNodeGroups(pulumi.ComponentResource):
     """Creates one managed node group per distinct need of flavors or models.
 
-    Groups start empty. From then on the Cluster Autoscaler owns the size, also
-    the minimum and maximum, and no update changes it. Does not install the autoscaler or device plugins, and does
-    not create reservations: it uses existing ones.
+    Groups start empty. From then on the Cluster Autoscaler owns the size, also the minimum and maximum, and no update
+    changes it. Does not install the autoscaler or device plugins, and does not create reservations: it uses existing
+    ones.
     """
 
     names: pulumi.Output[list[str]]

@@ -56,7 +56,7 @@ def _name(change: ResourceChange) -> str:
 
 
 class Thing(pulumi.CustomResource):
-    """A resource of no cloud, whose outputs nobody has types for."""
+    """A resource of a provider for which there are no types of outputs."""
 
     def __init__(self, name: str, inputs: dict[str, object], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("any:index:Thing", name, inputs, opts)

@@ -138,8 +138,6 @@ class StandIns:
             return {**known, **missing}
         return known
 
-    # What is made of them
-
     def texts(self, value: Any) -> set[str]:  # noqa: ANN401
         """Return the stand-ins in a value, each as it is written there."""
         return {text for _, leaf in _leaves(value) for text in self._in_leaf(leaf)}

@@ -250,7 +250,7 @@ def ended(proxies: Proxies) -> Iterator[Proxies]:
 def faster(objects: Sequence[Mapping[str, Any]]) -> list[Object]:
     """Return objects whose timeouts of requests and connections are divided by :data:`FASTER`.
 
-    Durations of a drain stay as they are: whoever plays the shutdown manager divides them.
+    Drain durations are unchanged: the stand-in for the shutdown manager divides them.
     """
     return [_faster(dict(each)) for each in objects]
 
